@@ -1,0 +1,15 @@
+/** Thrown for a state that only a bug can reach. Its message is for our log, never for a caller. */
+export class InternalError extends Error {
+  readonly code = 'internal_error';
+  override readonly name = 'InternalError';
+}
+
+/** Throws InternalError unless `condition` holds. */
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InternalError(message);
+}
+
+/** The last branch of a switch over a union: the compiler refuses it while a member is not handled. */
+export function unreachable(value: never): never {
+  throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,23 @@
+/**
+ * An expected failure is a value, never a throw: `Ok` carries the value, `Err` the failure.
+ * Thrown errors are bugs.
+ */
+export type Result<T, F> = Ok<T> | Err<F>;
+
+export interface Ok<T> {
+  readonly ok: true;
+  readonly value: T;
+}
+
+export interface Err<F> {
+  readonly ok: false;
+  readonly failure: F;
+}
+
+export function ok<T>(value: T): Ok<T> {
+  return { ok: true, value };
+}
+
+export function err<F>(failure: F): Err<F> {
+  return { ok: false, failure };
+}

@@ -1,0 +1,61 @@
+/** At most this many names are suggested: more would hide the right one. */
+const MAX_SUGGESTIONS = 3;
+
+/**
+ * The names nearest to `wanted` by edit distance (case counts a quarter), best first, at most three.
+ * A name further away than a third of the length of the wanted one (at least 2 edits) is no suggestion.
+ */
+export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
+  const limit = Math.max(2, Math.floor(wanted.length / 3));
+  const scored: Array<{ name: string; distance: number }> = [];
+  for (const name of names) {
+    if (Math.abs(name.length - wanted.length) > limit) continue;
+    const distance = editDistance(wanted, name);
+    if (distance <= limit) scored.push({ name, distance });
+  }
+  scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+  return scored.slice(0, MAX_SUGGESTIONS).map((entry) => entry.name);
+}
+
+/** `Did you mean "A" or "B"?`, or the empty text when nothing is near. */
+export function didYouMean(wanted: string, names: Iterable<string>): string {
+  const nearest = nearestNames(wanted, names).map((name) => `"${name}"`);
+  if (nearest.length === 0) return '';
+  const last = nearest.at(-1) ?? '';
+  const head = nearest.slice(0, -1).join(', ');
+  return `Did you mean ${head === '' ? last : `${head} or ${last}`}?`;
+}
+
+/** Damerau-Levenshtein distance (optimal string alignment), where a change of case only costs 0.25. */
+export function editDistance(a: string, b: string): number {
+  const width = b.length + 1;
+  let twoBack: number[] = [];
+  let previous = Array.from({ length: width }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column < width; column += 1) {
+      const substitution = at(previous, column - 1) + substitutionCost(a.charAt(row - 1), b.charAt(column - 1));
+      let best = Math.min(at(previous, column) + 1, at(current, column - 1) + 1, substitution);
+      if (isSwap(a, b, row, column)) best = Math.min(best, at(twoBack, column - 2) + 1);
+      current.push(best);
+    }
+    twoBack = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? 0;
+}
+
+function substitutionCost(a: string, b: string): number {
+  if (a === b) return 0;
+  return a.toLowerCase() === b.toLowerCase() ? 0.25 : 1;
+}
+
+function isSwap(a: string, b: string, row: number, column: number): boolean {
+  return (
+    row > 1 && column > 1 && a.charAt(row - 1) === b.charAt(column - 2) && a.charAt(row - 2) === b.charAt(column - 1)
+  );
+}

@@ -1,0 +1,10 @@
+/** What compiling depends on besides the files. */
+export interface CompileOptions {
+  /** Version of this program, which `generator` blocks have to agree with in major and minor. */
+  readonly version: string;
+  readonly versionCheck: boolean;
+  /** Feature `beta`: warnings about experimental constructs stay silent. */
+  readonly beta: boolean;
+  /** The server asks for a key, so the OpenAPI document has a security scheme. */
+  readonly apiKey: boolean;
+}

@@ -1,0 +1,36 @@
+export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+/** Everything that flags, environment and `.env` decide. Durations in milliseconds, sizes in bytes. */
+export interface Config {
+  readonly from: string;
+  readonly host: string;
+  readonly port: number;
+  readonly workers: number;
+  readonly transport: 'auto' | 'uws' | 'node';
+  readonly versionCheck: boolean;
+  readonly features: readonly Feature[];
+  readonly logLevel: LogLevel;
+  readonly logContent: 'none' | 'short' | 'full';
+  readonly maxBodyBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly streamTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly drainDelayMs: number;
+  readonly partialIntervalMs: number;
+  /** Calls being served at once in each worker; beyond it they wait in a queue of `maxQueue`, then get 503. */
+  readonly maxInFlight: number;
+  readonly maxQueue: number;
+  /** RSS above which a worker is replaced; 0 means never. */
+  readonly maxWorkerMemoryBytes: number;
+  /** Serves /metrics on a port of its own as well. */
+  readonly metricsPort?: number;
+  readonly exposePrompts: boolean;
+  readonly clientRegistry: 'open' | 'known' | 'off';
+  readonly allowPrivateUrls: boolean;
+  /** `SVC_PASSWORD`; absent means no authentication. */
+  readonly apiKey?: string;
+  /** The environment that definitions see through `env.X` and providers through their default variables. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type Feature = 'beta' | 'display_all_warnings';

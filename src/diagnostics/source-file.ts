@@ -1,0 +1,49 @@
+/** 1-based, columns in UTF-16 units. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One definition file: its path as shown to the user, its text, and where its lines begin. */
+export class SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly lineStarts: readonly number[];
+
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.text = text;
+    this.lineStarts = lineStartsOf(text);
+  }
+
+  positionAt(offset: number): Position {
+    return positionIn(this.lineStarts, offset);
+  }
+
+  /** The text of a 1-based line without its line break; empty when there is no such line. */
+  lineText(line: number): string {
+    const start = this.lineStarts[line - 1];
+    if (start === undefined) return '';
+    const end = this.lineStarts[line] ?? this.text.length + 1;
+    return this.text.slice(start, end).replace(/[\r\n]+$/u, '');
+  }
+}
+
+/** Offsets of the first character of each line; a line ends at `\n`. */
+export function lineStartsOf(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** Line and column of an offset, by binary search over the line starts. */
+export function positionIn(lineStarts: readonly number[], offset: number): Position {
+  let low = 0;
+  let high = lineStarts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+}

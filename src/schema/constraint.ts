@@ -1,0 +1,18 @@
+import type { Expression } from './template.ts';
+
+/** `@assert(label?, {{ … }})` fails the value; `@check(label, {{ … }})` only reports. `this` is the value. */
+export interface Constraint {
+  readonly level: 'assert' | 'check';
+  /** Always there for `check`. */
+  readonly label?: string;
+  /** The text between the braces, trimmed: shown in check results and failures. */
+  readonly source: string;
+  readonly expression: Expression;
+}
+
+/** The outcome of one `@check`, as it stands in a result under `checks`. */
+export interface CheckOutcome {
+  readonly name: string;
+  readonly expression: string;
+  readonly status: 'succeeded' | 'failed';
+}

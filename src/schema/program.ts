@@ -1,0 +1,40 @@
+import type { JsonObject } from '../base/json.ts';
+import type { ClientType, RetryPolicyType } from './client.ts';
+import type { FunctionType, TemplateStringType } from './function.ts';
+import type { AliasType, ClassType, EnumType } from './type.ts';
+
+/** What the definition files say, checked: names resolved, types normalised. Lists are in declaration order (files sorted by path). */
+export interface Definitions {
+  readonly classes: readonly ClassType[];
+  readonly enums: readonly EnumType[];
+  /** The recursive aliases only; the others are replaced by what they stand for. */
+  readonly aliases: readonly AliasType[];
+  readonly functions: readonly FunctionType[];
+  readonly templateStrings: readonly TemplateStringType[];
+  readonly clients: readonly ClientType[];
+  readonly retryPolicies: readonly RetryPolicyType[];
+}
+
+/**
+ * Everything the serving plane needs to know, compiled from the definitions: frozen plain data, safe for JSON and for
+ * structured clone.
+ */
+export interface Program extends Definitions {
+  /** Changes whenever the shape of this data changes; a worker refuses another one. */
+  readonly format: 1;
+  /** SHA-256 (hex) over the rest: names the program file, shown in status and metrics. */
+  readonly hash: string;
+  /** For positions in run-time errors. */
+  readonly files: readonly ProgramFile[];
+  /**
+   * Source of a CommonJS module made by ajv standalone. It exports one predicate for each function, by its name:
+   * `(args: unknown) => boolean`, true when the argument object fits the signature.
+   */
+  readonly validatorSource: string;
+  readonly openapi: JsonObject;
+}
+
+export interface ProgramFile {
+  readonly path: string;
+  readonly lineStarts: readonly number[];
+}

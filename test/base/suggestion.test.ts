@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { didYouMean, editDistance, nearestNames } from '../../src/base/suggestion.ts';
+
+test('a typo finds the name it was meant for', () => {
+  expect(nearestNames('Resmue', ['Resume', 'Person', 'Result'])[0]).toBe('Resume');
+});
+
+test('a name that only differs in case comes first', () => {
+  expect(nearestNames('resume', ['Resumes', 'Resume'])).toEqual(['Resume', 'Resumes']);
+});
+
+test('nothing is suggested when nothing is near', () => {
+  expect(nearestNames('Invoice', ['Person', 'Address'])).toEqual([]);
+  expect(didYouMean('Invoice', ['Person'])).toBe('');
+});
+
+test('at most three names are suggested', () => {
+  expect(nearestNames('ab', ['aa', 'ac', 'ad', 'ae', 'af'])).toHaveLength(3);
+});
+
+test('the sentence joins the last name with or', () => {
+  expect(didYouMean('strng', ['string'])).toBe('Did you mean "string"?');
+  expect(didYouMean('nam', ['name', 'nam1'])).toMatch(/^Did you mean "\w+" or "\w+"\?$/u);
+});
+
+test('swapped letters are one edit', () => {
+  expect(editDistance('abcd', 'abdc')).toBe(1);
+});
+
+test('distance is symmetric, zero only for the same text, and never above the longer length', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
+      const distance = editDistance(a, b);
+      expect(editDistance(b, a)).toBe(distance);
+      expect(distance === 0).toBe(a === b);
+      expect(distance).toBeLessThanOrEqual(Math.max(a.length, b.length));
+    }),
+  );
+});

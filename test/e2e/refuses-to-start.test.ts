@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+const GOOD = `
+client<llm> Off {
+  provider offline
+}
+function Hi(name: string) -> string {
+  client Off
+  prompt #"Say hi to {{ name }}"#
+}
+`;
+
+const servers: RunningServer[] = [];
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+});
+
+test('an unknown flag ends with exit code 2, one line, and the nearest flag', async () => {
+  const run = await runSvc(['serve', '--prot', '1']);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('--port');
+  expect(run.stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+});
+
+test.each([
+  ['--port', '70000'],
+  ['--port', 'abc'],
+  ['--workers', '0'],
+  ['--transport', 'quic'],
+  ['--max-body', 'much'],
+])('the bad value %s %s ends with exit code 2 and says what is allowed', async (flag, value) => {
+  const run = await runSvc(['serve', flag, value]);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain(value);
+  expect(run.stderr).not.toMatch(/\n\s+at /u);
+});
+
+test('broken definitions end with exit code 1, all problems with file, line, column and frame, and nothing is bound', async () => {
+  const from = temporaryFolder({
+    'a.svc': 'class Person {\n  name strng\n}\n',
+    'b.svc': `${GOOD}\nfunction Bye(name: string) -> Persn {\n  client Off\n  prompt #"bye {{ name }}"#\n}\n`,
+  });
+  const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(/a\.svc:2:8/u);
+  expect(run.stderr).toContain('"string"');
+  expect(run.stderr).toMatch(/b\.svc:\d+:\d+/u);
+  expect(run.stderr).toContain('"Person"');
+  expect(run.stderr).toContain('^');
+  expect(run.stdout).not.toContain('listening');
+});
+
+test('a folder that does not exist or holds no definitions is said plainly', async () => {
+  const missing = await runSvc(['serve', '--from', '/nonexistent/definitions', '--no-dotenv']);
+  expect(missing.code).toBe(1);
+  expect(missing.stderr).toContain('/nonexistent/definitions');
+  const empty = await runSvc(['serve', '--from', temporaryFolder({ 'README.txt': 'nothing' }), '--no-dotenv']);
+  expect(empty.code).toBe(1);
+  expect(empty.stderr).not.toMatch(/\n\s+at /u);
+});
+
+test('a generator of another version refuses the start and names the file; --no-version-check starts', async () => {
+  const generator = 'generator client {\n  output_type "typescript"\n  output_dir "../out"\n  version "99.1.0"\n}\n';
+  const from = temporaryFolder({ 'main.svc': GOOD, 'generators.svc': generator });
+  const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain('generators.svc');
+  expect(run.stderr).toContain('99.1.0');
+  const server = await startServer({ from, flags: ['--no-version-check'] });
+  servers.push(server);
+  expect((await fetch(`${server.url}/_debug/ping`)).status).toBe(200);
+});
+
+test('a port that another program listens on is refused', async () => {
+  const other = createServer().listen(0, '0.0.0.0');
+  await once(other, 'listening');
+  const port = (other.address() as AddressInfo).port;
+  const run = await runSvc([
+    'serve',
+    '--from',
+    temporaryFolder({ 'a.svc': GOOD }),
+    '--port',
+    String(port),
+    '--no-dotenv',
+  ]);
+  other.close();
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain(`Failed to bind to port ${port}`);
+});
+
+test('a port that another svc serves is refused, and the first goes on', async () => {
+  const from = temporaryFolder({ 'a.svc': GOOD });
+  const first = await startServer({ from });
+  servers.push(first);
+  const run = await runSvc(['serve', '--from', from, '--port', String(first.port), '--no-dotenv']);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain(`Failed to bind to port ${first.port}`);
+  expect((await fetch(`${first.url}/_debug/ping`)).status).toBe(200);
+});
+
+test('a missing --dotenv-path file ends with exit code 1 and names it', async () => {
+  const run = await runSvc([
+    'serve',
+    '--from',
+    temporaryFolder({ 'a.svc': GOOD }),
+    '--dotenv-path',
+    '/nonexistent/.env',
+  ]);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain('/nonexistent/.env');
+});

@@ -1,0 +1,87 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { readFileSync } from 'node:fs';
+
+export interface LoadCounts {
+  served: number;
+  /** Connections that nobody accepted. */
+  refused: number;
+  /** Everything else that is no 200: resets, other statuses. */
+  failed: number;
+  readonly errors: string[];
+}
+
+export interface Load {
+  readonly counts: LoadCounts;
+  /** Lets each loop finish its call, then resolves. */
+  stop(): Promise<LoadCounts>;
+}
+
+/** `concurrency` closed loops of POST requests, each on keep-alive connections, until stopped. */
+export function startLoad(url: string, body: unknown, concurrency: number): Load {
+  const counts: LoadCounts = { served: 0, refused: 0, failed: 0, errors: [] };
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+  const text = JSON.stringify(body);
+  let running = true;
+  const loop = async (): Promise<void> => {
+    while (running) await oneRequest(agent, url, text, counts);
+  };
+  const loops = Array.from({ length: concurrency }, loop);
+  return {
+    counts,
+    stop: async () => {
+      running = false;
+      await Promise.all(loops);
+      agent.destroy();
+      return counts;
+    },
+  };
+}
+
+function oneRequest(agent: Agent, url: string, body: string, counts: LoadCounts): Promise<void> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const request = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
+      response.on('error', () => {});
+      response.resume();
+      response.on('close', () => {
+        if (response.statusCode === 200 && response.complete) counts.served += 1;
+        else note(counts, `status ${response.statusCode}${response.complete ? '' : ', cut'}`);
+        resolve();
+      });
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') {
+        counts.refused += 1;
+        setTimeout(resolve, 5);
+        return;
+      }
+      note(counts, error.code ?? error.message);
+      resolve();
+    });
+    request.end(body);
+  });
+}
+
+function note(counts: LoadCounts, error: string): void {
+  counts.failed += 1;
+  if (counts.errors.length < 50) counts.errors.push(error);
+}
+
+/** Process ids of the direct children, the workers of a primary (Linux). */
+export function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/** Resolves when `condition` holds; fails after `timeoutMs` with what was waited for. */
+export async function waitUntil(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,46 @@
+/** One `data:` message of a stream, parsed, with the time it arrived. */
+export interface StreamMessage {
+  readonly data: unknown;
+  readonly atMs: number;
+}
+
+export interface StreamReading {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly messages: readonly StreamMessage[];
+  readonly comments: number;
+  /** The body as it came, for answers that are no stream. */
+  readonly text: string;
+}
+
+/** Reads a whole answer to POST /stream/…: every `data:` line as JSON, comments counted. */
+export async function readStream(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StreamReading> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const started = performance.now();
+  const messages: StreamMessage[] = [];
+  let comments = 0;
+  let text = '';
+  let pending = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    const piece = decoder.decode(chunk as Uint8Array, { stream: true });
+    text += piece;
+    pending += piece;
+    const blocks = pending.split('\n\n');
+    pending = blocks.pop() ?? '';
+    for (const block of blocks) {
+      if (block.startsWith('data: ')) {
+        messages.push({ data: JSON.parse(block.slice(6)) as unknown, atMs: performance.now() - started });
+      } else if (block.startsWith(':')) comments += 1;
+    }
+  }
+  return { status: response.status, headers: response.headers, messages, comments, text };
+}

@@ -120,7 +120,7 @@ export type ExpressionShape =
   | {
       readonly kind: 'conditional';
       readonly condition: Expression;
-      readonly then: Expression;
+      readonly value: Expression;
       readonly otherwise?: Expression;
     }
   | { readonly kind: 'attribute'; readonly object: Expression; readonly name: string }

@@ -1,0 +1,309 @@
+import { positionalAfterNamed } from '../../../diagnostics/catalogue/template.ts';
+import type { Arguments, BinaryOperator, Expression, ExpressionShape, FilterCall } from '../../../schema/template.ts';
+import type { Token } from './token.ts';
+import type { TokenReader } from './token-reader.ts';
+
+/** Levels of an expression tree: `a ~ b ~ c` has three. Whoever walks the tree recursively relies on it. */
+const MAX_DEPTH = 400;
+
+/** Binding strength of binary operators, loosest first; all of them group to the left. */
+const STRENGTH: ReadonlyMap<string, number> = new Map([
+  ['or', 1],
+  ['and', 2],
+  ['in', 4],
+  ['not in', 4],
+  ...['==', '!=', '<', '<=', '>', '>='].map((operator): [string, number] => [operator, 4]),
+  ['+', 5],
+  ['-', 5],
+  ['~', 6],
+  ...['*', '/', '//', '%'].map((operator): [string, number] => [operator, 7]),
+  ['**', 8],
+]);
+const NOT_STRENGTH = 3;
+
+const WORDS_AFTER_TEST = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else', 'recursive']);
+const CONSTANTS: ReadonlyMap<string, ExpressionShape> = new Map([
+  ['true', { kind: 'boolean', value: true }],
+  ['True', { kind: 'boolean', value: true }],
+  ['false', { kind: 'boolean', value: false }],
+  ['False', { kind: 'boolean', value: false }],
+  ['none', { kind: 'none' }],
+  ['None', { kind: 'none' }],
+]);
+const OPERATOR_WORDS = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else']);
+
+/** Precedence climbing over the tokens of one tag. */
+export class ExpressionParser {
+  readonly #reader: TokenReader;
+  readonly #depths = new WeakMap<Expression, number>();
+
+  constructor(reader: TokenReader) {
+    this.#reader = reader;
+  }
+
+  /** Any expression, `a if b else c` included. */
+  parse(): Expression {
+    return this.#reader.nested(() => {
+      let result = this.parseWithoutConditional();
+      while (this.#reader.skipWord('if')) result = this.#conditional(result);
+      return result;
+    });
+  }
+
+  /** As the iterable of a `for`, where `if` begins the filter. */
+  parseWithoutConditional(): Expression {
+    return this.#binary(1);
+  }
+
+  parseFilters(): readonly FilterCall[] {
+    const filters = [this.#filterCall()];
+    while (this.#reader.skipOperator('|')) filters.push(this.#filterCall());
+    return filters;
+  }
+
+  #conditional(value: Expression): Expression {
+    const condition = this.parseWithoutConditional();
+    if (!this.#reader.skipWord('else'))
+      return this.#node({ kind: 'conditional', condition, value }, value, [condition]);
+    const otherwise = this.parse();
+    return this.#node({ kind: 'conditional', condition, value, otherwise }, value, [condition, otherwise]);
+  }
+
+  #binary(weakest: number): Expression {
+    let left = this.#operand(weakest);
+    for (;;) {
+      const operator = this.#binaryOperator();
+      const strength = operator === undefined ? 0 : (STRENGTH.get(operator) ?? 0);
+      if (operator === undefined || strength < weakest) return left;
+      this.#reader.next();
+      if (operator === 'not in') this.#reader.next();
+      const right = this.#binary(strength + 1);
+      left = this.#node({ kind: 'binary', operator, left, right }, left, [right]);
+    }
+  }
+
+  #binaryOperator(): BinaryOperator | undefined {
+    const { current, following } = this.#reader;
+    if (current.type !== 'operator' && current.type !== 'name') return undefined;
+    if (current.text === 'not' && following.text === 'in' && following.type === 'name') return 'not in';
+    return STRENGTH.has(current.text) ? (current.text as BinaryOperator) : undefined;
+  }
+
+  #operand(weakest: number): Expression {
+    return weakest <= NOT_STRENGTH && this.#reader.isWord('not') ? this.#not() : this.#filtered();
+  }
+
+  #not(): Expression {
+    const start = this.#reader.next().start;
+    const operand = this.#reader.nested(() =>
+      this.#reader.isWord('not') ? this.#not() : this.#binary(NOT_STRENGTH + 1),
+    );
+    return this.#node({ kind: 'unary', operator: 'not', operand }, start, [operand]);
+  }
+
+  /** A unary expression with the filters and tests that follow it. */
+  #filtered(): Expression {
+    let result = this.#unary();
+    for (;;) {
+      if (this.#reader.skipOperator('|')) {
+        const filter = this.#filterCall();
+        result = this.#node({ kind: 'filter', input: result, filter }, result, argumentsOf(filter.args));
+      } else if (this.#reader.skipWord('is')) result = this.#test(result);
+      else return result;
+    }
+  }
+
+  #unary(): Expression {
+    const { current } = this.#reader;
+    if (!this.#reader.isOperator('-') && !this.#reader.isOperator('+')) return this.#postfix(this.#primary());
+    this.#reader.next();
+    const operand = this.#reader.nested(() => this.#unary());
+    const operator = current.text === '-' ? '-' : '+';
+    return this.#node({ kind: 'unary', operator, operand }, current.start, [operand]);
+  }
+
+  #filterCall(): FilterCall {
+    const name = this.#reader.expectName('the name of a filter');
+    const args = this.#reader.isOperator('(') ? this.#arguments() : NO_ARGUMENTS;
+    return { name: name.text, args, ...this.#reader.context.located(name.start, this.#reader.previousEnd) };
+  }
+
+  #test(input: Expression): Expression {
+    const negated = this.#reader.skipWord('not');
+    const name = this.#reader.expectName('the name of a test').text;
+    const args = this.#testArguments();
+    return this.#node({ kind: 'test', input, name, negated, args }, input, argumentsOf(args));
+  }
+
+  /** `is divisibleby(3)` or `is divisibleby 3`. */
+  #testArguments(): Arguments {
+    if (this.#reader.isOperator('(')) return this.#arguments();
+    const { type, text } = this.#reader.current;
+    const begins = type === 'name' ? !WORDS_AFTER_TEST.has(text) : type !== 'operator' || text === '[' || text === '{';
+    if (!begins || type === 'end') return NO_ARGUMENTS;
+    return { positional: [this.#reader.nested(() => this.#unary())], named: [] };
+  }
+
+  #postfix(primary: Expression): Expression {
+    let result = primary;
+    for (;;) {
+      if (this.#reader.skipOperator('.')) result = this.#attribute(result);
+      else if (this.#reader.isOperator('[')) result = this.#subscript(result);
+      else if (this.#reader.isOperator('(')) {
+        const args = this.#arguments();
+        result = this.#node({ kind: 'call', callee: result, args }, result, argumentsOf(args));
+      } else return result;
+    }
+  }
+
+  #attribute(object: Expression): Expression {
+    if (this.#reader.current.type === 'integer') {
+      const index = this.#primary();
+      return this.#node({ kind: 'index', object, index }, object, [index]);
+    }
+    const name = this.#reader.expectName('the name of an attribute').text;
+    return this.#node({ kind: 'attribute', object, name }, object);
+  }
+
+  #subscript(object: Expression): Expression {
+    this.#reader.next();
+    const from = this.#reader.isOperator(':') ? undefined : this.parse();
+    if (!this.#reader.isOperator(':')) {
+      this.#reader.expectOperator(']');
+      const index = from ?? { kind: 'none', start: object.end, end: object.end };
+      return this.#node({ kind: 'index', object, index }, object, [index]);
+    }
+    const to = this.#slicePart();
+    const step = this.#slicePart();
+    this.#reader.expectOperator(']');
+    const parts = { ...(from && { from }), ...(to && { to }), ...(step && { step }) };
+    return this.#node({ kind: 'slice', object, ...parts }, object, Object.values(parts));
+  }
+
+  #slicePart(): Expression | undefined {
+    if (!this.#reader.skipOperator(':')) return undefined;
+    return this.#reader.isOperator(':') || this.#reader.isOperator(']') ? undefined : this.parse();
+  }
+
+  #arguments(): Arguments {
+    const positional: Expression[] = [];
+    const named: Array<{ name: string; value: Expression }> = [];
+    this.#reader.next();
+    while (!this.#reader.isOperator(')') && this.#reader.current.type !== 'end') {
+      this.#argument(positional, named);
+      if (!this.#reader.skipOperator(',')) break;
+    }
+    this.#reader.expectOperator(')');
+    return { positional, named };
+  }
+
+  #argument(positional: Expression[], named: Array<{ name: string; value: Expression }>): void {
+    const { current, following } = this.#reader;
+    if (current.type === 'name' && following.type === 'operator' && following.text === '=') {
+      this.#reader.next();
+      this.#reader.next();
+      named.push({ name: current.text, value: this.parse() });
+      return;
+    }
+    const value = this.parse();
+    if (named.length > 0 && !this.#reader.failed) {
+      this.#reader.fail(
+        positionalAfterNamed({ ...this.#reader.context.span(0, 0), start: value.start, end: value.end }),
+      );
+    }
+    positional.push(value);
+  }
+
+  #primary(): Expression {
+    const token = this.#reader.current;
+    switch (token.type) {
+      case 'string':
+      case 'integer':
+      case 'float':
+        this.#reader.next();
+        return this.#leaf(literal(token), token);
+      case 'name':
+        return this.#name(token);
+      case 'operator':
+      case 'end':
+        return this.#bracketed(token);
+    }
+  }
+
+  #name(token: Token): Expression {
+    if (OPERATOR_WORDS.has(token.text)) return this.#missing();
+    this.#reader.next();
+    return this.#leaf(CONSTANTS.get(token.text) ?? { kind: 'name', name: token.text }, token);
+  }
+
+  #bracketed(token: Token): Expression {
+    if (this.#reader.skipOperator('(')) return this.#group(token);
+    if (this.#reader.skipOperator('[')) return this.#list(token, ']', []);
+    if (this.#reader.skipOperator('{')) return this.#map(token);
+    return this.#missing();
+  }
+
+  #missing(): Expression {
+    this.#reader.failExpected('a value');
+    return this.#leaf({ kind: 'none' }, this.#reader.current);
+  }
+
+  /** Parentheses group; with a comma they make a list. */
+  #group(open: Token): Expression {
+    if (this.#reader.skipOperator(')')) return this.#node({ kind: 'list', items: [] }, open.start, []);
+    const first = this.parse();
+    if (this.#reader.skipOperator(',')) return this.#list(open, ')', [first]);
+    this.#reader.expectOperator(')');
+    return first;
+  }
+
+  #list(open: Token, closer: string, items: Expression[]): Expression {
+    while (!this.#reader.isOperator(closer) && this.#reader.current.type !== 'end') {
+      items.push(this.parse());
+      if (!this.#reader.skipOperator(',')) break;
+    }
+    this.#reader.expectOperator(closer);
+    return this.#node({ kind: 'list', items }, open.start, items);
+  }
+
+  #map(open: Token): Expression {
+    const entries: Array<{ key: Expression; value: Expression }> = [];
+    while (!this.#reader.isOperator('}') && this.#reader.current.type !== 'end') {
+      const key = this.parse();
+      this.#reader.expectOperator(':');
+      entries.push({ key, value: this.parse() });
+      if (!this.#reader.skipOperator(',')) break;
+    }
+    this.#reader.expectOperator('}');
+    const children = entries.flatMap((entry) => [entry.key, entry.value]);
+    return this.#node({ kind: 'map', entries }, open.start, children);
+  }
+
+  #leaf(shape: ExpressionShape, token: Token): Expression {
+    return { ...shape, ...this.#reader.context.located(token.start, token.end) };
+  }
+
+  /** Builds a node that begins with `first` (a child, or an offset in the text) and measures its depth. */
+  #node(shape: ExpressionShape, first: Expression | number, others: readonly Expression[] = []): Expression {
+    const end = this.#reader.previousEnd;
+    const located = this.#reader.context.located(typeof first === 'number' ? first : 0, end);
+    const node = { ...shape, start: typeof first === 'number' ? located.start : first.start, end: located.end };
+    let depth = typeof first === 'number' ? 0 : (this.#depths.get(first) ?? 0);
+    for (const child of others) depth = Math.max(depth, this.#depths.get(child) ?? 0);
+    this.#depths.set(node, depth + 1);
+    if (depth >= MAX_DEPTH) this.#reader.failTooDeep();
+    return node;
+  }
+}
+
+const NO_ARGUMENTS: Arguments = { positional: [], named: [] };
+
+function argumentsOf(args: Arguments): readonly Expression[] {
+  return args.named.length === 0 ? args.positional : [...args.positional, ...args.named.map((entry) => entry.value)];
+}
+
+function literal(token: Token): ExpressionShape {
+  if (token.type === 'string') return { kind: 'string', value: token.text };
+  const value = Number(token.text);
+  return token.type === 'integer' ? { kind: 'integer', value } : { kind: 'float', value };
+}

@@ -1,0 +1,117 @@
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { tooDeep, unexpectedToken } from '../../../diagnostics/catalogue/template.ts';
+import type { Span } from '../../../diagnostics/span.ts';
+import type { ParseContext } from './parse-context.ts';
+import type { Token } from './token.ts';
+
+/** Brackets inside brackets. People write fewer than ten; the limit keeps the parser's own stack small. */
+const MAX_NESTING = 100;
+
+const NOTHING: Token = { type: 'end', text: '', start: 0, end: 0 };
+
+/**
+ * A cursor over the tokens of one tag. The first problem is reported and moves the cursor to the end, where every
+ * rule stops: a tag has one error at most, and no rule has to unwind.
+ */
+export class TokenReader {
+  readonly context: ParseContext;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #nesting = 0;
+  #failed = false;
+
+  constructor(context: ParseContext, tokens: readonly Token[]) {
+    this.context = context;
+    this.#tokens = tokens;
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#at] ?? NOTHING;
+  }
+
+  get following(): Token {
+    return this.#tokens[this.#at + 1] ?? NOTHING;
+  }
+
+  /** Offset where the token before the cursor ends. */
+  get previousEnd(): number {
+    return this.#tokens[this.#at - 1]?.end ?? this.current.start;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  next(): Token {
+    const token = this.current;
+    if (token.type !== 'end') this.#at += 1;
+    return token;
+  }
+
+  isOperator(text: string): boolean {
+    return this.current.type === 'operator' && this.current.text === text;
+  }
+
+  isWord(text: string): boolean {
+    return this.current.type === 'name' && this.current.text === text;
+  }
+
+  /** Moves on when the current token is this operator. */
+  skipOperator(text: string): boolean {
+    const found = this.isOperator(text);
+    if (found) this.next();
+    return found;
+  }
+
+  skipWord(text: string): boolean {
+    const found = this.isWord(text);
+    if (found) this.next();
+    return found;
+  }
+
+  expectOperator(text: string): void {
+    if (!this.skipOperator(text)) this.failExpected(`"${text}"`);
+  }
+
+  expectWord(text: string): void {
+    if (!this.skipWord(text)) this.failExpected(`"${text}"`);
+  }
+
+  expectName(what: string): Token {
+    if (this.current.type !== 'name') this.failExpected(what);
+    return this.next();
+  }
+
+  expectEnd(): void {
+    if (this.current.type !== 'end') this.failExpected('the end of the tag');
+  }
+
+  failExpected(expected: string): void {
+    const token = this.current;
+    const found = token.type === 'end' ? 'the end' : `"${token.text}"`;
+    this.fail(unexpectedToken(this.#spanOf(token), expected, found));
+  }
+
+  fail(diagnostic: Diagnostic): void {
+    if (!this.#failed) this.context.report(diagnostic);
+    this.#failed = true;
+    this.#at = Math.max(0, this.#tokens.length - 1);
+  }
+
+  failTooDeep(): void {
+    this.fail(tooDeep(this.#spanOf(this.current)));
+  }
+
+  /** Runs a rule one level deeper. Past the limit the rule fails before it goes on. */
+  nested<T>(rule: () => T): T {
+    this.#nesting += 1;
+    if (this.#nesting > MAX_NESTING) this.failTooDeep();
+    const result = rule();
+    this.#nesting -= 1;
+    return result;
+  }
+
+  #spanOf(token: Token): Span {
+    return this.context.span(token.start, Math.max(token.end, token.start));
+  }
+}

@@ -1,0 +1,199 @@
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import {
+  badNumber,
+  unclosedString,
+  unclosedTag,
+  unexpectedCharacter,
+} from '../../../diagnostics/catalogue/template.ts';
+import type { Span } from '../../../diagnostics/span.ts';
+import type { Token } from './token.ts';
+
+/** What the tokenizer needs to know of the place it works in. */
+export interface TokenizeContext {
+  readonly text: string;
+  report(diagnostic: Diagnostic): void;
+  span(start: number, end: number): Span;
+}
+
+export interface TokenizedTag {
+  readonly tokens: readonly Token[];
+  /** Offset after the closer. */
+  readonly end: number;
+  /** Whitespace control written at the closer: `-`, `+` or nothing. */
+  readonly control: string;
+  /** False after a lexical error: the tokens are not worth parsing. */
+  readonly sound: boolean;
+}
+
+const OPERATORS = new Set('** // == != <= >= + - * / % ~ < > = . , : | ( ) [ ] { }'.split(' '));
+const SPACE = /\s*/uy;
+const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
+const NUMBER = /0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?/y;
+const AFTER_NUMBER = /[\p{L}\p{N}_]+/uy;
+
+/** Reads the tokens of a tag from `start` up to its closer (`}}` or `%}`), or to the end of the text without one. */
+export function tokenizeExpression(context: TokenizeContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
+  return new Tokenizer(context, start, closer).run();
+}
+
+class Tokenizer {
+  readonly #context: TokenizeContext;
+  readonly #text: string;
+  readonly #closer: '}}' | '%}' | undefined;
+  readonly #tokens: Token[] = [];
+  readonly #begin: number;
+  #at: number;
+  #openBraces = 0;
+  #sound = true;
+
+  constructor(context: TokenizeContext, start: number, closer: '}}' | '%}' | undefined) {
+    this.#context = context;
+    this.#text = context.text;
+    this.#closer = closer;
+    this.#begin = start;
+    this.#at = start;
+  }
+
+  run(): TokenizedTag {
+    for (;;) {
+      this.#at += this.#match(SPACE).length;
+      const control = this.#closerHere();
+      if (control !== undefined) return this.#finish(this.#at, this.#at + control.length + 2, control);
+      if (this.#at >= this.#text.length) return this.#endOfText();
+      if (this.#tagBeginsHere()) return this.#unclosed(this.#at);
+      if (this.#strayBrace()) return this.#unclosed(this.#at + 1);
+      this.#token();
+    }
+  }
+
+  #token(): void {
+    const character = this.#text.charAt(this.#at);
+    if (character === '"' || character === "'") this.#string(character);
+    else if (character >= '0' && character <= '9') this.#number();
+    else this.#nameOrOperator();
+  }
+
+  #nameOrOperator(): void {
+    const name = this.#match(NAME);
+    if (name !== '') return this.#push('name', name, name.length);
+    const two = this.#text.slice(this.#at, this.#at + 2);
+    const operator = OPERATORS.has(two) ? two : two.charAt(0);
+    if (!OPERATORS.has(operator)) return this.#badCharacter();
+    if (operator === '{') this.#openBraces += 1;
+    if (operator === '}') this.#openBraces -= 1;
+    this.#push('operator', operator, operator.length);
+  }
+
+  #badCharacter(): void {
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    if (this.#sound) this.#report(unexpectedCharacter(this.#span(character.length), character));
+    this.#at += character.length;
+  }
+
+  #number(): void {
+    const digits = this.#match(NUMBER);
+    const rest = this.#match(AFTER_NUMBER, this.#at + digits.length);
+    const text = digits + rest;
+    const integer = !/^\d[\d_]*[.eE]/u.test(digits);
+    const value = Number(digits.replaceAll('_', ''));
+    if (rest !== '' || !Number.isFinite(value)) this.#report(badNumber(this.#span(text.length), text));
+    this.#push(integer ? 'integer' : 'float', digits.replaceAll('_', ''), text.length);
+  }
+
+  #string(quote: string): void {
+    let value = '';
+    let from = this.#at + 1;
+    for (let at = from; at < this.#text.length; at += 1) {
+      const character = this.#text.charAt(at);
+      if (character === quote) return this.#push('string', value + this.#text.slice(from, at), at + 1 - this.#at);
+      if (character !== '\\') continue;
+      const escape = readEscape(this.#text, at + 1);
+      value += this.#text.slice(from, at) + escape.value;
+      at += escape.length;
+      from = at + 1;
+    }
+    this.#report(unclosedString(this.#span(1)));
+    this.#at = this.#text.length;
+  }
+
+  #closerHere(): string | undefined {
+    if (this.#closer === undefined || this.#openBraces > 0) return undefined;
+    if (this.#text.startsWith(this.#closer, this.#at)) return '';
+    const control = this.#text.charAt(this.#at);
+    return (control === '-' || control === '+') && this.#text.startsWith(this.#closer, this.#at + 1)
+      ? control
+      : undefined;
+  }
+
+  #tagBeginsHere(): boolean {
+    if (this.#closer === undefined) return false;
+    const two = this.#text.slice(this.#at, this.#at + 2);
+    return two === '{%' || two === '{#';
+  }
+
+  /** A `}` that closes nothing: most likely half of the closer. */
+  #strayBrace(): boolean {
+    return this.#closer !== undefined && this.#openBraces === 0 && this.#text.charAt(this.#at) === '}';
+  }
+
+  #unclosed(end: number): TokenizedTag {
+    this.#reportUnclosed();
+    return this.#finish(this.#at, end, '');
+  }
+
+  #endOfText(): TokenizedTag {
+    if (this.#closer !== undefined && this.#sound) this.#reportUnclosed();
+    return this.#finish(this.#at, this.#at, '');
+  }
+
+  #reportUnclosed(): void {
+    const closer = this.#closer ?? '}}';
+    const opener = closer === '}}' ? '{{' : '{%';
+    this.#report(unclosedTag(this.#context.span(this.#begin - 2, this.#begin), opener, closer));
+  }
+
+  #finish(at: number, end: number, control: string): TokenizedTag {
+    this.#tokens.push({ type: 'end', text: '', start: at, end: Math.max(end, at) });
+    return { tokens: this.#tokens, end, control, sound: this.#sound };
+  }
+
+  #push(type: Token['type'], text: string, length: number): void {
+    this.#tokens.push({ type, text, start: this.#at, end: this.#at + length });
+    this.#at += length;
+  }
+
+  #report(diagnostic: Diagnostic): void {
+    this.#sound = false;
+    this.#context.report(diagnostic);
+  }
+
+  #span(length: number): Span {
+    return this.#context.span(this.#at, this.#at + length);
+  }
+
+  #match(pattern: RegExp, at = this.#at): string {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text)?.[0] ?? '';
+  }
+}
+
+const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['t', '\t'],
+  ['r', '\r'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['0', '\0'],
+]);
+
+/** The character that the text after a backslash stands for; any other character stands for itself. */
+function readEscape(text: string, at: number): { readonly value: string; readonly length: number } {
+  const character = text.charAt(at);
+  if (character === 'u' || character === 'x') {
+    const digits = text.slice(at + 1, at + (character === 'u' ? 5 : 3));
+    if (/^(?:[\da-fA-F]{4}|[\da-fA-F]{2})$/u.test(digits)) {
+      return { value: String.fromCharCode(Number.parseInt(digits, 16)), length: digits.length + 1 };
+    }
+  }
+  return { value: SIMPLE_ESCAPES.get(character) ?? character, length: character.length };
+}

@@ -1,0 +1,34 @@
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import type { Program } from '../../schema/program.ts';
+import { loadValidators } from '../load-validators.ts';
+import type { ArgumentPredicate } from '../load-validators.ts';
+import { argumentFaults } from './argument-faults.ts';
+import type { FaultAt } from './failure.ts';
+
+/** Every fault of an argument object against a function's signature; empty when it fits. Never throws for any data. */
+export type ArgumentChecker = (fn: FunctionType, args: Readonly<Record<string, unknown>>) => readonly FaultAt[];
+
+const NO_FAULTS: readonly FaultAt[] = [];
+
+/**
+ * The argument checker of a program, made once per worker. The compiled predicate answers for arguments that fit,
+ * which is nearly all of them; the walk that explains runs only for the others. What stands under the options key is
+ * not looked at.
+ */
+export function createArgumentChecker(program: Program): ArgumentChecker {
+  const predicates = loadValidators(program.validatorSource);
+  const index = indexDefinitions(program);
+  return (fn, args) => (accepts(predicates.get(fn.name), args) ? NO_FAULTS : argumentFaults(fn, args, index));
+}
+
+function accepts(predicate: ArgumentPredicate | undefined, args: unknown): boolean {
+  if (predicate === undefined) return false;
+  try {
+    return predicate(args);
+  } catch (error) {
+    // Compiled predicates recurse with the value: too deep a value overflows the stack, and the walk says so.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/** Where the walk is, as a list linked to its parent: text is only made for faults. */
+export interface ValuePath {
+  readonly parent: ValuePath | undefined;
+  readonly step: string | number;
+  /** 0 for a parameter. */
+  readonly depth: number;
+}
+
+/** One step further down; without a parent, a parameter. */
+export function pathStep(parent: ValuePath | undefined, step: string | number): ValuePath {
+  return { parent, step, depth: parent === undefined ? 0 : parent.depth + 1 };
+}
+
+/** Longer keys are cut in paths: the caller knows them, and a key can be megabytes. */
+const MAX_KEY_LENGTH = 80;
+
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
+
+/** `resume.skills[2].name`; keys that are no identifiers stand in brackets: `labels["a b"]`. */
+export function pathText(path: ValuePath | undefined): string {
+  const steps: string[] = [];
+  for (let at = path; at !== undefined; at = at.parent) steps.push(stepText(at));
+  return steps.toReversed().join('');
+}
+
+function stepText(path: ValuePath): string {
+  const { step } = path;
+  if (typeof step === 'number') return `[${step}]`;
+  const key = step.length > MAX_KEY_LENGTH ? `${step.slice(0, MAX_KEY_LENGTH)}…` : step;
+  if (!IDENTIFIER.test(key)) return `[${JSON.stringify(key)}]`;
+  return path.parent === undefined ? key : `.${key}`;
+}

@@ -22,6 +22,12 @@ export interface Config {
   readonly maxQueue: number;
   /** RSS above which a worker is replaced; 0 means never. */
   readonly maxWorkerMemoryBytes: number;
+  /** Age above which a worker is replaced; 0 means never. */
+  readonly maxWorkerAgeMs: number;
+  /** Put before every path, as `/llm`; empty for none. Begins with a slash and ends without one. */
+  readonly basePath: string;
+  /** Origins that browsers may call from; `*` for any, empty for none (no CORS headers at all). */
+  readonly corsOrigins: readonly string[];
   /** Serves /metrics on a port of its own as well. */
   readonly metricsPort?: number;
   readonly exposePrompts: boolean;
@@ -31,6 +37,8 @@ export interface Config {
   readonly apiKey?: string;
   /** The environment that definitions see through `env.X` and providers through their default variables. */
   readonly env: Readonly<Record<string, string>>;
+  /** Values that must never stand in a log line: the key and every variable that looks like a credential. */
+  readonly secrets: readonly string[];
 }
 
 export type Feature = 'beta' | 'display_all_warnings';

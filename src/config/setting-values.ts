@@ -1,0 +1,137 @@
+import { err, ok } from '../base/result.ts';
+import type { Result } from '../base/result.ts';
+import { didYouMean } from '../base/suggestion.ts';
+
+/** Reads the text of a setting. The failure completes the sentence `"x" is not allowed here: it has to be …`. */
+export type ParseValue<T> = (text: string) => Result<T, string>;
+
+/** `setTimeout` fires at once beyond 2^31 - 1 ms (24.8 days), so no duration may be longer. */
+const MAX_DURATION_MS = 24 * 86_400_000;
+
+const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** The single letters count in 1024s, as those of Docker and the JVM do. */
+const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ['k', 2 ** 10],
+  ['m', 2 ** 20],
+  ['g', 2 ** 30],
+  ['kb', 1e3],
+  ['mb', 1e6],
+  ['gb', 1e9],
+  ['kib', 2 ** 10],
+  ['mib', 2 ** 20],
+  ['gib', 2 ** 30],
+]);
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number): ParseValue<number> {
+  const allowed = err(`a whole number from ${String(min)} to ${String(max)}`);
+  return (text) => {
+    if (!/^\d{1,15}$/u.test(text)) return allowed;
+    const value = Number(text);
+    return value < min || value > max ? allowed : ok(value);
+  };
+}
+
+/** A duration with its unit, in milliseconds: `500ms`, `60s`, `5m`, `2h`, `1d`. Zero needs no unit. */
+export function duration(minMs: number): ParseValue<number> {
+  const least = minMs === 0 ? '0 or more' : `at least ${String(minMs)}ms`;
+  const allowed = err(`a duration with its unit, such as 500ms, 60s, 5m or 1h (${least}, at most 24d)`);
+  return (text) => {
+    if (text === '0') return minMs === 0 ? ok(0) : allowed;
+    const value = withUnit(text, DURATION_UNITS);
+    return value === undefined || value < minMs || value > MAX_DURATION_MS ? allowed : ok(Math.round(value));
+  };
+}
+
+/** A size in bytes: `10MiB`, `512mb`, `64k`, `1048576`. */
+export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
+  const least = minBytes === 0 ? '0 or more' : `at least ${String(minBytes)} bytes`;
+  const allowed = err(`a size such as 64k, 512mb, 10MiB or 1048576 (${least}, at most ${String(maxBytes)} bytes)`);
+  return (text) => {
+    const value = withUnit(text, SIZE_UNITS);
+    return value === undefined || value < minBytes || value > maxBytes ? allowed : ok(Math.floor(value));
+  };
+}
+
+/** One of the given words. */
+export function oneOf<T extends string>(...words: readonly T[]): ParseValue<T> {
+  return (text) => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return ok(found);
+    return err(`one of ${words.join(', ')}${sentenceAfter(didYouMean(text, words))}`);
+  };
+}
+
+/** Words separated by commas or spaces, each one of the given; empty text means none. */
+export function wordsOf<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
+  const word = oneOf(...words);
+  return (text) => {
+    const found = new Set<T>();
+    for (const part of text.split(/[\s,]+/u)) {
+      if (part === '') continue;
+      const parsed = word(part);
+      if (!parsed.ok) return parsed;
+      found.add(parsed.value);
+    }
+    return ok([...found]);
+  };
+}
+
+const YES: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
+const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
+
+/** `true` or `false`; also 1, yes, on and 0, no, off. */
+export function yesOrNo(text: string): Result<boolean, string> {
+  const word = text.toLowerCase();
+  if (YES.has(word)) return ok(true);
+  return NO.has(word) ? ok(false) : err('true or false');
+}
+
+/** Any text but an empty one. */
+export function nonEmptyText(what: string): ParseValue<string> {
+  return (text) => (text.trim() === '' || text.includes('\0') ? err(what) : ok(text));
+}
+
+/** A path prefix as `/llm` or `/a/b`; a slash at its end is dropped, a single slash means none. */
+export function pathPrefix(text: string): Result<string, string> {
+  const path = text.replace(/\/$/u, '');
+  if (path === '' || /^(?:\/[\w.~-]+)+$/u.test(path)) return ok(path);
+  return err('a path such as /llm: a slash, then letters, digits, "-", "_", "." or "~"');
+}
+
+/** Origins separated by commas or spaces, or `*`. */
+export function origins(text: string): Result<readonly string[], string> {
+  const found = text.split(/[\s,]+/u).filter((part) => part !== '');
+  for (const origin of found) {
+    if (origin !== '*' && !isOrigin(origin)) {
+      return err('* or origins such as https://app.example.com (scheme, host, port; no path), separated by commas');
+    }
+  }
+  return ok(found.includes('*') ? ['*'] : found);
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/u.test(url.protocol) && url.origin === text.toLowerCase();
+}
+
+function withUnit(text: string, units: ReadonlyMap<string, number>): number | undefined {
+  const match = /^(\d{1,15}(?:\.\d{1,6})?) ?([a-z]*)$/iu.exec(text);
+  const unit = units.get((match?.[2] ?? '').toLowerCase());
+  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
+}
+
+function sentenceAfter(sentence: string): string {
+  return sentence === '' ? '' : `. ${sentence}`;
+}

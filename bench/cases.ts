@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { answer, type AnswerName } from './answers.ts';
+import type { FunctionName } from './definitions.ts';
+import { callLoad, post, streamLoad, type LoadResult } from './load.ts';
+import type { Side, SideName } from './sides.ts';
+
+export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long';
+
+/** One thing that is measured on several sides. */
+export interface Case {
+  readonly name: CaseName;
+  readonly title: string;
+  readonly endpoint: 'call' | 'stream';
+  readonly function: FunctionName;
+  readonly answer: AnswerName;
+  readonly connections: number;
+  /** Requests in one measurement: chosen so that it costs about a second of CPU, for clock ticks are 10 ms. */
+  readonly requests: Readonly<Partial<Record<SideName, number>>>;
+}
+
+export const CASES: readonly Case[] = [
+  {
+    name: 'call-small',
+    title: '/call, 150-byte answer, c=32',
+    endpoint: 'call',
+    function: 'Small',
+    answer: 'Small',
+    connections: 32,
+    requests: { svc: 12_000, floor: 12_000, baml: 3000 },
+  },
+  {
+    name: 'call-large',
+    title: '/call, 30 KB answer, c=8',
+    endpoint: 'call',
+    function: 'Large',
+    answer: 'Large',
+    connections: 8,
+    requests: { svc: 1600, floor: 2000, baml: 24 },
+  },
+  {
+    name: 'stream-burst',
+    title: '/stream, 30 KB in pieces at once, c=2',
+    endpoint: 'stream',
+    function: 'Large',
+    answer: 'Large',
+    connections: 2,
+    requests: { svc: 60, baml: 4 },
+  },
+  {
+    name: 'stream-long',
+    title: '/stream, 300 KB in pieces at once, c=2',
+    endpoint: 'stream',
+    function: 'Larger',
+    answer: 'Larger',
+    connections: 2,
+    requests: { svc: 6 },
+  },
+  {
+    name: 'stream-paced',
+    title: '/stream, 30 KB, one piece per ms, c=2',
+    endpoint: 'stream',
+    function: 'LargePaced',
+    answer: 'Large',
+    connections: 2,
+    requests: { svc: 2, baml: 2 },
+  },
+];
+
+/** Runs the case's load against a side; `share` of the usual number of requests. */
+export function runLoad(subject: Case, side: Side, share = 1): Promise<LoadResult> {
+  const requests = Math.max(1, Math.round((subject.requests[side.name] ?? 1) * share));
+  const load = { url: addressOf(subject, side), connections: Math.min(subject.connections, requests), requests };
+  return subject.endpoint === 'call' ? callLoad(load) : streamLoad(load);
+}
+
+/** Asks once and fails unless the value is the one that the model gave. */
+export async function checkAnswer(subject: Case, side: Side): Promise<void> {
+  const body = await post(addressOf(subject, side));
+  const value = subject.endpoint === 'call' ? JSON.parse(body) : lastValue(body, side.name);
+  if (isDeepStrictEqual(value, answer(subject.answer).value)) return;
+  throw new Error(`${side.name}: ${subject.title}: wrong answer: ${body.slice(-300)}`);
+}
+
+/** The last event of a stream: svc marks it as the final one, the peer does not. */
+function lastValue(body: string, side: SideName): unknown {
+  const last = body.slice(body.lastIndexOf('data: ') + 'data: '.length);
+  const event = JSON.parse(last) as Readonly<Record<string, unknown>>;
+  return side === 'svc' ? event['final_result'] : event;
+}
+
+export function addressOf(subject: Case, side: Side): string {
+  return `${side.url}/${subject.endpoint}/${subject.function}`;
+}

@@ -1,0 +1,114 @@
+// Entry file: a model server that costs as little as it can, in a process of its own. It speaks OpenAI chat completions
+// over raw sockets, with every answer made beforehand. Prints its port, then serves until it is ended.
+//
+// The path chooses what it says: /<answer>/<burst|paced>/v1/chat/completions. `burst` sends a stream's pieces at once,
+// `paced` one per millisecond.
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { ANSWER_NAMES, answer } from './answers.ts';
+
+/** Characters in one streamed piece: about one token. */
+const PIECE_LENGTH = 4;
+const HEADER_END = Buffer.from('\r\n\r\n');
+const STREAM_FLAG = Buffer.from('"stream":true');
+
+interface Reply {
+  /** A whole HTTP response. */
+  readonly completion: Buffer;
+  /** HTTP chunks, one for each server-sent event; the first also holds the response head, the last the end. */
+  readonly events: readonly Buffer[];
+  readonly burst: Buffer;
+}
+
+const replies = new Map<string, Reply>(ANSWER_NAMES.map((name) => [name, makeReply(answer(name).text)]));
+
+function makeReply(text: string): Reply {
+  const events = streamEvents(text);
+  return { completion: completion(text), events, burst: Buffer.concat(events) };
+}
+
+function completion(text: string): Buffer {
+  const body = JSON.stringify({
+    id: 'chatcmpl-bench',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'bench-model',
+    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 60, completion_tokens: 40, total_tokens: 100 },
+  });
+  const length = Buffer.byteLength(body);
+  return Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`);
+}
+
+function streamEvents(text: string): readonly Buffer[] {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const events = [head + httpChunk(event({ role: 'assistant', content: '' }, null))];
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    events.push(httpChunk(event({ content: text.slice(at, at + PIECE_LENGTH) }, null)));
+  }
+  events.push(`${httpChunk(event({}, 'stop'))}${httpChunk('data: [DONE]\n\n')}0\r\n\r\n`);
+  return events.map((part) => Buffer.from(part));
+}
+
+function event(delta: Readonly<Record<string, string>>, finishReason: string | null): string {
+  const chunk = {
+    id: 'chatcmpl-bench',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'bench-model',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+function httpChunk(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+/** Reads requests from one socket, answering each as soon as its body is complete. */
+function serveSocket(socket: Socket): void {
+  let pending: Buffer = Buffer.alloc(0);
+  socket.setNoDelay(true);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (data: Buffer) => {
+    pending = pending.length === 0 ? data : Buffer.concat([pending, data]);
+    for (let end = requestEnd(pending); end > 0; end = requestEnd(pending)) {
+      respond(socket, pending.subarray(0, end));
+      pending = pending.subarray(end);
+    }
+  });
+}
+
+/** Length of the first whole request in `data`, 0 while it is not complete. Only bodies with Content-Length come here. */
+function requestEnd(data: Buffer): number {
+  const headerEnd = data.indexOf(HEADER_END);
+  if (headerEnd < 0) return 0;
+  const match = /content-length: *(\d+)/i.exec(data.toString('latin1', 0, headerEnd));
+  const end = headerEnd + HEADER_END.length + Number(match?.[1] ?? 0);
+  return end <= data.length ? end : 0;
+}
+
+function respond(socket: Socket, request: Buffer): void {
+  const [, name = '', pace] = request.toString('latin1', 0, request.indexOf('\r')).split('/');
+  const reply = replies.get(name);
+  if (reply === undefined) socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+  else if (!request.includes(STREAM_FLAG)) socket.write(reply.completion);
+  else if (pace === 'paced') sendPaced(socket, reply.events);
+  else socket.write(reply.burst);
+}
+
+/** One event per millisecond by the clock: a late timer catches up. */
+function sendPaced(socket: Socket, events: readonly Buffer[]): void {
+  const begin = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = Math.min(events.length, Math.floor(performance.now() - begin));
+    for (; sent < due; sent += 1) socket.write(events[sent] ?? '');
+    if (sent === events.length) clearInterval(timer);
+  }, 1);
+  socket.once('close', () => clearInterval(timer));
+}
+
+const server = createServer(serveSocket);
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
+});

@@ -1,0 +1,95 @@
+import autocannon, { type Result } from 'autocannon';
+import { Agent, request } from 'node:http';
+
+const HEADERS = { 'content-type': 'application/json' };
+const BODY = JSON.stringify({ text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com' });
+/** No answer of any side takes this long, paced streams included. */
+const REQUEST_TIMEOUT_SECONDS = 60;
+
+/** How the requests of one measurement went. Times in milliseconds. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  readonly requests: number;
+}
+
+/** POSTs `requests` calls, `connections` at a time (closed loop). */
+export async function callLoad({ url, connections, requests }: Load): Promise<LoadResult> {
+  const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
+  return checked(url, await autocannon({ ...options, connections: Math.min(connections, requests), amount: requests }));
+}
+
+/** POSTs calls at a fixed rate for some seconds: latencies here do not depend on how fast the side is. */
+export async function fixedRateLoad(url: string, rate: number, seconds: number): Promise<LoadResult> {
+  const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
+  return checked(url, await autocannon({ ...options, connections: 32, overallRate: rate, duration: seconds }));
+}
+
+function checked(url: string, result: Result): LoadResult {
+  const failed = result.errors + result.timeouts + result.non2xx;
+  if (failed > 0) throw new Error(`${url}: ${failed} of ${result.requests.total} requests failed`);
+  const { p50, p99 } = result.latency;
+  return { requests: result.requests.total, seconds: result.duration, p50, p99 };
+}
+
+/** Reads `requests` streams to their end, `connections` at a time (closed loop). */
+export async function streamLoad({ url, connections, requests }: Load): Promise<LoadResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const begin = performance.now();
+  const times: number[] = [];
+  let left = requests;
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const started = performance.now();
+      await post(url, agent);
+      times.push(performance.now() - started);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+  agent.destroy();
+  const seconds = (performance.now() - begin) / 1000;
+  return { requests, seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+}
+
+/** The whole body of one answer; fails unless its status is 200. */
+export function post(url: string, agent?: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method: 'POST', headers: HEADERS, agent, timeout: REQUEST_TIMEOUT_SECONDS * 1000 });
+    call.once('error', reject);
+    call.once('timeout', () => call.destroy(new Error(`${url}: no answer`)));
+    call.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.once('error', reject);
+      response.once('end', () => {
+        if (response.statusCode === 200) resolve(text);
+        else reject(new Error(`${url}: status ${response.statusCode}: ${text.slice(0, 200)}`));
+      });
+    });
+    call.end(BODY);
+  });
+}
+
+/** Nearest rank; 0 for no values. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}

@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { CASES, type Case } from './cases.ts';
+import type { SideName } from './sides.ts';
+
+export interface BenchOptions {
+  readonly cases: readonly Case[];
+  readonly sides: readonly SideName[];
+  readonly pairs: number;
+  /** The whole run ends, as a failure, after so long. */
+  readonly limitMs: number;
+}
+
+export const USAGE = `npm run bench -- [options]
+  --case <name>     one of ${CASES.map((subject) => subject.name).join(', ')}; repeatable; default all
+  --side <name>     one of svc, floor, baml; repeatable; default all that are installed
+  --pairs <n>       measurements of each side, in turn (5)
+  --quick           one pair, no paced streams
+  --limit <minutes> gives up after so long (15)
+  --help            this text`;
+
+const SIDES: readonly SideName[] = ['svc', 'floor', 'baml'];
+
+/** Throws with a message for the user when something is not an option. */
+export function readOptions(args: readonly string[]): BenchOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      case: { type: 'string', multiple: true },
+      side: { type: 'string', multiple: true },
+      pairs: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      limit: { type: 'string', default: '15' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const usual = values.quick ? CASES.filter((subject) => subject.name !== 'stream-paced') : CASES;
+  return {
+    cases:
+      values.case === undefined ? usual : values.case.map((name) => pick('--case', name, CASES, (one) => one.name)),
+    sides: values.side === undefined ? SIDES : values.side.map((name) => pick('--side', name, SIDES, String)),
+    pairs: positive('--pairs', values.pairs ?? (values.quick ? '1' : '5')),
+    limitMs: positive('--limit', values.limit) * 60_000,
+  };
+}
+
+function pick<T>(flag: string, wanted: string, items: readonly T[], nameOf: (item: T) => string): T {
+  const found = items.find((item) => nameOf(item) === wanted);
+  if (found === undefined) throw new Error(`${flag} "${wanted}": allowed are ${items.map(nameOf).join(', ')}`);
+  return found;
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`${flag} "${text}": a number above 0 is needed`);
+  return value;
+}

@@ -1,0 +1,110 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { end, freePort, start, startWithPort, untilReady, type Command } from './child-process.ts';
+import { writeDefinitions } from './definitions.ts';
+
+/** The package folder; this file runs from `dist/bench`. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const RESULTS_FOLDER = join(ROOT, 'bench/results');
+const SERVER = join(ROOT, 'dist/src/cli/main.js');
+const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
+const WORKERS = 2;
+
+/** `floor` is the least that a call can cost here; `baml` is the program that svc is compatible with. */
+export type SideName = 'svc' | 'floor' | 'baml';
+
+/** One of the servers that are compared. */
+export interface Side {
+  readonly name: SideName;
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+}
+
+/** The sides and the fake provider that they all ask. */
+export interface Stage {
+  readonly sides: readonly Side[];
+  readonly provider: string;
+  end(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly sides: readonly SideName[];
+  /** Definition files served by svc and the peer. */
+  readonly definitionFiles?: number;
+  /** Of svc, over its own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Why a side cannot be run here; undefined when it can. */
+export function missingSide(name: SideName): string | undefined {
+  if (name === 'svc' && !existsSync(SERVER)) return 'not built: npm run build';
+  if (name === 'baml' && !existsSync(PEER)) return 'not installed: npm --prefix bench install';
+  return undefined;
+}
+
+/** Starts the fake provider and the sides asked for, all ready to answer. */
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const { child, port } = await startWithPort(nodeCommand([join(ROOT, 'dist/bench/fake-provider.js')]));
+  const provider = `http://127.0.0.1:${port}`;
+  const definitions = writeDefinitions(folder, provider, options.definitionFiles);
+  const sides: Side[] = [];
+  const stage = {
+    sides,
+    provider,
+    end: async () => {
+      await Promise.all([child, ...sides.map((side) => side.child)].map(end));
+      rmSync(folder, { recursive: true });
+    },
+  };
+  try {
+    for (const name of options.sides)
+      sides.push(await startSide(name, { definitions, provider, env: options.env ?? {} }));
+  } catch (error) {
+    await stage.end();
+    throw error;
+  }
+  return stage;
+}
+
+interface Place {
+  readonly definitions: string;
+  readonly provider: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function startSide(name: SideName, place: Place): Promise<Side> {
+  const port = String(await freePort());
+  const child = start(commandOf(name, port, place));
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(child, `${url}/_debug/ping`);
+  return { name, child, pid: child.pid ?? 0, url };
+}
+
+/** Logs are down to warnings on all sides: writing them is not what is compared. */
+export function commandOf(name: SideName, port: string, place: Place): Command {
+  const { definitions, provider, env } = place;
+  switch (name) {
+    case 'svc':
+      return {
+        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(WORKERS)]),
+        env: { SVC_LOG_LEVEL: 'warn', ...env },
+      };
+    case 'baml':
+      return {
+        ...nodeCommand([PEER, 'serve', '--from', definitions, '--port', port, '--features', 'beta']),
+        env: { BAML_LOG: 'warn' },
+      };
+    case 'floor':
+      return nodeCommand([join(ROOT, 'dist/bench/floor.js'), port, provider]);
+  }
+}
+
+function nodeCommand(args: readonly string[]): Command {
+  return { program: process.execPath, args };
+}

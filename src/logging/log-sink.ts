@@ -1,0 +1,124 @@
+import { write, writeSync } from 'node:fs';
+
+/** Lines that wait for a slow reader; beyond it they are dropped, since a log must not take the server's memory. */
+const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
+
+/** At most so much goes to one write, in whole lines: a pipe holds 64 KiB. */
+const MAX_WRITE_CHARACTERS = 64 * 1024;
+
+/** After a full disk or a descriptor that is busy: how long until the next try. */
+const RETRY_MS = 250;
+
+/** How often the rest is tried again when the process ends and the descriptor is busy. */
+const LAST_TRIES = 20;
+
+/**
+ * Where log lines go: a file descriptor, written by one asynchronous write at a time, with the lines of one turn of the
+ * event loop joined. A closed pipe, a full disk or a reader that stalls costs lines, which are counted, and nothing else.
+ */
+export class LogSink {
+  #descriptor: number;
+  #waiting: string[] = [];
+  #waitingCharacters = 0;
+  #writing = false;
+  #closed = false;
+  #dropped = 0;
+  #inFlight: Buffer = EMPTY;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Lines that could not be written, since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Takes one line with its line break. Never throws, never waits. */
+  write(line: string): void {
+    if (this.#closed || this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingCharacters += line.length;
+    if (this.#writing) return;
+    this.#writing = true;
+    setImmediate(this.#writeNext);
+  }
+
+  /** Writes what waits, for the end of the process. Gives up on a descriptor that stays busy. */
+  flushSync(): void {
+    if (this.#closed) return;
+    let rest = Buffer.concat([this.#inFlight, Buffer.from(this.#waiting.join(''))]);
+    this.#waiting = [];
+    this.#waitingCharacters = 0;
+    this.#inFlight = EMPTY;
+    for (let tries = 0; rest.length > 0 && tries < LAST_TRIES;) {
+      try {
+        rest = rest.subarray(writeSync(this.#descriptor, rest));
+      } catch (error) {
+        if (!isBusy(error)) return;
+        tries += 1;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      }
+    }
+  }
+
+  readonly #writeNext = (): void => {
+    if (this.#inFlight.length === 0) this.#inFlight = this.#takeLines();
+    if (this.#inFlight.length === 0) {
+      this.#writing = false;
+      return;
+    }
+    write(this.#descriptor, this.#inFlight, this.#written);
+  };
+
+  readonly #written = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+    if (error === null) {
+      this.#inFlight = this.#inFlight.subarray(bytes);
+      this.#writeNext();
+    } else if (isBusy(error)) {
+      setTimeout(this.#writeNext, RETRY_MS).unref();
+    } else {
+      this.#loseLines(error);
+    }
+  };
+
+  /** Nobody reads a closed pipe again; a disk may get room. */
+  #loseLines(error: NodeJS.ErrnoException): void {
+    this.#dropped += countLines(this.#inFlight);
+    this.#inFlight = EMPTY;
+    if (error.code === 'EPIPE' || error.code === 'EBADF') {
+      this.#closed = true;
+      this.#dropped += this.#waiting.length;
+      this.#waiting = [];
+      return;
+    }
+    setTimeout(this.#writeNext, RETRY_MS).unref();
+  }
+
+  #takeLines(): Buffer {
+    let count = 0;
+    let characters = 0;
+    for (const line of this.#waiting) {
+      if (count > 0 && characters + line.length > MAX_WRITE_CHARACTERS) break;
+      count += 1;
+      characters += line.length;
+    }
+    this.#waitingCharacters -= characters;
+    return Buffer.from(this.#waiting.splice(0, count).join(''));
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === 10) lines += 1;
+  return lines;
+}

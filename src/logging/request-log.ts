@@ -1,0 +1,157 @@
+import type { Config } from '../config/config.ts';
+import type { LogFields, Logger } from './logger.ts';
+import { createRedactor } from './redactor.ts';
+import { requestSecrets } from './request-secrets.ts';
+
+/** What is known of one finished request. Everything but the first line may be absent. */
+export interface RequestEntry {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** From the first byte of the request to the last one of the answer, in milliseconds. */
+  readonly ms: number;
+  readonly functionName?: string | undefined;
+  readonly client?: string | undefined;
+  readonly model?: string | undefined;
+  readonly attempts?: number | undefined;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly modelMs?: number | undefined;
+  readonly firstTextMs?: number | undefined;
+  readonly finishReason?: string | undefined;
+  /** How the reply was repaired. */
+  readonly flags?: readonly string[] | undefined;
+  /** Number of partial results that were sent. */
+  readonly partials?: number | undefined;
+  readonly error?: RequestError | undefined;
+  /** The body as it came, and as it was parsed. */
+  readonly requestText?: string | undefined;
+  readonly requestBody?: unknown;
+  /** The body that was sent; of a stream, the final event. */
+  readonly responseText?: string | undefined;
+  /** Of the last attempt; logged at debug alone. */
+  readonly prompt?: unknown;
+  readonly rawReply?: string | undefined;
+}
+
+export interface RequestError {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+export type WriteRequestLog = (entry: RequestEntry) => void;
+
+/** Enough to recognise a call by, and small beside the line's other costs. */
+const SHORT_CHARACTERS = 2048;
+
+/**
+ * A body is redacted before it is cut: the cut could leave the head of a key, which no search finds. This is how far
+ * behind the cut a credential may end that nobody configured; configured ones are measured.
+ */
+const LONGEST_UNKNOWN_SECRET = 256;
+
+/** Messages of these failures hold nothing that a caller or a model wrote. */
+const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
+  'missing_credential',
+  'timeout',
+  'overloaded',
+  'draining',
+  'cancelled',
+  'request_timeout',
+  'payload_too_large',
+]);
+
+/**
+ * One line for each request: info when it succeeded, warn when the caller was wrong, error when we or a provider failed.
+ * At debug a second line has prompt and reply. `SVC_LOG_CONTENT` decides how much of what callers and models wrote is in
+ * them.
+ */
+export function createRequestLog(logger: Logger, config: Pick<Config, 'logContent' | 'secrets'>): WriteRequestLog {
+  const content = contentOf(config);
+  return (entry) => {
+    const level = levelOf(entry.status);
+    if (!logger.enabled(level)) return;
+    const hide = hiderFor(entry.requestBody);
+    const show = (text: string | undefined) => content(text, hide);
+    logger[level](requestFields(entry, show, config.logContent === 'none'), 'request');
+    if (logger.enabled('debug') && entry.prompt !== undefined) {
+      const prompt = show(JSON.stringify(entry.prompt));
+      logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply) }, 'model');
+    }
+  };
+}
+
+type Content = (text: string | undefined, hide: (text: string) => string) => string | undefined;
+
+function contentOf(config: Pick<Config, 'logContent' | 'secrets'>): Content {
+  if (config.logContent === 'none') return () => undefined;
+  if (config.logContent === 'full') return (text, hide) => (text === undefined ? undefined : hide(text));
+  const redactor = createRedactor(config.secrets);
+  // Twice its length: inside JSON every character of a key may be escaped.
+  const reach = Math.max(LONGEST_UNKNOWN_SECRET, ...config.secrets.map((secret) => secret.length * 2));
+  return (text, hide) => {
+    if (text === undefined) return undefined;
+    const own = hide(text);
+    if (own.length <= SHORT_CHARACTERS) return own;
+    const clean = redactor.redact(own.slice(0, SHORT_CHARACTERS + reach));
+    return `${clean.slice(0, SHORT_CHARACTERS)}… (${String(text.length)} characters)`;
+  };
+}
+
+/** Hides the credentials of this one request; for nearly all of them there are none. */
+function hiderFor(body: unknown): (text: string) => string {
+  const secrets = requestSecrets(body);
+  if (secrets.length === 0) return unchanged;
+  const redactor = createRedactor(secrets);
+  return (text) => redactor.redact(text);
+}
+
+function unchanged(text: string): string {
+  return text;
+}
+
+function levelOf(status: number): 'info' | 'warn' | 'error' {
+  if (status >= 500) return 'error';
+  return status >= 400 ? 'warn' : 'info';
+}
+
+type Show = (text: string | undefined) => string | undefined;
+
+function requestFields(entry: RequestEntry, show: Show, contentOff: boolean): LogFields {
+  return {
+    requestId: entry.requestId,
+    method: entry.method,
+    path: entry.path,
+    function: entry.functionName,
+    status: entry.status,
+    ms: rounded(entry.ms),
+    client: entry.client,
+    model: entry.model,
+    attempts: entry.attempts,
+    inputTokens: entry.inputTokens,
+    outputTokens: entry.outputTokens,
+    modelMs: rounded(entry.modelMs),
+    firstTextMs: rounded(entry.firstTextMs),
+    finishReason: entry.finishReason,
+    flags: entry.flags === undefined || entry.flags.length === 0 ? undefined : entry.flags,
+    partials: entry.partials,
+    ...errorFields(entry.error, show, contentOff),
+    request: show(entry.requestText),
+    response: show(entry.responseText),
+  };
+}
+
+function errorFields(error: RequestError | undefined, show: Show, contentOff: boolean): LogFields {
+  if (error === undefined) return {};
+  if (contentOff) {
+    return PLAIN_MESSAGES.has(error.code) ? { error: error.code, reason: error.message } : { error: error.code };
+  }
+  const details = error.details === undefined ? undefined : show(JSON.stringify(error.details));
+  return { error: error.code, reason: show(error.message), details };
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,48 @@
+import { cruise, type ICruiseResult } from 'dependency-cruiser';
+
+/** One import, type-only ones included. Paths are relative to the package folder, with `/`. */
+export interface Import {
+  readonly from: string;
+  /** A source file, or the name of an npm package; Node's own modules are left out. */
+  readonly to: string;
+  readonly isPackage: boolean;
+}
+
+export interface ImportGraph {
+  /** Every source file found, whether it imports something or not. */
+  readonly files: readonly string[];
+  readonly imports: readonly Import[];
+}
+
+/** Reads all imports of `src` and `workers` under `folder`. */
+export async function readImportGraph(folder: string): Promise<ImportGraph> {
+  const result = await cruise(
+    ['src', 'workers'],
+    // The default parser finds no module at all beside TypeScript 7, and says nothing of it.
+    { parser: 'swc', tsPreCompilationDeps: true, baseDir: folder, doNotFollow: { path: 'node_modules' } },
+    {
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+      conditionNames: ['import', 'types', 'default'],
+      exportsFields: ['exports'],
+    },
+  );
+  if (typeof result.output === 'string') throw new Error(result.output);
+  const modules = result.output.modules.filter((module) => /^(?:src|workers)\//.test(module.source));
+  return { files: modules.map((module) => module.source), imports: modules.flatMap(importsOf) };
+}
+
+function importsOf(module: ICruiseResult['modules'][number]): readonly Import[] {
+  return module.dependencies
+    .filter((dependency) => !dependency.coreModule)
+    .map((dependency) => {
+      const isPackage = !/^\.{0,2}\//.test(dependency.module);
+      const to = isPackage ? packageName(dependency.module) : dependency.resolved;
+      return { from: module.source, to, isPackage };
+    });
+}
+
+/** `openai/resources/chat` is the package `openai`; `@scope/name/x` is `@scope/name`. */
+function packageName(specifier: string): string {
+  const parts = specifier.split('/');
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}

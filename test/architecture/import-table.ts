@@ -1,0 +1,46 @@
+/** One row of the import table: a folder or a file, and what it may import besides itself. */
+export interface Room {
+  readonly path: string;
+  readonly mayImport: readonly string[];
+}
+
+const LANGUAGE = ['src/base', 'src/diagnostics', 'src/schema'] as const;
+
+/** The most specific row that holds a file is the one that counts. A folder named in `mayImport` stands for all in it. */
+export const IMPORT_TABLE: readonly Room[] = [
+  { path: 'src/base', mayImport: [] },
+  { path: 'src/diagnostics', mayImport: ['src/base'] },
+  { path: 'src/schema', mayImport: ['src/base', 'src/diagnostics/span.ts'] },
+  { path: 'src/config', mayImport: ['src/base'] },
+  { path: 'src/logging', mayImport: ['src/base', 'src/config'] },
+  { path: 'src/compiler', mayImport: LANGUAGE },
+  { path: 'src/compiler/compile-options.ts', mayImport: [] },
+  { path: 'src/compiler/1-parse', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts'] },
+  { path: 'src/compiler/2-check', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts', 'src/compiler/1-parse'] },
+  { path: 'src/compiler/3-emit', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts', 'src/compiler/2-check'] },
+  { path: 'src/runtime', mayImport: ['src/base', 'src/schema', 'src/logging'] },
+  { path: 'src/server', mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime'] },
+  {
+    path: 'src/cli',
+    mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/server'],
+  },
+  { path: 'src/index.ts', mayImport: ['src/compiler', 'src/runtime', 'src/schema'] },
+  { path: 'workers', mayImport: ['src/server', 'src/runtime'] },
+];
+
+/** The one folder that knows an npm package; the rest of the program knows what that folder made of it. */
+export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
+  ajv: 'src/compiler/3-emit',
+  'ajv-formats': 'src/compiler/3-emit',
+  chevrotain: 'src/compiler/1-parse',
+  commander: 'src/cli',
+  dotenv: 'src/config',
+  openai: 'src/runtime/clients',
+  'p-retry': 'src/runtime/clients',
+  pino: 'src/logging',
+  piscina: 'src/server',
+  'prom-client': 'src/server',
+  'uWebSockets.js': 'src/server',
+  undici: 'src/runtime/clients',
+  yaml: 'src/cli',
+};

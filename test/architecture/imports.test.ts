@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readImportGraph, type ImportGraph } from './import-graph.ts';
+import { importCycles, importsAgainstTable, packagesOutsideOwner } from './import-laws.ts';
+import { IMPORT_TABLE, PACKAGE_OWNERS } from './import-table.ts';
+import { ROOT, textFiles } from './source-files.ts';
+
+const graph = await readImportGraph(ROOT);
+
+test('every source file is in the graph that the laws are held against', () => {
+  const files = textFiles('src', 'workers')
+    .map((file) => file.path)
+    .filter((path) => path.endsWith('.ts'));
+  expect(files.length).toBeGreaterThan(40);
+  expect(graph.files.toSorted()).toEqual(files.toSorted());
+});
+
+test('no import goes against the import table', () => {
+  expect(importsAgainstTable(graph, IMPORT_TABLE)).toEqual([]);
+});
+
+test('no imports form a cycle', () => {
+  expect(importCycles(graph)).toEqual([]);
+});
+
+test('every npm package has one owner', () => {
+  expect(packagesOutsideOwner(graph, PACKAGE_OWNERS)).toEqual([]);
+});
+
+test('the owners are those of the packages that are installed with svc', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
+  const installed = { ...manifest['dependencies'], ...manifest['optionalDependencies'] };
+  expect(Object.keys(PACKAGE_OWNERS).toSorted()).toEqual(Object.keys(installed).toSorted());
+});
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+/** The graph of a small program made for one test: path to source text. */
+async function graphOf(sources: Readonly<Record<string, string>>): Promise<ImportGraph> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-imports-'));
+  folders.push(folder);
+  for (const [path, text] of Object.entries({ 'workers/entry.ts': '', ...sources })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return readImportGraph(folder);
+}
+
+test.each([
+  ['a plane imports the other', 'src/runtime/a.ts', '../compiler/b.ts', 'src/compiler/b.ts'],
+  ['the other way round', 'src/compiler/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
+  ['the runtime imports the server', 'src/runtime/a.ts', '../server/b.ts', 'src/server/b.ts'],
+  ['emitting sees syntax', 'src/compiler/3-emit/a.ts', '../1-parse/b.ts', 'src/compiler/1-parse/b.ts'],
+  ['checking knows emitting', 'src/compiler/2-check/a.ts', '../3-emit/b.ts', 'src/compiler/3-emit/b.ts'],
+  ['parsing knows checking', 'src/compiler/1-parse/a.ts', '../2-check/b.ts', 'src/compiler/2-check/b.ts'],
+  ['a phase knows the pipeline', 'src/compiler/2-check/a.ts', '../compile.ts', 'src/compiler/compile.ts'],
+  ['the base knows anything', 'src/base/a.ts', '../schema/b.ts', 'src/schema/b.ts'],
+  ['data knows more than spans', 'src/schema/a.ts', '../diagnostics/b.ts', 'src/diagnostics/b.ts'],
+  ['the command line reaches past the server', 'src/cli/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
+  ['somebody imports a worker', 'src/server/a.ts', '../../workers/b.ts', 'workers/b.ts'],
+  ['a file is in no room', 'src/tools/a.ts', '../base/b.ts', 'src/base/b.ts'],
+])('the table refuses: %s', async (_law, from, specifier, to) => {
+  const broken = await graphOf({
+    [from]: `import type { B } from '${specifier}';\nexport type A = B;\n`,
+    [to]: 'export type B = 1;\n',
+  });
+  expect(importsAgainstTable(broken, IMPORT_TABLE)).toEqual([`${from} -> ${to}`]);
+});
+
+test.each([
+  ['import', `import { b } from '../server/b.ts';\nexport const a = b;\n`],
+  ['type import', `import type { B } from '../server/b.ts';\nexport type A = B;\n`],
+  ['re-export', `export * from '../server/b.ts';\n`],
+  ['import for effect', `import '../server/b.ts';\n`],
+  ['dynamic import', `export const a = import('../server/b.ts');\n`],
+])('the table sees an %s', async (_kind, text) => {
+  const broken = await graphOf({
+    'src/runtime/a.ts': text,
+    'src/server/b.ts': 'export const b = 1;\nexport type B = 1;\n',
+  });
+  expect(importsAgainstTable(broken, IMPORT_TABLE)).toEqual(['src/runtime/a.ts -> src/server/b.ts']);
+});
+
+test('a cycle is seen, through types as well', async () => {
+  const broken = await graphOf({
+    'src/base/a.ts': `import type { B } from './b.ts';\nexport type A = B;\n`,
+    'src/base/b.ts': `export type { C as B } from './c.ts';\n`,
+    'src/base/c.ts': `import type { A } from './a.ts';\nexport type C = A | 1;\n`,
+  });
+  expect(importCycles(broken)).toEqual(['src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts']);
+});
+
+test('a second owner of a package is seen, and a package without one', async () => {
+  const broken = await graphOf({
+    'src/server/a.ts': `import { Pool } from 'undici';\nexport const a = Pool;\n`,
+    'src/runtime/clients/b.ts': `import type { X } from 'openai/resources/chat';\nimport { y } from '@scope/name/deep';\nexport type B = X;\nexport const c = y;\n`,
+  });
+  expect(packagesOutsideOwner(broken, PACKAGE_OWNERS).toSorted()).toEqual([
+    'src/runtime/clients/b.ts -> @scope/name',
+    'src/server/a.ts -> undici',
+  ]);
+});

@@ -1,0 +1,71 @@
+import type { TextFile } from './source-files.ts';
+
+/** What must not stand in certain files, and why. */
+export interface TextLaw {
+  readonly why: string;
+  readonly pattern: RegExp;
+  /** Files that the law is for. */
+  applies(path: string): boolean;
+}
+
+/** A file longer than this has two subjects. */
+export const MAX_LINES = 400;
+
+/** Patterns are spelled so that they do not match themselves. */
+export const TEXT_LAWS: readonly TextLaw[] = [
+  {
+    why: 'only src/config reads the environment: everything else is told',
+    pattern: /process\.en[v]\b/,
+    applies: (path) => isProgram(path) && !path.startsWith('src/config/'),
+  },
+  {
+    why: 'only the command line prints; the rest has a logger',
+    pattern: /\bconsole\.[a-z]/,
+    applies: (path) => isProgram(path) && !path.startsWith('src/cli/'),
+  },
+  {
+    why: 'nobody tells the compiler or the linter to look away, but from one rule on one line with the reason',
+    pattern: /@ts-(?:ignore|nocheck|expect-error)|(?:ox|es)lint-disabl[e](?!-next-line [\w/-]+ -- \w)/,
+    applies: (path) => path.endsWith('.ts'),
+  },
+  {
+    why: 'a note to oneself belongs into the tracker',
+    pattern: /\b(?:TOD[O]|FIXM[E]|XX[X])\b/,
+    applies: (path) => /^(?:src|workers|bench|test|docs|deploy|\.github)\//.test(path) && !path.includes('/samples/'),
+  },
+  {
+    why: 'the path of one machine means nothing on another',
+    pattern: /(?<![\w.:*}])\/(?:wor[k]|hom[e]\/[a-z]+|User[s]\/\w+|roo[t]|workspac[e])\//,
+    applies: () => true,
+  },
+  {
+    why: 'where packages come from is the choice of who installs them',
+    pattern: /https?:\/\/[\w.-]*(?:registr[y]|artifactor[y]|nexu[s]|verdacci[o])[\w.-]*\/|"resolve[d]": "http/,
+    applies: () => true,
+  },
+];
+
+function isProgram(path: string): boolean {
+  return /^(?:src|workers)\/.*\.ts$/.test(path);
+}
+
+/** Every line against the law, as `path:line: text`. */
+export function linesAgainst(law: TextLaw, files: readonly TextFile[]): readonly string[] {
+  return files
+    .filter((file) => law.applies(file.path) && law.pattern.test(file.text))
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
+        .filter(({ line }) => law.pattern.test(line))
+        .map(({ line, at }) => `${at}: ${line.trim().slice(0, 120)}`),
+    );
+}
+
+/** Source files over the limit, as `path: lines`. */
+export function longFiles(files: readonly TextFile[]): readonly string[] {
+  return files
+    .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+    .filter(({ path, lines }) => path.endsWith('.ts') && lines > MAX_LINES)
+    .map(({ path, lines }) => `${path}: ${lines}`);
+}

@@ -4,10 +4,10 @@ import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { ClassType, Type } from '../../schema/type.ts';
 
 /**
- * Deeper values are refused, so that no value can overflow the stack. Far beyond the depth of any request body
- * (128): only callers of the library can come here.
+ * Deeper values are refused, so that no value can overflow the stack. Twice the depth of any request body (128): only
+ * callers of the library can come here.
  */
-export const MAX_VALUE_DEPTH = 1000;
+export const MAX_VALUE_DEPTH = 256;
 
 /** Keys of a media value; exactly one of the first two has text. */
 export const MEDIA_KEYS: readonly string[] = ['url', 'base64', 'media_type'];

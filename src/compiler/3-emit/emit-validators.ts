@@ -1,0 +1,40 @@
+import { Ajv } from 'ajv';
+import standalone from 'ajv/dist/standalone/index.js';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import { AmbiguousRecursion } from './ambiguous-recursion.ts';
+import { ArgumentSchemas } from './argument-schema.ts';
+
+/**
+ * The source of `Program.validatorSource`: a CommonJS module with one predicate per function, by its name. Functions
+ * whose types would make a predicate's time explode (see AmbiguousRecursion) have none: the walk of the serving plane,
+ * which remembers what it has seen, checks their arguments alone.
+ */
+export function emitValidators(index: DefinitionIndex): string {
+  const schemas = new ArgumentSchemas(index);
+  const ambiguous = new AmbiguousRecursion(index);
+  const ajv = createAjv();
+  ajv.addSchema(schemas.shared());
+  const exported: Record<string, string> = {};
+  for (const [position, fn] of [...index.functions.values()].entries()) {
+    if (ambiguous.reachableFrom(fn)) continue;
+    const id = `f${position}`;
+    ajv.addSchema(schemas.signature(fn, id));
+    exported[fn.name] = id;
+  }
+  return standalone.default(ajv, exported);
+}
+
+function createAjv(): Ajv {
+  return new Ajv({
+    // ownProperties: a parameter may be called `constructor`, and only the caller's own keys count.
+    ownProperties: true,
+    messages: false,
+    inlineRefs: false,
+    // Long enums as plain comparisons: the loop needs a deep-equal library at run time.
+    loopEnum: Number.MAX_SAFE_INTEGER,
+    strictTypes: false,
+    validateSchema: false,
+    logger: false,
+    code: { source: true, lines: true },
+  });
+}

@@ -1,0 +1,111 @@
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { acceptsNull } from '../../../schema/accepts-null.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { FunctionType } from '../../../schema/function.ts';
+import { callHeaders, plainHeaders } from './call-headers.ts';
+import { errorResponses } from './error-responses.ts';
+import type { NameAllocator } from './name-allocator.ts';
+import type { OwnSchemas } from './own-schemas.ts';
+import { described, joined, objectSchema, schemaRef } from './schema-shapes.ts';
+import type { TypeSchemas } from './type-schemas.ts';
+
+const STREAM_TEXT =
+  `Server-sent events: \`data:\` lines, each with one JSON object, an empty line between. Any number of
+\`partial_result\`, then exactly one \`final_result\` or, after a failure, one error. Each partial is a snapshot that
+takes the place of the one before. \`reset\` says that an attempt failed midway and partials start anew.`.replaceAll(
+    '\n',
+    ' ',
+  );
+
+/** What the paths of a function are made with. */
+export interface PathParts {
+  readonly index: DefinitionIndex;
+  readonly types: TypeSchemas;
+  readonly own: OwnSchemas;
+  readonly schemaNames: NameAllocator;
+  readonly operationIds: NameAllocator;
+  readonly apiKey: boolean;
+}
+
+export interface FunctionPaths {
+  readonly paths: ReadonlyArray<readonly [string, JsonObject]>;
+  readonly schemas: ReadonlyArray<readonly [string, JsonObject]>;
+}
+
+/** `POST /call/{name}` and `POST /stream/{name}` with the schemas of the request and of the events. */
+export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths {
+  const requestName = parts.schemaNames.allocate(`${fn.name}Request`);
+  const eventName = parts.schemaNames.allocate(`${fn.name}StreamEvent`);
+  const result = parts.types.of(fn.returns, 'output');
+  const request = requestBody(fn, requestName);
+  const call = {
+    operationId: fn.name,
+    summary: `Call ${fn.name}`,
+    ...description(fn.documentation),
+    response: success('The value.', callHeaders(), 'application/json', result),
+  };
+  const stream = {
+    operationId: parts.operationIds.allocate(`stream${fn.name}`),
+    summary: `Stream ${fn.name}`,
+    ...description(fn.documentation, STREAM_TEXT),
+    response: success(
+      'Partial results, then the final one.',
+      plainHeaders(),
+      'text/event-stream',
+      schemaRef(eventName),
+    ),
+  };
+  return {
+    paths: [
+      [`/call/${fn.name}`, operation(call, request, parts.apiKey)],
+      [`/stream/${fn.name}`, operation(stream, request, parts.apiKey)],
+    ],
+    schemas: [
+      [requestName, requestSchema(fn, parts)],
+      [eventName, eventSchema(fn, result, parts)],
+    ],
+  };
+}
+
+function operation(
+  { response, ...texts }: { readonly response: JsonObject } & Record<string, JsonValue>,
+  request: JsonObject,
+  apiKey: boolean,
+): JsonObject {
+  const responses = { '200': response, ...errorResponses({ apiKey }) };
+  return { post: { tags: ['functions'], ...texts, requestBody: request, responses } };
+}
+
+function description(...texts: ReadonlyArray<string | undefined>): JsonObject {
+  const text = joined(texts);
+  return text === undefined ? {} : { description: text };
+}
+
+function success(text: string, headers: JsonObject, contentType: string, schema: JsonObject): JsonObject {
+  return { description: text, headers, content: { [contentType]: { schema } } };
+}
+
+function requestBody(fn: FunctionType, schemaName: string): JsonObject {
+  const examples = fn.examples.map(({ name, args }) => [name, { value: args }] as const);
+  const media = {
+    schema: schemaRef(schemaName),
+    ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
+  };
+  return { required: true, content: { 'application/json': media } };
+}
+
+function requestSchema(fn: FunctionType, { index, types, own }: PathParts): JsonObject {
+  const properties: Record<string, JsonValue> = {};
+  for (const { name, type } of fn.parameters) properties[name] = types.of(type, 'input');
+  properties['__svc_options__'] = own.ref('SvcOptions');
+  const required = fn.parameters.filter(({ type }) => !acceptsNull(type, index.aliases)).map(({ name }) => name);
+  const schema = { ...objectSchema(properties, required), additionalProperties: false };
+  return described(schema, `Arguments of ${fn.name}.`);
+}
+
+function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathParts): JsonObject {
+  const partial = objectSchema({ partial_result: types.of(fn.returns, 'partial') });
+  const final = objectSchema({ final_result: result });
+  const events = { anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcError')] };
+  return described(events, `One event of the stream of ${fn.name}.`);
+}

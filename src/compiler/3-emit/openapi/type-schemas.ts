@@ -1,0 +1,192 @@
+import { unreachable } from '../../../base/invariant.ts';
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { acceptsNull } from '../../../schema/accepts-null.ts';
+import type { Constraint } from '../../../schema/constraint.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import { typeText } from '../../../schema/type-text.ts';
+import type { ClassType, EnumType, FieldType, Type } from '../../../schema/type.ts';
+import type { NameAllocator } from './name-allocator.ts';
+import type { OwnSchemas } from './own-schemas.ts';
+import { anyOf, choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
+import { differsAsInput } from './view-difference.ts';
+
+/** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
+export type View = 'input' | 'output' | 'partial';
+
+const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
+
+/**
+ * Schemas of types, and the component schemas that they lead to. A class has one component for each view it is used
+ * in: `Resume`, `ResumePartial`, and `ResumeInput` where arguments and results are not written alike.
+ */
+export class TypeSchemas {
+  readonly #index: DefinitionIndex;
+  readonly #own: OwnSchemas;
+  readonly #allocator: NameAllocator;
+  readonly #names = new Map<string, string>();
+  readonly #components = new Map<string, JsonObject>();
+
+  constructor(index: DefinitionIndex, own: OwnSchemas, allocator: NameAllocator) {
+    this.#index = index;
+    this.#own = own;
+    this.#allocator = allocator;
+  }
+
+  /** Components that the schemas made so far refer to. */
+  get components(): ReadonlyMap<string, JsonObject> {
+    return this.#components;
+  }
+
+  /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
+  of(type: Type, view: View): JsonObject {
+    if (view === 'input') return this.#bare(type, view);
+    const done = type.stream?.done === true || (type.kind === 'class' && this.#class(type.name).streamDone);
+    const inner = this.#bare(type, done ? 'output' : view);
+    const checked = this.#withChecks(type, inner, view);
+    return view === 'partial' && type.stream?.withState === true ? withState(checked) : checked;
+  }
+
+  #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
+    const own = type.constraints ?? [];
+    const labels = checkLabels(type.kind === 'class' ? [...this.#class(type.name).constraints, ...own] : own);
+    if (labels.length === 0) return schema;
+    const checks = Object.fromEntries(labels.map((label) => [label, this.#own.ref('SvcCheck')]));
+    return view === 'partial'
+      ? objectSchema({ value: nullable(schema), checks: objectSchema(checks, []) })
+      : objectSchema({ value: schema, checks: objectSchema(checks) });
+  }
+
+  #bare(type: Type, view: View): JsonObject {
+    switch (type.kind) {
+      case 'string':
+        return { type: 'string' };
+      case 'int':
+        return { type: 'integer', format: 'int64' };
+      case 'float':
+        return { type: 'number', format: 'double' };
+      case 'bool':
+        return { type: 'boolean' };
+      case 'null':
+        return NULL;
+      case 'literal':
+        return choice([type.value]);
+      case 'media':
+        return this.#own.media(type.media);
+      case 'class':
+      case 'enum':
+      case 'alias':
+        return this.#component(type.name, view);
+      case 'list':
+        return { type: 'array', items: this.of(type.element, view) };
+      case 'map':
+        return this.#map(type.key, type.value, view);
+      case 'union':
+        return this.#union(type.members, view);
+      default:
+        return unreachable(type);
+    }
+  }
+
+  #map(key: Type, value: Type, view: View): JsonObject {
+    const schema = { type: 'object', additionalProperties: this.of(value, view) };
+    return key.kind === 'string' ? schema : described(schema, `Keys: ${keyText(key, this.#index)}.`);
+  }
+
+  /** Literals of one JSON type become one enum; null becomes `nullable`. */
+  #union(members: readonly Type[], view: View): JsonObject {
+    const plain = members.filter((member) => member.kind === 'literal' && !isChecked(member));
+    const schemas: JsonObject[] = [];
+    for (const group of ['string', 'number', 'boolean']) {
+      const values = plain.flatMap((one) => (one.kind === 'literal' && typeof one.value === group ? [one.value] : []));
+      if (values.length > 0) schemas.push(choice(values));
+    }
+    const others = members.filter((member) => member.kind !== 'null' && !plain.includes(member));
+    const union = anyOf([...schemas, ...others.map((member) => this.of(member, view))]);
+    return members.some((member) => member.kind === 'null') ? nullable(union) : union;
+  }
+
+  #component(name: string, view: View): JsonObject {
+    const seen = this.#viewOf(name, view);
+    const key = `${seen} ${name}`;
+    const known = this.#names.get(key);
+    if (known !== undefined) return schemaRef(known);
+    const componentName = seen === 'output' ? name : this.#allocator.allocate(`${name}${SUFFIX[seen]}`);
+    this.#names.set(key, componentName);
+    this.#components.set(componentName, this.#definition(name, seen));
+    return schemaRef(componentName);
+  }
+
+  #viewOf(name: string, view: View): View {
+    if (view === 'input') return differsAsInput(name, this.#index) ? 'input' : 'output';
+    return this.#index.enums.has(name) ? 'output' : view;
+  }
+
+  #definition(name: string, view: View): JsonObject {
+    const enumType = this.#index.enums.get(name);
+    if (enumType !== undefined) return enumSchema(enumType, view);
+    const alias = this.#index.aliases.get(name);
+    if (alias !== undefined) return described(this.of(alias.type, view), alias.documentation);
+    return this.#classSchema(this.#class(name), view);
+  }
+
+  #classSchema(type: ClassType, view: View): JsonObject {
+    const fields = type.fields.filter((field) => view === 'input' || !field.skip);
+    const properties = fields.map((field): [string, JsonValue] => [
+      field.name,
+      described(this.#field(field, view), field.documentation, field.description),
+    ]);
+    const optional = (field: FieldType): boolean => view === 'input' && acceptsNull(field.type, this.#index.aliases);
+    const required = fields.filter((field) => !optional(field)).map((field) => field.name);
+    const growing = view === 'partial' ? `${type.name} while it grows: what is not there yet is null.` : undefined;
+    const schema = objectSchema(Object.fromEntries(properties), required);
+    return described(schema, growing, type.documentation, type.description);
+  }
+
+  #field(field: FieldType, view: View): JsonObject {
+    const schema = this.of(field.type, view);
+    if (view !== 'partial' || field.streamNotNull || this.#alwaysThere(field.type)) return schema;
+    return nullable(schema);
+  }
+
+  /** Wrappers are there from the start, lists and maps begin empty. */
+  #alwaysThere(type: Type): boolean {
+    if (type.stream?.withState === true || isChecked(type)) return true;
+    if (type.kind === 'class') return checkLabels(this.#class(type.name).constraints).length > 0;
+    return (type.kind === 'list' || type.kind === 'map') && type.stream?.done !== true;
+  }
+
+  #class(name: string): ClassType {
+    return this.#index.classes.get(name) ?? { name, fields: [], constraints: [], streamDone: false, dynamic: false };
+  }
+}
+
+/** OpenAPI 3.0 has no type null. */
+const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
+
+function withState(schema: JsonObject): JsonObject {
+  return objectSchema({ value: nullable(schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
+}
+
+function isChecked(type: Type): boolean {
+  return checkLabels(type.constraints ?? []).length > 0;
+}
+
+function checkLabels(constraints: readonly Constraint[]): readonly string[] {
+  return constraints.flatMap(({ level, label }) => (level === 'check' && label !== undefined ? [label] : []));
+}
+
+function enumSchema(type: EnumType, view: View): JsonObject {
+  const values = type.values.filter((value) => view === 'input' || !value.skip);
+  const lines = values.flatMap(({ name, documentation, description }) => {
+    const text = documentation ?? description;
+    return text === undefined ? [] : [`- \`${name}\`: ${text}`];
+  });
+  const schema = values.length === 0 ? { type: 'string', maxLength: 0 } : choice(values.map((value) => value.name));
+  return described(schema, type.documentation, type.description, lines.join('\n'));
+}
+
+function keyText(key: Type, index: DefinitionIndex): string {
+  if (key.kind !== 'enum') return `\`${typeText(key)}\``;
+  const names = index.enums.get(key.name)?.values.map((value) => `\`${value.name}\``) ?? [];
+  return `${key.name} (${names.join(', ')})`;
+}

@@ -1,0 +1,249 @@
+import { expect, test } from 'vitest';
+import { createArgumentChecker } from '../../../src/runtime/function/check-arguments.ts';
+import type { FaultAt } from '../../../src/runtime/function/failure.ts';
+import type { Definitions } from '../../../src/schema/program.ts';
+import type { Type } from '../../../src/schema/type.ts';
+import {
+  alias,
+  aliasRef,
+  bool,
+  classRef,
+  classType,
+  enumRef,
+  enumType,
+  field,
+  float,
+  functionType,
+  int,
+  list,
+  literal,
+  map,
+  media,
+  nothing,
+  optional,
+  programOf,
+  string,
+  union,
+} from '../../support/definitions.ts';
+
+const shared: Partial<Definitions> = {
+  classes: [
+    classType('Skill', [field('name', string), field('years', optional(int))]),
+    classType('Resume', [field('name', string), field('skills', list(classRef('Skill')))]),
+    classType('Circle', [field('kind', literal('circle')), field('radius', float)]),
+    classType('Square', [field('kind', literal('square')), field('side', float)]),
+    classType('A', [field('next', optional(union(classRef('A'), classRef('B'))))]),
+    classType('B', [field('next', optional(union(classRef('A'), classRef('B'))))]),
+    classType('Odd', [field('constructor', optional(string)), field('toString', string)]),
+    classType('Node', [field('next', optional(classRef('Node')))]),
+  ],
+  enums: [enumType('Color', ['RED', 'GREEN', '-HIDDEN']), enumType('Never', [])],
+  aliases: [alias('Json', union(string, int, nothing, list(aliasRef('Json')), map(string, aliasRef('Json'))))],
+};
+
+/** The faults of one argument `x` of the type. */
+function faultsOf(type: Type, value: unknown): readonly FaultAt[] {
+  return faultsIn({ x: type }, { x: value });
+}
+
+function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly FaultAt[] {
+  const fn = functionType('Check', parameters);
+  return createArgumentChecker(programOf({ ...shared, functions: [fn] }))(fn, args);
+}
+
+const resume = classRef('Resume');
+const json = (text: string): Record<string, unknown> => JSON.parse(text);
+
+test.each<[string, Type, unknown]>([
+  ['an int', int, 5],
+  ['the largest int', int, Number.MAX_SAFE_INTEGER],
+  ['a float', float, 1.5],
+  ['an int as a float', float, 2],
+  ['a string', string, ''],
+  ['a bool', bool, false],
+  ['null', nothing, null],
+  ['a literal', literal(5), 5],
+  ['an enum value', enumRef('Color'), 'RED'],
+  ['a skipped enum value', enumRef('Color'), 'HIDDEN'],
+  ['a class with keys that it does not declare', classRef('Skill'), { name: 'x', more: 1, __proto__: null }],
+  ['a class with an optional null', classRef('Skill'), { name: 'x', years: null }],
+  ['an image by url', media('image'), { url: 'https://example.com/a.png' }],
+  ['an image by url with its type', media('image'), { url: 'u', media_type: 'image/png' }],
+  ['audio inline', media('audio'), { base64: 'AAAA', media_type: 'audio/wav' }],
+  ['media with nulls for what is absent', media('pdf'), { url: 'u', base64: null, media_type: null }],
+  ['a map', map(string, int), { a: 1, __proto__x: 2 }],
+  ['a map with enum keys', map(enumRef('Color'), int), { RED: 1, HIDDEN: 2 }],
+  ['a map with literal keys', map(union(literal('a'), literal('b')), int), { a: 1 }],
+  ['a map with the key __proto__', map(string, int), json('{"__proto__": 1, "constructor": 2}')],
+  ['a recursive alias', aliasRef('Json'), [1, { a: ['x', null] }]],
+  ['the second member of a union', union(int, list(string)), ['a']],
+  ['members of one class that lead back to each other', classRef('A'), { next: { next: { next: null } } }],
+])('accepts %s', (_name, type, value) => {
+  expect(faultsOf(type, value)).toEqual([]);
+});
+
+test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
+  ['text for an int', int, '5', 'x', 'expected an int, got a string'],
+  ['a fraction for an int', int, 1.5, 'x', 'expected an int, got a float'],
+  ['an unsafe int', int, 2 ** 53, 'x', 'expected an int, got a number beyond ±9007199254740991'],
+  ['infinity for a float', float, json('{"n":1e999}')['n'], 'x', 'expected a float, got a number out of range'],
+  ['a number for a string', string, 5, 'x', 'expected a string, got an int'],
+  ['a number for a bool', bool, 1, 'x', 'expected a bool, got an int'],
+  ['null for a string', string, null, 'x', 'expected a string, got null'],
+  ['text for null', nothing, '', 'x', 'expected null, got a string'],
+  ['another literal', literal('yes'), 'yess', 'x', 'expected "yes", got "yess". Did you mean "yes"?'],
+  [
+    'an enum alias',
+    enumRef('Color'),
+    'GREENS',
+    'x',
+    'expected one of "RED", "GREEN" or "HIDDEN", got "GREENS". Did you mean "GREEN"?',
+  ],
+  ['anything for an empty enum', enumRef('Never'), 'A', 'x', 'expected one of nothing, got a string'],
+  ['a list for a class', resume, [], 'x', 'expected an object of class Resume, got a list'],
+  ['an object for a list', list(int), {}, 'x', 'expected a list (int[]), got an object'],
+  ['a list for a map', map(string, int), [], 'x', 'expected an object (map<string, int>), got a list'],
+  [
+    'a wrong map key',
+    map(enumRef('Color'), int),
+    { BLUE: 1 },
+    'x.BLUE',
+    'not a key of this map: expected one of "RED", "GREEN" or "HIDDEN"',
+  ],
+  ['a wrong map value', map(string, int), { 'a b': 'c' }, 'x["a b"]', 'expected an int, got a string'],
+  [
+    'plain text for an image',
+    media('image'),
+    'u',
+    'x',
+    'expected an image as {"url": …} or {"base64": …, "media_type": …}, got a string',
+  ],
+  [
+    'an image with both',
+    media('image'),
+    { url: 'u', base64: 'b' },
+    'x',
+    'expected exactly one of "url" and "base64" in this image',
+  ],
+  ['an image with neither', media('image'), {}, 'x', 'expected exactly one of "url" and "base64" in this image'],
+  [
+    'an image by file',
+    media('image'),
+    { file: 'f' },
+    'x.file',
+    'unknown key "file"; allowed: "url", "base64" or "media_type"',
+  ],
+  ['a wrong media type', media('pdf'), { url: 'u', media_type: 5 }, 'x.media_type', 'expected a string, got an int'],
+  ['no member of a union', union(int, list(string)), true, 'x', 'expected one of int or string[], got a bool'],
+  ['no member of an optional', optional(int), 'a', 'x', 'expected an int or null, got a string'],
+  ['the one member that was meant', union(int, list(string)), [1], 'x[0]', 'expected a string, got an int'],
+  [
+    'the member with that tag',
+    union(classRef('Circle'), classRef('Square')),
+    { kind: 'square', side: 'a' },
+    'x.side',
+    'expected a float, got a string',
+  ],
+  [
+    'no tag of a union of classes',
+    union(classRef('Circle'), classRef('Square')),
+    { kind: 'oval' },
+    'x',
+    'expected one of Circle or Square, got an object',
+  ],
+  [
+    'a fault deep inside',
+    resume,
+    { name: 'n', skills: [{ name: 'a' }, { name: 1 }] },
+    'x.skills[1].name',
+    'expected a string, got an int',
+  ],
+  ['a missing field', resume, { name: 'n' }, 'x.skills', 'missing: expected a list (Skill[])'],
+  ['an inherited field', classRef('Odd'), {}, 'x.toString', 'missing: expected a string'],
+  [
+    '__proto__ as an object with fields',
+    classRef('Skill'),
+    json('{"__proto__": {"name": "x"}}'),
+    'x.name',
+    'missing: expected a string',
+  ],
+])('refuses %s', (_what, type, value, ...[path, message]) => {
+  expect(faultsOf(type, value)).toEqual([{ path, message }]);
+});
+
+test('an optional parameter may be absent or null, a required one may not be absent', () => {
+  const parameters = { a: optional(string), b: aliasRef('Json'), c: string };
+  expect(faultsIn(parameters, { c: 'x' })).toEqual([]);
+  expect(faultsIn(parameters, { a: null, b: null, c: 'x' })).toEqual([]);
+  expect(faultsIn(parameters, {})).toEqual([{ path: 'c', message: 'missing: expected a string' }]);
+});
+
+test('every fault is listed at once', () => {
+  const faults = faultsIn(
+    { text: string, count: int, resume },
+    { txt: 'a', count: '1', resume: { name: 1, skills: [2] } },
+  );
+  expect(faults).toEqual([
+    { path: 'text', message: 'missing: expected a string' },
+    { path: 'count', message: 'expected an int, got a string' },
+    { path: 'resume.name', message: 'expected a string, got an int' },
+    { path: 'resume.skills[0]', message: 'expected an object of class Skill, got an int' },
+    { path: 'txt', message: 'unknown parameter "txt". Did you mean "text"?' },
+  ]);
+});
+
+test('options keys are let through whatever is in them, other unknown keys are not', () => {
+  expect(faultsIn({ a: int }, { a: 1, svc_options: 5, __svc_options__: [] })).toEqual([]);
+  expect(faultsIn({ a: int }, { a: 1, zzzzzz: 5 })).toEqual([
+    { path: 'zzzzzz', message: 'unknown parameter "zzzzzz"; allowed: "a"' },
+  ]);
+  expect(faultsIn({}, json('{"__proto__": 1}'))).toEqual([
+    { path: '__proto__', message: 'unknown parameter "__proto__"; no parameters are allowed' },
+  ]);
+});
+
+test('a long list of faults is cut at a hundred and says so', () => {
+  const faults = faultsOf(
+    list(int),
+    Array.from({ length: 10_000 }, () => 'a'),
+  );
+  expect(faults).toHaveLength(101);
+  expect(faults.at(-1)).toEqual({ path: '', message: 'and more: these are the first 100' });
+});
+
+test('long text of the caller is cut in messages and paths', () => {
+  const long = 'k'.repeat(1_000_000);
+  expect(faultsOf(enumRef('Color'), long)[0]?.message.length).toBeLessThan(200);
+  expect(faultsIn({}, { [long]: 1 })[0]?.path.length).toBeLessThan(200);
+});
+
+test('a value nested a hundred thousand levels deep is refused and not a crash', () => {
+  let deepNode: unknown = 'wrong';
+  let deepJson: unknown = true;
+  for (let level = 0; level < 100_000; level += 1) {
+    deepNode = { next: deepNode };
+    deepJson = [deepJson];
+  }
+  for (const faults of [faultsOf(classRef('Node'), deepNode), faultsOf(aliasRef('Json'), deepJson)]) {
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.message).toBe('nested deeper than 256 levels');
+  }
+});
+
+test('classes that lead back to each other through unions cost no exponential time', () => {
+  let value: unknown = { next: 'wrong' };
+  for (let level = 0; level < 120; level += 1) value = { next: value };
+  const before = process.cpuUsage();
+  expect(faultsOf(classRef('A'), value)).toEqual([
+    { path: 'x.next', message: 'expected one of A, B or null, got an object' },
+  ]);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+});
+
+test('nothing that arguments hold reaches a prototype', () => {
+  faultsOf(
+    map(string, aliasRef('Json')),
+    json('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}'),
+  );
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+});

@@ -53,10 +53,19 @@ const ERROR_STATUSES: readonly ErrorStatus[] = [
 
 const HEADER_NAMES: Readonly<Record<string, string>> = { Allow: 'allow', RetryAfter: 'retry-after' };
 
+export interface ErrorOptions {
+  /** Without a key nobody is turned away for want of one. */
+  readonly apiKey: boolean;
+}
+
+function possibleErrors({ apiKey }: ErrorOptions): readonly ErrorStatus[] {
+  return ERROR_STATUSES.filter(({ status }) => apiKey || status !== '403');
+}
+
 /** The shared responses of the document. */
-export function errorResponseComponents(errorSchema: JsonObject): JsonObject {
+export function errorResponseComponents(errorSchema: JsonObject, options: ErrorOptions): JsonObject {
   return Object.fromEntries(
-    ERROR_STATUSES.map(({ name, description, headers = [] }) => {
+    possibleErrors(options).map(({ name, description, headers = [] }) => {
       const all = ['RequestId', ...headers].map((header) => [
         HEADER_NAMES[header] ?? 'x-request-id',
         headerRef(header),
@@ -68,9 +77,8 @@ export function errorResponseComponents(errorSchema: JsonObject): JsonObject {
 }
 
 /** References by status, to stand beside the success of an operation. */
-export function errorResponses(options: { readonly apiKey: boolean }): JsonObject {
-  const possible = ERROR_STATUSES.filter(({ status }) => options.apiKey || status !== '403');
-  return Object.fromEntries(possible.map(({ name, status }) => [status, errorResponse(name)]));
+export function errorResponses(options: ErrorOptions): JsonObject {
+  return Object.fromEntries(possibleErrors(options).map(({ name, status }) => [status, errorResponse(name)]));
 }
 
 /** A reference to one shared response. */

@@ -6,14 +6,22 @@ export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** Null alone: OpenAPI 3.0 has no type of that name. */
+export const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
+
 /**
- * The schema with null allowed, in the way generators understand: `nullable` beside `type` or `anyOf`, a reference
- * through `allOf`, and null listed in an enum (OpenAPI 3.0.3, "nullable").
+ * The schema with null allowed. `nullable` counts only beside `type` (OpenAPI 3.0.3), so a reference needs the type of
+ * what it names; where there is no single type, null is one more choice.
  */
-export function nullable(schema: JsonObject): JsonObject {
-  if ('$ref' in schema) return { nullable: true, allOf: [schema] };
+export function nullable(schema: JsonObject, referencedType?: 'object' | 'string'): JsonObject {
+  if ('$ref' in schema) {
+    return referencedType === undefined
+      ? { anyOf: [schema, NULL] }
+      : { type: referencedType, nullable: true, allOf: [schema] };
+  }
+  const { anyOf: members, enum: choices } = schema;
   if (schema['nullable'] === true) return schema;
-  const choices = schema['enum'];
+  if (Array.isArray(members)) return { ...schema, anyOf: [...members.filter((member) => member !== NULL), NULL] };
   return Array.isArray(choices)
     ? { ...schema, nullable: true, enum: [...choices, null] }
     : { ...schema, nullable: true };

@@ -16,10 +16,19 @@ export function serverPaths(
   apiKey: boolean,
 ): ReadonlyArray<readonly [string, JsonObject]> {
   const forbidden: JsonObject = apiKey ? { '403': errorResponse('Forbidden') } : {};
+  const tooLarge = { '431': errorResponse('HeadersTooLarge') };
   const draining = { '503': errorResponse('Unavailable') };
   const get = (name: string, summary: string, responses: JsonObject): JsonObject => {
     const open = apiKey && responses['403'] === undefined ? { security: [] } : {};
-    return { get: { tags: ['server'], operationId: operationIds.allocate(name), summary, ...open, responses } };
+    return {
+      get: {
+        tags: ['server'],
+        operationId: operationIds.allocate(name),
+        summary,
+        ...open,
+        responses: { ...responses, ...tooLarge },
+      },
+    };
   };
   return [
     ['/_debug/ping', get('ping', 'Ping', { '200': json('The server answers.', STATUS) })],

@@ -7,7 +7,7 @@ import { typeText } from '../../../schema/type-text.ts';
 import type { ClassType, EnumType, FieldType, Type } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
-import { anyOf, choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
+import { anyOf, choice, described, NULL, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
 import { differsAsInput } from './view-difference.ts';
 
 /** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
@@ -43,7 +43,7 @@ export class TypeSchemas {
     const done = type.stream?.done === true || (type.kind === 'class' && this.#class(type.name).streamDone);
     const inner = this.#bare(type, done ? 'output' : view);
     const checked = this.#withChecks(type, inner, view);
-    return view === 'partial' && type.stream?.withState === true ? withState(checked) : checked;
+    return view === 'partial' && type.stream?.withState === true ? withState(type, checked) : checked;
   }
 
   #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
@@ -52,7 +52,7 @@ export class TypeSchemas {
     if (labels.length === 0) return schema;
     const checks = Object.fromEntries(labels.map((label) => [label, this.#own.ref('SvcCheck')]));
     return view === 'partial'
-      ? objectSchema({ value: nullable(schema), checks: objectSchema(checks, []) })
+      ? objectSchema({ value: nullableOf(type, schema), checks: objectSchema(checks, []) })
       : objectSchema({ value: schema, checks: objectSchema(checks) });
   }
 
@@ -92,17 +92,17 @@ export class TypeSchemas {
     return key.kind === 'string' ? schema : described(schema, `Keys: ${keyText(key, this.#index)}.`);
   }
 
-  /** Literals of one JSON type become one enum; null becomes `nullable`. */
+  /** Literals of one JSON type become one enum; null is allowed beside the rest. */
   #union(members: readonly Type[], view: View): JsonObject {
-    const plain = members.filter((member) => member.kind === 'literal' && !isChecked(member));
     const schemas: JsonObject[] = [];
     for (const group of ['string', 'number', 'boolean']) {
-      const values = plain.flatMap((one) => (one.kind === 'literal' && typeof one.value === group ? [one.value] : []));
+      const values = members.flatMap((member) => plainLiterals(member)).filter((value) => typeof value === group);
       if (values.length > 0) schemas.push(choice(values));
     }
-    const others = members.filter((member) => member.kind !== 'null' && !plain.includes(member));
+    const others = members.filter((member) => member.kind !== 'null' && plainLiterals(member).length === 0);
     const union = anyOf([...schemas, ...others.map((member) => this.of(member, view))]);
-    return members.some((member) => member.kind === 'null') ? nullable(union) : union;
+    if (!members.some((member) => member.kind === 'null')) return union;
+    return nullableOf(schemas.length === 0 && others.length === 1 ? others[0] : undefined, union);
   }
 
   #component(name: string, view: View): JsonObject {
@@ -145,7 +145,7 @@ export class TypeSchemas {
   #field(field: FieldType, view: View): JsonObject {
     const schema = this.of(field.type, view);
     if (view !== 'partial' || field.streamNotNull || this.#alwaysThere(field.type)) return schema;
-    return nullable(schema);
+    return nullableOf(field.type, schema);
   }
 
   /** Wrappers are there from the start, lists and maps begin empty. */
@@ -160,11 +160,19 @@ export class TypeSchemas {
   }
 }
 
-/** OpenAPI 3.0 has no type null. */
-const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
+/** Null allowed beside values of the type. */
+function nullableOf(type: Type | undefined, schema: JsonObject): JsonObject {
+  if (type?.kind === 'class') return nullable(schema, 'object');
+  return type?.kind === 'enum' ? nullable(schema, 'string') : nullable(schema);
+}
 
-function withState(schema: JsonObject): JsonObject {
-  return objectSchema({ value: nullable(schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
+function withState(type: Type, schema: JsonObject): JsonObject {
+  return objectSchema({ value: nullableOf(type, schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
+}
+
+/** The value of a literal without checks; nothing for other types. */
+function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
+  return type.kind === 'literal' && !isChecked(type) ? [type.value] : [];
 }
 
 function isChecked(type: Type): boolean {

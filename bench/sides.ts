@@ -29,6 +29,8 @@ export interface Side {
 export interface Stage {
   readonly sides: readonly Side[];
   readonly provider: string;
+  /** The folder of the definition files. */
+  readonly definitions: string;
   end(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const stage = {
     sides,
     provider,
+    definitions,
     end: async () => {
       await Promise.all([child, ...sides.map((side) => side.child)].map(end));
       rmSync(folder, { recursive: true });
@@ -72,7 +75,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   return stage;
 }
 
-interface Place {
+/** What a command line depends on. */
+export interface Place {
   readonly definitions: string;
   readonly provider: string;
   readonly env: Readonly<Record<string, string>>;

@@ -1,0 +1,105 @@
+// Entry file: memory of the primary and its workers while calls go on.
+//
+// Usage: memory.js [--calls 200000]       after 20,000 calls, then each 20,000 up to so many
+//        memory.js --soak <minutes>       one sample a second at full load, as CSV and as a chart
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { callLoad } from './load.ts';
+import { lineChart } from './line-chart.ts';
+import { memoryOf, processTree } from './process-usage.ts';
+import { number, table, writeResults } from './report.ts';
+import { setStage, type Side } from './sides.ts';
+
+const MIB = 1024 * 1024;
+const STEP = 20_000;
+const CONNECTIONS = 32;
+/** The bars. */
+const MAX_GROWTH = 0.05;
+const MAX_WORKER_MIB = 100;
+const MAX_TOTAL_PSS_MIB = 170;
+
+interface MemorySample {
+  readonly calls: number;
+  readonly seconds: number;
+  /** Of each process, the primary first, in MiB. */
+  readonly rss: readonly number[];
+  readonly totalRss: number;
+  readonly totalPss: number;
+}
+
+const { values } = parseArgs({ options: { calls: { type: 'string', default: '200000' }, soak: { type: 'string' } } });
+const begin = performance.now();
+const stage = await setStage({ sides: ['svc'] });
+try {
+  const [side] = stage.sides;
+  if (side === undefined) throw new Error('svc did not start');
+  if (values.soak === undefined) await grow(side, Number(values.calls));
+  else await soak(side, Number(values.soak) * 60_000);
+} finally {
+  await stage.end();
+}
+
+async function grow(side: Side, calls: number): Promise<void> {
+  const samples: MemorySample[] = [];
+  for (let done = STEP; done <= calls; done += STEP) {
+    await callLoad({ url: `${side.url}/call/Small`, connections: CONNECTIONS, requests: STEP });
+    samples.push(sample(side, done));
+  }
+  const rows = samples.map((one) => [one.calls, ...one.rss, one.totalRss, one.totalPss].map(number));
+  const workers = (samples[0]?.rss ?? []).slice(1).map((_, index) => `worker ${index + 1}`);
+  console.log(table([['calls', 'primary RSS MiB', ...workers, 'all RSS', 'all PSS'], ...rows]));
+  const bars = judge(samples);
+  for (const [bar, holds] of Object.entries(bars)) console.log(`${bar}: ${holds ? 'yes' : 'NO'}`);
+  console.log(writeResults({ samples, bars }, 'memory'));
+}
+
+function judge(samples: readonly MemorySample[]): Readonly<Record<string, boolean>> {
+  const first = samples.at(0)?.totalRss ?? 0;
+  const last = samples.at(-1);
+  if (last === undefined) return {};
+  return {
+    [`RSS grows by at most ${MAX_GROWTH * 100} % from ${STEP} to ${last.calls} calls`]:
+      last.totalRss <= first * (1 + MAX_GROWTH),
+    [`a worker stays under ${MAX_WORKER_MIB} MiB`]: last.rss.slice(1).every((rss) => rss < MAX_WORKER_MIB),
+    [`primary and workers stay under ${MAX_TOTAL_PSS_MIB} MiB of PSS`]: last.totalPss < MAX_TOTAL_PSS_MIB,
+  };
+}
+
+function sample(side: Side, calls: number): MemorySample {
+  const memory = processTree(side.pid).map(memoryOf);
+  const sum = (pick: (one: { readonly rssBytes: number; readonly pssBytes: number }) => number): number =>
+    memory.reduce((total, one) => total + pick(one), 0) / MIB;
+  return {
+    calls,
+    seconds: (performance.now() - begin) / 1000,
+    rss: memory.map((one) => one.rssBytes / MIB),
+    totalRss: sum((one) => one.rssBytes),
+    totalPss: sum((one) => one.pssBytes),
+  };
+}
+
+/** Calls in portions of about a second, a sample after each. */
+async function soak(side: Side, durationMs: number): Promise<void> {
+  const samples: MemorySample[] = [];
+  const portion = 5000;
+  for (let calls = portion; performance.now() - begin < durationMs; calls += portion) {
+    await callLoad({ url: `${side.url}/call/Small`, connections: CONNECTIONS, requests: portion });
+    samples.push(sample(side, calls));
+  }
+  const path = writeResults({ samples }, 'soak');
+  const name = path.replace(/\.json$/, '');
+  const lines = samples.map((one) =>
+    [one.seconds, one.calls, one.totalRss, one.totalPss].map((cell) => cell.toFixed(1)),
+  );
+  writeFileSync(`${name}.csv`, `${[['seconds', 'calls', 'rss_mib', 'pss_mib'], ...lines].join('\n')}\n`);
+  writeFileSync(
+    `${name}.svg`,
+    lineChart({
+      title: 'Memory of svc under load, MiB',
+      x: samples.map((one) => one.calls),
+      xLabel: 'calls',
+      series: { 'RSS of all processes': samples.map((one) => one.totalRss), PSS: samples.map((one) => one.totalPss) },
+    }),
+  );
+  console.log(`${samples.length} samples: ${name}.json, .csv, .svg`);
+}

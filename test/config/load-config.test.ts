@@ -1,0 +1,263 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { ConfigFailure, FlagValues, LoadedConfig } from '../../src/config/load-config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
+
+const LIMITS = { cores: 4 };
+const home = process.cwd();
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-config-'));
+  process.chdir(directory);
+});
+
+afterEach(() => {
+  process.chdir(home);
+  rmSync(directory, { recursive: true });
+});
+
+function load(flags: FlagValues = {}, variables: Record<string, string> = {}, limits = LIMITS): LoadedConfig {
+  const loaded = loadConfig(flags, { variables, limits });
+  if (!loaded.ok) throw new Error(loaded.failure.message);
+  return loaded.value;
+}
+
+function fail(flags: FlagValues = {}, variables: Record<string, string> = {}): ConfigFailure {
+  const loaded = loadConfig(flags, { variables, limits: LIMITS });
+  if (loaded.ok) throw new Error('it was accepted');
+  return loaded.failure;
+}
+
+/** Each row: is there a flag, a variable, a line in .env; which one wins. */
+const PRECEDENCE = [
+  { flag: '1', variable: '2', file: '3', wins: 1 },
+  { flag: '1', variable: '2', file: undefined, wins: 1 },
+  { flag: '1', variable: undefined, file: '3', wins: 1 },
+  { flag: undefined, variable: '2', file: '3', wins: 2 },
+  { flag: undefined, variable: '2', file: undefined, wins: 2 },
+  { flag: undefined, variable: undefined, file: '3', wins: 3 },
+  { flag: undefined, variable: undefined, file: undefined, wins: 2024 },
+  // Really set, to nothing: the file stays out, the default holds.
+  { flag: undefined, variable: '', file: '3', wins: 2024 },
+];
+
+test.each(PRECEDENCE)('of flag $flag, variable $variable and .env $file the port is $wins', (row) => {
+  if (row.file !== undefined) writeFileSync('.env', `SVC_PORT=${row.file}\n`);
+  const flags = row.flag === undefined ? {} : { port: row.flag };
+  const variables = row.variable === undefined ? {} : { SVC_PORT: row.variable };
+  expect(load(flags, variables).config.port).toBe(row.wins);
+});
+
+test('without anything, everything has its documented default', () => {
+  const { env, ...config } = load().config;
+  expect(env).toEqual({});
+  expect(config).toEqual({
+    from: './svc_src',
+    host: '0.0.0.0',
+    port: 2024,
+    basePath: '',
+    workers: 4,
+    transport: 'auto',
+    versionCheck: true,
+    features: [],
+    logLevel: 'info',
+    logContent: 'short',
+    maxBodyBytes: 10_485_760,
+    requestTimeoutMs: 300_000,
+    streamTimeoutMs: 600_000,
+    partialIntervalMs: 50,
+    drainTimeoutMs: 60_000,
+    drainDelayMs: 0,
+    maxInFlight: 1024,
+    maxQueue: 1024,
+    maxWorkerMemoryBytes: 0,
+    maxWorkerAgeMs: 0,
+    corsOrigins: [],
+    clientRegistry: 'open',
+    allowPrivateUrls: false,
+    exposePrompts: false,
+    secrets: [],
+  });
+});
+
+test('one core still gets two workers', () => {
+  expect(load({}, {}, { cores: 1 }).config.workers).toBe(2);
+});
+
+test('a memory limit is shared by the workers and one that is being started', () => {
+  const loaded = loadConfig({}, { variables: {}, limits: { cores: 4, memoryBytes: 2 ** 30 } });
+  expect(loaded.ok && loaded.value.config.maxWorkerMemoryBytes).toBe(Math.floor((2 ** 30 * 0.9 - 64 * 2 ** 20) / 5));
+});
+
+test('debug shows bodies in full unless the content setting says otherwise', () => {
+  expect(load({ logLevel: 'debug' }).config.logContent).toBe('full');
+  expect(load({ logLevel: 'debug', logContent: 'none' }).config.logContent).toBe('none');
+});
+
+test('a setting in .env is read without printing anything', () => {
+  const out = vi.spyOn(process.stdout, 'write');
+  const log = vi.spyOn(console, 'log');
+  writeFileSync('.env', '\uFEFF# keys\nOPENAI_API_KEY="from the file"\nSVC_WORKERS=7 # seven\n');
+  const { config } = load();
+  expect(config.workers).toBe(7);
+  expect(config.env['OPENAI_API_KEY']).toBe('from the file');
+  expect(out).not.toHaveBeenCalled();
+  expect(log).not.toHaveBeenCalled();
+});
+
+test('loading changes no variable of this process', () => {
+  writeFileSync('.env', 'SVC_TEST_OF_DOTENV=1\n');
+  load();
+  expect(process.env['SVC_TEST_OF_DOTENV']).toBeUndefined();
+});
+
+test('a variable that is really set beats the one in .env, also for definitions', () => {
+  writeFileSync('.env', 'OPENAI_API_KEY=file\nOTHER=file\n');
+  expect(load({}, { OPENAI_API_KEY: 'real' }).config.env).toEqual({ OPENAI_API_KEY: 'real', OTHER: 'file' });
+});
+
+test('--no-dotenv and SVC_DOTENV=false leave .env alone', () => {
+  writeFileSync('.env', 'SVC_PORT=3\n');
+  expect(load({ dotenv: 'false' }).config.port).toBe(2024);
+  expect(load({}, { SVC_DOTENV: 'false' }).config.port).toBe(2024);
+  expect(load({ dotenv: 'true' }, { SVC_DOTENV: 'false' }).config.port).toBe(3);
+});
+
+test('--dotenv-path names another file, whose values are named in messages', () => {
+  writeFileSync('prod.env', 'SVC_PORT=banana\n');
+  expect(fail({ dotenvPath: 'prod.env' })).toEqual({
+    exitCode: 2,
+    message: 'SVC_PORT in prod.env is "banana", but has to be a whole number from 0 to 65535',
+  });
+});
+
+test('a --dotenv-path that cannot be read ends with exit code 1', () => {
+  mkdirSync('folder');
+  expect(fail({ dotenvPath: 'missing.env' })).toEqual({
+    exitCode: 1,
+    message:
+      '"missing.env" is not loaded: there is no such file. Name an existing file with --dotenv-path, or use --no-dotenv.',
+  });
+  expect(fail({ dotenvPath: 'folder' }).message).toContain('it is a directory');
+});
+
+test('a directory called .env is no settings file', () => {
+  mkdirSync('.env');
+  expect(load().config.port).toBe(2024);
+});
+
+const BAD_VALUES: ReadonlyArray<readonly [keyof typeof SETTINGS, string, string]> = [
+  ['from', '', 'the path of a directory'],
+  ['port', '65536', 'a whole number from 0 to 65535'],
+  ['port', '-1', 'a whole number'],
+  ['port', '80.5', 'a whole number'],
+  ['port', '0x50', 'a whole number'],
+  ['port', ' 80', 'a whole number'],
+  ['host', ' ', 'an address or a host name'],
+  ['basePath', 'llm', 'a path such as /llm'],
+  ['basePath', '/a//b', 'a path such as /llm'],
+  ['versionCheck', 'maybe', 'true or false'],
+  ['features', 'betta', 'one of beta, display_all_warnings. Did you mean "beta"?'],
+  ['workers', '0', 'a whole number from 1 to 256'],
+  ['transport', 'http2', 'one of auto, uws, node'],
+  ['logLevel', 'inof', 'one of off, error, warn, info, debug, trace. Did you mean "info"?'],
+  ['logContent', 'some', 'one of none, short, full'],
+  ['maxBodyBytes', '10 apples', 'a size such as'],
+  ['maxBodyBytes', '1GiB', 'a size such as'],
+  ['maxBodyBytes', '0', 'a size such as'],
+  ['requestTimeoutMs', '60', 'a duration with its unit'],
+  ['requestTimeoutMs', '25d', 'at most 24d'],
+  ['streamTimeoutMs', '0', 'a duration with its unit'],
+  ['partialIntervalMs', '-5ms', 'a duration with its unit'],
+  ['drainTimeoutMs', 'soon', 'a duration with its unit'],
+  ['drainDelayMs', '5sec', 'a duration with its unit'],
+  ['maxInFlight', '0', 'a whole number from 1'],
+  ['maxQueue', 'many', 'a whole number from 0'],
+  ['maxWorkerMemoryBytes', '1MiB', 'at least 67108864 bytes'],
+  ['maxWorkerAgeMs', '1s', 'at least 10000ms'],
+  ['metricsPort', '99999', 'a whole number from 0 to 65535'],
+  ['corsOrigins', 'example.com', '* or origins such as https://app.example.com'],
+  ['corsOrigins', 'https://example.com/path', '* or origins'],
+  ['clientRegistry', 'closed', 'one of open, known, off'],
+  ['allowPrivateUrls', 'si', 'true or false'],
+  ['exposePrompts', '2', 'true or false'],
+];
+
+test.each(BAD_VALUES)('%s does not take "%s"', (key, text, allowed) => {
+  const failure = fail({ [key]: text });
+  expect(failure.exitCode).toBe(2);
+  expect(failure.message).toContain(`${JSON.stringify(text)}, but has to be `);
+  expect(failure.message).toContain(allowed);
+  expect(failure.message).not.toContain('\n');
+});
+
+test('every setting has a bad value above', () => {
+  const tried = new Set(BAD_VALUES.map(([key]) => key));
+  expect([...Object.keys(SETTINGS)].filter((key) => !tried.has(key as keyof typeof SETTINGS))).toEqual([]);
+  expect(Object.keys(SETTINGS).length).toBeGreaterThanOrEqual(24);
+});
+
+const GOOD_VALUES: ReadonlyArray<readonly [keyof typeof SETTINGS, string, unknown]> = [
+  ['maxBodyBytes', '10MiB', 10_485_760],
+  ['maxBodyBytes', '512kb', 512_000],
+  ['maxBodyBytes', '64k', 65_536],
+  ['maxBodyBytes', '1.5 MB', 1_500_000],
+  ['maxBodyBytes', '1048576', 1_048_576],
+  ['requestTimeoutMs', '500ms', 500],
+  ['requestTimeoutMs', '60s', 60_000],
+  ['requestTimeoutMs', '5m', 300_000],
+  ['requestTimeoutMs', '1.5h', 5_400_000],
+  ['drainDelayMs', '0', 0],
+  ['maxWorkerAgeMs', '1d', 86_400_000],
+  ['features', 'beta,display_all_warnings', ['beta', 'display_all_warnings']],
+  ['features', 'beta beta', ['beta']],
+  ['basePath', '/llm/', '/llm'],
+  ['basePath', '/', ''],
+  ['corsOrigins', 'https://a.example, http://localhost:3000', ['https://a.example', 'http://localhost:3000']],
+  ['corsOrigins', 'https://a.example,*', ['*']],
+  ['logLevel', 'DEBUG', 'debug'],
+  ['versionCheck', 'off', false],
+  ['metricsPort', '9090', 9090],
+];
+
+test.each(GOOD_VALUES)('%s takes "%s"', (key, text, value) => {
+  expect(load({ [key]: text }).config[key]).toEqual(value);
+});
+
+test('every setting has a variable of its own with the prefix of svc', () => {
+  const variables = Object.values(SETTINGS).map((setting) => setting.variable);
+  expect(new Set(variables).size).toBe(variables.length);
+  for (const variable of variables) expect(variable).toMatch(/^SVC_[A-Z_]+$/u);
+});
+
+test('an empty password is refused, since an open server is not what it asks for', () => {
+  expect(fail({}, { SVC_PASSWORD: '' })).toEqual({
+    exitCode: 2,
+    message: 'SVC_PASSWORD is empty: give it a value, or unset it to serve without a key',
+  });
+});
+
+test('the password comes from the environment or .env, and short ones are noted', () => {
+  expect(load({}, { SVC_PASSWORD: 'a long enough one' }).config.apiKey).toBe('a long enough one');
+  writeFileSync('.env', 'SVC_PASSWORD=short\n');
+  const { config, notes } = load();
+  expect(config.apiKey).toBe('short');
+  expect(notes.join()).toContain('fewer than 8 characters');
+});
+
+test('a variable that is nearly one of ours is noted', () => {
+  expect(load({}, { SVC_PROT: '80', SVC_ZEBRA: '1' }).notes).toEqual([
+    '"SVC_PROT" is no setting of svc. Did you mean "SVC_PORT"?',
+  ]);
+});
+
+test('the service links of Kubernetes are no settings', () => {
+  const links = { SVC_PORT: 'tcp://10.0.0.7:2024', SVC_SERVICE_HOST: '10.0.0.7', SVC_PORT_2024_TCP: 'tcp://10.0.0.7' };
+  const { config, notes } = load({}, links);
+  expect(config.port).toBe(2024);
+  expect(notes).toEqual([]);
+});

@@ -1,0 +1,39 @@
+import type { Result } from '../../../base/result.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+
+/** What a provider's answer says, in one shape for all providers. */
+export interface ModelReply {
+  /** The whole text. */
+  readonly text: string;
+  readonly finishReason?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
+/** How one family of providers writes replies. Has no state. */
+export interface ReplyFormat {
+  /** Reads the body of a whole reply. The failure says what is wrong with it, for the caller. */
+  readWhole(body: string): Result<ModelReply, HttpFault>;
+  openStream(): StreamedReply;
+}
+
+/** Reads the events of one streamed reply. */
+export interface StreamedReply {
+  /** The data of one event is `text.slice(start, end)`. */
+  event(text: string, start: number, end: number): void;
+  /** The text that came since the last call; empty when none did. */
+  takeText(): string;
+  /** Set when the provider said that it failed, or when an event cannot be read. */
+  readonly fault: HttpFault | undefined;
+  /** The provider said that nothing more comes. */
+  readonly done: boolean;
+  /** A finish reason or an end mark was seen: a stream that ends without one was cut off. */
+  readonly complete: boolean;
+  /** What is known besides the text. */
+  readonly details: Omit<ModelReply, 'text'>;
+}
+
+/** An answer that is not what the provider documents. */
+export function malformed(message: string): HttpFault {
+  return { kind: 'unusable', message };
+}

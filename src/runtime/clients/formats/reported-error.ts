@@ -1,0 +1,33 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+import { countAt, stringAt } from './json-reading.ts';
+
+/** Words in an error's type or code that mean: the same request will fail again. */
+const FINAL =
+  /invalid|authentication|permission|not_found|billing|insufficient_quota|content_filter|PERMISSION|UNAUTH/u;
+
+/** An `error` object that arrived inside a reply of status 200, as a fault. */
+export function reportedError(error: unknown): HttpFault {
+  const type = stringAt(error, 'type') ?? stringAt(error, 'status') ?? '';
+  const code = stringAt(error, 'code') ?? countAt(error, 'code') ?? '';
+  const message = typeof error === 'string' ? error : (stringAt(error, 'message') ?? textOf(error));
+  const name = type === '' ? String(code) : type;
+  const retryable = !FINAL.test(`${type} ${code}`) && !isFinalStatus(code);
+  return { kind: 'reported', message: name === '' ? message : `${name}: ${message}`, retryable };
+}
+
+/** What a provider's error body says: its `error.message` or `message`, or the text itself. */
+export function errorBodyText(body: string, parsed: unknown): string {
+  if (!isJsonObject(parsed)) return body.trim();
+  const error = parsed['error'];
+  if (typeof error === 'string') return error;
+  return stringAt(error, 'message') ?? stringAt(parsed, 'message') ?? stringAt(parsed, 'Message') ?? body.trim();
+}
+
+function textOf(error: unknown): string {
+  return isJsonObject(error) ? JSON.stringify(error).slice(0, 500) : 'no message';
+}
+
+function isFinalStatus(code: string | number): boolean {
+  return typeof code === 'number' && code >= 400 && code < 500 && ![408, 409, 425, 429].includes(code);
+}

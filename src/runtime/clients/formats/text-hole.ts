@@ -1,0 +1,92 @@
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Learning costs two parses: when this many events did not repeat what was learned, it is given up. */
+const MAX_LESSONS = 6;
+
+/** Stands for the text while a shape is tested; no model writes it. */
+const PROBE = '\u0001probe\u0001';
+const PROBE_JSON = JSON.stringify(PROBE);
+
+/**
+ * Most events of a streamed reply differ in nothing but the piece of text they bring. This learns the bytes before
+ * and after that text from one parsed event, and then reads the text of events that repeat them exactly, with no
+ * JSON.parse. What is learned is proved by parsing it with another text in the hole, so a match can mean nothing else.
+ * An event that differs anywhere is not matched, and the caller parses it.
+ */
+export class TextHole {
+  /** The piece of text of an event that brings only that; undefined for any other event. */
+  readonly #textOf: (event: unknown) => string | undefined;
+  #before = '';
+  #after = '';
+  /** Text that differs in each event, of no meaning, that some providers append (`"obfuscation":"…"`). */
+  #padded = false;
+  #lessons = 0;
+
+  constructor(textOf: (event: unknown) => string | undefined) {
+    this.#textOf = textOf;
+  }
+
+  /** The text of the event `source.slice(start, end)`; undefined when its shape is not the learned one. */
+  read(source: string, start: number, end: number): string | undefined {
+    if (this.#before === '' || !source.startsWith(this.#before, start)) return undefined;
+    const from = start + this.#before.length;
+    const quote = closingQuote(source, from, end);
+    if (quote < 0 || !this.#endsAsLearned(source, quote, end)) return undefined;
+    const raw = source.slice(from, quote);
+    return raw.includes('\\') ? unescape(raw) : raw;
+  }
+
+  /** Learns from an event that was parsed and brought `text`. */
+  learn(source: string, text: string): void {
+    if (this.#lessons >= MAX_LESSONS || text === '') return;
+    this.#lessons += 1;
+    const quoted = JSON.stringify(text);
+    for (let at = source.indexOf(quoted); at >= 0; at = source.indexOf(quoted, at + 1)) {
+      if (this.#tryHole(source.slice(0, at + 1), source.slice(at + quoted.length))) return;
+    }
+  }
+
+  #tryHole(before: string, after: string): boolean {
+    if (this.#textOf(parsed(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
+    this.#before = before;
+    const padding = PADDING.exec(after);
+    this.#padded = padding !== null;
+    this.#after = padding === null ? after : after.slice(0, padding.index + PADDING_START.length);
+    return true;
+  }
+
+  #endsAsLearned(source: string, quote: number, end: number): boolean {
+    const from = quote + 1;
+    if (!source.startsWith(this.#after, from)) return false;
+    const tail = from + this.#after.length;
+    if (!this.#padded) return tail === end;
+    return source.indexOf('"', tail) === end - 2 && source.charCodeAt(end - 1) === 125;
+  }
+}
+
+const PADDING_START = '"obfuscation":"';
+const PADDING = /"obfuscation":"[A-Za-z0-9]*"\}$/u;
+
+/** Index of the quote that ends the JSON string which begins at `from`; -1 when it is not before `end`. */
+function closingQuote(source: string, from: number, end: number): number {
+  for (let quote = source.indexOf('"', from); quote >= 0 && quote < end; quote = source.indexOf('"', quote + 1)) {
+    let at = quote - 1;
+    while (at >= from && source.charCodeAt(at) === BACKSLASH) at -= 1;
+    if ((quote - at) % 2 === 1 && source.charCodeAt(quote) === QUOTE) return quote;
+  }
+  return -1;
+}
+
+function unescape(raw: string): string | undefined {
+  const value = parsed(`"${raw}"`);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

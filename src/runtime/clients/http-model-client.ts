@@ -1,0 +1,100 @@
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import type { Provider } from '../../schema/client.ts';
+import type { Message, PromptClient } from '../prompt/message.ts';
+import type { ReplyFormat } from './formats/reply-format.ts';
+import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
+import type { ExchangeLimits } from './http/exchange-limits.ts';
+import type { HttpCall } from './http/http-exchange.ts';
+import type { HttpFault } from './http/http-fault.ts';
+import { HttpModelExchange } from './http-model-exchange.ts';
+import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from './model-client.ts';
+import { clientFailure, modelFault } from './model-fault.ts';
+import type { ModelFault } from './model-fault.ts';
+import type { FinishReasonRule } from './options/client-options.ts';
+
+/** How one provider is asked over HTTP: the only part that differs between them. */
+export interface WireProtocol {
+  /** The request for a prompt. The failure says what the provider cannot take, and ends `The client "X" …`. */
+  call(messages: readonly Message[], streamed: boolean): CallResult | Promise<CallResult>;
+  /** How replies are written. */
+  readonly format: ReplyFormat;
+}
+
+export type CallResult = Result<HttpCall, string>;
+
+export interface HttpClientParts {
+  readonly name: string;
+  readonly provider: Provider;
+  readonly model?: string;
+  readonly prompt: PromptClient;
+  readonly finishReasons: FinishReasonRule;
+  readonly supportsStreaming: boolean;
+  readonly endpoint: Endpoint;
+  readonly limits: ExchangeLimits;
+  /** Values that must not appear in any error. */
+  readonly secrets: readonly string[];
+  readonly protocol: WireProtocol;
+  readonly pools: ConnectionPools;
+}
+
+/** A client of any provider that is asked by an HTTP POST. */
+export class HttpModelClient implements ModelClient {
+  readonly #parts: HttpClientParts;
+
+  constructor(parts: HttpClientParts) {
+    this.#parts = parts;
+  }
+
+  get name(): string {
+    return this.#parts.name;
+  }
+
+  get provider(): Provider {
+    return this.#parts.provider;
+  }
+
+  get model(): string | undefined {
+    return this.#parts.model;
+  }
+
+  get prompt(): PromptClient {
+    return this.#parts.prompt;
+  }
+
+  get finishReasons(): FinishReasonRule {
+    return this.#parts.finishReasons;
+  }
+
+  ask(request: ModelRequest, listener: ModelListener): ModelExchange {
+    const { protocol, supportsStreaming, limits } = this.#parts;
+    const streamed = request.streamed && supportsStreaming;
+    const exchange = new HttpModelExchange({
+      format: protocol.format,
+      streamed,
+      tellsText: request.streamed,
+      limits,
+      deadlineAt: request.deadlineAt,
+      listener,
+      fault: (fault) => this.#fault(fault),
+    });
+    const call = protocol.call(request.messages, streamed);
+    if (call instanceof Promise) void call.then((made) => this.#start(exchange, made));
+    else this.#start(exchange, call);
+    return exchange;
+  }
+
+  #start(exchange: HttpModelExchange, call: CallResult): void {
+    if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
+    else
+      queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
+  }
+
+  #fault(fault: HttpFault): ModelFault {
+    return modelFault(this.name, fault, this.#parts.secrets);
+  }
+}
+
+export function okCall(call: HttpCall): CallResult {
+  return ok(call);
+}

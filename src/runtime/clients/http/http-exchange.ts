@@ -1,0 +1,239 @@
+import type { Dispatcher } from 'undici';
+import { ExchangeClock } from './exchange-clock.ts';
+import type { TimerName } from './exchange-clock.ts';
+import { MAX_ERROR_BYTES, MAX_REPLY_BYTES } from './exchange-limits.ts';
+import type { ExchangeLimits } from './exchange-limits.ts';
+import { errorText } from './http-fault.ts';
+import type { HttpFault } from './http-fault.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** One POST, complete: the same call sent twice is the same bytes. */
+export interface HttpCall {
+  readonly path: string;
+  /** Name, value, name, value, …: undici takes it as it is. */
+  readonly headers: string[];
+  readonly body: string;
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Told about the reply. Nothing comes after `ended` or `failed`, and exactly one of them comes. */
+export interface ExchangeListener {
+  /** The provider answers with success. */
+  accepted(headers: ResponseHeaders): void;
+  data(chunk: Buffer): void;
+  ended(): void;
+  failed(fault: HttpFault): void;
+}
+
+interface ExchangeOptions {
+  readonly dispatcher: Dispatcher;
+  readonly call: HttpCall;
+  readonly limits: ExchangeLimits;
+  readonly deadlineAt: number;
+  readonly streamed: boolean;
+}
+
+/** After the reply is whole, the rest of the response may take this long and be this large, to keep the connection. */
+const LINGER_MS = 1000;
+const LINGER_BYTES = 64 * 1024;
+
+/**
+ * One request and its response on a pooled connection. It bounds time and size, refuses what was not asked for
+ * (redirects, compressed bodies), and turns every fault of the network into a value.
+ */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #options: ExchangeOptions;
+  readonly #listener: ExchangeListener;
+  readonly #clock: ExchangeClock;
+  #controller: Dispatcher.DispatchController | undefined;
+  #state: 'open' | 'lingering' | 'closed' = 'open';
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #errorBody: Buffer[] = [];
+  #bytes = 0;
+  #resent = false;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(options: ExchangeOptions, listener: ExchangeListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#clock = new ExchangeClock({
+      limits: options.limits,
+      deadlineAt: options.deadlineAt,
+      awaitsText: options.streamed,
+      expired: (timer, afterMs) => this.#expired(timer, afterMs),
+    });
+  }
+
+  /** Sends the request. A failure may be told before this returns. */
+  start(): void {
+    this.#send();
+  }
+
+  /** The reader has all it wants: the listener hears nothing more, and the connection is kept if it ends soon. */
+  finish(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'lingering';
+    this.#clock.stop();
+    this.#bytes = 0;
+    this.#controller?.resume();
+    this.#linger = setTimeout(() => this.#close('reply was whole'), LINGER_MS);
+    this.#linger.unref();
+  }
+
+  /** Nobody waits any more: the listener hears nothing more, and the provider sees the connection go. */
+  cancel(): void {
+    this.#close('cancelled');
+  }
+
+  textArrived(): void {
+    this.#clock.textArrived();
+  }
+
+  pause(): void {
+    if (this.#state !== 'open') return;
+    this.#controller?.pause();
+    this.#clock.paused();
+  }
+
+  resume(): void {
+    if (this.#state !== 'open') return;
+    this.#clock.resumed();
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#state === 'closed') {
+      controller.abort(new Error('cancelled'));
+      return;
+    }
+    this.#clock.connected();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#state !== 'open' || status < 200) return;
+    this.#clock.active();
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300) return;
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') {
+      this.#fail({
+        kind: 'unusable',
+        status,
+        message: `sent content-encoding "${text(encoding)}" that nobody asked for`,
+      });
+      return;
+    }
+    this.#listener.accepted(headers);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#state === 'closed') return;
+    this.#bytes += chunk.length;
+    if (this.#state === 'lingering') {
+      if (this.#bytes > LINGER_BYTES) this.#close('reply was whole');
+      return;
+    }
+    this.#clock.active();
+    if (this.#status >= 300) this.#collectError(chunk);
+    else if (this.#bytes > MAX_REPLY_BYTES) this.#fail({ kind: 'unusable', message: TOO_LARGE });
+    else this.#listener.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#linger);
+    if (this.#state !== 'open') {
+      this.#state = 'closed';
+      return;
+    }
+    if (this.#status >= 300) {
+      this.#failWithStatus();
+      return;
+    }
+    this.#state = 'closed';
+    this.#clock.stop();
+    this.#listener.ended();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#linger);
+    if (this.#state !== 'open') return;
+    if (this.#status >= 300) this.#failWithStatus();
+    else if (this.#mayResend(error)) this.#send();
+    else this.#fail(faultOf(error));
+  }
+
+  #send(): void {
+    const { dispatcher, call } = this.#options;
+    // Our own clock watches; undici's timers are coarse and would come on top.
+    dispatcher.dispatch(
+      { method: 'POST', path: call.path, headers: call.headers, body: call.body, headersTimeout: 0, bodyTimeout: 0 },
+      this,
+    );
+  }
+
+  /**
+   * A kept connection that the provider closed while our request was on its way: it has been used before and not
+   * one byte of this answer came, so the request was not taken. Sent again once.
+   */
+  #mayResend(error: Error): boolean {
+    if (this.#resent || this.#status !== 0 || !wasUsedBefore(error)) return false;
+    this.#resent = true;
+    return true;
+  }
+
+  #collectError(chunk: Buffer): void {
+    this.#errorBody.push(chunk);
+    if (this.#bytes >= MAX_ERROR_BYTES) this.#failWithStatus();
+  }
+
+  #failWithStatus(): void {
+    const status = this.#status;
+    if (status < 400) {
+      this.#fail({ kind: 'unusable', status, message: `answered ${status}, a redirect, which is never followed` });
+      return;
+    }
+    const body = Buffer.concat(this.#errorBody).toString('utf8', 0, MAX_ERROR_BYTES);
+    const wait = retryAfterMs(text(this.#headers['retry-after']));
+    this.#fail({ kind: 'status', status, body, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  }
+
+  #expired(timer: TimerName, afterMs: number): void {
+    this.#fail({ kind: 'timeout', timer, afterMs });
+  }
+
+  #fail(fault: HttpFault): void {
+    if (this.#state !== 'open') return;
+    this.#close('failed');
+    this.#listener.failed(fault);
+  }
+
+  #close(reason: string): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#clock.stop();
+    clearTimeout(this.#linger);
+    this.#controller?.abort(new Error(reason));
+  }
+}
+
+const TOO_LARGE = `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB`;
+
+function text(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'object' ? value[0] : value;
+}
+
+function wasUsedBefore(error: Error): boolean {
+  if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null) return false;
+  return 'bytesRead' in error.socket && typeof error.socket.bytesRead === 'number' && error.socket.bytesRead > 0;
+}
+
+function faultOf(error: Error): HttpFault {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not take the connection in time' };
+  return { kind: 'network', message: errorText(error) };
+}

@@ -1,0 +1,134 @@
+/** Told about each event that has data. The data is `text.slice(start, end)`, not yet cut out: most readers need not. */
+export type EventListener = (text: string, start: number, end: number) => void;
+
+/** A line or an event longer than this is no event of a model: the stream is refused. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
+const LF = 10;
+const CR = 13;
+const BOM = '\uFEFF';
+
+/**
+ * Reads a stream of server-sent events (WHATWG HTML, 9.2.6) from the bytes of a response. Only `data` matters here:
+ * no provider says anything in `event`, `id` or `retry` that its data does not say too.
+ *
+ * Linear in the bytes: a chunk is cut at its last line break (which is never inside a UTF-8 sequence), so each byte is
+ * decoded once and copied at most once.
+ */
+export class SseReader {
+  readonly #listener: EventListener;
+  /** Bytes after the last line break, not yet decoded. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  /** Data lines of an event whose blank line did not come yet. */
+  #data: string[] = [];
+  #dataLength = 0;
+  #atStart = true;
+  /** The last line ended with CR at the very end of a chunk: a LF that follows belongs to it. */
+  #skipLf = false;
+
+  constructor(listener: EventListener) {
+    this.#listener = listener;
+  }
+
+  /** Takes the next bytes. False when the stream is beyond its bounds and is not read on. */
+  push(chunk: Buffer): boolean {
+    const cut = lastLineBreak(chunk) + 1;
+    if (cut === 0) return this.#keep(chunk);
+    const head = cut === chunk.length ? chunk : chunk.subarray(0, cut);
+    let text: string;
+    if (this.#restBytes === 0) text = head.toString('utf8');
+    else text = this.#takeRest(head);
+    if (cut < chunk.length) this.#keep(chunk.subarray(cut));
+    this.#lines(text);
+    return this.#restBytes <= MAX_EVENT_BYTES && this.#dataLength <= MAX_EVENT_BYTES;
+  }
+
+  /** The body ended well: a last event without its blank line, or a last line without its end, still counts. */
+  end(): void {
+    if (this.#restBytes > 0) this.#lines(`${this.#takeRest()}\n`);
+    this.#dispatch();
+  }
+
+  #keep(chunk: Buffer): boolean {
+    // A copy: the chunk's memory belongs to a larger block that would live as long as these few bytes.
+    this.#rest.push(Buffer.from(chunk));
+    this.#restBytes += chunk.length;
+    return this.#restBytes <= MAX_EVENT_BYTES;
+  }
+
+  #takeRest(head?: Buffer): string {
+    if (head !== undefined) this.#rest.push(head);
+    const text = Buffer.concat(this.#rest).toString('utf8');
+    this.#rest = [];
+    this.#restBytes = 0;
+    return text;
+  }
+
+  /** `text` ends with a line break. */
+  #lines(text: string): void {
+    let start = 0;
+    if (this.#atStart) {
+      this.#atStart = false;
+      if (text.startsWith(BOM)) start = 1;
+    }
+    if (this.#skipLf && text.charCodeAt(start) === LF) start += 1;
+    const hasCr = text.includes('\r');
+    this.#skipLf = hasCr && text.endsWith('\r');
+    while (start < text.length) {
+      const end = hasCr ? lineEnd(text, start) : text.indexOf('\n', start);
+      this.#line(text, start, end);
+      start = end + (text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF ? 2 : 1);
+    }
+  }
+
+  #line(text: string, start: number, end: number): void {
+    if (start === end) {
+      this.#dispatch();
+      return;
+    }
+    if (!text.startsWith('data', start)) return;
+    if (end === start + 4) this.#addData('');
+    else if (text.charCodeAt(start + 4) === 58) this.#dataLine(text, start + 5, end);
+  }
+
+  #dataLine(text: string, afterColon: number, end: number): void {
+    const start = text.charCodeAt(afterColon) === 32 ? afterColon + 1 : afterColon;
+    // Nearly always: one data line, then the blank line, both here. Then nothing has to be cut out or kept.
+    if (this.#data.length === 0 && isBlankAfter(text, end)) this.#listener(text, start, Math.max(start, end));
+    else this.#addData(text.slice(start, end));
+  }
+
+  #addData(line: string): void {
+    this.#data.push(line);
+    this.#dataLength += line.length + 1;
+  }
+
+  #dispatch(): void {
+    if (this.#data.length === 0) return;
+    const text = this.#data.length === 1 ? (this.#data[0] ?? '') : this.#data.join('\n');
+    this.#data = [];
+    this.#dataLength = 0;
+    this.#listener(text, 0, text.length);
+  }
+}
+
+/** A blank line follows at once: the event is complete. The blank line itself is then skipped as an empty event. */
+function isBlankAfter(text: string, end: number): boolean {
+  return text.charCodeAt(end) === LF && text.charCodeAt(end + 1) === LF;
+}
+
+function lineEnd(text: string, start: number): number {
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === LF || code === CR) break;
+  }
+  return at;
+}
+
+function lastLineBreak(chunk: Buffer): number {
+  const lf = chunk.lastIndexOf(LF);
+  if (lf >= 0 && lf === chunk.length - 1) return lf;
+  return Math.max(lf, chunk.lastIndexOf(CR));
+}

@@ -1,0 +1,23 @@
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import type { MediaSource } from '../../prompt/message.ts';
+
+export interface InlineMedia {
+  /** Base64. */
+  readonly data: string;
+  readonly mediaType: string;
+}
+
+/** Content that has to travel inside of the request. URLs must have been downloaded before (see `inline-media.ts`). */
+export function inlineData(source: MediaSource, fallbackType?: string): Result<InlineMedia, string> {
+  if (source.kind === 'url') return err('takes this media only inline, and its URL was not downloaded');
+  const mediaType = source.mediaType ?? fallbackType;
+  if (mediaType === undefined) return err('needs the "media_type" of base64 content, such as "image/png"');
+  return ok({ data: source.data, mediaType });
+}
+
+/** Base64 content as a `data:` URL. */
+export function dataUrl(source: MediaSource & { readonly kind: 'base64' }): Result<string, string> {
+  const inline = inlineData(source);
+  return inline.ok ? ok(`data:${inline.value.mediaType};base64,${inline.value.data}`) : inline;
+}

@@ -1,0 +1,55 @@
+import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions';
+import { err, ok } from '../../../base/result.ts';
+import { invariant } from '../../../base/invariant.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import type { Message } from '../../prompt/message.ts';
+import type { ReplyFormat } from '../formats/reply-format.ts';
+import { openAiChatFormat } from '../formats/openai-chat-format.ts';
+import type { CallResult, WireProtocol } from '../http-model-client.ts';
+import type { ClientOptions } from '../options/client-options.ts';
+import { openAiChatMessages } from './openai-chat-messages.ts';
+import { openAiRequests } from './openai-request-builder.ts';
+import { replyFormat } from './reply-formats.ts';
+import { requestHeaders, requestPath } from './request-head.ts';
+
+export interface ChatDialect {
+  readonly url: string;
+  readonly options: ClientOptions;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Messages of one text are plain texts, not lists of parts. */
+  readonly plainText: boolean;
+  /** Members that only streams have, after `stream`. */
+  readonly streamMembers: Readonly<Record<string, JsonValue>>;
+}
+
+/** Chat completions, as OpenAI, Azure, Ollama, OpenRouter and many others take them. */
+export class OpenAiChatProtocol implements WireProtocol {
+  readonly format: ReplyFormat;
+  readonly #dialect: ChatDialect;
+  readonly #headers: readonly string[];
+  readonly #members: Readonly<Record<string, JsonValue>>;
+  #path = '';
+
+  constructor(dialect: ChatDialect) {
+    this.#dialect = dialect;
+    this.format = replyFormat(dialect.options, openAiChatFormat);
+    this.#headers = requestHeaders(dialect.options, dialect.headers);
+    this.#members = Object.fromEntries(dialect.options.body);
+  }
+
+  call(messages: readonly Message[], streamed: boolean): CallResult {
+    const { options, plainText, streamMembers, url } = this.#dialect;
+    const wire = openAiChatMessages(messages, options, plainText);
+    if (!wire.ok) return err(wire.failure);
+    const params = {
+      ...this.#members,
+      messages: wire.value,
+      ...(streamed ? { stream: true, ...streamMembers } : {}),
+      // Options are the user's: the provider judges them.
+    } as unknown as ChatCompletionCreateParams;
+    const built = openAiRequests().chatCompletion(params);
+    invariant(built !== undefined, 'the openai package posted nothing');
+    if (this.#path === '') this.#path = requestPath(url, built.path, options);
+    return ok({ path: this.#path, headers: this.#headers as string[], body: JSON.stringify(built.body) });
+  }
+}

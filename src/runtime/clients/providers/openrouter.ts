@@ -1,0 +1,30 @@
+import type { ClientOptions } from '../options/client-options.ts';
+import type { OptionReader } from '../options/option-reader.ts';
+import { OpenAiChatProtocol } from './openai-chat-protocol.ts';
+import { bodyModel, urlOf } from './provider.ts';
+import type { Connection, HttpProvider } from './provider.ts';
+
+/** OpenRouter: https://openrouter.ai/docs/api-reference/overview */
+export const openRouter: HttpProvider = {
+  roles: ['system', 'user', 'assistant'],
+  defaultRole: 'system',
+  keyVariable: 'OPENROUTER_API_KEY',
+  defaultUrl: 'https://openrouter.ai/api/v1',
+  connect,
+};
+
+function connect(options: ClientOptions, reader: OptionReader): Connection {
+  const url = urlOf(openRouter, options, reader);
+  return {
+    url,
+    ...bodyModel(options),
+    protocol: (apiKey) =>
+      new OpenAiChatProtocol({
+        url,
+        options,
+        headers: { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` },
+        plainText: false,
+        streamMembers: {},
+      }),
+  };
+}

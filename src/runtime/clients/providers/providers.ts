@@ -1,0 +1,16 @@
+import type { Provider } from '../../../schema/client.ts';
+import { azureOpenAi } from './azure-openai.ts';
+import { ollama } from './ollama.ts';
+import { openAiGeneric } from './openai-generic.ts';
+import { openAi } from './openai.ts';
+import { openRouter } from './openrouter.ts';
+import type { HttpProvider } from './provider.ts';
+
+/** The providers that are asked over HTTP, by name. The strategies and `offline` are not among them. */
+export const HTTP_PROVIDERS: Readonly<Partial<Record<Provider, HttpProvider>>> = {
+  openai: openAi,
+  'openai-generic': openAiGeneric,
+  'azure-openai': azureOpenAi,
+  ollama,
+  openrouter: openRouter,
+};

@@ -1,0 +1,88 @@
+import type { Cancellation } from '../../../base/cancellation.ts';
+import { invariant } from '../../../base/invariant.ts';
+import type { Result } from '../../../base/result.ts';
+import { err } from '../../../base/result.ts';
+import type { Attempt, AttemptFault } from './attempt.ts';
+import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
+import { withRetries } from './retry.ts';
+
+export interface PlanContext<T> {
+  readonly attempt: Attempt<T>;
+  readonly cancellation: Cancellation;
+  /** Which turn a round-robin client of the files takes: 0, 1, 2, … over all calls. */
+  readonly turn: (client: string) => number | Promise<number>;
+}
+
+/** Asks the clients of a plan until one succeeds, within the deadline (on the monotonic clock). */
+export function runPlan<T>(
+  plan: ClientPlan,
+  deadlineAt: number,
+  context: PlanContext<T>,
+): Promise<Result<T, AttemptFault>> {
+  const until =
+    plan.totalTimeoutMs === undefined ? deadlineAt : Math.min(deadlineAt, performance.now() + plan.totalTimeoutMs);
+  const { retry } = plan;
+  if (retry === undefined || retry.maxRetries <= 0) return runOnce(plan, until, context, 0);
+  return withRetries({ policy: retry, deadlineAt: until, cancellation: context.cancellation }, (index) =>
+    runOnce(plan, until, context, index),
+  );
+}
+
+function runOnce<T>(
+  plan: ClientPlan,
+  deadlineAt: number,
+  context: PlanContext<T>,
+  index: number,
+): Promise<Result<T, AttemptFault>> {
+  switch (plan.kind) {
+    case 'single':
+      return context.attempt(plan.source, deadlineAt);
+    case 'fallback':
+      return runFallback(plan, deadlineAt, context);
+    case 'round-robin':
+      return runRoundRobin(plan, deadlineAt, { ...context, turn: turnOf(plan, context, index) });
+  }
+}
+
+/** Members in order; any failure leads to the next, unless nobody waits or the time is over. */
+async function runFallback<T>(
+  plan: FallbackPlan,
+  deadlineAt: number,
+  context: PlanContext<T>,
+): Promise<Result<T, AttemptFault>> {
+  const faults: AttemptFault[] = [];
+  for (const member of plan.members) {
+    const result = await runPlan(member, deadlineAt, context);
+    if (result.ok) return result;
+    faults.push(result.failure);
+    if (context.cancellation.cancelled || performance.now() >= deadlineAt) break;
+  }
+  return err(summary(faults));
+}
+
+async function runRoundRobin<T>(
+  plan: RoundRobinPlan & { readonly name: string },
+  deadlineAt: number,
+  context: PlanContext<T>,
+): Promise<Result<T, AttemptFault>> {
+  const turn = await context.turn(plan.name);
+  const member = plan.members[(plan.start + turn) % plan.members.length];
+  invariant(member !== undefined, 'a round-robin client has members');
+  return runPlan(member, deadlineAt, context);
+}
+
+/** Turns of a client that only one request knows are counted within its retries. */
+function turnOf<T>(plan: RoundRobinPlan, context: PlanContext<T>, index: number): PlanContext<T>['turn'] {
+  return plan.ofRequest ? () => index : context.turn;
+}
+
+/**
+ * What a list of failures amounts to: the last one that says something of a model, since a missing key behind it
+ * says less. Worth a retry when one of them is.
+ */
+function summary(faults: readonly AttemptFault[]): AttemptFault {
+  const telling = faults.findLast((fault) => fault.failure.code !== 'missing_credential') ?? faults.at(-1);
+  invariant(telling !== undefined, 'a fallback client has members');
+  const hopeful = faults.find((fault) => fault.retry === 'always') ?? faults.find((fault) => fault.retry === 'status');
+  return hopeful === undefined ? telling : { ...hopeful, failure: telling.failure };
+}

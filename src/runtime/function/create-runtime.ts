@@ -1,0 +1,123 @@
+import { InternalError } from '../../base/invariant.ts';
+import type { Result } from '../../base/result.ts';
+import { err } from '../../base/result.ts';
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import type { Program } from '../../schema/program.ts';
+import { DeclaredHosts } from '../clients/declared-hosts.ts';
+import { ConnectionPools } from '../clients/http/connection-pools.ts';
+import { createOfflineAnswers } from '../clients/offline/offline-client.ts';
+import { createReplyParser } from '../parsing/create-reply-parser.ts';
+import type { ParseOutcome, ReplyParser } from '../parsing/reply-parser.ts';
+import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
+import type { Message } from '../prompt/message.ts';
+import { createArgumentChecker } from './check-arguments.ts';
+import { ClientDirectory } from './client-directory.ts';
+import type { Failure } from './failure.ts';
+import type { RunServices } from './function-run.ts';
+import { ReadyCall, prepareCall } from './prepare-call.ts';
+import type { PrepareServices } from './prepare-call.ts';
+import { firstPrompt } from './render-prompt.ts';
+import { runFunction } from './run-function.ts';
+import type {
+  CallContext,
+  CallOrigin,
+  CallOutcome,
+  FunctionRuntime,
+  FunctionStream,
+  PreparedCall,
+  StreamObserver,
+} from './runtime.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+import { streamFunction } from './stream-function.ts';
+
+/** The runtime of a program. It holds connections to providers until `close`. */
+export function createRuntime(program: Program, options: RuntimeOptions): FunctionRuntime {
+  return new ProgramRuntime(program, options);
+}
+
+class ProgramRuntime implements FunctionRuntime {
+  readonly functionNames: readonly string[];
+  readonly #prepare: PrepareServices;
+  readonly #run: RunServices;
+  readonly #pools = new ConnectionPools();
+  readonly #parsers = new Map<string, ReplyParser>();
+
+  constructor(program: Program, options: RuntimeOptions) {
+    const definitions = indexDefinitions(program);
+    this.functionNames = [...definitions.functions.keys()];
+    const directory = new ClientDirectory(definitions, options.env, {
+      pools: this.#pools,
+      declaredHosts: new DeclaredHosts(program.clients, options.env),
+      offline: createOfflineAnswers(definitions),
+    });
+    this.#prepare = {
+      definitions,
+      directory,
+      checkArguments: createArgumentChecker(program),
+      options,
+      plans: new Map(),
+    };
+    const turn = options.roundRobinTurn ?? countTurns();
+    this.#run = { options, directory, renderer: createPromptRenderer(program), turn };
+  }
+
+  has(functionName: string): boolean {
+    return this.#prepare.definitions.functions.has(functionName);
+  }
+
+  prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {
+    return prepareCall(this.#prepare, functionName, body, origin);
+  }
+
+  call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
+    const call = ready(prepared);
+    return runFunction({ ...this.#run, parser: this.#parser(call.functionName) }, call, context);
+  }
+
+  stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
+    const call = ready(prepared);
+    return streamFunction({ ...this.#run, parser: this.#parser(call.functionName) }, call, context, observer);
+  }
+
+  render(prepared: PreparedCall): Result<readonly Message[], Failure> {
+    return firstPrompt(this.#run, ready(prepared));
+  }
+
+  async parseReply(functionName: string, text: string, context: CallContext): Promise<ParseOutcome> {
+    if (!this.has(functionName)) return err({ message: `There is no function "${functionName}"`, details: [] });
+    const { parseElsewhere, parseElsewhereAbove } = this.#prepare.options;
+    if (parseElsewhere === undefined || text.length <= parseElsewhereAbove)
+      return this.#parser(functionName).parse(text);
+    return parseElsewhere(functionName, text, context.cancellation);
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+
+  #parser(functionName: string): ReplyParser {
+    const known = this.#parsers.get(functionName);
+    if (known !== undefined) return known;
+    const { definitions } = this.#prepare;
+    const fn = definitions.functions.get(functionName);
+    if (fn === undefined) throw new InternalError(`no function ${functionName}`);
+    const parser = createReplyParser(fn.returns, definitions);
+    this.#parsers.set(functionName, parser);
+    return parser;
+  }
+}
+
+function ready(prepared: PreparedCall): ReadyCall {
+  if (prepared instanceof ReadyCall) return prepared;
+  throw new InternalError('a call has to come from prepare()');
+}
+
+/** Turns of round-robin clients, counted in this process. Only clients of the files count, so it stays small. */
+function countTurns(): (client: string) => number {
+  const turns = new Map<string, number>();
+  return (client) => {
+    const turn = turns.get(client) ?? 0;
+    turns.set(client, turn + 1);
+    return turn;
+  };
+}

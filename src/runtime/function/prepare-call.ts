@@ -1,0 +1,199 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import { didYouMean, nearestNames } from '../../base/suggestion.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import type { ClientRequester, ClientSource } from '../clients/create-model-client.ts';
+import { planClient } from '../clients/strategies/client-plan.ts';
+import type { ClientCatalogue, ClientPlan } from '../clients/strategies/client-plan.ts';
+import { OPTION_KEYS, hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
+import type { CallOptions } from './call-options.ts';
+import type { ArgumentChecker } from './check-arguments.ts';
+import type { ClientDirectory } from './client-directory.ts';
+import type { Failure, FaultAt } from './failure.ts';
+import type { CallOrigin, PreparedCall } from './runtime.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+
+/** A call that is known to fit: its function, checked arguments, and whom to ask. */
+export class ReadyCall implements PreparedCall {
+  readonly fn: FunctionType;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly plan: ClientPlan;
+  readonly requester: ClientRequester;
+
+  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester'>) {
+    this.fn = parts.fn;
+    this.args = parts.args;
+    this.plan = parts.plan;
+    this.requester = parts.requester;
+  }
+
+  get functionName(): string {
+    return this.fn.name;
+  }
+}
+
+export interface PrepareServices {
+  readonly definitions: DefinitionIndex;
+  readonly directory: ClientDirectory;
+  readonly checkArguments: ArgumentChecker;
+  readonly options: RuntimeOptions;
+  /** Plans of functions as their files have them, by function. */
+  readonly plans: Map<string, Result<ClientPlan, Failure>>;
+}
+
+/** Checks a request body against a function: options first, then arguments, then whom to ask. */
+export function prepareCall(
+  services: PrepareServices,
+  functionName: string,
+  body: unknown,
+  origin: CallOrigin | undefined,
+): Result<ReadyCall, Failure> {
+  const fn = services.definitions.functions.get(functionName);
+  if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
+  if (!isJsonObject(body))
+    return err(invalidArguments(fn, [{ path: '', message: 'The body has to be a JSON object' }]));
+  if (!hasCallOptions(body)) return prepareOwn(services, fn, body);
+  const options = readCallOptions(body, services.options.clientRegistry);
+  if (!options.ok) return options;
+  const args = withoutOptions(body);
+  const faults = services.checkArguments(fn, args);
+  if (faults.length > 0) return err(invalidArguments(fn, faults));
+  return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
+}
+
+/** The usual case: nothing of the request changes whom to ask, so the plan is the function's own, made once. */
+function prepareOwn(
+  services: PrepareServices,
+  fn: FunctionType,
+  args: Readonly<Record<string, unknown>>,
+): Result<ReadyCall, Failure> {
+  const faults = services.checkArguments(fn, args);
+  if (faults.length > 0) return err(invalidArguments(fn, faults));
+  let plan = services.plans.get(fn.name);
+  if (plan === undefined) {
+    plan = planOf(fn.client, services.directory.catalogue());
+    services.plans.set(fn.name, plan);
+  }
+  if (!plan.ok) return plan;
+  const environment = { server: services.options.env };
+  const requester = { environment, privateUrls: services.options.allowPrivateUrls };
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
+}
+
+interface CallWithOptions {
+  readonly fn: FunctionType;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly options: CallOptions;
+  readonly local: boolean;
+}
+
+function prepareWith(services: PrepareServices, call: CallWithOptions): Result<ReadyCall, Failure> {
+  const { fn, args, options } = call;
+  const catalogue = services.directory.catalogue(options);
+  const requester: ClientRequester = {
+    environment: catalogue.environment,
+    privateUrls: services.options.allowPrivateUrls || call.local,
+  };
+  const faults = [
+    ...unknownClients(options, catalogue, services.options.clientRegistry),
+    ...clientFaults(services, { options, requester, catalogue }),
+  ];
+  if (faults.length > 0) return err(invalidOptions(faults));
+  const plan = planWith(fn, options, catalogue);
+  return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester })) : plan;
+}
+
+/** The named client, or the function's own, and behind it the request's fallbacks. */
+function planWith(fn: FunctionType, options: CallOptions, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
+  const first = planOf(options.client ?? fn.client, catalogue);
+  if (!first.ok || options.fallback.length === 0) return first;
+  const members = [first.value];
+  for (const name of options.fallback) {
+    const member = planOf(name, catalogue);
+    if (!member.ok) return member;
+    members.push(member.value);
+  }
+  return ok({ kind: 'fallback', name: first.value.name, members });
+}
+
+function planOf(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
+  const plan = planClient(name, catalogue);
+  return plan.ok ? plan : err(invalidOptions([plan.failure]));
+}
+
+/** Names that lead nowhere. On a server that knows only its own clients, a shorthand leads nowhere too. */
+function unknownClients(
+  options: CallOptions,
+  catalogue: ClientCatalogue,
+  registry: RuntimeOptions['clientRegistry'],
+): readonly FaultAt[] {
+  const faults: FaultAt[] = [];
+  const named = options.client === undefined ? options.fallback : [options.client, ...options.fallback];
+  for (const name of named) {
+    if (catalogue.find(name) !== undefined) continue;
+    if (registry === 'open' && planClient(name, catalogue).ok) continue;
+    const near = didYouMean(name, catalogue.names());
+    faults.push({ path: 'client', message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+  }
+  return faults;
+}
+
+/** Shapes of the request's own clients; keys that are missing are a matter of the call. */
+function clientFaults(
+  services: PrepareServices,
+  request: {
+    readonly options: CallOptions;
+    readonly requester: ClientRequester;
+    readonly catalogue: ClientCatalogue;
+  },
+): readonly FaultAt[] {
+  const faults: FaultAt[] = [];
+  for (const [index, definition] of request.options.clients.entries()) {
+    const path = `client_registry.clients[${index}]`;
+    const found = strategyFault(definition.name, request.catalogue) ?? [];
+    const source: ClientSource = { definition, from: 'request' };
+    const { provider } = definition;
+    const made =
+      provider === 'fallback' || provider === 'round-robin'
+        ? undefined
+        : services.directory.client(source, request.requester);
+    if (made !== undefined && !made.ok && made.failure.kind === 'options')
+      faults.push(...at(path, made.failure.faults));
+    faults.push(...at(path, found));
+  }
+  return faults;
+}
+
+function strategyFault(name: string, catalogue: ClientCatalogue): readonly FaultAt[] | undefined {
+  const plan = planClient(name, catalogue);
+  return plan.ok ? undefined : [plan.failure];
+}
+
+function at(path: string, faults: readonly FaultAt[]): readonly FaultAt[] {
+  return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }));
+}
+
+function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { [OPTION_KEYS[0]]: _first, [OPTION_KEYS[1]]: _second, ...args } = body;
+  return args;
+}
+
+export function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
+  const suggestions = nearestNames(functionName, definitions.functions.keys());
+  const near = didYouMean(functionName, definitions.functions.keys());
+  return {
+    code: 'function_not_found',
+    message: `There is no function "${functionName}"${near === '' ? '' : `. ${near}`}`,
+    suggestions,
+  };
+}
+
+function invalidArguments(fn: FunctionType, details: readonly FaultAt[]): Failure {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  const message = `The arguments do not fit the function "${fn.name}". ${where}${first?.message ?? ''}${more}`;
+  return { code: 'invalid_argument', message, details };
+}

@@ -1,0 +1,324 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/**
+ * A model provider for tests, on a free port of loopback. It speaks HTTP over plain sockets, so that it can also
+ * speak it wrongly. What it answers is decided by the first matching rule, in this order:
+ *
+ * 1. `script`: behaviours for the next requests, one each, used up in order;
+ * 2. the first path segments `/x/<name>` of the URL: behaviours by name (`behaviours`), for use in a `base_url`;
+ * 3. `fallback`: what all others get.
+ *
+ * A behaviour is a function of the request and a `Wire` to write on; `reply`, `sse`, `status` and `raw` make the
+ * usual ones. Every request is recorded, whole.
+ */
+export interface FakeProvider {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly RecordedRequest[];
+  /** Connections that are open now. */
+  readonly openSockets: number;
+  /** Connections that were ever opened. */
+  readonly connections: number;
+  /** Requests whose client went away before the answer was whole, with the time (`performance.now()`). */
+  readonly abandoned: readonly { readonly path: string; readonly at: number }[];
+  /** Behaviours for the next requests, one each. */
+  script(...behaviours: readonly Behaviour[]): void;
+  /** The behaviour of every request that nothing else claims. */
+  answer(behaviour: Behaviour): void;
+  /** A behaviour for all URLs under `/x/<name>`; returns that base URL. */
+  at(name: string, behaviour: Behaviour): string;
+  /** Forgets requests and scripts. */
+  clear(): void;
+  close(): Promise<void>;
+}
+
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The body as JSON; undefined when it is none. */
+  readonly json: unknown;
+  readonly at: number;
+}
+
+export type Behaviour = (request: RecordedRequest, wire: Wire) => void | Promise<void>;
+
+/** The connection a request came on. Writing to one that is gone does nothing. */
+export interface Wire {
+  write(data: string | Uint8Array): void;
+  /** Closes in order (FIN). */
+  end(): void;
+  /** Cuts (RST). */
+  reset(): void;
+  readonly gone: boolean;
+}
+
+export async function startFakeProvider(): Promise<FakeProvider> {
+  const fake = new SocketProvider();
+  await fake.listen();
+  return fake;
+}
+
+/** Waits; for behaviours that are slow. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** A status with a JSON (or text) body and headers. Content-length is right unless `headers` gives another. */
+export function status(code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Behaviour {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'text/html' : 'application/json';
+  const all = { 'content-type': type, 'content-length': String(Buffer.byteLength(text)), ...headers };
+  return (_request, wire) => wire.write(`${head(code, all)}${text}`);
+}
+
+/** Bytes as they are. */
+export function raw(...pieces: readonly (string | Uint8Array)[]): Behaviour {
+  return async (_request, wire) => {
+    for (const piece of pieces) {
+      wire.write(piece);
+      await sleep(2);
+    }
+  };
+}
+
+export interface ReplyOptions {
+  /** Characters in each streamed piece. */
+  readonly chunkSize?: number;
+  readonly delayMs?: number;
+  /** Before the first byte. */
+  readonly latencyMs?: number;
+  readonly finishReason?: string;
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** A chat completion with this text: whole, or as a stream when the request asks for one. */
+export function reply(text: string, options: ReplyOptions = {}): Behaviour {
+  return async (request, wire) => {
+    if (options.latencyMs !== undefined) await sleep(options.latencyMs);
+    if (!isStreamRequest(request)) {
+      await status(200, chatCompletion(text, options))(request, wire);
+      return;
+    }
+    wire.write(head(200, SSE_HEADERS));
+    for (const event of chatEvents(text, options)) {
+      if (wire.gone) return;
+      wire.write(chunk(event));
+      if (options.delayMs !== undefined) await sleep(options.delayMs);
+    }
+    wire.write(chunk(''));
+  };
+}
+
+/** An event stream made of these exact bytes, chunk by chunk, ended well. */
+export function sse(pieces: readonly (string | Uint8Array)[], delayMs = 0): Behaviour {
+  return async (_request, wire) => {
+    wire.write(head(200, SSE_HEADERS));
+    for (const piece of pieces) {
+      if (wire.gone) return;
+      wire.write(chunk(piece));
+      if (delayMs > 0) await sleep(delayMs);
+    }
+    wire.write(chunk(''));
+  };
+}
+
+/** The body of a whole chat completion. */
+export function chatCompletion(text: string | null, options: ReplyOptions = {}): object {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'fake',
+    choices: [
+      { index: 0, message: { role: 'assistant', content: text }, finish_reason: options.finishReason ?? 'stop' },
+    ],
+    usage: { ...(options.usage ?? { prompt_tokens: 7, completion_tokens: 3 }), total_tokens: 10 },
+  };
+}
+
+/** One `data:` event of a streamed chat completion. */
+export function chatEvent(delta: object, finishReason: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'fake', choices })}\n\n`;
+}
+
+/** All events of a streamed chat completion, `[DONE]` included. */
+export function chatEvents(text: string, options: ReplyOptions = {}): readonly string[] {
+  const size = options.chunkSize ?? 4;
+  const events = [chatEvent({ role: 'assistant', content: '' })];
+  for (let at = 0; at < text.length; at += size) events.push(chatEvent({ content: text.slice(at, at + size) }));
+  events.push(chatEvent({}, options.finishReason ?? 'stop'));
+  const usage = options.usage ?? { prompt_tokens: 7, completion_tokens: 3 };
+  events.push(`data: ${JSON.stringify({ id: 'chatcmpl-1', choices: [], usage })}\n\n`, 'data: [DONE]\n\n');
+  return events;
+}
+
+/** Status line and headers. */
+export function head(code: number, headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${code} Fake\r\n${lines.join('')}\r\n`;
+}
+
+/** One piece of a chunked body; the empty piece ends it. */
+export function chunk(piece: string | Uint8Array): Uint8Array {
+  const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+export const SSE_HEADERS = { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' };
+
+function isStreamRequest(request: RecordedRequest): boolean {
+  return (
+    typeof request.json === 'object' &&
+    request.json !== null &&
+    'stream' in request.json &&
+    request.json.stream === true
+  );
+}
+
+class SocketProvider implements FakeProvider {
+  readonly #server: Server = createServer((socket) => this.#accept(socket));
+  readonly #sockets = new Set<Socket>();
+  readonly #behaviours = new Map<string, Behaviour>();
+  readonly abandoned: Array<{ path: string; at: number }> = [];
+  requests: RecordedRequest[] = [];
+  connections = 0;
+  #script: Behaviour[] = [];
+  #fallback: Behaviour = reply('ok');
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get openSockets(): number {
+    return this.#sockets.size;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.listen(0, '127.0.0.1', resolve);
+    });
+  }
+
+  script(...behaviours: readonly Behaviour[]): void {
+    this.#script.push(...behaviours);
+  }
+
+  answer(behaviour: Behaviour): void {
+    this.#fallback = behaviour;
+  }
+
+  at(name: string, behaviour: Behaviour): string {
+    this.#behaviours.set(name, behaviour);
+    return `${this.url}/x/${name}`;
+  }
+
+  clear(): void {
+    this.requests = [];
+    this.#script = [];
+    this.abandoned.length = 0;
+  }
+
+  close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+
+  #accept(socket: Socket): void {
+    this.connections += 1;
+    this.#sockets.add(socket);
+    const connection = new Connection(socket, (request, wire) => this.#handle(request, wire));
+    socket.on('data', (data) => connection.data(data));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      const path = connection.unfinished;
+      if (path !== undefined) this.abandoned.push({ path, at: performance.now() });
+    });
+  }
+
+  #handle(request: RecordedRequest, wire: Wire): Promise<void> {
+    this.requests.push(request);
+    const name = /^\/x\/([^/?]+)/u.exec(request.path)?.[1];
+    const behaviour = this.#script.shift() ?? this.#behaviours.get(name ?? '') ?? this.#fallback;
+    return Promise.resolve(behaviour(request, wire));
+  }
+}
+
+/** Takes requests off one connection, in order. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #handle: (request: RecordedRequest, wire: Wire) => Promise<void>;
+  #bytes: Buffer = Buffer.alloc(0);
+  /** The path of the request that is being answered. */
+  unfinished: string | undefined;
+
+  constructor(socket: Socket, handle: (request: RecordedRequest, wire: Wire) => Promise<void>) {
+    this.#socket = socket;
+    this.#handle = handle;
+  }
+
+  data(data: Buffer): void {
+    this.#bytes = this.#bytes.length === 0 ? data : Buffer.concat([this.#bytes, data]);
+    const request = this.#take();
+    if (request === undefined) return;
+    this.unfinished = request.path;
+    void this.#handle(request, wireOn(this.#socket)).then(() => {
+      this.unfinished = undefined;
+      if (this.#bytes.length > 0) this.data(Buffer.alloc(0));
+    });
+  }
+
+  #take(): RecordedRequest | undefined {
+    const end = this.#bytes.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const [first = '', ...lines] = this.#bytes.toString('latin1', 0, end).split('\r\n');
+    const [method = '', path = ''] = first.split(' ');
+    const headers: Record<string, string> = {};
+    for (const line of lines)
+      headers[line.slice(0, line.indexOf(':')).toLowerCase()] = line.slice(line.indexOf(':') + 1).trim();
+    const length = Number(headers['content-length'] ?? 0);
+    if (this.#bytes.length < end + 4 + length) return undefined;
+    const body = this.#bytes.toString('utf8', end + 4, end + 4 + length);
+    this.#bytes = this.#bytes.subarray(end + 4 + length);
+    return { method, path, headers, body, json: parse(body), at: performance.now() };
+  }
+}
+
+function wireOn(socket: Socket): Wire {
+  return {
+    write: (data) => {
+      if (!socket.destroyed) socket.write(data);
+    },
+    end: () => {
+      socket.end();
+    },
+    reset: () => {
+      socket.resetAndDestroy();
+    },
+    get gone() {
+      return socket.destroyed;
+    },
+  };
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { liveStreams } from './live-streams.js';
+import { liveStreamsPlugin } from './live-streams-plugin.js';
+import { plainTextPlugin } from './plain-text-plugin.js';
+
+const KEY_HEADER = 'x-svc-api-key';
+
+// The page lies at `<prefix>/docs`: everything else is found from there, so that a path prefix works.
+const base = new URL('.', location.href);
+
+/** In memory only: gone when the tab is closed or loaded anew. */
+let key = '';
+let page;
+
+const element = (id) => document.getElementById(id);
+
+/** Fetches the document; asks for the key when the server wants one. */
+async function load() {
+  notice('Loading …');
+  let response;
+  try {
+    response = await fetch(new URL('openapi.json', base), { headers: keyHeaders(), cache: 'no-cache' });
+    if (response.ok) return show(await response.json());
+  } catch (error) {
+    return notice(`The server does not answer: ${error.message}`);
+  }
+  if (response.status === 403) return askForKey(key === '' ? '' : 'The server does not accept this key.');
+  return notice(`The server answered ${response.status} for openapi.json.`);
+}
+
+function keyHeaders() {
+  return key === '' ? {} : { [KEY_HEADER]: key };
+}
+
+function notice(text) {
+  element('notice').textContent = text;
+  element('notice').hidden = text === '';
+}
+
+function askForKey(problem) {
+  notice('');
+  element('functions').replaceChildren();
+  element('key-problem').textContent = problem;
+  element('key-form').hidden = false;
+  element('key').value = '';
+  element('key').focus();
+}
+
+function show(definition) {
+  notice('');
+  element('key-form').hidden = true;
+  element('change-key').hidden = key === '';
+  document.title = definition.info.title;
+  page = window.SwaggerUIBundle({
+    spec: { ...definition, servers: [{ url: base.href.replace(/\/$/u, '') }] },
+    domNode: element('functions'),
+    presets: [window.SwaggerUIBundle.presets.apis],
+    plugins: [plainTextPlugin, liveStreamsPlugin],
+    layout: 'BaseLayout',
+    queryConfigEnabled: false,
+    validatorUrl: null,
+    deepLinking: true,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+    defaultModelsExpandDepth: 0,
+    requestInterceptor: prepare,
+    onComplete: () => {
+      if (key !== '') page.preauthorizeApiKey('apiKey', key);
+    },
+  });
+}
+
+/** Every try-out carries the key, to this server only; streams are read as they come. */
+function prepare(request) {
+  const url = new URL(request.url, base);
+  if (url.origin !== base.origin) return request;
+  if (key !== '') request.headers[KEY_HEADER] ??= key;
+  const path = url.pathname.slice(base.pathname.length - 1);
+  if (path.startsWith('/stream/')) request.userFetch = (address, init) => liveStreams.fetch(path, address, init);
+  return request;
+}
+
+element('key-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  key = element('key').value;
+  void load();
+});
+element('change-key').addEventListener('click', () => {
+  key = '';
+  askForKey('');
+});
+void load();

@@ -1,0 +1,30 @@
+// Runs before the first paint: the choice of this browser, else what the system prefers.
+(function () {
+  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+  function chosen() {
+    try {
+      return localStorage.getItem('svc-theme');
+    } catch {
+      return null;
+    }
+  }
+
+  function apply() {
+    const theme = chosen() ?? (prefersDark.matches ? 'dark' : 'light');
+    document.documentElement.classList.toggle('dark-mode', theme === 'dark');
+  }
+
+  function change() {
+    const dark = document.documentElement.classList.toggle('dark-mode');
+    try {
+      localStorage.setItem('svc-theme', dark ? 'dark' : 'light');
+    } catch {
+      // Storage is off: the choice lasts until the page is left.
+    }
+  }
+
+  apply();
+  prefersDark.addEventListener('change', apply);
+  addEventListener('DOMContentLoaded', () => document.getElementById('change-theme').addEventListener('click', change));
+})();

@@ -1,0 +1,184 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer, BodyOutcome, HeaderList, HttpRequest, HttpResponse, RequestHeader } from '../transport.ts';
+import { BodyReader, type Expiring } from './body-reader.ts';
+import { Framing } from './framing.ts';
+import { headerValue } from './header-value.ts';
+import type { NodeTransport } from './node-transport.ts';
+
+/** A complete answer that a client does not take is cut after this time without progress. */
+const STALLED_ANSWER_MS = 30_000;
+
+/** One request and its answer on node:http. */
+export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly framing = new Framing();
+  readonly #transport: NodeTransport;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #body: BodyReader;
+  #closed = false;
+  #closing = false;
+  #started = false;
+  #answer: Answer | undefined;
+  #abortListener: (() => void) | undefined;
+
+  constructor(transport: NodeTransport, incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#transport = transport;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    outgoing.on('close', () => this.#connectionEnded());
+    this.method = incoming.method ?? '';
+    const target = pathOf(incoming.url ?? '/');
+    const mark = target.indexOf('?');
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    readHeaders(incoming.rawHeaders, this.framing);
+    this.#body = new BodyReader(this.framing.hasBody, transport.options.discardLimit);
+  }
+
+  /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */
+  openBody(): void {
+    if (this.framing.chunked || (this.framing.lengthIsUnsaid && this.method === 'POST')) this.#closing = true;
+    if (this.#body.complete || this.#closed) {
+      this.#incoming.resume();
+      return;
+    }
+    this.#transport.bodies.add(this);
+    this.#incoming.on('data', (chunk: Buffer) => this.#takeBody(chunk, false));
+    this.#incoming.on('end', () => this.#takeBody(new Uint8Array(0), true));
+  }
+
+  header(name: RequestHeader): string | undefined {
+    return this.framing.header(name);
+  }
+
+  get local(): boolean {
+    const address = this.#incoming.socket.remoteAddress ?? '';
+    return this.framing.direct && (address === '::1' || /^(?:::ffff:)?127\./.test(address));
+  }
+
+  readBody(limit: number, done: (outcome: BodyOutcome) => void): void {
+    this.#body.read(limit, done);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
+    if (this.#closed || this.#answer !== undefined || this.#started) return;
+    this.#answer = { status, headers, body };
+    if (this.#body.complete) this.#writeAnswer();
+  }
+
+  /** Answers at once with the end of the connection, whatever is left of the body. */
+  refuse(answer: Answer): void {
+    this.#closing = true;
+    this.#answer = undefined;
+    this.#body.complete = true;
+    this.send(answer.status, answer.headers, answer.body);
+  }
+
+  start(status: number, headers: HeaderList): void {
+    if (this.#closed || this.#answer !== undefined || this.#started) return;
+    this.#started = true;
+    this.#outgoing.writeHead(status, this.#flatHeaders(headers));
+    this.#outgoing.flushHeaders();
+  }
+
+  write(chunk: string): boolean {
+    return !this.#closed && this.#started && this.#outgoing.write(chunk);
+  }
+
+  end(): void {
+    if (this.#closed || !this.#started) return;
+    this.#closed = true;
+    this.#finish(undefined);
+  }
+
+  onDrain(listener: (empty: boolean) => void): void {
+    this.#outgoing.on('drain', () => listener(true));
+  }
+
+  onAborted(listener: () => void): void {
+    this.#abortListener = listener;
+  }
+
+  destroy(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#transport.bodies.delete(this);
+    this.#incoming.destroy();
+  }
+
+  expire(now: number): void {
+    if (!this.#body.expire(now)) return;
+    this.#transport.bodies.delete(this);
+    this.#closing = true;
+    if (this.#answer !== undefined) this.#writeAnswer();
+  }
+
+  #writeAnswer(): void {
+    const answer = this.#answer;
+    if (answer === undefined || this.#closed) return;
+    this.#closed = true;
+    const body = this.method === 'HEAD' ? undefined : (answer.body ?? '');
+    const headers = this.#flatHeaders(answer.headers);
+    if (body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(body)));
+    this.#outgoing.writeHead(answer.status, headers);
+    this.#finish(body);
+  }
+
+  #finish(body: string | Uint8Array | undefined): void {
+    if (body === undefined) this.#outgoing.end();
+    else this.#outgoing.end(body);
+    const { socket } = this.#incoming;
+    if (this.#outgoing.writableFinished || socket.writableLength === 0) return;
+    socket.setTimeout(STALLED_ANSWER_MS, () => socket.destroy());
+    this.#outgoing.once('finish', () => socket.setTimeout(0));
+  }
+
+  #flatHeaders(headers: HeaderList): string[] {
+    const flat: string[] = [];
+    for (const [name, value] of headers) flat.push(name, headerValue(value));
+    if (this.#closing || this.#transport.stopped) flat.push('Connection', 'close');
+    return flat;
+  }
+
+  #takeBody(chunk: Uint8Array, isLast: boolean): void {
+    if (this.#closed || this.#body.complete) return;
+    try {
+      const progress = this.#body.push(chunk, isLast);
+      if (progress === 'overflow') this.destroy();
+      if (progress === 'more') return;
+    } catch (error) {
+      this.refuse(this.#transport.options.refuse('crashed', '', error));
+    }
+    this.#transport.bodies.delete(this);
+    if (this.#answer !== undefined) this.#writeAnswer();
+  }
+
+  #connectionEnded(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#transport.bodies.delete(this);
+    this.#body.aborted();
+    this.#abortListener?.();
+  }
+}
+
+function readHeaders(raw: readonly string[], framing: Framing): void {
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    framing.take((raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '');
+  }
+}
+
+/** RFC 9112, 3.2.2: a server accepts the absolute form, which names the host once more. */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);
+  const path = match?.[1] ?? '';
+  return path.startsWith('/') ? path : `/${path}`;
+}

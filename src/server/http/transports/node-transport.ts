@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Answer, Refusal, Transport, TransportOptions } from '../transport.ts';
+import { BodyWatch } from './body-reader.ts';
+import { NodeExchange } from './node-exchange.ts';
+import { statusLine } from './status-line.ts';
+
+/** The same as the other transport: enough for the tokens that gateways put into headers. */
+const MAX_HEADER_BYTES = 16_384;
+
+/** A request whose headers take longer than this is answered 408. */
+const HEADERS_MS = 10_000;
+
+/** Idle connections are closed after this time; clients are told 5 seconds less. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** node:http: for platforms without a binary of uWebSockets.js, and for balancers that pool connections for long. */
+export class NodeTransport implements Transport {
+  readonly name = 'node';
+  readonly options: TransportOptions;
+  readonly bodies = new BodyWatch();
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** Connections on which something was refused for its framing: what follows on them is not to be believed. */
+  readonly #distrusted = new WeakSet<Socket>();
+  #stopped = false;
+
+  constructor(options: TransportOptions) {
+    this.options = options;
+    const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => this.#dispatch(incoming, outgoing);
+    this.#server = createServer(SERVER_OPTIONS, listener);
+    // Any other expectation than 100-continue: RFC 9110, 10.1.1 allows to ignore it.
+    this.#server.on('checkExpectation', listener);
+    this.#server.on('connection', (socket) => this.#track(socket));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
+    this.#server.on('connect', (_: IncomingMessage, socket: Socket) => this.#write(socket, 'not-implemented'));
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        const address: AddressInfo | string | null = this.#server.address();
+        resolve(address === null || typeof address === 'string' ? port : address.port);
+      });
+    });
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  stopAccepting(): void {
+    this.#stopped = true;
+    this.#server.close();
+  }
+
+  close(): void {
+    this.#stopped = true;
+    this.bodies.close();
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #dispatch(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (this.#distrusted.has(incoming.socket)) return;
+    const exchange = new NodeExchange(this, incoming, outgoing);
+    try {
+      const fault = exchange.framing.check(exchange.method);
+      if (fault !== undefined) this.#distrust(incoming, exchange, this.options.refuse(fault.refusal, fault.detail));
+      else if (this.connections > this.options.maxConnections) exchange.refuse(this.options.refuse('too-many', ''));
+      else this.#handle(exchange);
+    } catch (error) {
+      exchange.refuse(this.options.refuse('crashed', '', error));
+    }
+  }
+
+  #handle(exchange: NodeExchange): void {
+    this.options.handler(exchange, exchange);
+    exchange.openBody();
+  }
+
+  #distrust(incoming: IncomingMessage, exchange: NodeExchange, answer: Answer): void {
+    this.#distrusted.add(incoming.socket);
+    exchange.refuse(answer);
+  }
+
+  /** What the parser of node:http itself did not take. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else this.#write(socket, refusalOf(error.code));
+  }
+
+  #write(socket: Socket, refusal: Refusal): void {
+    const { status, headers, body } = this.options.refuse(refusal, REFUSAL_DETAIL);
+    const bytes = Buffer.from(body ?? '');
+    const lines = [`HTTP/1.1 ${statusLine(status)}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+    lines.push(`Content-Length: ${bytes.length}`, 'Connection: close', '', '');
+    socket.end(Buffer.concat([Buffer.from(lines.join('\r\n')), bytes]));
+    socket.destroySoon();
+  }
+}
+
+const REFUSAL_DETAIL = 'The request is not valid HTTP.';
+
+const SERVER_OPTIONS = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_MS,
+  // Bodies have a watch of their own.
+  requestTimeout: 0,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  connectionsCheckingInterval: 1_000,
+  // Checked with the rest of the framing, for the same answer on both transports.
+  requireHostHeader: false,
+};
+
+function refusalOf(code: string | undefined): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers-too-large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request-timeout';
+  return code === 'HPE_INVALID_METHOD' ? 'not-implemented' : 'malformed';
+}

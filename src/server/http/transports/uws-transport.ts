@@ -1,0 +1,96 @@
+import type * as UwsModule from 'uWebSockets.js';
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, TemplatedApp } from 'uWebSockets.js';
+import type { Transport, TransportOptions } from '../transport.ts';
+import { BodyWatch } from './body-reader.ts';
+import { TurnClock } from './turn-clock.ts';
+import { UwsExchange } from './uws-exchange.ts';
+
+type Uws = typeof UwsModule;
+
+/** uWebSockets.js with a guard around it: see `UwsExchange`, `Framing` and `TurnClock` for what each protects from. */
+export class UwsTransport implements Transport {
+  readonly name = 'uws';
+  readonly options: TransportOptions;
+  readonly clock = new TurnClock();
+  readonly bodies = new BodyWatch();
+  readonly #uws: Uws;
+  readonly #app: TemplatedApp;
+  #listenSocket: UwsModule.us_listen_socket | undefined;
+  #connections = 0;
+  #stopped = false;
+
+  /** Throws where the library has no binary for this platform and version of Node. */
+  static async load(options: TransportOptions): Promise<UwsTransport> {
+    return new UwsTransport(await import('uWebSockets.js'), options);
+  }
+
+  constructor(uws: Uws, options: TransportOptions) {
+    this.#uws = uws;
+    this.options = options;
+    silence(uws);
+    // One route: the library has no 405 and an HTML page as its 404.
+    this.#app = uws.App().any('/*', (native, request) => this.#dispatch(native, request));
+    this.#app.filter((_, change) => {
+      this.#connections += change;
+    });
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host}:${port}`));
+          return;
+        }
+        this.#listenSocket = socket;
+        resolve(port === 0 ? this.#uws.us_socket_local_port(socket) : port);
+      });
+    });
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  stopAccepting(): void {
+    this.#stopped = true;
+    const socket = this.#listenSocket;
+    this.#listenSocket = undefined;
+    // On a turn of its own: never while the library walks its sockets.
+    if (socket !== undefined) setImmediate(() => this.#uws.us_listen_socket_close(socket));
+  }
+
+  close(): void {
+    this.#stopped = true;
+    this.#listenSocket = undefined;
+    this.bodies.close();
+    this.#app.close();
+  }
+
+  #dispatch(native: NativeResponse, request: NativeRequest): void {
+    const exchange = new UwsExchange(this, native, request);
+    try {
+      const fault = exchange.framing.check(exchange.method);
+      if (fault !== undefined) exchange.refuse(this.options.refuse(fault.refusal, fault.detail));
+      else if (this.#connections > this.options.maxConnections) exchange.refuse(this.options.refuse('too-many', ''));
+      else this.#handle(exchange);
+    } catch (error) {
+      exchange.refuse(this.options.refuse('crashed', '', error));
+    }
+  }
+
+  #handle(exchange: UwsExchange): void {
+    this.options.handler(exchange, exchange);
+    exchange.openBody();
+  }
+}
+
+/** Leaves the library's own header out of every answer. */
+function silence(uws: Uws): void {
+  const configure: unknown = Reflect.get(uws, '_cfg');
+  if (typeof configure === 'function') configure('silent');
+}

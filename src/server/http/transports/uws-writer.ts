@@ -1,0 +1,93 @@
+import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
+
+/** More than this in one write, or two writes in one cork, can lose bytes in uWebSockets.js (its buffer has 16 KB). */
+const MAX_WRITE_BYTES = 15_000;
+
+/** Up to this many UTF-16 units fit into one write whatever they are. */
+const SURELY_FITS = MAX_WRITE_BYTES / 3;
+
+/** The body of a streamed answer: pieces in order, as fast as the client takes them. */
+export class UwsWriter {
+  readonly #native: NativeResponse;
+  readonly #filler: string;
+  #writeHead: (() => void) | undefined;
+  #queue: Array<string | Uint8Array> = [];
+  #opened = false;
+  #blocked = false;
+  #ended: (() => void) | undefined;
+  #finished = false;
+  drainListener: ((empty: boolean) => void) | undefined;
+
+  /** `filler` is text that means nothing between two writes: it moves on what the library still holds. */
+  constructor(native: NativeResponse, filler: string, writeHead: () => void) {
+    this.#native = native;
+    this.#filler = filler;
+    this.#writeHead = writeHead;
+    // From the start: otherwise the library's write timer cuts the stream 10 seconds after one moment of back-pressure.
+    native.onWritable(() => this.#onWritable());
+  }
+
+  /** Lets the status line, the headers and what was written until now leave. */
+  open(): void {
+    this.#opened = true;
+    this.#pump();
+  }
+
+  write(chunk: string): boolean {
+    if (chunk.length <= SURELY_FITS) this.#queue.push(chunk);
+    else splitBytes(Buffer.from(chunk), this.#queue);
+    return this.#pump();
+  }
+
+  /** `done` is called as soon as the library has everything: no further use of the response then. */
+  end(done: () => void): void {
+    this.#ended ??= done;
+    this.#pump();
+  }
+
+  #pump(): boolean {
+    if (!this.#opened) return true;
+    while (!this.#blocked && this.#queue.length > 0) this.#writeNext(this.#queue.shift() ?? '');
+    if (this.#ended !== undefined && this.#queue.length === 0) this.#finish(this.#ended);
+    return !this.#blocked;
+  }
+
+  #writeNext(piece: string | Uint8Array): void {
+    this.#native.cork(() => {
+      this.#takeHead();
+      this.#blocked = !this.#native.write(piece);
+    });
+  }
+
+  #finish(done: () => void): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#native.cork(() => {
+      this.#takeHead();
+      // Never with closeConnection: after a write it corrupts the chunked body.
+      this.#native.end();
+    });
+    done();
+  }
+
+  #takeHead(): void {
+    const writeHead = this.#writeHead;
+    this.#writeHead = undefined;
+    writeHead?.();
+  }
+
+  /** The client took something. What the library still holds only moves on with the next write. */
+  #onWritable(): boolean {
+    this.#blocked = false;
+    if (this.#queue.length === 0) this.#queue.push(this.#filler);
+    this.#pump();
+    if (!this.#finished) this.drainListener?.(!this.#blocked);
+    return true;
+  }
+}
+
+function splitBytes(bytes: Uint8Array, into: Array<string | Uint8Array>): void {
+  for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
+    into.push(bytes.subarray(from, from + MAX_WRITE_BYTES));
+  }
+}

@@ -1,0 +1,26 @@
+// Copies what the documentation page is made of to dist/assets/docs: our own files, and those of Swagger UI that it needs.
+// Run after tsc; running it again gives the same result.
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const page = join(root, 'src/server/http/docs/page');
+const target = join(root, 'dist/assets/docs');
+const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+cpSync(page, target, { recursive: true });
+
+// Without the pointers to source maps, which are not shipped.
+for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+  const text = readFileSync(join(swaggerUi, name), 'utf8');
+  writeFileSync(join(target, name), text.replace(/\n?(?:\/\/|\/\*)# sourceMappingURL=.*$/u, ''));
+}
+
+// Not served: the licences that come with the copies.
+cpSync(join(swaggerUi, 'LICENSE'), join(target, 'swagger-ui.LICENSE'));
+cpSync(join(swaggerUi, 'NOTICE'), join(target, 'swagger-ui.NOTICE'));
+cpSync(join(swaggerUi, 'swagger-ui-bundle.js.LICENSE.txt'), join(target, 'swagger-ui-bundle.js.LICENSE.txt'));

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { createLogger } from '../../src/logging/create-logger.ts';
+import { createRequestLog } from '../../src/logging/request-log.ts';
+import type { RequestEntry } from '../../src/logging/request-log.ts';
+
+const CANARY = 'canary-0123456789-value';
+
+const CALL: RequestEntry = {
+  requestId: 'r1',
+  method: 'POST',
+  path: '/call/Extract',
+  functionName: 'Extract',
+  status: 200,
+  ms: 12.3456,
+  client: 'OpenAI',
+  model: 'gpt-4o-mini',
+  attempts: 2,
+  inputTokens: 100,
+  outputTokens: 20,
+  requestText: '{"text":"hello"}',
+  requestBody: { text: 'hello' },
+  responseText: '"world"',
+};
+
+type Settings = Partial<Pick<Config, 'logContent' | 'logLevel'>>;
+
+function logged(entry: RequestEntry, settings: Settings = {}): readonly Record<string, unknown>[] {
+  const lines: string[] = [];
+  const config = { logLevel: 'info', logContent: 'short', secrets: [CANARY], env: {}, ...settings } as const;
+  const write = (line: string) => {
+    lines.push(line);
+  };
+  createRequestLog(createLogger(config, { write, terminal: false }), config)(entry);
+  return lines.map((line) => JSON.parse(line));
+}
+
+function loggedLine(entry: RequestEntry, settings: Settings = {}): Record<string, unknown> {
+  const entries = logged(entry, settings);
+  expect(entries).toHaveLength(1);
+  return entries[0] ?? {};
+}
+
+test('a call is one line with function, status, time, client, tokens and both bodies', () => {
+  expect(loggedLine(CALL)).toMatchObject({
+    level: 'info',
+    msg: 'request',
+    requestId: 'r1',
+    method: 'POST',
+    path: '/call/Extract',
+    function: 'Extract',
+    status: 200,
+    ms: 12.3,
+    client: 'OpenAI',
+    model: 'gpt-4o-mini',
+    attempts: 2,
+    inputTokens: 100,
+    outputTokens: 20,
+    request: '{"text":"hello"}',
+    response: '"world"',
+  });
+});
+
+test('what is not known is not in the line', () => {
+  const { path: _path, ...line } = loggedLine({ requestId: 'r', method: 'GET', path: '/x', status: 404, ms: 1 });
+  expect(Object.keys(line).toSorted()).toEqual(['level', 'method', 'ms', 'msg', 'pid', 'requestId', 'status', 'time']);
+});
+
+test.each([
+  [200, 'info'],
+  [404, 'warn'],
+  [502, 'error'],
+])('status %i is logged at %s', (status, level) => {
+  expect(loggedLine({ ...CALL, status })['level']).toBe(level);
+});
+
+test('a long body is cut to 2 KB and says how long it was', () => {
+  const line = loggedLine({ ...CALL, requestText: 'x'.repeat(5000) });
+  expect(line['request']).toBe(`${'x'.repeat(2048)}… (5000 characters)`);
+});
+
+test('a secret that crosses the cut leaves no piece behind', () => {
+  for (let at = 2048 - CANARY.length; at <= 2048; at += 1) {
+    const text = `${'x'.repeat(at)}${CANARY}${'y'.repeat(1000)}`;
+    expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toContain('canary');
+  }
+});
+
+test('a key nobody configured leaves no piece behind at the cut either', () => {
+  const text = `${'x'.repeat(2030)} sk-${'k'.repeat(48)} ${'y'.repeat(1000)}`;
+  expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toContain('kk');
+});
+
+test('content none leaves out bodies, prompts, and messages that quote them', () => {
+  const error = { code: 'validation_failure', message: 'private text does not fit', details: ['private'] };
+  const entries = logged(
+    { ...CALL, error, prompt: [{ role: 'user', content: 'private' }], rawReply: 'private', responseText: 'private' },
+    { logContent: 'none', logLevel: 'debug' },
+  );
+  expect(JSON.stringify(entries)).not.toContain('private');
+  expect(entries[0]).toMatchObject({ error: 'validation_failure', status: 200 });
+});
+
+test('content none keeps the messages that quote nobody', () => {
+  const error = { code: 'timeout', message: 'no reply after 60 s' };
+  expect(loggedLine({ ...CALL, error }, { logContent: 'none' })['reason']).toBe('no reply after 60 s');
+});
+
+test('at debug a second line has prompt and reply, in full with content full', () => {
+  const prompt = [{ role: 'user', content: 'p'.repeat(9000) }];
+  const entries = logged({ ...CALL, prompt, rawReply: 'the reply' }, { logLevel: 'debug', logContent: 'full' });
+  expect(entries).toHaveLength(2);
+  expect(entries[1]).toMatchObject({ level: 'debug', requestId: 'r1', reply: 'the reply' });
+  expect(JSON.parse(String(entries[1]?.['prompt']))).toEqual(prompt);
+});
+
+const REQUEST_KEY = 'caller-key-0123456789';
+
+test.each(['svc_options', '__svc_options__'])('credentials that a caller sends in %s are hidden', (name) => {
+  const body = {
+    text: 'hello',
+    [name]: {
+      env: { SOME_VARIABLE: REQUEST_KEY },
+      client_registry: {
+        clients: [
+          {
+            name: 'Mine',
+            provider: 'openai',
+            options: { api_key: 'other-key-0123456789', model: 'gpt-4o', headers: { 'x-team': 'header-0123456789' } },
+          },
+        ],
+      },
+    },
+  };
+  const error = { code: 'client_error', message: `bad key ${REQUEST_KEY}`, details: ['other-key-0123456789'] };
+  const entry = { ...CALL, requestText: JSON.stringify(body), requestBody: body, error, rawReply: REQUEST_KEY };
+  const text = JSON.stringify(logged({ ...entry, prompt: [REQUEST_KEY] }, { logLevel: 'debug' }));
+  expect(text).not.toMatch(/(?:caller-key|other-key|header)-0123456789/u);
+  expect(text).toContain('gpt-4o');
+  expect(text).toContain('hello');
+});
+
+test('nothing is built for a level that is off', () => {
+  const entry = {
+    ...CALL,
+    get requestText(): string {
+      throw new Error('it was read');
+    },
+  };
+  expect(logged(entry, { logLevel: 'error' })).toEqual([]);
+});

@@ -1,0 +1,210 @@
+import type {
+  AttributeNode,
+  DeclarationNode,
+  EntryNode,
+  EnumValueNode,
+  FieldNode,
+  NameNode,
+  TypeNode,
+} from './syntax-nodes.ts';
+import type { Span } from '../../diagnostics/span.ts';
+import * as t from './tokens.ts';
+import { TypeGrammar } from './type-grammar.ts';
+
+const VALID_NAME = /^[A-Za-z]\w*$/;
+
+/** Classes, enums and aliases. */
+export abstract class BlockGrammar extends TypeGrammar {
+  protected readonly name = this.RULE('name', (what: string): NameNode | undefined =>
+    this.OR<NameNode | undefined>([
+      { ALT: () => this.checkedName(this.take(t.Identifier)) },
+      { ALT: () => this.#missingName(what) },
+    ]),
+  );
+
+  protected readonly classBlock = this.RULE('classBlock', (): DeclarationNode | undefined => {
+    const word = this.take(t.Class);
+    const name = this.SUBRULE(this.name, { ARGS: ['class'] });
+    this.ACTION(() => this.#classParameters(name));
+    const fields: FieldNode[] = [];
+    const attributes: AttributeNode[] = [];
+    this.OR1([
+      {
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          this.MANY(() =>
+            this.OR2({
+              IGNORE_AMBIGUITIES: true,
+              DEF: [
+                { ALT: () => this.collect(fields, () => this.SUBRULE(this.field)) },
+                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
+                { ALT: () => this.SUBRULE(this.stray, { ARGS: ['a field'] }) },
+              ],
+            }),
+          );
+          this.CONSUME(t.RightBrace);
+        },
+      },
+      { ALT: () => void this.missingBlock('class', name) },
+    ]);
+    return name && { kind: 'class', name, fields, attributes, ...this.declared(word) };
+  });
+
+  protected readonly field = this.RULE('field', (): FieldNode => {
+    const token = this.take(t.Identifier);
+    const name = this.ACTION(() => this.checkedName(token)) ?? this.nameOf(token);
+    this.OPTION(() => {
+      const colon = this.take(t.Colon);
+      this.report('parse/colon-after-name', this.spanOf(colon), { name: name.text });
+    });
+    const parsed = this.OR([
+      { GATE: () => this.nextOnSameLine(), ALT: () => this.SUBRULE(this.type) },
+      { ALT: () => this.#missingType(name) },
+    ]);
+    this.ACTION(() => this.#separators());
+    const { type, attributes } = parsed ?? { type: undefined, attributes: [] };
+    return { name, attributes, ...(type !== undefined && { type }), ...this.documented(token) };
+  });
+
+  protected readonly enumBlock = this.RULE('enumBlock', (): DeclarationNode | undefined => {
+    const word = this.take(t.Enum);
+    const name = this.SUBRULE(this.name, { ARGS: ['enum'] });
+    const values: EnumValueNode[] = [];
+    const attributes: AttributeNode[] = [];
+    this.OR1([
+      {
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          this.MANY(() =>
+            this.OR2({
+              IGNORE_AMBIGUITIES: true,
+              DEF: [
+                { ALT: () => this.collect(values, () => this.SUBRULE(this.enumValue)) },
+                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
+                { ALT: () => this.SUBRULE(this.stray, { ARGS: ['an enum value'] }) },
+              ],
+            }),
+          );
+          this.CONSUME(t.RightBrace);
+        },
+      },
+      { ALT: () => void this.missingBlock('enum', name) },
+    ]);
+    return name && { kind: 'enum', name, values, attributes, ...this.declared(word) };
+  });
+
+  protected readonly enumValue = this.RULE('enumValue', (): EnumValueNode => {
+    const token = this.take(t.Identifier);
+    const name = this.ACTION(() => this.#enumValueName(token)) ?? this.nameOf(token);
+    const attributes = this.SUBRULE(this.attributes);
+    this.ACTION(() => this.#separators());
+    return { name, attributes, ...this.documented(token) };
+  });
+
+  protected readonly alias = this.RULE('alias', (): DeclarationNode | undefined => {
+    const word = this.take(t.Type);
+    const name = this.SUBRULE(this.name, { ARGS: ['type'] });
+    this.ACTION(() => this.#aliasParameters(name));
+    this.CONSUME(t.Equals);
+    const { type, attributes } = this.SUBRULE(this.type);
+    return name && { kind: 'alias', name, type, attributes, ...this.declared(word) };
+  });
+
+  /** A name, with a report when its characters are not allowed. */
+  protected checkedName(token: t.DefinitionToken): NameNode {
+    const name = token.image;
+    if (!VALID_NAME.test(name)) this.report('parse/invalid-name', this.spanOf(token), { name, reason: reasonOf(name) });
+    return this.nameOf(token);
+  }
+
+  protected documented(token: t.DefinitionToken): { readonly documentation?: string } {
+    const { documentation } = token;
+    return documentation === undefined ? {} : { documentation };
+  }
+
+  protected declared(word: t.DefinitionToken): { readonly documentation?: string; readonly span: Span } {
+    return { ...this.documented(word), span: this.spanFrom(word) };
+  }
+
+  protected isWord(token: t.DefinitionToken): boolean {
+    return token.tokenType === t.Identifier || t.KEYWORD_TYPES.has(token.image);
+  }
+
+  protected testMembers(): { entries: EntryNode[]; attributes: AttributeNode[]; types: DeclarationNode[] } {
+    return { entries: [], attributes: [], types: [] };
+  }
+
+  protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
+    this.ACTION(() => {
+      if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
+      this.skipDeclaration();
+    });
+    return [];
+  }
+
+  #missingName(what: string): undefined {
+    this.ACTION(() => {
+      this.report('parse/missing-name', this.spanOf(this.peek(0)), { what });
+      this.skipTo(t.LeftBrace);
+    });
+    return undefined;
+  }
+
+  #enumValueName(token: t.DefinitionToken): NameNode {
+    const { tokenType } = this.peek(-1);
+    const first = tokenType === t.LeftBrace || tokenType === t.Comma;
+    if (!token.onNewLine && !first) {
+      this.report('parse/enum-value-line', this.spanOf(token), { name: token.image });
+      this.skipEntry();
+    }
+    return this.checkedName(token);
+  }
+
+  #missingType(name: NameNode): { type: TypeNode; attributes: readonly AttributeNode[] } | undefined {
+    this.ACTION(() => {
+      const next = this.peek();
+      const what = 'field';
+      if (
+        !this.nextOnSameLine() ||
+        next.tokenType === t.Attribute ||
+        next.tokenType === t.RightBrace ||
+        isSeparator(next)
+      ) {
+        this.report('parse/missing-type', name.span, { name: name.text, what });
+      } else {
+        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a type', found: `"${next.image}"` });
+      }
+      this.skipEntry();
+    });
+    return undefined;
+  }
+
+  #separators(): void {
+    const next = this.peek();
+    if (!isSeparator(next)) return;
+    this.report('parse/separator-in-block', this.spanOf(next), { text: next.image });
+    this.skipToken();
+  }
+
+  #classParameters(name: NameNode | undefined): void {
+    if (!this.nextIs(t.LeftParenthesis)) return;
+    this.skipToken();
+    if (name !== undefined) this.report('parse/ignored-parameters', name.span, { name: name.text });
+  }
+
+  #aliasParameters(name: NameNode | undefined): void {
+    if (!this.nextIs(t.Less)) return;
+    if (name !== undefined) this.report('parse/alias-parameters', name.span, { name: name.text });
+    this.skipTo(t.Equals);
+  }
+}
+
+function isSeparator(token: t.DefinitionToken): boolean {
+  return token.tokenType === t.Comma || token.tokenType === t.Semicolon;
+}
+
+function reasonOf(name: string): string {
+  if (name.startsWith('_')) return 'it begins with "_"';
+  if (name.includes('-')) return 'it contains "-"';
+  return 'it contains a letter that is not ASCII';
+}

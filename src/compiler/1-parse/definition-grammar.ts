@@ -1,0 +1,187 @@
+import { didYouMean } from '../../base/suggestion.ts';
+import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
+import * as t from './tokens.ts';
+import { FunctionGrammar } from './function-grammar.ts';
+
+const WORDS = ['class', 'enum', 'type', 'function', 'client', 'retry_policy', 'generator', 'test', 'template_string'];
+
+/** Whole files. One instance serves any number of files, one after the other. */
+export class DefinitionGrammar extends FunctionGrammar {
+  readonly document = this.RULE('document', (): readonly DeclarationNode[] => {
+    const declarations: DeclarationNode[] = [];
+    this.MANY(() => {
+      const declaration = this.attempt(
+        () => this.SUBRULE(this.declaration),
+        () => this.skipDeclaration(),
+      );
+      this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+    });
+    return declarations;
+  });
+
+  readonly declaration = this.RULE('declaration', (): DeclarationNode | undefined =>
+    this.OR<DeclarationNode | undefined>({
+      IGNORE_AMBIGUITIES: true,
+      DEF: [
+        { ALT: () => this.SUBRULE(this.classBlock) },
+        { ALT: () => this.SUBRULE(this.enumBlock) },
+        { ALT: () => this.SUBRULE(this.alias) },
+        { ALT: () => this.SUBRULE(this.functionBlock) },
+        { ALT: () => this.SUBRULE(this.templateString) },
+        { ALT: () => this.SUBRULE(this.client) },
+        { ALT: () => this.SUBRULE(this.retryPolicy) },
+        { ALT: () => this.SUBRULE(this.generator) },
+        { ALT: () => this.SUBRULE(this.test) },
+        { ALT: () => this.SUBRULE(this.workflowVariable) },
+        { ALT: () => this.SUBRULE(this.strayDeclaration) },
+      ],
+    }),
+  );
+
+  readonly client = this.RULE('client', (): DeclarationNode | undefined => {
+    const word = this.take(t.Client);
+    this.OPTION(() => {
+      this.CONSUME(t.Less);
+      this.CONSUME(t.Identifier);
+      this.CONSUME(t.Greater);
+    });
+    const name = this.SUBRULE(this.name, { ARGS: ['client'] });
+    const entries = this.SUBRULE(this.block, { ARGS: ['client', name] });
+    return name && { kind: 'client', name, entries, ...this.declared(word) };
+  });
+
+  readonly retryPolicy = this.RULE('retryPolicy', (): DeclarationNode | undefined => {
+    const word = this.take(t.RetryPolicy);
+    const name = this.SUBRULE(this.name, { ARGS: ['retry_policy'] });
+    const entries = this.SUBRULE(this.block, { ARGS: ['retry_policy', name] });
+    return name && { kind: 'retry_policy', name, entries, ...this.declared(word) };
+  });
+
+  readonly generator = this.RULE('generator', (): DeclarationNode | undefined => {
+    const word = this.take(t.Generator);
+    const name = this.SUBRULE(this.name, { ARGS: ['generator'] });
+    const entries = this.SUBRULE(this.block, { ARGS: ['generator', name] });
+    return name && { kind: 'generator', name, entries, ...this.declared(word) };
+  });
+
+  /** The block of a client, retry policy or generator. */
+  protected readonly block = this.RULE('block', (what: string, name: NameNode | undefined): readonly EntryNode[] =>
+    this.OR<readonly EntryNode[]>([
+      {
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          const entries = this.SUBRULE(this.entries);
+          this.CONSUME(t.RightBrace);
+          return entries;
+        },
+      },
+      { ALT: () => this.missingBlock(what, name) },
+    ]),
+  );
+
+  protected readonly test = this.RULE('test', (): DeclarationNode | undefined => {
+    const word = this.take(t.Test);
+    const name = this.SUBRULE(this.name, { ARGS: ['test'] });
+    const members = this.testMembers();
+    this.CONSUME(t.LeftBrace);
+    this.MANY(() =>
+      this.OR({
+        IGNORE_AMBIGUITIES: true,
+        DEF: [
+          {
+            GATE: () => this.nextIs(t.LeftBrace, 2),
+            ALT: () => this.SUBRULE(this.typeBuilder, { ARGS: [members.types] }),
+          },
+          { ALT: () => this.collect(members.attributes, () => this.SUBRULE(this.attribute)) },
+          { ALT: () => this.collect(members.entries, () => this.SUBRULE(this.entry)) },
+          { ALT: () => void this.CONSUME(t.Comma) },
+          { ALT: () => this.SUBRULE(this.stray, { ARGS: ['a key'] }) },
+        ],
+      }),
+    );
+    this.CONSUME(t.RightBrace);
+    return name && { kind: 'test', name, ...members, ...this.declared(word) };
+  });
+
+  protected readonly typeBuilder = this.RULE('typeBuilder', (declarations: DeclarationNode[]): void => {
+    this.CONSUME(t.TypeBuilder);
+    this.CONSUME(t.LeftBrace);
+    this.MANY(() => {
+      const declaration = this.attempt(
+        () => this.SUBRULE(this.builtType),
+        () => this.skipDeclaration(),
+      );
+      this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+    });
+    this.CONSUME(t.RightBrace);
+  });
+
+  protected readonly builtType = this.RULE('builtType', (): DeclarationNode | undefined =>
+    this.OR<DeclarationNode | undefined>({
+      IGNORE_AMBIGUITIES: true,
+      DEF: [
+        { ALT: () => this.SUBRULE(this.classBlock) },
+        { ALT: () => this.SUBRULE(this.enumBlock) },
+        { ALT: () => this.SUBRULE(this.alias) },
+        { GATE: () => this.nextIs(t.Class, 2) || this.nextIs(t.Enum, 2), ALT: () => void this.CONSUME(t.Dynamic) },
+        { ALT: () => this.#notBuildable(this.take(t.Anything)) },
+      ],
+    }),
+  );
+
+  protected readonly workflowVariable = this.RULE('workflowVariable', (): DeclarationNode | undefined => {
+    const word = this.take(t.Let);
+    const name = this.SUBRULE(this.name, { ARGS: ['let'] });
+    this.ACTION(() => this.skipDeclaration());
+    if (name === undefined) return undefined;
+    this.report('parse/workflow', name.span, { name: name.text });
+    return { kind: 'workflow', name, ...this.declared(word) };
+  });
+
+  protected readonly strayDeclaration = this.RULE('strayDeclaration', (): undefined => {
+    const token = this.take(t.Anything);
+    this.ACTION(() => this.#strayDeclaration(token));
+    return undefined;
+  });
+
+  constructor() {
+    super();
+    this.performSelfAnalysis();
+  }
+
+  /** Reads a whole file. Never throws for what the file says; `diagnostics` and `errors` tell what is wrong with it. */
+  parseDocument(file: string, tokens: t.DefinitionToken[]): readonly DeclarationNode[] {
+    this.begin(file, tokens);
+    return this.document() ?? [];
+  }
+
+  #notBuildable(token: t.DefinitionToken): undefined {
+    this.report('parse/not-in-type-builder', this.spanOf(token), { name: token.image });
+    this.ACTION(() => this.skipDeclaration());
+    return undefined;
+  }
+
+  #strayDeclaration(token: t.DefinitionToken): void {
+    const span = this.spanOf(token);
+    if (token.tokenType === t.Semicolon) return this.report('parse/semicolon', span, {});
+    if (token.image.startsWith('#') && token.tokenType === t.Stray) {
+      return this.report('parse/unsupported-comment', span, { text: '#' });
+    }
+    if (token.image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
+    if (token.tokenType === t.Dynamic) this.#strayDynamic(span);
+    else if (this.isWord(token)) {
+      const suggestion = didYouMean(token.image, WORDS);
+      this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
+    } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
+    else
+      this.report('parse/unexpected-token', span, { expected: 'a definition', found: `"${token.image.slice(0, 40)}"` });
+    this.skipDeclaration();
+  }
+
+  #strayDynamic(span: ReturnType<DefinitionGrammar['spanOf']>): void {
+    const name = this.peek(2).image;
+    this.report('parse/dynamic-outside-test', span, { name });
+    // Its block extends another definition: read here, it would count as a second one.
+    this.skipToken();
+  }
+}

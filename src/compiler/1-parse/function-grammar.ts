@@ -1,0 +1,178 @@
+import { nearestNames } from '../../base/suggestion.ts';
+import { BlockGrammar } from './block-grammar.ts';
+import type {
+  AttributeNode,
+  DeclarationNode,
+  NameNode,
+  ParameterNode,
+  RawStringNode,
+  TypeNode,
+} from './syntax-nodes.ts';
+import * as t from './tokens.ts';
+
+interface Returns {
+  readonly returns?: TypeNode;
+  readonly returnAttributes: readonly AttributeNode[];
+}
+
+/** Functions and template strings. */
+export abstract class FunctionGrammar extends BlockGrammar {
+  protected readonly functionBlock = this.RULE('functionBlock', (): DeclarationNode | undefined => {
+    const word = this.take(t.Function);
+    const name = this.SUBRULE(this.name, { ARGS: ['function'] });
+    const parameters = this.OR1<readonly ParameterNode[]>([
+      { ALT: () => this.SUBRULE(this.parameters) },
+      { ALT: () => this.#missingParameters(name) },
+    ]);
+    const returns = this.SUBRULE(this.returnType, { ARGS: [name] });
+    return this.OR2<DeclarationNode | undefined>([
+      {
+        GATE: () => this.#isModelFunction(),
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          const entries = this.SUBRULE(this.entries);
+          this.CONSUME(t.RightBrace);
+          return name && { kind: 'function', name, parameters, ...returns, entries, ...this.declared(word) };
+        },
+      },
+      { ALT: () => this.#otherFunction(word, name) },
+    ]);
+  });
+
+  protected readonly parameters = this.RULE('parameters', (): readonly ParameterNode[] => {
+    const parameters: ParameterNode[] = [];
+    this.CONSUME(t.LeftParenthesis);
+    this.MANY(() => {
+      const parameter = this.SUBRULE(this.parameter);
+      parameters.push(parameter);
+      this.OPTION(() => this.CONSUME(t.Comma));
+      this.ACTION(() => this.#missingComma());
+    });
+    this.CONSUME(t.RightParenthesis);
+    return parameters;
+  });
+
+  protected readonly parameter = this.RULE('parameter', (): ParameterNode => {
+    const token = this.take(t.Identifier);
+    const name = this.ACTION(() => this.checkedName(token)) ?? this.nameOf(token);
+    let colon = false;
+    this.OPTION1(() => {
+      this.CONSUME(t.Colon);
+      colon = true;
+    });
+    const parsed = this.OR([
+      { GATE: () => colon || this.#typeFollows(), ALT: () => this.SUBRULE(this.type) },
+      { ALT: () => undefined },
+    ]);
+    this.ACTION(() => this.#checkParameter(name, colon, parsed !== undefined));
+    this.OPTION2(() => {
+      const equals = this.take(t.Equals);
+      this.ACTION(() => this.#defaultValue(name, equals));
+    });
+    return parsed === undefined ? { name, attributes: [] } : { name, ...parsed };
+  });
+
+  protected readonly returnType = this.RULE('returnType', (name: NameNode | undefined): Returns =>
+    this.OR<Returns>([
+      {
+        ALT: () => {
+          this.CONSUME(t.Arrow);
+          const { type, attributes } = this.SUBRULE(this.type);
+          return { returns: type, returnAttributes: attributes };
+        },
+      },
+      { ALT: () => this.#missingReturnType(name) },
+    ]),
+  );
+
+  protected readonly templateString = this.RULE('templateString', (): DeclarationNode | undefined => {
+    const word = this.OR1([{ ALT: () => this.take(t.TemplateString) }, { ALT: () => this.take(t.StringTemplate) }]);
+    const name = this.SUBRULE(this.name, { ARGS: ['template_string'] });
+    let parameters: readonly ParameterNode[] = [];
+    this.OPTION1(() => {
+      parameters = this.SUBRULE(this.parameters);
+    });
+    this.OPTION2(() => this.CONSUME(t.Equals));
+    const body = this.OR2<RawStringNode | undefined>([
+      { ALT: () => this.rawString(this.take(t.RawString)) },
+      { ALT: () => this.#missingBody(name) },
+    ]);
+    return this.ACTION(
+      () => name && body && { kind: 'template_string', name, parameters, body, ...this.declared(word) },
+    );
+  });
+
+  /**
+   * Whether the block ahead has a client or a prompt. Otherwise it is the code of a workflow function, which is another
+   * language: it is skipped whole.
+   */
+  #isModelFunction(): boolean {
+    if (!this.nextIs(t.LeftBrace)) return false;
+    const first = this.peek(2);
+    if (first.tokenType === t.RightBrace) return true;
+    if (nearestNames(first.image, MODEL_KEYS).length > 0) return true;
+    for (let ahead = 2, depth = 1; depth > 0; ahead += 1) {
+      const token = this.peek(ahead);
+      if (Number.isNaN(token.startOffset)) return true;
+      if (token.tokenType === t.RawString || token.tokenType === t.UnterminatedRawString) return true;
+      if (depth === 1 && token.onNewLine && MODEL_KEYS.includes(token.image)) return true;
+      if (token.tokenType === t.LeftBrace) depth += 1;
+      else if (token.tokenType === t.RightBrace) depth -= 1;
+    }
+    return false;
+  }
+
+  #otherFunction(word: t.DefinitionToken, name: NameNode | undefined): DeclarationNode | undefined {
+    return this.ACTION(() => {
+      if (!this.nextIs(t.LeftBrace)) {
+        this.missingBlock('function', name);
+        return undefined;
+      }
+      this.skipToken();
+      if (name === undefined) return undefined;
+      this.report('parse/workflow', name.span, { name: name.text });
+      return { kind: 'workflow', name, ...this.declared(word) };
+    });
+  }
+
+  #missingParameters(name: NameNode | undefined): readonly ParameterNode[] {
+    if (name !== undefined) this.report('parse/missing-parameters', name.span, { name: name.text });
+    return [];
+  }
+
+  #missingReturnType(name: NameNode | undefined): Returns {
+    if (name !== undefined) this.report('parse/missing-return-type', name.span, { name: name.text });
+    this.ACTION(() => this.skipTo(t.LeftBrace));
+    return { returnAttributes: [] };
+  }
+
+  #missingBody(name: NameNode | undefined): undefined {
+    this.ACTION(() => {
+      if (this.nextIs(t.UnterminatedRawString)) this.reportBroken(this.peek());
+      else if (name !== undefined) this.report('parse/template-body', name.span, { name: name.text });
+      this.skipDeclaration();
+    });
+    return undefined;
+  }
+
+  #typeFollows(): boolean {
+    return this.nextOnSameLine() && !this.nextIs(t.Comma) && !this.nextIs(t.Equals) && !this.nextIs(t.RightParenthesis);
+  }
+
+  #checkParameter(name: NameNode, colon: boolean, typed: boolean): void {
+    if (!typed) this.report('parse/missing-type', name.span, { name: name.text, what: 'parameter' });
+    else if (!colon) this.report('parse/missing-colon', name.span, { name: name.text });
+  }
+
+  #defaultValue(name: NameNode, equals: t.DefinitionToken): void {
+    while (!this.nextIs(t.Comma) && !this.nextIs(t.RightParenthesis) && !this.atEnd) this.skipToken();
+    this.report('parse/default-value', this.spanFrom(equals), { name: name.text });
+  }
+
+  #missingComma(): void {
+    if (this.peek(0).tokenType === t.Comma || !this.nextIs(t.Identifier)) return;
+    this.report('parse/missing-comma', this.spanOf(this.peek()), {});
+  }
+}
+
+const MODEL_KEYS = ['client', 'prompt', 'input', 'output'];

@@ -1,0 +1,44 @@
+import type { IRecognitionException } from 'chevrotain';
+import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { SourceFile } from '../../diagnostics/source-file.ts';
+import { balanceBrackets } from './balance-brackets.ts';
+import { DefinitionGrammar } from './definition-grammar.ts';
+import type { DocumentNode } from './syntax-nodes.ts';
+import { tokenize } from './tokenize.ts';
+
+export interface Parsed {
+  readonly document: DocumentNode;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Characters of the user's text that a message repeats. */
+const LONGEST_QUOTE = 40;
+
+let grammar: DefinitionGrammar | undefined;
+
+/** Reads one definition file. Always gives a document, of what could be read, and a diagnostic for each mistake. Never throws. */
+export function parse(file: SourceFile): Parsed {
+  // Analysing the grammar takes tens of milliseconds: once, and only when something is compiled.
+  grammar ??= new DefinitionGrammar();
+  const { tokens, diagnostics } = balanceBrackets(file.path, tokenize(file.text));
+  const declarations = grammar.parseDocument(file.path, tokens);
+  const syntax = grammar.errors.flatMap((error) => describe(error, file));
+  return { document: { file, declarations }, diagnostics: [...diagnostics, ...grammar.diagnostics, ...syntax] };
+}
+
+function describe(error: IRecognitionException, file: SourceFile): readonly Diagnostic[] {
+  const { token, message: expected } = error;
+  const atEnd = Number.isNaN(token.startOffset);
+  // A bracket that was added has its own diagnostic already.
+  if (!atEnd && token.image === '') return [];
+  const start = atEnd ? file.text.trimEnd().length : token.startOffset;
+  const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
+  const found = atEnd ? 'the end of the file' : `"${firstLine(token.image)}"`;
+  return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
+}
+
+function firstLine(image: string): string {
+  const line = image.split('\n', 1)[0] ?? '';
+  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
+}

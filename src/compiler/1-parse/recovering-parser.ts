@@ -1,0 +1,144 @@
+import {
+  EmbeddedActionsParser,
+  isRecognitionException,
+  tokenLabel,
+  tokenMatcher,
+  type IParserErrorMessageProvider,
+  type TokenType,
+} from 'chevrotain';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
+import type { Span } from '../../diagnostics/span.ts';
+import type { NameNode } from './syntax-nodes.ts';
+import * as t from './tokens.ts';
+
+/** The message of an exception is what was expected there; `parse` makes the sentence. */
+const EXPECTATIONS: IParserErrorMessageProvider = {
+  buildMismatchTokenMessage: ({ expected }) => tokenLabel(expected),
+  buildNotAllInputParsedMessage: () => 'a definition',
+  buildNoViableAltMessage: ({ customUserDescription }) => customUserDescription ?? 'something else',
+  buildEarlyExitMessage: ({ customUserDescription }) => customUserDescription ?? 'something else',
+};
+
+const DECLARATION_WORDS = new Set<TokenType>([
+  t.Class,
+  t.Enum,
+  t.Type,
+  t.Function,
+  t.Client,
+  t.RetryPolicy,
+  t.Generator,
+  t.Test,
+  t.TemplateString,
+  t.StringTemplate,
+  t.Dynamic,
+  t.Let,
+]);
+
+/**
+ * What all grammar rules share: nodes' spans, reports, and recovery. Brackets are balanced before the grammar runs, so
+ * recovery is to give up one entry (to the end of its line) or one definition, and to go on behind it.
+ */
+export abstract class RecoveringParser extends EmbeddedActionsParser {
+  readonly diagnostics: Diagnostic[] = [];
+  protected file = '';
+  #tokens: readonly t.DefinitionToken[] = [];
+
+  constructor() {
+    super(t.VOCABULARY, { maxLookahead: 1, errorMessageProvider: EXPECTATIONS, skipValidations: false });
+  }
+
+  /** Makes the parser ready for another file. */
+  protected begin(file: string, tokens: t.DefinitionToken[]): void {
+    this.input = tokens;
+    this.diagnostics.length = 0;
+    this.file = file;
+    this.#tokens = tokens;
+  }
+
+  protected get report(): (...args: Parameters<typeof parseDiagnostic>) => void {
+    return (...args) => this.ACTION(() => void this.diagnostics.push(parseDiagnostic(...args)));
+  }
+
+  /** The token `ahead` places from here, 1 being the next. */
+  protected peek(ahead = 1): t.DefinitionToken {
+    return this.LA(ahead) as t.DefinitionToken;
+  }
+
+  protected nextIs(type: TokenType, ahead = 1): boolean {
+    return tokenMatcher(this.LA(ahead), type);
+  }
+
+  /** The next token is there and stands on the line of the one before it. */
+  protected nextOnSameLine(): boolean {
+    const next = this.peek();
+    return next.onNewLine === false && next.image !== '';
+  }
+
+  protected get atEnd(): boolean {
+    return Number.isNaN(this.LA(1).startOffset);
+  }
+
+  /** Runs a rule; when it fails (it has reported why), `recover` moves on and the answer is undefined. */
+  protected attempt<T>(rule: () => T, recover: () => void): T | undefined {
+    try {
+      return rule();
+    } catch (failure) {
+      if (!(failure instanceof Error) || !isRecognitionException(failure)) throw failure;
+      recover();
+      return undefined;
+    }
+  }
+
+  /** Skips to the next line on which a member can begin, or to the end of the block. */
+  protected skipEntry(): void {
+    while (!this.#isStop() && !(this.peek().onNewLine && this.#startsEntry())) this.skipToken();
+  }
+
+  /** Skips to where the next definition begins, or to the end of the block. */
+  protected skipDeclaration(): void {
+    while (!this.#isStop() && !this.atDeclaration()) this.skipToken();
+  }
+
+  /** Skips up to the next token of a type, but not beyond the definition. */
+  protected skipTo(type: TokenType): void {
+    while (!this.#isStop() && !this.nextIs(type) && !this.atDeclaration()) this.skipToken();
+  }
+
+  /** Skips one token, or what stands in brackets when it opens some. */
+  protected skipToken(): void {
+    const { match } = this.peek();
+    const closer = match === undefined ? undefined : this.#tokens[match];
+    if (closer !== undefined) while (this.LA(1) !== closer && !this.atEnd) this.SKIP_TOKEN();
+    this.SKIP_TOKEN();
+  }
+
+  protected atDeclaration(): boolean {
+    const next = this.peek();
+    if (next.startsDeclaration === true) return true;
+    if (!next.onNewLine || !DECLARATION_WORDS.has(next.tokenType)) return false;
+    return this.nextIs(t.Identifier, 2) || (next.tokenType === t.Client && this.nextIs(t.Less, 2));
+  }
+
+  protected spanOf(token: t.DefinitionToken): Span {
+    return { file: this.file, start: token.startOffset, end: token.startOffset + token.image.length };
+  }
+
+  /** From the beginning of `token` to the end of what was read last. */
+  protected spanFrom(token: t.DefinitionToken): Span {
+    const last = this.peek(0);
+    return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
+  }
+
+  protected nameOf(token: t.DefinitionToken): NameNode {
+    return { text: token.image, span: this.spanOf(token) };
+  }
+
+  #isStop(): boolean {
+    return this.atEnd || this.nextIs(t.RightBrace) || this.nextIs(t.RightParenthesis) || this.nextIs(t.RightBracket);
+  }
+
+  #startsEntry(): boolean {
+    return this.nextIs(t.Identifier) || this.nextIs(t.Attribute) || this.nextIs(t.QuotedString);
+  }
+}

@@ -1,0 +1,179 @@
+import type { SourceFile } from '../../diagnostics/source-file.ts';
+import type { Span } from '../../diagnostics/span.ts';
+
+/** What one file says, as written. Parts that could not be read are left out; a diagnostic tells of each. */
+export interface DocumentNode {
+  readonly file: SourceFile;
+  readonly declarations: readonly DeclarationNode[];
+}
+
+export type DeclarationNode =
+  | ClassNode
+  | EnumNode
+  | AliasNode
+  | FunctionNode
+  | TemplateStringNode
+  | ClientNode
+  | RetryPolicyNode
+  | GeneratorNode
+  | TestNode
+  | WorkflowNode;
+
+export interface NameNode {
+  readonly text: string;
+  readonly span: Span;
+}
+
+interface Declared {
+  readonly name: NameNode;
+  /** The `///` lines above. */
+  readonly documentation?: string;
+  /** The whole definition. */
+  readonly span: Span;
+}
+
+export interface ClassNode extends Declared {
+  readonly kind: 'class';
+  readonly fields: readonly FieldNode[];
+  readonly attributes: readonly AttributeNode[];
+}
+
+export interface FieldNode {
+  readonly name: NameNode;
+  /** Missing after a diagnostic. */
+  readonly type?: TypeNode;
+  readonly attributes: readonly AttributeNode[];
+  readonly documentation?: string;
+}
+
+export interface EnumNode extends Declared {
+  readonly kind: 'enum';
+  readonly values: readonly EnumValueNode[];
+  readonly attributes: readonly AttributeNode[];
+}
+
+export interface EnumValueNode {
+  readonly name: NameNode;
+  readonly attributes: readonly AttributeNode[];
+  readonly documentation?: string;
+}
+
+/** `type Name = Type` */
+export interface AliasNode extends Declared {
+  readonly kind: 'alias';
+  readonly type: TypeNode;
+  readonly attributes: readonly AttributeNode[];
+}
+
+export interface FunctionNode extends Declared {
+  readonly kind: 'function';
+  readonly parameters: readonly ParameterNode[];
+  readonly returns?: TypeNode;
+  /** Attributes after the return type. */
+  readonly returnAttributes: readonly AttributeNode[];
+  readonly entries: readonly EntryNode[];
+}
+
+export interface ParameterNode {
+  readonly name: NameNode;
+  readonly type?: TypeNode;
+  readonly attributes: readonly AttributeNode[];
+}
+
+export interface TemplateStringNode extends Declared {
+  readonly kind: 'template_string';
+  readonly parameters: readonly ParameterNode[];
+  readonly body: RawStringNode;
+}
+
+interface Block extends Declared {
+  readonly entries: readonly EntryNode[];
+}
+
+export interface ClientNode extends Block {
+  readonly kind: 'client';
+}
+
+export interface RetryPolicyNode extends Block {
+  readonly kind: 'retry_policy';
+}
+
+export interface GeneratorNode extends Block {
+  readonly kind: 'generator';
+}
+
+export interface TestNode extends Block {
+  readonly kind: 'test';
+  readonly attributes: readonly AttributeNode[];
+  /** Definitions in its `type_builder`, visible in this test only. */
+  readonly types: readonly DeclarationNode[];
+}
+
+/** A function or `let` whose body is code: only its name matters, so that nobody else takes it. */
+export interface WorkflowNode extends Declared {
+  readonly kind: 'workflow';
+}
+
+/** `key value` in a block or a map. */
+export interface EntryNode {
+  readonly key: NameNode;
+  /** Missing after a diagnostic. */
+  readonly value?: ValueNode;
+}
+
+export type ValueNode = { readonly span: Span } & ValueShape;
+
+export type ValueShape =
+  | { readonly kind: 'string'; readonly value: string; readonly quoted: boolean }
+  | RawStringShape
+  | { readonly kind: 'number'; readonly value: number; readonly text: string }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  | { readonly kind: 'null' }
+  | { readonly kind: 'env'; readonly variable: string }
+  | { readonly kind: 'list'; readonly items: readonly ValueNode[] }
+  | { readonly kind: 'map'; readonly entries: readonly EntryNode[] }
+  | ExpressionShape
+  /** Could not be read; a diagnostic told why. Fits everywhere. */
+  | { readonly kind: 'broken' };
+
+interface RawStringShape {
+  readonly kind: 'raw-string';
+  /** Between the delimiters, as written. */
+  readonly raw: string;
+  /** Where `raw` begins in the file. */
+  readonly contentStart: number;
+}
+
+/** `{{ … }}` */
+interface ExpressionShape {
+  readonly kind: 'expression';
+  /** Between the braces, as written. */
+  readonly source: string;
+  readonly contentStart: number;
+}
+
+export type RawStringNode = { readonly span: Span } & RawStringShape;
+export type ExpressionNode = { readonly span: Span } & ExpressionShape;
+
+export interface AttributeNode {
+  /** Without the at signs: `alias`, `stream.done`. */
+  readonly name: string;
+  /** Written with two at signs: it belongs to the block. */
+  readonly block: boolean;
+  readonly arguments: readonly ValueNode[];
+  readonly span: Span;
+}
+
+export type TypeNode = { readonly span: Span; readonly attributes: readonly AttributeNode[] } & TypeNodeShape;
+
+export type TypeNodeShape =
+  /** A primitive, a media type or the name of a definition. */
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'literal'; readonly value: string | number | boolean }
+  | { readonly kind: 'list'; readonly element: TypeNode }
+  | { readonly kind: 'optional'; readonly type: TypeNode }
+  | { readonly kind: 'map'; readonly key: TypeNode; readonly value: TypeNode }
+  | { readonly kind: 'union'; readonly members: readonly TypeNode[] }
+  | { readonly kind: 'tuple'; readonly members: readonly TypeNode[] }
+  /** Could not be read; a diagnostic told why. Fits everywhere. */
+  | { readonly kind: 'broken' };

@@ -1,0 +1,263 @@
+import type { TokenType } from 'chevrotain';
+import { LiteralScanner } from './scan-literal.ts';
+import * as t from './tokens.ts';
+import { UNQUOTED_NUMBER, unquotedValue } from './unquoted-value.ts';
+
+/**
+ * What the brackets around a position hold. `code`: names, types, attributes. `map`: keys with values. `list`: values.
+ * Only in maps and lists does a value stand without quotes.
+ */
+interface Frame {
+  readonly kind: 'code' | 'map' | 'list';
+  readonly closer: string;
+  /** In a map: what comes next. */
+  next: 'key' | 'value' | 'separator';
+  /** Definitions inside (`type_builder`) do not end the block. */
+  readonly holdsDefinitions: boolean;
+}
+
+const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
+const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template']);
+const MAP_WORDS = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
+
+const WHITE_SPACE = /[\s\uFEFF]+/y;
+const NAME = /[\p{L}_](?:[\p{L}\p{N}_]|-(?!>))*/uy;
+const ATTRIBUTE = /@@?[\p{L}_][\p{L}\p{N}_.-]*/uy;
+const NUMBER = /-?\d[\w.]*/y;
+/** The head of a definition at the beginning of a line, to recover when a bracket above was never closed. */
+const DECLARATION_HEAD =
+  /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
+
+/** All tokens of a definition file, white space and comments included: their images joined are the source. Never throws. */
+export function tokenize(text: string): readonly t.DefinitionToken[] {
+  return new Tokenizer(text).run();
+}
+
+class Tokenizer {
+  readonly #text: string;
+  readonly #scanner: LiteralScanner;
+  readonly #tokens: t.DefinitionToken[] = [];
+  #frames: Frame[] = [];
+  /** How many frames wait for each closing bracket, so that a search for one is never in vain. */
+  #waiting = new Map<string, number>();
+  /** How many frames hold definitions. */
+  #builders = 0;
+  #at = 0;
+  /** The word that began the definition we are in. */
+  #declaration = '';
+  #previous: t.DefinitionToken | undefined;
+  #onNewLine = true;
+  #documentation: string[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#scanner = new LiteralScanner(text);
+  }
+
+  run(): readonly t.DefinitionToken[] {
+    while (this.#at < this.#text.length) {
+      if (!this.#trivia()) this.#significant();
+    }
+    return this.#tokens;
+  }
+
+  #trivia(): boolean {
+    const white = this.#match(WHITE_SPACE);
+    if (white !== undefined) {
+      this.#push(t.WhiteSpace, white.length);
+      if (white.includes('\n')) this.#newLine(white);
+      return true;
+    }
+    if (this.#text.startsWith('//', this.#at)) return this.#lineComment();
+    if (!this.#text.startsWith('{//', this.#at)) return false;
+    const end = this.#scanner.find('//}', this.#at + 3);
+    if (end === Infinity) return false;
+    this.#push(t.BlockComment, end + 3 - this.#at);
+    return true;
+  }
+
+  #newLine(white: string): void {
+    this.#onNewLine = true;
+    // An empty line ends a doc comment.
+    if (white.indexOf('\n') !== white.lastIndexOf('\n')) this.#documentation = [];
+    const frame = this.#frames.at(-1);
+    if (frame?.kind === 'map') frame.next = 'key';
+  }
+
+  #lineComment(): boolean {
+    const end = this.#scanner.lineEnd(this.#at);
+    const isDocumentation = this.#text.startsWith('///', this.#at);
+    if (isDocumentation) this.#documentation.push(this.#text.slice(this.#at + 3, end).trim());
+    this.#push(isDocumentation ? t.DocComment : t.LineComment, end - this.#at);
+    return true;
+  }
+
+  #significant(): void {
+    const startsDeclaration = this.#startsDeclaration();
+    if (startsDeclaration) this.#popTo(0);
+    const token = this.#next();
+    token.onNewLine = this.#onNewLine;
+    if (startsDeclaration) token.startsDeclaration = true;
+    if (this.#documentation.length > 0) token.documentation = this.#documentation.join('\n');
+    this.#documentation = [];
+    this.#onNewLine = false;
+    this.#previous = token;
+  }
+
+  #startsDeclaration(): boolean {
+    if (!this.#onNewLine || (this.#at > 0 && this.#text[this.#at - 1] !== '\n')) return false;
+    if (this.#builders > 0) return false;
+    return this.#match(DECLARATION_HEAD) !== undefined;
+  }
+
+  #next(): t.DefinitionToken {
+    const frame = this.#frames.at(-1);
+    const character = this.#text[this.#at] ?? '';
+    if (CLOSERS[character] !== undefined && !this.#beginsExpression(frame)) return this.#open(character, frame);
+    if (character === '}' || character === ']' || character === ')') return this.#close(character);
+    if (frame === undefined || frame.kind === 'code') return this.#codeToken();
+    return frame.kind === 'list' ? this.#listToken(frame) : this.#mapToken(frame);
+  }
+
+  #beginsExpression(frame: Frame | undefined): boolean {
+    return frame !== undefined && frame.kind !== 'code' && this.#text.startsWith('{{', this.#at);
+  }
+
+  #open(character: string, outer: Frame | undefined): t.DefinitionToken {
+    const holdsDefinitions = outer?.kind === 'map' && this.#previous?.tokenType === t.TypeBuilder && character === '{';
+    if (outer !== undefined) outer.next = 'separator';
+    const kind = holdsDefinitions ? 'code' : this.#kindInside(character, outer);
+    const closer = CLOSERS[character] ?? '';
+    this.#frames.push({ kind, closer, next: 'key', holdsDefinitions });
+    this.#waiting.set(closer, (this.#waiting.get(closer) ?? 0) + 1);
+    if (holdsDefinitions) this.#builders += 1;
+    return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, 1);
+  }
+
+  #kindInside(character: string, outer: Frame | undefined): Frame['kind'] {
+    if (character === '(') return this.#previous?.tokenType === t.Attribute ? 'list' : 'code';
+    if (outer !== undefined && outer.kind !== 'code') return character === '{' ? 'map' : 'list';
+    return character === '{' && outer === undefined && MAP_WORDS.has(this.#declaration) ? 'map' : 'code';
+  }
+
+  #close(character: string): t.DefinitionToken {
+    if ((this.#waiting.get(character) ?? 0) > 0) {
+      this.#popTo(this.#frames.findLastIndex((frame) => frame.closer === character));
+    }
+    return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, 1);
+  }
+
+  #popTo(depth: number): void {
+    while (this.#frames.length > depth) {
+      const frame = this.#frames.pop();
+      if (frame === undefined) return;
+      this.#waiting.set(frame.closer, (this.#waiting.get(frame.closer) ?? 0) - 1);
+      if (frame.holdsDefinitions) this.#builders -= 1;
+    }
+  }
+
+  #codeToken(): t.DefinitionToken {
+    const name = this.#match(NAME);
+    if (name !== undefined) return this.#word(name);
+    return this.#common() ?? this.#number() ?? this.#punctuation();
+  }
+
+  #word(name: string): t.DefinitionToken {
+    const begins = this.#onNewLine || this.#previous === undefined || this.#previous.tokenType === t.RightBrace;
+    const known = CODE_WORDS.has(name) || MAP_WORDS.has(name);
+    if (this.#frames.length === 0 && begins && known) this.#declaration = name;
+    return this.#push(t.KEYWORD_TYPES.get(name) ?? t.Identifier, name.length);
+  }
+
+  #listToken(frame: Frame): t.DefinitionToken {
+    if (this.#text[this.#at] === ',') return this.#push(t.Comma, 1);
+    frame.next = 'value';
+    return this.#value();
+  }
+
+  #mapToken(frame: Frame): t.DefinitionToken {
+    if (this.#text[this.#at] === ',') {
+      frame.next = 'key';
+      return this.#push(t.Comma, 1);
+    }
+    if (frame.next === 'value' && this.#text[this.#at] !== ':') {
+      frame.next = 'separator';
+      return this.#value();
+    }
+    const token = this.#codeToken();
+    const isKey = token.tokenType === t.QuotedString || NAME_LIKE.test(token.image);
+    if (frame.next === 'key' && isKey) frame.next = 'value';
+    return token;
+  }
+
+  #value(): t.DefinitionToken {
+    if (this.#text.startsWith('{{', this.#at)) return this.#expression();
+    return this.#common() ?? this.#unquoted();
+  }
+
+  /** What looks the same everywhere. */
+  #common(): t.DefinitionToken | undefined {
+    if (this.#text[this.#at] === '"') {
+      const { end, closed } = this.#scanner.quoted(this.#at);
+      return this.#push(closed ? t.QuotedString : t.UnterminatedString, end - this.#at);
+    }
+    const hashes = this.#scanner.hashes(this.#at);
+    if (hashes > 0) {
+      const { end, closed } = this.#scanner.raw(this.#at, hashes);
+      return this.#push(closed ? t.RawString : t.UnterminatedRawString, end - this.#at);
+    }
+    const attribute = this.#match(ATTRIBUTE);
+    return attribute === undefined ? undefined : this.#push(t.Attribute, attribute.length);
+  }
+
+  #expression(): t.DefinitionToken {
+    const { end, closed } = this.#scanner.expression(this.#at);
+    return this.#push(closed ? t.Expression : t.UnterminatedExpression, end - this.#at);
+  }
+
+  #unquoted(): t.DefinitionToken {
+    const { end, valid } = unquotedValue(this.#text, this.#at, this.#scanner.lineEnd(this.#at));
+    const type = valid ? t.Unquoted : t.InvalidValue;
+    return this.#push(type, Math.max(1, end - this.#at));
+  }
+
+  #number(): t.DefinitionToken | undefined {
+    const number = this.#match(NUMBER);
+    if (number === undefined) return undefined;
+    return this.#push(UNQUOTED_NUMBER.test(number) ? t.Number : t.InvalidValue, number.length);
+  }
+
+  #punctuation(): t.DefinitionToken {
+    if (this.#text.startsWith('->', this.#at)) return this.#push(t.Arrow, 2);
+    if (this.#text.startsWith('/*', this.#at)) {
+      const end = this.#scanner.find('*/', this.#at + 2);
+      return this.#push(t.Stray, (end === Infinity ? this.#scanner.lineEnd(this.#at) : end + 2) - this.#at);
+    }
+    const character = this.#text[this.#at] ?? '';
+    if (character === '#') return this.#push(t.Stray, this.#scanner.lineEnd(this.#at) - this.#at);
+    const known = t.PUNCTUATION.get(character);
+    if (known !== undefined) return this.#push(known, 1);
+    return this.#push(t.Stray, String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0).length);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text)?.[0];
+  }
+
+  #push(type: TokenType, length: number): t.DefinitionToken {
+    const token = {
+      image: this.#text.slice(this.#at, this.#at + length),
+      startOffset: this.#at,
+      endOffset: this.#at + length - 1,
+      tokenType: type,
+      tokenTypeIdx: type.tokenTypeIdx ?? 0,
+      onNewLine: false,
+    };
+    this.#at += length;
+    this.#tokens.push(token);
+    return token;
+  }
+}
+
+const NAME_LIKE = /^[\p{L}_]/u;

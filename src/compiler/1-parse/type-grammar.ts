@@ -1,0 +1,193 @@
+import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
+import * as t from './tokens.ts';
+import { ValueGrammar } from './value-grammar.ts';
+
+/** A type, and the attributes that follow it: they belong to the field or parameter that has the type. */
+export interface AttributedType {
+  readonly type: TypeNode;
+  readonly attributes: readonly AttributeNode[];
+}
+
+/** Types. */
+export abstract class TypeGrammar extends ValueGrammar {
+  protected readonly type = this.RULE('type', (): AttributedType => {
+    const first = this.peek();
+    const members: TypeNode[] = [this.SUBRULE1(this.postfixType)];
+    let attributes = this.SUBRULE1(this.attributes);
+    this.MANY(() => {
+      this.CONSUME(t.Pipe);
+      const last = members.pop();
+      this.ACTION(() => last !== undefined && members.push(withAttributes(last, attributes)));
+      members.push(this.SUBRULE2(this.postfixType));
+      attributes = this.SUBRULE2(this.attributes);
+    });
+    return this.ACTION(() => ({ type: this.#union(members, first), attributes }));
+  });
+
+  protected readonly postfixType = this.RULE('postfixType', (): TypeNode => {
+    const first = this.peek();
+    let type = this.SUBRULE(this.baseType);
+    this.MANY({
+      GATE: () => !this.peek().onNewLine,
+      DEF: () =>
+        this.OR([
+          {
+            ALT: () => {
+              this.CONSUME(t.LeftBracket);
+              this.CONSUME(t.RightBracket);
+              type = this.ACTION(() => this.#list(type, first)) ?? type;
+            },
+          },
+          {
+            ALT: () => {
+              const mark = this.take(t.Question);
+              type = this.ACTION(() => this.#optional(type, first, mark)) ?? type;
+            },
+          },
+        ]),
+    });
+    return type;
+  });
+
+  protected readonly baseType = this.RULE('baseType', (): TypeNode =>
+    this.OR<TypeNode>({
+      ERR_MSG: 'a type',
+      IGNORE_AMBIGUITIES: true,
+      DEF: [
+        { GATE: () => this.nextIs(t.Less, 2), ALT: () => this.SUBRULE(this.mapType) },
+        { ALT: () => this.SUBRULE(this.namedType) },
+        { ALT: () => this.#stringLiteral(this.take(t.QuotedString)) },
+        { ALT: () => this.#numberLiteral(this.take(t.Number)) },
+        { ALT: () => this.SUBRULE(this.group) },
+        { ALT: () => this.SUBRULE(this.bracketedType) },
+        { ALT: () => this.SUBRULE(this.brokenType) },
+      ],
+    }),
+  );
+
+  /** A type inside another one: the attributes behind it are its own. */
+  protected readonly innerType = this.RULE('innerType', (): TypeNode => {
+    const { type, attributes } = this.SUBRULE(this.type);
+    return this.ACTION(() => withAttributes(type, attributes));
+  });
+
+  protected readonly mapType = this.RULE('mapType', (): TypeNode => {
+    const word = this.take(t.MapWord);
+    this.CONSUME(t.Less);
+    const key = this.SUBRULE1(this.innerType);
+    this.CONSUME(t.Comma);
+    const value = this.SUBRULE2(this.innerType);
+    this.CONSUME(t.Greater);
+    return this.node({ kind: 'map', key, value }, word);
+  });
+
+  protected readonly namedType = this.RULE('namedType', (): TypeNode => {
+    const name = this.take(t.Identifier);
+    const shape: TypeNodeShape =
+      name.image === 'true' || name.image === 'false'
+        ? { kind: 'literal', value: name.image === 'true' }
+        : { kind: 'name', name: name.image };
+    const node = this.node(shape, name);
+    const generic = this.ACTION(() => this.nextIs(t.Less) && this.nextOnSameLine()) === true;
+    return generic ? this.#generic(name) : node;
+  });
+
+  protected readonly group = this.RULE('group', (): TypeNode => {
+    const open = this.take(t.LeftParenthesis);
+    const members: TypeNode[] = [this.SUBRULE1(this.innerType)];
+    this.MANY(() => {
+      this.CONSUME(t.Comma);
+      members.push(this.SUBRULE2(this.innerType));
+    });
+    this.CONSUME(t.RightParenthesis);
+    const only = members[0];
+    return members.length === 1 && only !== undefined ? only : this.node({ kind: 'tuple', members }, open);
+  });
+
+  /** `[T]`, as other languages write a list. */
+  protected readonly bracketedType = this.RULE('bracketedType', (): TypeNode => {
+    const open = this.take(t.LeftBracket);
+    const element = this.SUBRULE(this.innerType);
+    this.CONSUME(t.RightBracket);
+    this.ACTION(() => this.report('parse/list-type', this.spanFrom(open), {}));
+    return this.node({ kind: 'list', element }, open);
+  });
+
+  protected readonly brokenType = this.RULE('brokenType', (): TypeNode => {
+    const token = this.OR([
+      { ALT: () => this.take(t.LeftBrace) },
+      { ALT: () => this.take(t.InvalidValue) },
+      { ALT: () => this.take(t.UnterminatedString) },
+      { ALT: () => this.take(t.Stray) },
+      { ALT: () => this.take(t.TooDeep) },
+    ]);
+    return this.ACTION(() => {
+      this.#reportBrokenType(token);
+      return this.node({ kind: 'broken' }, token);
+    });
+  });
+
+  protected node(shape: TypeNodeShape, first: t.DefinitionToken): TypeNode {
+    return { ...shape, attributes: [], span: this.spanFrom(first) };
+  }
+
+  #union(members: readonly TypeNode[], first: t.DefinitionToken): TypeNode {
+    const only = members[0];
+    if (members.length === 1 && only !== undefined) return only;
+    const last = members.at(-1);
+    const span = { file: this.file, start: first.startOffset, end: last?.span.end ?? first.startOffset };
+    return { kind: 'union', members, attributes: [], span };
+  }
+
+  #list(element: TypeNode, first: t.DefinitionToken): TypeNode {
+    const afterMark = element.kind === 'optional' && this.peek(-2).tokenType === t.Question;
+    if (afterMark) this.report('parse/optional-before-list', this.spanFrom(first), {});
+    return this.node({ kind: 'list', element }, first);
+  }
+
+  #optional(type: TypeNode, first: t.DefinitionToken, mark: t.DefinitionToken): TypeNode {
+    if (this.peek(-1).tokenType !== t.Question) return this.node({ kind: 'optional', type }, first);
+    this.report('parse/double-optional', this.spanOf(mark), {});
+    return type;
+  }
+
+  #stringLiteral(token: t.DefinitionToken): TypeNode {
+    return this.node({ kind: 'literal', value: token.image.slice(1, -1).replaceAll('\\"', '"') }, token);
+  }
+
+  #numberLiteral(token: t.DefinitionToken): TypeNode {
+    if (token.image.includes('.')) this.report('parse/float-literal', this.spanOf(token), { text: token.image });
+    return this.node({ kind: 'literal', value: Number(token.image) }, token);
+  }
+
+  #generic(name: t.DefinitionToken): TypeNode {
+    while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
+    if (this.nextIs(t.Greater)) this.skipToken();
+    this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
+    return this.node({ kind: 'broken' }, name);
+  }
+
+  #reportBrokenType(token: t.DefinitionToken): void {
+    if (token.tokenType === t.LeftBrace) this.#reportInlineObject(token);
+    else if (token.image === "'") this.#reportSingleQuotes(token);
+    else if (token.tokenType === t.Stray) {
+      this.report('parse/invalid-character', this.spanOf(token), { text: token.image });
+    } else this.reportBroken(token);
+  }
+
+  #reportInlineObject(open: t.DefinitionToken): void {
+    this.report('parse/inline-object', this.spanOf(open), {});
+    while (!this.nextIs(t.RightBrace) && !this.atEnd) this.skipToken();
+    this.skipToken();
+  }
+
+  #reportSingleQuotes(open: t.DefinitionToken): void {
+    while (this.nextOnSameLine() && this.peek().image !== "'") this.skipToken();
+    if (this.nextOnSameLine()) this.skipToken();
+    this.report('parse/single-quotes', this.spanFrom(open), {});
+  }
+}
+
+function withAttributes(type: TypeNode, attributes: readonly AttributeNode[]): TypeNode {
+  return attributes.length === 0 ? type : { ...type, attributes: [...type.attributes, ...attributes] };
+}

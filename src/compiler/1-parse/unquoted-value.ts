@@ -1,0 +1,52 @@
+/** Numbers as values and as literal types. */
+export const UNQUOTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** What a value without quotes cannot contain; brackets that close and the comma end it. */
+const FORBIDDEN = /[#@{([<>';]/;
+const ENDS = new Set([',', ')', ']', '}']);
+const OPENERS = new Set(['{', '(', '[']);
+/** How far a bracket inside an invalid value may reach: a bound keeps the whole linear. */
+const LONGEST_BRACKETS = 200;
+const BEGINS_LIKE_NUMBER = /^-?\d/;
+
+/** The extent of a value without quotes, and whether it may stand there. */
+export interface UnquotedValue {
+  readonly end: number;
+  readonly valid: boolean;
+}
+
+/**
+ * Reads the value without quotes at `start`: up to the end of the line, a comma, a closing bracket, or a comment after
+ * a space. An invalid one swallows the brackets that it opens, as long as they close on the same line.
+ */
+export function unquotedValue(text: string, start: number, lineEnd: number): UnquotedValue {
+  let end = start;
+  let valid = true;
+  let depth = 0;
+  let beforeOpener = lineEnd;
+  for (let at = start; at < lineEnd; at += 1) {
+    const character = text[at] ?? '';
+    if (depth === 0 && (ENDS.has(character) || beginsComment(text, at, start))) break;
+    if (depth > 0 && at - beforeOpener > LONGEST_BRACKETS) break;
+    if (FORBIDDEN.test(character)) valid = false;
+    if (OPENERS.has(character)) {
+      if (depth === 0) beforeOpener = at;
+      depth += 1;
+    } else if (ENDS.has(character) && character !== ',') depth -= 1;
+    if (!isSpace(character)) end = at + 1;
+  }
+  if (depth > 0 && beforeOpener > start) end = beforeOpener;
+  return { end, valid: valid && !isBadNumber(text.slice(start, end)) };
+}
+
+function beginsComment(text: string, at: number, start: number): boolean {
+  return text.startsWith('//', at) && (at === start || isSpace(text[at - 1] ?? ''));
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t';
+}
+
+function isBadNumber(value: string): boolean {
+  return BEGINS_LIKE_NUMBER.test(value) && !UNQUOTED_NUMBER.test(value);
+}

@@ -1,0 +1,223 @@
+import { parseScalar, unescapeString } from './parse-scalar.ts';
+import { RecoveringParser } from './recovering-parser.ts';
+import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
+import * as t from './tokens.ts';
+
+/** Values, maps and attributes. */
+export abstract class ValueGrammar extends RecoveringParser {
+  protected readonly value = this.RULE('value', (): ValueNode =>
+    this.OR<ValueNode>({
+      ERR_MSG: 'a value',
+      DEF: [
+        { ALT: () => this.#quoted(this.take(t.QuotedString)) },
+        { ALT: () => this.rawString(this.take(t.RawString)) },
+        { ALT: () => this.#unquoted(this.take(t.Unquoted)) },
+        { ALT: () => this.expression(this.take(t.Expression)) },
+        { ALT: () => this.SUBRULE(this.list) },
+        { ALT: () => this.SUBRULE(this.map) },
+        { ALT: () => this.SUBRULE(this.brokenValue) },
+      ],
+    }),
+  );
+
+  protected readonly list = this.RULE('list', (): ValueNode => {
+    const items: ValueNode[] = [];
+    const open = this.take(t.LeftBracket);
+    this.MANY(() =>
+      this.OR([{ ALT: () => void items.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
+    );
+    this.CONSUME(t.RightBracket);
+    return { kind: 'list', items, span: this.spanFrom(open) };
+  });
+
+  protected readonly map = this.RULE('map', (): ValueNode => {
+    const open = this.take(t.LeftBrace);
+    const entries = this.SUBRULE(this.entries);
+    this.CONSUME(t.RightBrace);
+    return { kind: 'map', entries, span: this.spanFrom(open) };
+  });
+
+  /** What stands between the braces of a map or of a block that is made of keys and values. */
+  protected readonly entries = this.RULE('entries', (): readonly EntryNode[] => {
+    const entries: EntryNode[] = [];
+    this.MANY(() =>
+      this.OR({
+        IGNORE_AMBIGUITIES: true,
+        DEF: [
+          { ALT: () => this.collect(entries, () => this.SUBRULE(this.entry)) },
+          { ALT: () => void this.CONSUME(t.Comma) },
+          { ALT: () => this.SUBRULE(this.stray, { ARGS: ['a key'] }) },
+        ],
+      }),
+    );
+    return entries;
+  });
+
+  protected readonly entry = this.RULE('entry', (): EntryNode => {
+    const key = this.OR([{ ALT: () => this.take(t.Identifier) }, { ALT: () => this.take(t.QuotedString) }]);
+    this.OPTION1(() => this.CONSUME(t.Colon));
+    const name = this.ACTION(() => this.#keyOf(key));
+    const value = this.OR1([
+      { GATE: () => this.#valueFollows(), ALT: () => this.SUBRULE(this.value) },
+      { ALT: () => this.#missingValue(name) },
+    ]);
+    this.ACTION(() => this.#endOfEntry());
+    return value === undefined ? { key: name } : { key: name, value };
+  });
+
+  /** Something that no member of a block begins with. */
+  protected readonly stray = this.RULE('stray', (expected: string): void => {
+    const token = this.take(t.Anything);
+    this.ACTION(() => this.reportStray(token, expected));
+  });
+
+  protected readonly attribute = this.RULE('attribute', (): AttributeNode => {
+    const at = this.take(t.Attribute);
+    const args: ValueNode[] = [];
+    this.OPTION({
+      GATE: () => !this.peek().onNewLine,
+      DEF: () => {
+        this.CONSUME(t.LeftParenthesis);
+        this.MANY(() =>
+          this.OR([{ ALT: () => void args.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
+        );
+        this.CONSUME(t.RightParenthesis);
+      },
+    });
+    const name = at.image.replace(/^@+/, '');
+    return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
+  });
+
+  /** Attributes of a member: those with two at signs belong to the block. */
+  protected readonly attributes = this.RULE('attributes', (): readonly AttributeNode[] => {
+    const attributes: AttributeNode[] = [];
+    this.MANY({
+      GATE: () => !this.peek().image.startsWith('@@'),
+      DEF: () => void attributes.push(this.SUBRULE(this.attribute)),
+    });
+    return attributes;
+  });
+
+  protected readonly brokenValue = this.RULE('brokenValue', (): ValueNode => {
+    const token = this.OR([
+      { ALT: () => this.take(t.InvalidValue) },
+      { ALT: () => this.take(t.UnterminatedString) },
+      { ALT: () => this.take(t.UnterminatedRawString) },
+      { ALT: () => this.take(t.UnterminatedExpression) },
+      { ALT: () => this.take(t.TooDeep) },
+    ]);
+    return this.ACTION((): ValueNode => {
+      this.reportBroken(token);
+      return { kind: 'broken', span: this.spanOf(token) };
+    });
+  });
+
+  protected take(type: Parameters<RecoveringParser['CONSUME']>[0]): t.DefinitionToken {
+    return this.CONSUME(type) as t.DefinitionToken;
+  }
+
+  /** Adds what a rule reads to `items`; when it fails, skips the rest of that entry. */
+  protected collect<T>(items: T[], rule: () => T): void {
+    const item = this.attempt(rule, () => this.skipEntry());
+    if (item !== undefined) items.push(item);
+  }
+
+  protected rawString(token: t.DefinitionToken): RawStringNode {
+    const hashes = token.image.indexOf('"');
+    const raw = token.image.slice(hashes + 1, token.image.length - hashes - 1);
+    const swallowed = SWALLOWED.exec(raw)?.[1];
+    if (swallowed !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name: swallowed });
+    return { kind: 'raw-string', raw, contentStart: token.startOffset + hashes + 1, span: this.spanOf(token) };
+  }
+
+  protected expression(token: t.DefinitionToken): ExpressionNode {
+    const source = token.image.slice(2, -2);
+    return { kind: 'expression', source, contentStart: token.startOffset + 2, span: this.spanOf(token) };
+  }
+
+  /** Says what is wrong with a token that was recognised as a mistake. */
+  protected reportBroken(token: t.DefinitionToken): void {
+    const span = this.spanOf(token);
+    if (token.tokenType === t.UnterminatedString) this.report('parse/unterminated-string', span, {});
+    else if (token.tokenType === t.UnterminatedExpression) this.report('parse/unterminated-expression', span, {});
+    else if (token.tokenType === t.UnterminatedRawString) this.#reportRaw(token);
+    else if (token.tokenType === t.InvalidValue) this.#reportInvalid(token);
+  }
+
+  protected reportStray(token: t.DefinitionToken, expected: string): void {
+    const span = this.spanOf(token);
+    const { image } = token;
+    if (image.startsWith('#')) return this.report('parse/unsupported-comment', span, { text: '#' });
+    if (image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
+    if (token.tokenType === t.Comma || token.tokenType === t.Semicolon) {
+      return this.report('parse/separator-in-block', span, { text: image });
+    }
+    if (image === "'") this.report('parse/single-quotes', span, {});
+    else if (BROKEN.has(token.tokenType)) this.reportBroken(token);
+    else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
+    else if (token.tokenType !== t.TooDeep) {
+      this.report('parse/unexpected-token', span, { expected, found: `"${image.slice(0, LONGEST_QUOTE)}"` });
+    }
+    this.skipEntry();
+  }
+
+  #reportRaw(token: t.DefinitionToken): void {
+    const hashes = token.image.indexOf('"');
+    const span = { file: this.file, start: token.startOffset, end: token.startOffset + hashes + 1 };
+    this.report('parse/unterminated-raw-string', span, { text: `\`"${'#'.repeat(hashes)}\`` });
+  }
+
+  #reportInvalid(token: t.DefinitionToken): void {
+    const { image } = token;
+    const span = this.spanOf(token);
+    const text = /[#@{([<>';]/.exec(image)?.[0];
+    if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
+    else if (text === '#') this.report('parse/unsupported-comment', span, { text });
+    else if (text !== undefined) this.report('parse/unquoted-value', span, { text });
+    else this.report('parse/invalid-number', span, { text: image });
+  }
+
+  #quoted(token: t.DefinitionToken): ValueNode {
+    const value = unescapeString(token.image.slice(1, -1));
+    return { kind: 'string', value, quoted: true, span: this.spanOf(token) };
+  }
+
+  #unquoted(token: t.DefinitionToken): ValueNode {
+    return { ...parseScalar(token.image), span: this.spanOf(token) };
+  }
+
+  #keyOf(token: t.DefinitionToken): { text: string; span: ReturnType<RecoveringParser['spanOf']> } {
+    const quoted = token.tokenType === t.QuotedString;
+    return { text: quoted ? unescapeString(token.image.slice(1, -1)) : token.image, span: this.spanOf(token) };
+  }
+
+  /** A value begins on the line of its key; only what cannot be a key may begin on the next one. */
+  #valueFollows(): boolean {
+    if (this.nextOnSameLine()) return !this.nextIs(t.Comma) && !this.nextIs(t.RightBrace);
+    return this.nextIs(t.LeftBrace) || this.nextIs(t.LeftBracket) || this.nextIs(t.RawString);
+  }
+
+  #missingValue(name: { text: string; span: ReturnType<RecoveringParser['spanOf']> }): undefined {
+    this.ACTION(() => {
+      const next = this.peek();
+      if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
+      else this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a value', found: `"${next.image}"` });
+      if (this.#valueFollows()) this.skipEntry();
+    });
+    return undefined;
+  }
+
+  #endOfEntry(): void {
+    if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return;
+    const next = this.peek();
+    if (next.image.startsWith('#')) return;
+    this.report('parse/same-line', this.spanOf(next), { text: `"${next.image.slice(0, LONGEST_QUOTE)}"` });
+    this.skipEntry();
+  }
+}
+
+const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
+/** Characters of the user's text that a message repeats. */
+const LONGEST_QUOTE = 40;
+/** A definition at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
+const SWALLOWED = /^(?:function|class|enum|client<llm>)[ \t]+([A-Z]\w*)[^\n]*\{[ \t\r]*$/m;

@@ -1,0 +1,31 @@
+import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
+import type { CompileOptions } from '../compile-options.ts';
+import { AliasGraph } from './alias-graph.ts';
+import { Scope } from './scope.ts';
+import { TemplateReader } from './template-reader.ts';
+
+/** What every law gets: the definitions, the options, and where to report. */
+export class CheckContext {
+  readonly scope: Scope;
+  readonly aliases: AliasGraph;
+  readonly templates: TemplateReader;
+  readonly options: CompileOptions;
+  readonly diagnostics: Diagnostic[] = [];
+
+  constructor(documents: readonly DocumentNode[], options: CompileOptions) {
+    this.scope = new Scope(documents);
+    this.aliases = new AliasGraph(this.scope);
+    this.templates = new TemplateReader();
+    this.options = options;
+  }
+
+  /** Reports a problem by its code. */
+  readonly report = (...args: Parameters<typeof checkDiagnostic>): void => {
+    this.diagnostics.push(checkDiagnostic(...args));
+  };
+}
+
+/** One law: reports every place that breaks it. It may meet definitions that break other laws. */
+export type Rule = (context: CheckContext) => void;

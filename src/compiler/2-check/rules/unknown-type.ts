@@ -1,0 +1,30 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
+import type { Rule } from '../check-context.ts';
+import { eachType } from '../walk-types.ts';
+
+/** Types that other languages have, and what stands for them here. */
+const FOREIGN = new Map([
+  ['str', 'string'],
+  ['String', 'string'],
+  ['text', 'string'],
+  ['integer', 'int'],
+  ['number', 'float'],
+  ['double', 'float'],
+  ['boolean', 'bool'],
+  ['Boolean', 'bool'],
+  ['None', 'null'],
+]);
+
+/** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
+export const unknownType: Rule = ({ scope, report }) => {
+  const builtIn: readonly string[] = [...PRIMITIVES, ...MEDIA];
+  const known = [...builtIn, ...scope.typeNames];
+  eachType(scope, (type) => {
+    if (type.kind !== 'name' || scope.hasType(type.name) || builtIn.includes(type.name)) return;
+    const { name } = type;
+    const foreign = FOREIGN.get(name);
+    const suggestion = foreign === undefined ? didYouMean(name, known) : `Write \`${foreign}\`.`;
+    report('check/unknown-type', type.span, { name, suggestion });
+  });
+};

@@ -1,0 +1,52 @@
+import type { DeclarationNode, DocumentNode } from '../1-parse/syntax-nodes.ts';
+
+type Kind = DeclarationNode['kind'];
+export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
+
+/** Everything that the files declare, by kind and by name. Where a name was taken twice, the first one counts. */
+export class Scope {
+  readonly classes: ReadonlyMap<string, NodeOfKind<'class'>>;
+  readonly enums: ReadonlyMap<string, NodeOfKind<'enum'>>;
+  readonly aliases: ReadonlyMap<string, NodeOfKind<'alias'>>;
+  readonly functions: ReadonlyMap<string, NodeOfKind<'function'>>;
+  readonly templateStrings: ReadonlyMap<string, NodeOfKind<'template_string'>>;
+  readonly clients: ReadonlyMap<string, NodeOfKind<'client'>>;
+  readonly retryPolicies: ReadonlyMap<string, NodeOfKind<'retry_policy'>>;
+  readonly tests: readonly NodeOfKind<'test'>[];
+  readonly generators: readonly NodeOfKind<'generator'>[];
+  /** In the order of files and lines. */
+  readonly declarations: readonly DeclarationNode[];
+
+  constructor(documents: readonly DocumentNode[]) {
+    this.declarations = documents.flatMap((document) => document.declarations);
+    this.classes = byName(this.ofKind('class'));
+    this.enums = byName(this.ofKind('enum'));
+    this.aliases = byName(this.ofKind('alias'));
+    this.functions = byName(this.ofKind('function'));
+    this.templateStrings = byName(this.ofKind('template_string'));
+    this.clients = byName(this.ofKind('client'));
+    this.retryPolicies = byName(this.ofKind('retry_policy'));
+    this.tests = this.ofKind('test');
+    this.generators = this.ofKind('generator');
+  }
+
+  ofKind<K extends Kind>(kind: K): readonly NodeOfKind<K>[] {
+    return this.declarations.filter((node): node is NodeOfKind<K> => node.kind === kind);
+  }
+
+  /** Whether a type of that name is declared. */
+  hasType(name: string): boolean {
+    return this.classes.has(name) || this.enums.has(name) || this.aliases.has(name);
+  }
+
+  /** Names of all declared types, for suggestions. */
+  get typeNames(): readonly string[] {
+    return [...this.classes.keys(), ...this.enums.keys(), ...this.aliases.keys()];
+  }
+}
+
+function byName<T extends DeclarationNode>(nodes: readonly T[]): ReadonlyMap<string, T> {
+  const map = new Map<string, T>();
+  for (const node of nodes) if (!map.has(node.name.text)) map.set(node.name.text, node);
+  return map;
+}

@@ -1,0 +1,73 @@
+interface Visit {
+  readonly name: string;
+  readonly targets: readonly string[];
+  next: number;
+  low: number;
+  readonly index: number;
+}
+
+/**
+ * The groups of names that reach each other along `edgesOf` (a single name only when it has an edge to itself), in the
+ * order of `names`. Tarjan's algorithm with a stack of its own, since a chain of definitions may be long.
+ */
+export function stronglyConnected(
+  names: readonly string[],
+  edgesOf: (name: string) => readonly string[],
+): readonly (readonly string[])[] {
+  return new Search(names, edgesOf).run();
+}
+
+class Search {
+  readonly #names: readonly string[];
+  readonly #edgesOf: (name: string) => readonly string[];
+  readonly #visits = new Map<string, Visit>();
+  readonly #open: string[] = [];
+  readonly #isOpen = new Set<string>();
+  readonly #groups: string[][] = [];
+
+  constructor(names: readonly string[], edgesOf: (name: string) => readonly string[]) {
+    this.#names = names;
+    this.#edgesOf = edgesOf;
+  }
+
+  run(): readonly (readonly string[])[] {
+    for (const name of this.#names) if (!this.#visits.has(name)) this.#explore(name);
+    const order = new Map(this.#names.map((name, index) => [name, index]));
+    const place = (name: string | undefined): number => order.get(name ?? '') ?? 0;
+    for (const group of this.#groups) group.sort((a, b) => place(a) - place(b));
+    return this.#groups.toSorted((a, b) => place(a[0]) - place(b[0]));
+  }
+
+  #explore(root: string): void {
+    const path = [this.#enter(root)];
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+      const target = visit.targets[visit.next];
+      visit.next += 1;
+      if (target === undefined) {
+        path.pop();
+        this.#leave(visit, path.at(-1));
+      } else {
+        const seen = this.#visits.get(target);
+        if (seen === undefined) path.push(this.#enter(target));
+        else if (this.#isOpen.has(target)) visit.low = Math.min(visit.low, seen.index);
+      }
+    }
+  }
+
+  #enter(name: string): Visit {
+    const index = this.#visits.size;
+    const visit: Visit = { name, targets: this.#edgesOf(name), next: 0, low: index, index };
+    this.#visits.set(name, visit);
+    this.#open.push(name);
+    this.#isOpen.add(name);
+    return visit;
+  }
+
+  #leave(visit: Visit, parent: Visit | undefined): void {
+    if (parent !== undefined) parent.low = Math.min(parent.low, visit.low);
+    if (visit.low !== visit.index) return;
+    const group = this.#open.splice(this.#open.lastIndexOf(visit.name));
+    for (const name of group) this.#isOpen.delete(name);
+    if (group.length > 1 || visit.targets.includes(visit.name)) this.#groups.push(group);
+  }
+}

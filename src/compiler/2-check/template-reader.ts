@@ -1,0 +1,45 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Expression, Template } from '../../schema/template.ts';
+import { dedent, dedentTemplateString } from '../1-parse/dedent.ts';
+import type { ExpressionNode, RawStringNode } from '../1-parse/syntax-nodes.ts';
+import type { TemplateSource } from '../1-parse/template-source.ts';
+import { parseExpression, parseTemplate } from '../1-parse/template/parse-template.ts';
+
+/** Reads the templates and expressions inside of definitions, each once however often it is asked for. */
+export class TemplateReader {
+  /** Syntax problems of everything that was read. */
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #templates = new Map<RawStringNode, Template>();
+  readonly #expressions = new Map<ExpressionNode, Expression | undefined>();
+
+  prompt(node: RawStringNode): Template {
+    return this.#template(node, dedent);
+  }
+
+  templateString(node: RawStringNode): Template {
+    return this.#template(node, dedentTemplateString);
+  }
+
+  /** Undefined when its syntax is wrong. */
+  expression(node: ExpressionNode): Expression | undefined {
+    if (!this.#expressions.has(node)) {
+      const { expression, diagnostics } = parseExpression(expressionSource(node));
+      this.diagnostics.push(...diagnostics);
+      this.#expressions.set(node, expression);
+    }
+    return this.#expressions.get(node);
+  }
+
+  #template(node: RawStringNode, prepare: typeof dedent): Template {
+    const known = this.#templates.get(node);
+    if (known !== undefined) return known;
+    const { template, diagnostics } = parseTemplate(prepare(node.raw, node.contentStart, node.span.file));
+    this.diagnostics.push(...diagnostics);
+    this.#templates.set(node, template);
+    return template;
+  }
+}
+
+function expressionSource(node: ExpressionNode): TemplateSource {
+  return { file: node.span.file, text: node.source, toFileOffset: (offset) => node.contentStart + offset };
+}

@@ -1,0 +1,26 @@
+import { compareDiagnostics } from '../diagnostics/compare-diagnostics.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { SourceFile } from '../diagnostics/source-file.ts';
+import type { Program } from '../schema/program.ts';
+import { parse } from './1-parse/parse.ts';
+import { check } from './2-check/check.ts';
+import { emitProgram } from './3-emit/emit-program.ts';
+import type { CompileOptions } from './compile-options.ts';
+
+export interface CompileResult {
+  /** Every problem of every file, by file and place. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absent when a diagnostic is an error. */
+  readonly program?: Program;
+}
+
+/** Definition files to a program: parse each file, check them together, emit. Never throws for what the files say. */
+export function compile(files: readonly SourceFile[], options: CompileOptions): CompileResult {
+  const parsed = files.map((file) => parse(file));
+  const documents = parsed.map((each) => each.document);
+  const { definitions, diagnostics: found } = check(documents, options);
+  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found].toSorted(compareDiagnostics);
+
+  if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { diagnostics };
+  return { diagnostics, program: emitProgram(definitions, files, options) };
+}

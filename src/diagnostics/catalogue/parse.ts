@@ -1,0 +1,181 @@
+import { error, factoryOf, warning } from './entry.ts';
+
+interface Found {
+  readonly expected: string;
+  readonly found: string;
+}
+interface Text {
+  readonly text: string;
+}
+interface Named {
+  readonly name: string;
+}
+
+/** Every problem with the form of a definition file. */
+const ENTRIES = {
+  'parse/unexpected-token': error<Found>((p) => `Expected ${p.expected}, found ${p.found}.`),
+  'parse/unclosed-bracket': error<Text>(
+    (p) => `This "${p.text}" is never closed.`,
+    () => 'Add the closing bracket where the block or list ends.',
+  ),
+  'parse/unmatched-bracket': error<Text>(
+    (p) => `This "${p.text}" closes nothing.`,
+    () => 'Remove it, or add the opening bracket that it belongs to.',
+  ),
+  'parse/unterminated-string': error(
+    () => 'This string has no closing quote.',
+    () => 'Close it with `"`. A quote inside a string is written `\\"`.',
+  ),
+  'parse/unterminated-raw-string': error<Text>(
+    (p) => `This raw string has no closing ${p.text}.`,
+    (p) => `End it with ${p.text}: a quote and as many "#" as it begins with.`,
+  ),
+  'parse/unterminated-expression': error(
+    () => 'This expression has no closing "}}".',
+    () => 'End the expression with `}}`.',
+  ),
+  'parse/invalid-character': error<Text>((p) => `"${p.text}" has no meaning here.`),
+  'parse/invalid-name': error<Named & { readonly reason: string }>(
+    (p) => `"${p.name}" is not a valid name: ${p.reason}.`,
+    () => 'A name begins with an ASCII letter, then come letters, digits and "_".',
+  ),
+  'parse/unquoted-value': error<Text>(
+    (p) => `This value contains "${p.text}", so it has to stand in quotes.`,
+    () => 'Write it as "…", or as #"…"# when it contains quotes itself.',
+  ),
+  'parse/invalid-number': error<Text>(
+    (p) => `"${p.text}" is neither a number nor a text.`,
+    () => 'Numbers look like 5, -3 or 0.25. Put anything else that begins with a digit in quotes.',
+  ),
+  'parse/nesting-too-deep': error<{ readonly limit: number }>(
+    (p) => `Brackets are nested more than ${p.limit} deep here.`,
+    () => 'Give the inner part a name of its own (a class or a type).',
+  ),
+  'parse/unknown-declaration': error<Named & { readonly suggestion: string }>(
+    (p) => `No definition begins with "${p.name}".`,
+    (p) =>
+      p.suggestion === ''
+        ? 'A file holds class, enum, type, function, client, retry_policy, generator, test and template_string blocks.'
+        : p.suggestion,
+  ),
+  'parse/unsupported-comment': error<Text>(
+    (p) => `Comments do not begin with "${p.text}".`,
+    () => 'Write `// …` for a line, `/// …` for documentation, `{// … //}` for a block.',
+  ),
+  'parse/colon-after-name': error<Named>(
+    (p) => `Between the field "${p.name}" and its type stands no colon.`,
+    (p) => `Write \`${p.name} Type\`.`,
+  ),
+  'parse/separator-in-block': error<Text>(
+    (p) => `Members of a block are not separated by "${p.text}".`,
+    () => 'One member per line, and no separator.',
+  ),
+  'parse/missing-type': error<Named & { readonly what: string }>(
+    (p) => `The ${p.what} "${p.name}" has no type.`,
+    (p) =>
+      p.what === 'parameter' ? `Write \`${p.name}: string\`, for example.` : `Write \`${p.name} string\`, for example.`,
+  ),
+  'parse/missing-colon': error<Named>(
+    (p) => `Between the parameter "${p.name}" and its type a colon is missing.`,
+    (p) => `Write \`${p.name}: Type\`.`,
+  ),
+  'parse/single-quotes': error(
+    () => 'Single quotes do not make a string.',
+    () => 'Use double quotes.',
+  ),
+  'parse/missing-parameters': error<Named>(
+    (p) => `The function "${p.name}" has no parameter list.`,
+    (p) => `Write \`function ${p.name}() -> Type { … }\` when it takes nothing.`,
+  ),
+  'parse/missing-return-type': error<Named>(
+    (p) => `The function "${p.name}" does not say what it returns.`,
+    () => 'Write `-> Type` between the parameters and the block.',
+  ),
+  'parse/missing-block': error<Named & { readonly what: string }>(
+    (p) => `The ${p.what} "${p.name}" has no block.`,
+    () => 'Write its content between `{` and `}`.',
+  ),
+  'parse/missing-name': error<{ readonly what: string }>(
+    (p) => `This ${p.what} has no name.`,
+    (p) => `Write \`${p.what} Name …\`.`,
+  ),
+  'parse/enum-value-line': error<Named>(
+    (p) => `The enum value "${p.name}" does not stand on a line of its own.`,
+    () => 'Write one value per line.',
+  ),
+  'parse/double-optional': error(
+    () => 'A type is made optional once.',
+    () => 'Remove one "?".',
+  ),
+  'parse/optional-before-list': error(
+    () => '"?" cannot be followed by "[]".',
+    () => 'Write `(T?)[]` for a list of optional items, `T[]?` for an optional list.',
+  ),
+  'parse/float-literal': error<Text>(
+    (p) => `"${p.text}" cannot be a type: literal types are strings, whole numbers, true and false.`,
+    () => 'Use `float`.',
+  ),
+  'parse/generic-type': error<Named>(
+    (p) => `"${p.name}" takes no type parameters.`,
+    () => 'Only `map<K, V>` does. A list of T is `T[]`, an optional T is `T?`.',
+  ),
+  'parse/list-type': error(
+    () => 'A list type is written with its brackets after the item type.',
+    () => 'Write `T[]`.',
+  ),
+  'parse/inline-object': error(
+    () => 'An object type needs a class with a name.',
+    () => 'Declare `class Name { … }` and use `Name` here.',
+  ),
+  'parse/missing-value': error<Named>(
+    (p) => `"${p.name}" has no value.`,
+    (p) => `Write \`${p.name} value\` on one line, or remove the key.`,
+  ),
+  'parse/same-line': error<Text>(
+    (p) => `${p.text} follows on the same line.`,
+    () => 'Begin a new line, or put a comma in between.',
+  ),
+  'parse/default-value': error<Named>(
+    (p) => `The parameter "${p.name}" has a default value; parameters have none.`,
+    () => 'Make the type optional (`T?`) and choose the default in the prompt: `{{ x or "…" }}`.',
+  ),
+  'parse/missing-comma': error(
+    () => 'Between two parameters a comma is missing.',
+    () => 'Add ",".',
+  ),
+  'parse/alias-parameters': error<Named>(
+    (p) => `The type "${p.name}" cannot have type parameters.`,
+    () => 'Declare one type for each use.',
+  ),
+  'parse/semicolon': error(
+    () => 'Definitions do not end with a semicolon.',
+    () => 'Remove it.',
+  ),
+  'parse/dynamic-outside-test': error<Named>(
+    (p) => `"dynamic ${p.name}" extends a definition, which is possible only in the \`type_builder\` of a test.`,
+    () => 'Remove "dynamic", or mark the class or enum with `@@dynamic`.',
+  ),
+  'parse/not-in-type-builder': error<Named>(
+    (p) => `A \`type_builder\` cannot contain "${p.name}".`,
+    () => 'It holds class, enum, type, dynamic class and dynamic enum.',
+  ),
+  'parse/template-body': error<Named>(
+    (p) => `The template_string "${p.name}" has no raw string.`,
+    () => 'Write its text as #"…"# after the name and the parameters.',
+  ),
+  'parse/workflow': warning<Named>(
+    (p) => `"${p.name}" is not a function over a model: its body is code. It is not served.`,
+    () => 'A served function has a `client` and a `prompt`.',
+  ),
+  'parse/ignored-parameters': warning<Named>(
+    (p) => `The parameters of the class "${p.name}" have no effect.`,
+    () => 'Remove them.',
+  ),
+  'parse/raw-string-swallows': warning<Named>(
+    (p) => `This raw string contains the definition of "${p.name}".`,
+    () => 'Probably the closing quote of the raw string is missing above that definition.',
+  ),
+};
+
+export const parseDiagnostic = factoryOf(ENTRIES);
+export const PARSE_CODES: readonly string[] = Object.keys(ENTRIES);

@@ -17,6 +17,8 @@ takes the place of the one before. \`reset\` says that an attempt failed midway 
     ' ',
   );
 
+const MAX_SUMMARY = 120;
+
 /** What the paths of a function are made with. */
 export interface PathParts {
   readonly index: DefinitionIndex;
@@ -40,13 +42,13 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
   const request = requestBody(fn, requestName);
   const call = {
     operationId: fn.name,
-    summary: `Call ${fn.name}`,
+    summary: summary(fn) ?? `Call ${fn.name}`,
     ...description(fn.documentation),
     response: success('The value.', callHeaders(), 'application/json', result),
   };
   const stream = {
     operationId: parts.operationIds.allocate(`stream${fn.name}`),
-    summary: `Stream ${fn.name}`,
+    summary: summary(fn) ?? `Stream ${fn.name}`,
     ...description(fn.documentation, STREAM_TEXT),
     response: success(
       'Partial results, then the final one.',
@@ -74,6 +76,12 @@ function operation(
 ): JsonObject {
   const responses = { '200': response, ...errorResponses({ apiKey }) };
   return { post: { tags: ['functions'], ...texts, requestBody: request, responses } };
+}
+
+/** The first line of the documentation, where it is short enough to stand in a list. */
+function summary(fn: FunctionType): string | undefined {
+  const line = fn.documentation?.trim().split('\n')[0]?.trim() ?? '';
+  return line === '' || line.length > MAX_SUMMARY ? undefined : line;
 }
 
 function description(...texts: ReadonlyArray<string | undefined>): JsonObject {

@@ -18,11 +18,14 @@ export function liveStreamsPlugin({ React }) {
       (listener) => liveStreams.subscribe(listener),
       () => liveStreams.get(path),
     );
-    if (view === undefined) return null;
+    const section = React.useRef(null);
+    const shown = view !== undefined;
+    React.useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [shown]);
+    if (!shown) return null;
     const running = view.state === 'waiting' || view.state === 'streaming';
     return h(
       'section',
-      { className: `live live-${view.state}`, 'aria-label': 'Live stream' },
+      { className: `live live-${view.state}`, 'aria-label': 'Live stream', ref: section },
       h(
         'header',
         { className: 'live-head' },

@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
 /** Lines that wait for a slow reader; beyond it they are dropped, since a log must not take the server's memory. */
 const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
@@ -6,8 +6,11 @@ const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
 /** At most so much goes to one write, in whole lines: a pipe holds 64 KiB. */
 const MAX_WRITE_CHARACTERS = 64 * 1024;
 
-/** After a full disk or a descriptor that is busy: how long until the next try. */
-const RETRY_MS = 250;
+/** A full pipe holds 64 KiB, so a reader that takes it all gets 6 MB a second with this pause between two tries. */
+const BUSY_RETRY_MS = 10;
+
+/** A full disk stays so for a while. */
+const FAULT_RETRY_MS = 250;
 
 /** How often the rest is tried again when the process ends and the descriptor is busy. */
 const LAST_TRIES = 20;
@@ -17,16 +20,17 @@ const LAST_TRIES = 20;
  * event loop joined. A closed pipe, a full disk or a reader that stalls costs lines, which are counted, and nothing else.
  */
 export class LogSink {
-  #descriptor: number;
+  readonly #descriptor: number;
   #waiting: string[] = [];
   #waitingCharacters = 0;
   #writing = false;
+  #submitted = false;
   #closed = false;
   #dropped = 0;
   #inFlight: Buffer = EMPTY;
 
   constructor(descriptor: number) {
-    this.#descriptor = descriptor;
+    this.#descriptor = nonBlocking(descriptor);
   }
 
   /** Lines that could not be written, since the start. */
@@ -47,13 +51,17 @@ export class LogSink {
     setImmediate(this.#writeNext);
   }
 
-  /** Writes what waits, for the end of the process. Gives up on a descriptor that stays busy. */
+  /**
+   * Writes what waits, for the end of the process. Gives up on a descriptor that stays busy. A write that is under way
+   * ends by itself, since Node waits for its threads.
+   */
   flushSync(): void {
     if (this.#closed) return;
-    let rest = Buffer.concat([this.#inFlight, Buffer.from(this.#waiting.join(''))]);
+    const waiting = Buffer.from(this.#waiting.join(''));
+    let rest = this.#submitted ? waiting : Buffer.concat([this.#inFlight, waiting]);
     this.#waiting = [];
     this.#waitingCharacters = 0;
-    this.#inFlight = EMPTY;
+    if (!this.#submitted) this.#inFlight = EMPTY;
     for (let tries = 0; rest.length > 0 && tries < LAST_TRIES;) {
       try {
         rest = rest.subarray(writeSync(this.#descriptor, rest));
@@ -71,15 +79,17 @@ export class LogSink {
       this.#writing = false;
       return;
     }
+    this.#submitted = true;
     write(this.#descriptor, this.#inFlight, this.#written);
   };
 
   readonly #written = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+    this.#submitted = false;
     if (error === null) {
       this.#inFlight = this.#inFlight.subarray(bytes);
       this.#writeNext();
     } else if (isBusy(error)) {
-      setTimeout(this.#writeNext, RETRY_MS).unref();
+      setTimeout(this.#writeNext, BUSY_RETRY_MS).unref();
     } else {
       this.#loseLines(error);
     }
@@ -95,7 +105,7 @@ export class LogSink {
       this.#waiting = [];
       return;
     }
-    setTimeout(this.#writeNext, RETRY_MS).unref();
+    setTimeout(this.#writeNext, FAULT_RETRY_MS).unref();
   }
 
   #takeLines(): Buffer {
@@ -112,6 +122,19 @@ export class LogSink {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+/**
+ * A pipe is opened anew without blocking, where the system allows it (Linux, same user): a write to a full one would hold
+ * one of Node's threads, and the end of the process, for as long as nobody reads. Others keep the descriptor as it is.
+ */
+function nonBlocking(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${String(descriptor)}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return descriptor;
+  }
+}
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');

@@ -85,6 +85,8 @@ export interface EnumType {
   readonly alias?: string;
   readonly description?: string;
   readonly documentation?: string;
+  /** `@@assert` and `@@check`: `this` is the value's name. Absent means none. */
+  readonly constraints?: readonly Constraint[];
   readonly dynamic: boolean;
 }
 

@@ -1,0 +1,145 @@
+import type { Condition } from '../../prompt/condition.ts';
+import type { Constraint } from '../../../schema/constraint.ts';
+import type { FaultAt } from '../../function/failure.ts';
+import type { ValueNode } from '../text/value-node.ts';
+import { Coerced, Misfit, type Outcome } from './outcome.ts';
+import { Partial } from './partial.ts';
+import { Plan } from './plan.ts';
+import type { ParseFlag } from '../reply-parser.ts';
+
+/** A constraint with its expression ready to run. */
+export interface RunnableConstraint extends Constraint {
+  readonly condition: Condition;
+}
+
+export interface PlanAttributes {
+  readonly constraints: readonly RunnableConstraint[];
+  readonly done: boolean;
+  readonly withState: boolean;
+}
+
+/** What attributes add to a type where it is used: constraints, and how it streams. */
+export class AttributePlan extends Plan {
+  readonly name: string;
+  readonly #inner: Plan;
+  readonly #asserts: readonly RunnableConstraint[];
+  readonly #checks: readonly RunnableConstraint[];
+  readonly #done: boolean;
+  readonly #withState: boolean;
+
+  constructor(inner: Plan, attributes: PlanAttributes) {
+    super();
+    this.#inner = inner;
+    this.name = inner.name;
+    this.#asserts = attributes.constraints.filter((constraint) => constraint.level === 'assert');
+    this.#checks = attributes.constraints.filter((constraint) => constraint.level === 'check');
+    this.#done = attributes.done;
+    this.#withState = attributes.withState;
+    this.hasAssert = this.#asserts.length > 0 || inner.hasAssert;
+    this.doneOnly = !this.#withState && this.#checks.length === 0 && this.#hidden;
+  }
+
+  get #hidden(): boolean {
+    return this.#done || this.#inner.doneOnly;
+  }
+
+  cast(node: ValueNode): Coerced | undefined {
+    const value = this.#inner.cast(node);
+    if (value === undefined || this.#failures(value).length > 0) return undefined;
+    return this.#withChecks(value);
+  }
+
+  coerce(node: ValueNode): Outcome {
+    const outcome = this.#inner.coerce(node);
+    if (!outcome.ok) return outcome;
+    const failures = this.#failures(outcome);
+    return failures.length > 0 ? new Misfit(failures, true) : this.#withChecks(outcome);
+  }
+
+  /** A missing value is not asserted of, but its checks are reported. */
+  override fallback(): Coerced | undefined {
+    const value = this.#inner.fallback();
+    return value === undefined ? undefined : this.#withChecks(value);
+  }
+
+  /** Null is no value: asserts speak of the value when there is one. */
+  #failures(value: Coerced): readonly FaultAt[] {
+    if (this.#asserts.length === 0 || value.bare === 'null') return NO_FAULTS;
+    const self: unknown = JSON.parse(value.bare);
+    return this.#asserts.flatMap((constraint) => {
+      const result = constraint.condition(self);
+      if (result.ok && result.value) return NO_FAULTS;
+      const label = constraint.label === undefined ? '' : ` ${constraint.label}`;
+      const reason = result.ok ? '' : ` (${result.failure})`;
+      return [{ path: '', message: `the assert${label} failed: ${constraint.source}${reason}` }];
+    });
+  }
+
+  #withChecks(value: Coerced): Coerced {
+    if (this.#checks.length === 0) return value;
+    const notes: ParseFlag[] = [];
+    const checks = this.#checkResults(value.bare, notes);
+    return new Coerced(`{"value":${value.json},"checks":${checks}}`, value.score, {
+      bare: value.bare,
+      marks: value.marks,
+      notes: notes.length === 0 ? value.notes : [...value.notes, ...notes],
+    });
+  }
+
+  #checkResults(bare: string, notes: ParseFlag[]): string {
+    const self: unknown = JSON.parse(bare);
+    const results = this.#checks.map((constraint) => {
+      const name = constraint.label ?? '';
+      const result = constraint.condition(self);
+      if (!result.ok) notes.push({ flag: 'check-error', path: '', detail: `${name}: ${result.failure}` });
+      const status = result.ok && result.value ? 'succeeded' : 'failed';
+      return `${JSON.stringify(name)}:${JSON.stringify({ name, expression: constraint.source, status })}`;
+    });
+    return `{${results.join(',')}}`;
+  }
+
+  // --- partials ---------------------------------------------------------------------------------------------------
+
+  override affinity(node: ValueNode, depth = 0): number {
+    return this.#inner.affinity(node, depth);
+  }
+
+  protected override partial(node: ValueNode): Partial {
+    const inner = this.#innerPartial(node);
+    if (!this.#withState && this.#checks.length === 0) return inner;
+    if (inner.json === undefined && inner === Partial.unfit) return inner;
+    const value = inner.json ?? 'null';
+    const json = this.#wrap(value, node.complete ? this.#partialChecks(node) : '{}', stateOf(node));
+    return new Partial(json, inner.hollow || inner.json === undefined);
+  }
+
+  #innerPartial(node: ValueNode): Partial {
+    if (!node.complete) return this.#done ? Partial.withheld : this.#inner.show(node);
+    const partial = this.#inner.show(node);
+    if (!this.#done) return partial;
+    const outcome = this.#inner.coerce(node);
+    if (!outcome.ok) return Partial.unfit;
+    return partial.json === undefined ? new Partial(outcome.json) : partial;
+  }
+
+  #partialChecks(node: ValueNode): string {
+    const outcome = this.#inner.coerce(node);
+    return outcome.ok && this.#checks.length > 0 ? this.#checkResults(outcome.bare, []) : '{}';
+  }
+
+  #wrap(value: string, checks: string, state: string): string {
+    const checked = this.#checks.length === 0 ? value : `{"value":${value},"checks":${checks}}`;
+    return this.#withState ? `{"value":${checked},"state":"${state}"}` : checked;
+  }
+
+  override blank(begun: boolean): string {
+    const value = this.#hidden ? 'null' : this.#inner.blank(begun);
+    return this.#wrap(value, '{}', begun ? 'Incomplete' : 'Pending');
+  }
+}
+
+const NO_FAULTS: readonly FaultAt[] = [];
+
+function stateOf(node: ValueNode): string {
+  return node.complete ? 'Complete' : 'Incomplete';
+}

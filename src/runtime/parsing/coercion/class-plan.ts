@@ -1,0 +1,341 @@
+import type { ValueNode } from '../text/value-node.ts';
+import { describeValue } from './display-text.ts';
+import { foldAccents } from './fold-text.ts';
+import { boundedScore, Coerced, faultsBelow, MARK, Misfit, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Partial } from './partial.ts';
+import { Plan, repairNotes } from './plan.ts';
+import { bestMember, compareReadings } from './rank.ts';
+import type { FaultAt } from '../../function/failure.ts';
+
+export interface FieldPlan {
+  readonly name: string;
+  /** `"name":` as it stands in the output. */
+  readonly jsonKey: string;
+  /** The key that the model writes. */
+  readonly key: string;
+  readonly plan: Plan;
+  readonly skip: boolean;
+  readonly streamNotNull: boolean;
+}
+
+/** Keys beyond these tell unions nothing new. */
+const MAX_COMPARED_KEYS = 50;
+
+/** An object of a class: fields by their aliases, in declared order. */
+export class ClassPlan extends Plan {
+  readonly name: string;
+  #fields: readonly FieldPlan[] = [];
+  #shown: readonly number[] = [];
+  readonly #exact = new Map<string, number>();
+  readonly #folded = new Map<string, number>();
+  /** The value that its only field is trying to take, which ends the recursion of such classes. */
+  #implying: ValueNode | undefined = undefined;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  /** Fields come after construction, since classes refer to each other. */
+  setFields(fields: readonly FieldPlan[]): void {
+    this.#fields = fields;
+    this.#shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
+    for (const [index, field] of fields.entries()) {
+      if (!this.#exact.has(field.key)) this.#exact.set(field.key, index);
+      const folded = foldKey(field.key);
+      if (!this.#folded.has(folded)) this.#folded.set(folded, index);
+    }
+  }
+
+  /** The field that a key means; -1 when none. */
+  fieldOf(key: string): number {
+    return this.#exact.get(key) ?? this.#folded.get(foldKey(key)) ?? -1;
+  }
+
+  get fields(): readonly FieldPlan[] {
+    return this.#fields;
+  }
+
+  /** Positions of the fields that results show. */
+  get shown(): readonly number[] {
+    return this.#shown;
+  }
+
+  // --- strict -----------------------------------------------------------------------------------------------------
+
+  cast(node: ValueNode): Coerced | undefined {
+    if (node.kind !== 'object') return undefined;
+    const slots = this.#slotsOf(node);
+    const writer = new ObjectWriter(node);
+    for (const index of this.#shown) {
+      const field = this.#fields[index];
+      if (field === undefined) return undefined;
+      const item = slots.item(index);
+      const value = item === undefined ? optional(field.plan) : field.plan.cast(item);
+      if (value === undefined) return undefined;
+      writer.add(field, value);
+      if (item === undefined) writer.score += 1;
+    }
+    writer.score += slots.unknown;
+    return writer.finish(slots, 0);
+  }
+
+  // --- lenient ----------------------------------------------------------------------------------------------------
+
+  coerce(node: ValueNode): Outcome {
+    if (node.kind === 'object') return this.#fromObject(node);
+    if (node.kind !== 'list') return this.#implied(node) ?? this.#fromNothing(node);
+    const known = node.memo?.get(this);
+    if (known instanceof Coerced || known instanceof Misfit) return known;
+    const outcome = this.#fromList(node);
+    (node.memo ??= new Map()).set(this, outcome);
+    return outcome;
+  }
+
+  #fromObject(node: ValueNode): Outcome {
+    const slots = this.#slotsOf(node);
+    if (slots.known === 0 && node.items.length > 0) {
+      const implied = this.#implied(node);
+      if (implied?.ok === true) return implied;
+    }
+    return this.#fill(node, slots);
+  }
+
+  #fromList(node: ValueNode): Outcome {
+    const member = bestMember(this, node);
+    const implied = this.#implied(node);
+    if (implied?.ok !== true) return member;
+    return member.ok && compareReadings(member, implied) <= 0 ? member : implied;
+  }
+
+  /** A class with one field: the value may be that field's. */
+  #implied(node: ValueNode): Outcome | undefined {
+    const field = this.#fields[this.#shown[0] ?? -1];
+    if (field === undefined || this.#shown.length !== 1 || this.#implying === node) return undefined;
+    const outer = this.#implying;
+    this.#implying = node;
+    const outcome = field.plan.coerce(node);
+    this.#implying = outer;
+    if (!outcome.ok) return outcome;
+    if ((outcome.marks & (MARK.nullForMisfit | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
+    const notes = new NoteList();
+    notes.add('implied-key', field.name);
+    notes.addAll(field.name, outcome.notes);
+    return new Coerced(`{${field.jsonKey}${outcome.json}}`, boundedScore(2 + outcome.score * 10), {
+      bare: `{${field.jsonKey}${outcome.bare}}`,
+      marks: MARK.implied,
+      notes: notes.list,
+    });
+  }
+
+  /** No object at all: only a class in which nothing is required accepts that. */
+  #fromNothing(node: ValueNode): Outcome {
+    const filled = this.#fill(node, NO_SLOTS);
+    return filled.ok ? filled : misfit(`expected ${this.name}, got ${describeValue(node)}`);
+  }
+
+  #fill(node: ValueNode, slots: Slots): Outcome {
+    const writer = new ObjectWriter(node);
+    const faults: FaultAt[] = [];
+    let asserted = false;
+    for (const index of this.#shown) {
+      const field = this.#fields[index];
+      if (field === undefined) continue;
+      const item = slots.item(index);
+      const value = item === undefined ? writer.missing(field) : writer.member(field, item);
+      if (value.ok) writer.add(field, value);
+      else {
+        faults.push(...value.faults);
+        asserted ||= value.asserted;
+      }
+    }
+    if (faults.length > 0) return new Misfit(faults, asserted);
+    writer.score += slots.unknown;
+    return writer.finish(slots, slots.known === 0 && this.#shown.length > 0 ? MARK.onlyDefaults : 0);
+  }
+
+  #slotsOf(node: ValueNode): Slots {
+    const slots = new Slots(this.#fields.length);
+    for (let at = 0; at < node.items.length; at += 1) {
+      const key = node.keys[at] ?? '';
+      slots.put(this.fieldOf(key), key, node.items[at]);
+    }
+    return slots;
+  }
+
+  // --- unions and partials ----------------------------------------------------------------------------------------
+
+  override affinity(node: ValueNode): number {
+    if (node.kind !== 'object') return Infinity;
+    let score = 0;
+    const limit = Math.min(node.items.length, MAX_COMPARED_KEYS);
+    for (let at = 0; at < limit; at += 1) {
+      const field = this.#fields[this.fieldOf(node.keys[at] ?? '')];
+      const item = node.items[at];
+      if (field === undefined || item === undefined) score += 1;
+      else if (item.complete && item.items.length === 0 && !field.plan.coerce(item).ok) score += 1000;
+    }
+    return score;
+  }
+
+  protected override partial(node: ValueNode): Partial {
+    if (node.kind === 'object') return this.#progress(node).show();
+    if (!node.complete) return Partial.withheld;
+    const outcome = this.coerce(node);
+    return outcome.ok ? new Partial(outcome.json) : Partial.unfit;
+  }
+
+  #progress(node: ValueNode): ObjectProgress {
+    const memo = (node.memo ??= new Map());
+    const known = memo.get(this);
+    if (known instanceof ObjectProgress) return known;
+    const progress = new ObjectProgress(this, node);
+    memo.set(this, progress);
+    return progress;
+  }
+}
+
+/** Keys are compared without regard to spaces around them, case and accents. */
+function foldKey(key: string): string {
+  return foldAccents(key.trim()).toLowerCase();
+}
+
+/** In a strict reading only what may be null may be missing. */
+function optional(plan: Plan): Coerced | undefined {
+  const fallback = plan.fallback();
+  return fallback?.bare === 'null' ? fallback : undefined;
+}
+
+/** The values of an object by field; of a key that occurs twice the first one counts. */
+class Slots {
+  known = 0;
+  unknown = 0;
+  readonly #items: (ValueNode | undefined)[];
+  readonly notes = new NoteList();
+
+  constructor(size: number) {
+    this.#items = Array.from({ length: size });
+  }
+
+  put(field: number, key: string, item: ValueNode | undefined): void {
+    if (field < 0) {
+      this.unknown += 1;
+      this.notes.add('extra-key', key);
+    } else if (this.#items[field] === undefined) {
+      this.#items[field] = item;
+      this.known += 1;
+    } else {
+      this.notes.add('duplicate-key', key);
+    }
+  }
+
+  item(field: number): ValueNode | undefined {
+    return this.#items[field];
+  }
+}
+
+const NO_SLOTS = new Slots(0);
+
+/** Builds the JSON text of an object field by field. */
+class ObjectWriter {
+  score = 0;
+  #json = '';
+  #bare: string | undefined = undefined;
+  readonly #notes = new NoteList();
+
+  constructor(node: ValueNode) {
+    if (node.repairs !== 0) this.#notes.addAll('', repairNotes(node));
+  }
+
+  add(field: FieldPlan, value: Coerced): void {
+    const head = this.#json === '' ? field.jsonKey : `,${field.jsonKey}`;
+    if (this.#bare !== undefined || value.bare !== value.json)
+      this.#bare = (this.#bare ?? this.#json) + head + value.bare;
+    this.#json += head + value.json;
+    this.score += value.score * 10;
+    if (value.notes.length > 0) this.#notes.addAll(field.name, value.notes);
+  }
+
+  missing(field: FieldPlan): Outcome {
+    const fallback = field.plan.fallback();
+    if (fallback === undefined) {
+      return new Misfit([{ path: field.name, message: `the required field "${field.key}" is missing` }]);
+    }
+    this.score += 1;
+    return fallback;
+  }
+
+  member(field: FieldPlan, item: ValueNode): Outcome {
+    const outcome = field.plan.coerce(item);
+    if (outcome.ok) return outcome;
+    const fallback = outcome.asserted ? undefined : field.plan.fallback();
+    if (fallback === undefined) return new Misfit(faultsBelow(field.name, outcome.faults), outcome.asserted);
+    this.score += 110;
+    this.#notes.add('defaulted', field.name, outcome.faults[0]?.message);
+    return fallback;
+  }
+
+  finish(slots: Slots, marks: number): Coerced {
+    if (slots.notes.list.length > 0) this.#notes.addAll('', slots.notes.list);
+    const json = `{${this.#json}}`;
+    return new Coerced(json, boundedScore(this.score), {
+      bare: this.#bare === undefined ? json : `{${this.#bare}}`,
+      marks,
+      notes: this.#notes.list,
+    });
+  }
+}
+
+/** Null, or null in the wrapper of `@check` or `@stream.with_state`. */
+function isNullText(json: string): boolean {
+  return json === 'null' || json.startsWith('{"value":null,');
+}
+
+/** The partial of one object as it grows: members that are complete are written once. */
+class ObjectProgress {
+  readonly #plan: ClassPlan;
+  readonly #node: ValueNode;
+  readonly #slots: (ValueNode | undefined)[] = [];
+  readonly #finished: (string | undefined)[] = [];
+  #scanned = 0;
+
+  constructor(plan: ClassPlan, node: ValueNode) {
+    this.#plan = plan;
+    this.#node = node;
+  }
+
+  show(): Partial {
+    this.#scan();
+    const { fields, shown } = this.#plan;
+    let json = '';
+    let hollow = true;
+    for (const index of shown) {
+      const field = fields[index];
+      if (field === undefined) continue;
+      const text = this.#finished[index] ?? this.#field(field, index);
+      if (text === undefined && field.streamNotNull) return Partial.withheld;
+      const value = text ?? field.plan.blank(this.#slots[index] !== undefined);
+      json += `${json === '' ? '' : ','}${field.jsonKey}${value}`;
+      hollow = hollow && isNullText(value);
+    }
+    return new Partial(`{${json}}`, hollow);
+  }
+
+  #scan(): void {
+    const { keys, items } = this.#node;
+    for (; this.#scanned < items.length; this.#scanned += 1) {
+      const field = this.#plan.fieldOf(keys[this.#scanned] ?? '');
+      if (field >= 0) this.#slots[field] ??= items[this.#scanned];
+    }
+  }
+
+  /** The text of a field that has begun; undefined when there is nothing to show of it. */
+  #field(field: FieldPlan, index: number): string | undefined {
+    const item = this.#slots[index];
+    if (item === undefined) return undefined;
+    const partial = field.plan.show(item);
+    if (partial.json === undefined || (partial.hollow && field.streamNotNull)) return undefined;
+    if (item.complete) this.#finished[index] = partial.json;
+    return partial.json;
+  }
+}

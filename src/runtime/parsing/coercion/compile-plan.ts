@@ -1,0 +1,171 @@
+import type { Constraint } from '../../../schema/constraint.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { ClassType, EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
+import { invariant } from '../../../base/invariant.ts';
+import { compileCondition } from './run-constraint.ts';
+import { AliasPlan } from './alias-plan.ts';
+import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
+import { ClassPlan, type FieldPlan } from './class-plan.ts';
+import { ListPlan } from './list-plan.ts';
+import { MapPlan } from './map-plan.ts';
+import type { Label } from './match-text.ts';
+import type { Plan } from './plan.ts';
+import {
+  BoolPlan,
+  FloatPlan,
+  IntPlan,
+  LabelPlan,
+  LiteralPlan,
+  MediaPlan,
+  NullPlan,
+  StringPlan,
+} from './scalar-plans.ts';
+import { UnionPlan } from './union-plan.ts';
+
+/** The plan by which values of `type` are made. */
+export function compilePlan(type: Type, definitions: DefinitionIndex): Plan {
+  return new PlanCompiler(definitions).plan(type);
+}
+
+/** Compiles each class, enum and alias once, so that recursive types refer to themselves. */
+class PlanCompiler {
+  readonly #definitions: DefinitionIndex;
+  readonly #classes = new Map<string, Plan>();
+  readonly #enums = new Map<string, Plan>();
+  readonly #aliases = new Map<string, AliasPlan>();
+
+  constructor(definitions: DefinitionIndex) {
+    this.#definitions = definitions;
+  }
+
+  plan(type: Type): Plan {
+    const attributes = {
+      constraints: runnable(type.constraints),
+      done: type.stream?.done === true,
+      withState: type.stream?.withState === true,
+    };
+    const inner = this.#shape(type);
+    const plain = attributes.constraints.length === 0 && !attributes.done && !attributes.withState;
+    return plain ? inner : new AttributePlan(inner, attributes);
+  }
+
+  #shape(type: TypeShape): Plan {
+    switch (type.kind) {
+      case 'string':
+        return new StringPlan();
+      case 'int':
+        return new IntPlan();
+      case 'float':
+        return new FloatPlan();
+      case 'bool':
+        return new BoolPlan();
+      case 'null':
+        return new NullPlan();
+      case 'media':
+        return new MediaPlan(type.media);
+      case 'literal':
+        return literalPlan(type.value);
+      case 'class':
+        return this.#class(type.name);
+      case 'enum':
+        return this.#enum(type.name);
+      case 'alias':
+        return this.#alias(type.name);
+      case 'list':
+        return new ListPlan(this.plan(type.element));
+      case 'map':
+        return new MapPlan(this.plan(type.key), this.plan(type.value));
+      case 'union':
+        return this.#union(type.members);
+    }
+  }
+
+  #union(types: readonly Type[]): Plan {
+    const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
+    return new UnionPlan(
+      members.map((member) => this.plan(member)),
+      members.length < types.length,
+    );
+  }
+
+  #class(name: string): Plan {
+    const known = this.#classes.get(name);
+    if (known !== undefined) return known;
+    const type = this.#definitions.classes.get(name);
+    invariant(type !== undefined, `class ${name} is not defined`);
+    const plan = new ClassPlan(name);
+    const outer = withClassAttributes(plan, type);
+    this.#classes.set(name, outer);
+    plan.setFields(type.fields.map((field) => this.#field(field)));
+    return outer;
+  }
+
+  #field(field: FieldType): FieldPlan {
+    return {
+      name: field.name,
+      jsonKey: `${JSON.stringify(field.name)}:`,
+      key: field.alias ?? field.name,
+      plan: this.plan(field.type),
+      skip: field.skip,
+      streamNotNull: field.streamNotNull,
+    };
+  }
+
+  #enum(name: string): Plan {
+    const known = this.#enums.get(name);
+    if (known !== undefined) return known;
+    const type = this.#definitions.enums.get(name);
+    invariant(type !== undefined, `enum ${name} is not defined`);
+    const plan = enumPlan(type);
+    this.#enums.set(name, plan);
+    return plan;
+  }
+
+  #alias(name: string): Plan {
+    const known = this.#aliases.get(name);
+    if (known !== undefined) return known;
+    const type = this.#definitions.aliases.get(name);
+    invariant(type !== undefined, `alias ${name} is not defined`);
+    const plan = new AliasPlan(name);
+    this.#aliases.set(name, plan);
+    plan.setTarget(this.plan(type.type));
+    return plan;
+  }
+}
+
+function withClassAttributes(plan: ClassPlan, type: ClassType): Plan {
+  if (type.constraints.length === 0 && !type.streamDone) return plan;
+  return new AttributePlan(plan, { constraints: runnable(type.constraints), done: type.streamDone, withState: false });
+}
+
+function enumPlan(type: EnumType): Plan {
+  const labels = type.values.filter((value) => !value.skip).flatMap(enumLabels);
+  const plan = new LabelPlan(type.name, labels);
+  const constraints = runnable(type.constraints);
+  return constraints.length === 0 ? plan : new AttributePlan(plan, { constraints, done: false, withState: false });
+}
+
+/** The name in the prompt first, then the description, alone and after the name. */
+function enumLabels(value: EnumType['values'][number]): Label[] {
+  const json = JSON.stringify(value.name);
+  const name = value.alias ?? value.name;
+  const labels = [{ text: name, json }];
+  if (value.description !== undefined && value.description.trim() !== '') {
+    const description = value.description.trim();
+    labels.push({ text: description, json }, { text: `${name}: ${description}`, json });
+  }
+  return labels;
+}
+
+function literalPlan(value: string | number | boolean): Plan {
+  if (typeof value !== 'string') return new LiteralPlan(value);
+  const json = JSON.stringify(value);
+  return new LabelPlan(json, [{ text: value, json }]);
+}
+
+function runnable(constraints: readonly Constraint[] | undefined): readonly RunnableConstraint[] {
+  return (constraints ?? []).map((constraint) => ({
+    ...constraint,
+    condition: compileCondition(constraint.expression),
+  }));
+}

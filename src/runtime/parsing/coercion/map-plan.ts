@@ -1,0 +1,141 @@
+import type { ValueNode } from '../text/value-node.ts';
+import { stringNode } from '../text/value-node.ts';
+import { describeValue } from './display-text.ts';
+import { memberText } from './list-plan.ts';
+import { boundedScore, Coerced, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Partial } from './partial.ts';
+import { Plan, repairNotes } from './plan.ts';
+
+/** A map: the object's keys as they are, enum keys by their real names; values that do not fit are dropped. */
+export class MapPlan extends Plan {
+  readonly name = 'a map';
+  readonly #key: Plan;
+  readonly #value: Plan;
+
+  constructor(key: Plan, value: Plan) {
+    super();
+    this.#key = key;
+    this.#value = value;
+  }
+
+  cast(node: ValueNode): Coerced | undefined {
+    if (node.kind !== 'object') return undefined;
+    const writer = new MapWriter(node);
+    for (const [index, item] of node.items.entries()) {
+      const key = node.keys[index] ?? '';
+      const value = this.#value.cast(item);
+      if (value === undefined) return undefined;
+      writer.add(key, this.keyText(key), value);
+    }
+    return writer.finish();
+  }
+
+  coerce(node: ValueNode): Outcome {
+    if (node.kind !== 'object') return misfit(`expected a map, got ${describeValue(node)}`);
+    const writer = new MapWriter(node);
+    for (const [index, item] of node.items.entries()) {
+      const key = node.keys[index] ?? '';
+      const outcome = this.#value.coerce(item);
+      if (outcome.ok) writer.add(key, this.keyText(key), outcome);
+      else writer.drop(key, outcome.faults[0]?.message);
+    }
+    return writer.finish();
+  }
+
+  /** The JSON text of a key. */
+  keyText(key: string): string {
+    return this.#key.cast(stringNode(key))?.json ?? JSON.stringify(key);
+  }
+
+  override fallback(): Coerced | undefined {
+    return new Coerced('{}', 1);
+  }
+
+  override blank(_begun: boolean): string {
+    return '{}';
+  }
+
+  override affinity(node: ValueNode): number {
+    return node.kind === 'object' ? 0 : Infinity;
+  }
+
+  protected override partial(node: ValueNode): Partial {
+    if (node.kind !== 'object') return super.partial(node);
+    const memo = (node.memo ??= new Map());
+    const known = memo.get(this);
+    const progress = known instanceof MapProgress ? known : new MapProgress(this, this.#value, node);
+    memo.set(this, progress);
+    return new Partial(progress.show());
+  }
+}
+
+class MapWriter {
+  #json = '';
+  #bare = '';
+  #score = 0;
+  readonly #seen = new Set<string>();
+  readonly #notes = new NoteList();
+
+  constructor(node: ValueNode) {
+    if (node.repairs !== 0) this.#notes.addAll('', repairNotes(node));
+  }
+
+  add(key: string, keyText: string, value: Coerced): void {
+    if (this.#seen.has(keyText)) {
+      this.#notes.add('duplicate-key', key);
+      return;
+    }
+    const head = this.#seen.size === 0 ? `${keyText}:` : `,${keyText}:`;
+    this.#seen.add(keyText);
+    this.#json += head + value.json;
+    this.#bare += head + value.bare;
+    this.#score += value.score;
+    if (value.notes.length > 0) this.#notes.addAll(key, value.notes);
+  }
+
+  drop(key: string, reason: string | undefined): void {
+    this.#score += 1;
+    this.#notes.add('dropped-item', key, reason);
+  }
+
+  finish(): Coerced {
+    return new Coerced(`{${this.#json}}`, boundedScore(this.#score), {
+      bare: `{${this.#bare}}`,
+      notes: this.#notes.list,
+    });
+  }
+}
+
+/** The partial of one map as it grows. */
+class MapProgress {
+  readonly #plan: MapPlan;
+  readonly #value: Plan;
+  readonly #node: ValueNode;
+  readonly #seen = new Set<string>();
+  #json = '';
+  #written = 0;
+
+  constructor(plan: MapPlan, value: Plan, node: ValueNode) {
+    this.#plan = plan;
+    this.#value = value;
+    this.#node = node;
+  }
+
+  show(): string {
+    const { items } = this.#node;
+    for (; this.#written < items.length && items[this.#written]?.complete === true; this.#written += 1) {
+      this.#json = this.#with(this.#written, true);
+    }
+    return `{${this.#written < items.length ? this.#with(this.#written, false) : this.#json}}`;
+  }
+
+  #with(index: number, keep: boolean): string {
+    const item = this.#node.items[index];
+    const value = item === undefined ? undefined : memberText(this.#value, item);
+    if (value === undefined) return this.#json;
+    const key = this.#plan.keyText(this.#node.keys[index] ?? '');
+    if (this.#seen.has(key)) return this.#json;
+    if (keep) this.#seen.add(key);
+    return `${this.#json}${this.#json === '' ? '' : ','}${key}:${value}`;
+  }
+}

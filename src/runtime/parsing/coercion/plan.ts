@@ -1,0 +1,61 @@
+import { describeRepairs, type ValueNode } from '../text/value-node.ts';
+import { NO_NOTES, type Coerced, type Outcome } from './outcome.ts';
+import type { ParseFlag } from '../reply-parser.ts';
+import { Partial } from './partial.ts';
+
+/**
+ * How values of one type are made. Compiled once from the type; holds no state of a reply
+ * (what belongs to a reply is kept in the memo of its values).
+ */
+export abstract class Plan {
+  /** The type in words, for messages. */
+  abstract readonly name: string;
+
+  /** In partials only when complete. */
+  doneOnly = false;
+
+  /** A value that fails an `@assert` of its own is dropped where values may be dropped, so it has to wait until then. */
+  hasAssert = false;
+
+  /** The value, when it is of the type already: nothing forgiven but what every JSON reader forgives. */
+  abstract cast(node: ValueNode): Coerced | undefined;
+
+  /** The value, with all that the rules forgive. */
+  abstract coerce(node: ValueNode): Outcome;
+
+  /** What a partial shows of the value so far: nothing, where only a complete value may appear. */
+  show(node: ValueNode): Partial {
+    return this.doneOnly && !node.complete ? Partial.withheld : this.partial(node);
+  }
+
+  /** As `show`, for a type whose values may appear while they grow. */
+  protected partial(node: ValueNode): Partial {
+    if (!node.complete) return Partial.withheld;
+    const outcome = this.coerce(node);
+    return outcome.ok ? new Partial(outcome.json) : Partial.unfit;
+  }
+
+  /**
+   * How well an unfinished list or object suits the type, by a shallow look; lower is better, Infinity not at all.
+   * Unions show their partials by the member that suits best.
+   */
+  affinity(_node: ValueNode, _depth = 0): number {
+    return Infinity;
+  }
+
+  /** What stands for a value that is missing; undefined when it has to be there. */
+  fallback(): Coerced | undefined {
+    return undefined;
+  }
+
+  /** What a partial shows where there is nothing to show. `begun`: the value has begun, but may not appear yet. */
+  blank(_begun: boolean): string {
+    return 'null';
+  }
+}
+
+/** The flags that a value brings along from how it was written. */
+export function repairNotes(node: ValueNode): readonly ParseFlag[] {
+  if (node.repairs === 0) return NO_NOTES;
+  return [{ flag: 'repaired', path: '', detail: describeRepairs(node.repairs) }];
+}

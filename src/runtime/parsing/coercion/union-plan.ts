@@ -1,0 +1,132 @@
+import type { ValueNode } from '../text/value-node.ts';
+import { describeValue } from './display-text.ts';
+import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
+import { Partial } from './partial.ts';
+import { Plan } from './plan.ts';
+import { compareReadings } from './rank.ts';
+import { isScalar, LabelPlan, StringPlan } from './scalar-plans.ts';
+
+/** One of several types, and null if `nullable`. */
+export class UnionPlan extends Plan {
+  readonly name: string;
+  readonly #members: readonly Plan[];
+  readonly #nullable: boolean;
+  /** Under these the results for lists and objects are kept in the values: unions nest. */
+  readonly #castKey = {};
+  readonly #coerceKey = {};
+
+  constructor(members: readonly Plan[], nullable: boolean) {
+    super();
+    this.#members = members;
+    this.#nullable = nullable;
+    const names = members.map((member) => member.name);
+    this.name = (nullable ? [...names, 'null'] : names).join(' or ');
+    this.doneOnly = members.every((member) => member.doneOnly);
+  }
+
+  cast(node: ValueNode): Coerced | undefined {
+    if (node.kind === 'null' && this.#nullable) return new Coerced('null', 0);
+    if (isScalar(node)) return this.#bestCast(node);
+    const memo = (node.memo ??= new Map());
+    const known = memo.get(this.#castKey);
+    if (known instanceof Coerced) return known;
+    if (known === null) return undefined;
+    const best = this.#bestCast(node);
+    memo.set(this.#castKey, best ?? null);
+    return best;
+  }
+
+  #bestCast(node: ValueNode): Coerced | undefined {
+    let best: Coerced | undefined;
+    for (const member of this.#members) {
+      const value = member.cast(node);
+      if (value !== undefined && (best === undefined || value.score < best.score)) best = value;
+      if (best?.score === 0) return best;
+    }
+    return best;
+  }
+
+  coerce(node: ValueNode): Outcome {
+    const exact = this.cast(node);
+    if (exact !== undefined) return exact;
+    if (isScalar(node)) return this.#bestFit(node);
+    const memo = (node.memo ??= new Map());
+    const known = memo.get(this.#coerceKey);
+    if (known instanceof Coerced || known instanceof Misfit) return known;
+    const outcome = this.#bestFit(node);
+    memo.set(this.#coerceKey, outcome);
+    return outcome;
+  }
+
+  #bestFit(node: ValueNode): Outcome {
+    let best: Coerced | undefined;
+    const misfits: Misfit[] = [];
+    for (const member of this.#members) {
+      const outcome = member.coerce(node);
+      if (!outcome.ok) misfits.push(outcome);
+      else if (best === undefined || compareReadings(outcome, best) < 0) best = outcome;
+    }
+    if (best !== undefined) return best;
+    return this.#nothingFits(node, misfits);
+  }
+
+  #nothingFits(node: ValueNode, misfits: readonly Misfit[]): Outcome {
+    const asserted = misfits.some((failure) => failure.asserted);
+    if (this.#nullable && !asserted) return nullFor(node, misfits[0]?.faults[0]?.message);
+    const only = misfits.length === 1 ? misfits[0] : undefined;
+    if (only !== undefined) return only;
+    const faults = misfits.flatMap((failure) => failure.faults);
+    const message = `expected ${this.name}, got ${describeValue(node)}`;
+    return new Misfit([{ path: '', message }, ...faults.slice(0, 20)], asserted);
+  }
+
+  override fallback(): Coerced | undefined {
+    return this.#nullable ? new Coerced('null', 1) : undefined;
+  }
+
+  override affinity(node: ValueNode, depth = 0): number {
+    let best = Infinity;
+    for (const member of this.#members) best = Math.min(best, member.affinity(node, depth));
+    return best;
+  }
+
+  protected override partial(node: ValueNode): Partial {
+    if (isScalar(node)) return node.complete ? super.partial(node) : this.#openScalar(node);
+    const member = this.#suited(node);
+    if (member !== undefined) {
+      if (member.hasAssert && !(node.complete && member.coerce(node).ok)) return Partial.withheld;
+      return member.show(node);
+    }
+    return super.partial(node);
+  }
+
+  /** The member that suits a list or object best. */
+  #suited(node: ValueNode): Plan | undefined {
+    let best: Plan | undefined;
+    let score = Infinity;
+    for (const member of this.#members) {
+      const affinity = member.affinity(node);
+      if (affinity < score) {
+        best = member;
+        score = affinity;
+      }
+    }
+    return best;
+  }
+
+  /** A text that grows appears when it can only become a text. */
+  #openScalar(node: ValueNode): Partial {
+    const text = this.#members.find((member) => member instanceof StringPlan);
+    if (text === undefined)
+      return this.#members.length === 1 ? (this.#members[0]?.show(node) ?? Partial.withheld) : Partial.withheld;
+    if (node.kind === 'bare' && this.#members.length > 1) return Partial.withheld;
+    return this.#members.some((member) => member instanceof LabelPlan) ? Partial.withheld : text.show(node);
+  }
+}
+
+function nullFor(node: ValueNode, reason: string | undefined): Coerced {
+  return new Coerced('null', 110, {
+    marks: MARK.nullForMisfit,
+    notes: [{ flag: 'null-for-value', path: '', detail: reason ?? describeValue(node) }],
+  });
+}

@@ -1,0 +1,63 @@
+import { err, ok } from '../../base/result.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { Type } from '../../schema/type.ts';
+import { chooseReading, textNode } from './choose-reading.ts';
+import { compilePlan } from './coercion/compile-plan.ts';
+import type { Coerced, Outcome } from './coercion/outcome.ts';
+import type { Plan } from './coercion/plan.ts';
+import { GrowingReply } from './growing-reply.ts';
+import type { ParsedReply, ParseFailure, ParseFlag, ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
+import { describeReplyType, type ReplyType } from './reply-type.ts';
+import { stringNode } from './text/value-node.ts';
+
+/** Compiles a return type into the parser of its replies. Throws only for definitions that were never checked. */
+export function createReplyParser(returns: Type, definitions: DefinitionIndex): ReplyParser {
+  return new TypedReplyParser(compilePlan(returns, definitions), describeReplyType(returns, definitions));
+}
+
+class TypedReplyParser implements ReplyParser {
+  readonly #plan: Plan;
+  readonly #type: ReplyType;
+
+  constructor(plan: Plan, type: ReplyType) {
+    this.#plan = plan;
+    this.#type = type;
+  }
+
+  parse(text: string): ParseOutcome {
+    const outcome = this.#read(text);
+    return outcome.ok ? ok(new CoercedReply(outcome)) : err(failureOf(outcome.faults));
+  }
+
+  openStream(): ReplyStream {
+    return new GrowingReply(this, this.#plan, this.#type);
+  }
+
+  #read(text: string): Outcome {
+    if (this.#type.text === 'no') return chooseReading(text, this.#plan, this.#type);
+    const isNull = this.#type.text === 'or-null' && text.trim() === 'null';
+    return this.#plan.coerce(isNull ? textNode(text) : stringNode(text));
+  }
+}
+
+class CoercedReply implements ParsedReply {
+  readonly json: string;
+  readonly flags: readonly ParseFlag[];
+  #value: JsonValue | undefined = undefined;
+
+  constructor(coerced: Coerced) {
+    this.json = coerced.json;
+    this.flags = coerced.notes;
+  }
+
+  get value(): JsonValue {
+    return (this.#value ??= JSON.parse(this.json) as JsonValue);
+  }
+}
+
+function failureOf(details: ParseFailure['details']): ParseFailure {
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  return { message: `the reply does not fit the return type${where}: ${first?.message ?? 'no reason known'}`, details };
+}

@@ -1,0 +1,98 @@
+import type { Partial } from './coercion/partial.ts';
+import type { Plan } from './coercion/plan.ts';
+import type { ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
+import type { ReplyType } from './reply-type.ts';
+import { CandidateFinder } from './text/candidate-finder.ts';
+import { ValueNode } from './text/value-node.ts';
+
+/**
+ * A reply that arrives in pieces. Partials come from the first value in it that shows something, and stay with it:
+ * when a later one turns out to be the answer, only the final value says so, because a partial never takes back what
+ * an earlier one showed.
+ */
+export class GrowingReply implements ReplyStream {
+  readonly #parser: ReplyParser;
+  readonly #plan: Plan;
+  readonly #type: ReplyType;
+  readonly #finder = new CandidateFinder();
+  /** The reply as a text, for types that take it as it is. */
+  readonly #asText = new ValueNode('string');
+  /** Several objects, where a list is wanted. */
+  readonly #joined = new ValueNode('list');
+  #text = '';
+  #last: string | undefined = undefined;
+  #candidate = 0;
+  #settled = false;
+  #isJoined = false;
+
+  constructor(parser: ReplyParser, plan: Plan, type: ReplyType) {
+    this.#parser = parser;
+    this.#plan = plan;
+    this.#type = type;
+    this.#asText.plain = false;
+  }
+
+  push(piece: string): void {
+    this.#text += piece;
+    if (this.#type.text !== 'no') this.#asText.text = this.#text;
+    else if (this.#type.hasComposite) this.#finder.push(piece);
+  }
+
+  takePartial(): string | undefined {
+    const json = this.#type.text === 'no' ? this.#partialValue() : this.#partialText();
+    if (json === undefined || json === this.#last) return undefined;
+    this.#last = json;
+    return json;
+  }
+
+  finish(): ParseOutcome {
+    return this.#parser.parse(this.#text);
+  }
+
+  #partialText(): string | undefined {
+    const text = this.#text;
+    if (text === '' || (this.#type.text === 'or-null' && 'null'.startsWith(text.trim().slice(0, 5)))) return undefined;
+    return this.#plan.show(this.#asText).json;
+  }
+
+  #partialValue(): string | undefined {
+    const { candidates } = this.#finder;
+    if (this.#isJoined) return this.#joinedPartial();
+    while (this.#candidate < candidates.length) {
+      const node = candidates[this.#candidate]?.node;
+      if (node === undefined) return undefined;
+      if (this.#settled) return this.#type.isList ? this.#tryJoined() : undefined;
+      const partial = this.#plan.show(node);
+      if (showsSomething(partial)) {
+        this.#settled = node.complete;
+        return partial.json;
+      }
+      if (!node.complete || this.#candidate + 1 >= candidates.length) return partial.json;
+      this.#candidate += 1;
+    }
+    return undefined;
+  }
+
+  /** A second object may continue the list that the first one began. */
+  #tryJoined(): string | undefined {
+    if (this.#finder.candidates.length <= this.#candidate + 1) return undefined;
+    const json = this.#joinedPartial();
+    if (json === undefined || this.#last === undefined || !json.startsWith(this.#last.slice(0, -1))) return undefined;
+    this.#isJoined = true;
+    return json;
+  }
+
+  #joinedPartial(): string | undefined {
+    const { candidates } = this.#finder;
+    for (let at = this.#candidate + this.#joined.items.length; at < candidates.length; at += 1) {
+      const node = candidates[at]?.node;
+      if (node !== undefined) this.#joined.items.push(node);
+    }
+    return this.#plan.show(this.#joined).json;
+  }
+}
+
+function showsSomething(partial: Partial): boolean {
+  const { json } = partial;
+  return json !== undefined && !partial.hollow && json !== 'null' && json !== '[]' && json !== '{}';
+}

@@ -1,0 +1,59 @@
+import {
+  BACKTICK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  DOUBLE_QUOTE,
+  isDigit,
+  LINE_FEED,
+  SINGLE_QUOTE,
+  skipSpace,
+} from './characters.ts';
+import { keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+
+export interface BareContext {
+  readonly inList: boolean;
+  /** The token so far, trimmed: no spaces or brackets in it. */
+  readonly simple: boolean;
+  /** Brackets opened inside the token and not closed. */
+  readonly open: number;
+  readonly isLast: boolean;
+}
+
+/** Does the comma before `from` end a token without quotes? */
+export function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
+  if (from >= text.length) return context.isLast ? 'yes' : 'wait';
+  const next = text.charCodeAt(from);
+  if (next === LINE_FEED || next === 13) return 'yes';
+  if (context.open > 0) return 'no';
+  if (context.inList || next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
+  if (context.simple) return isDigit(next) && digitBefore ? groupEnds(text, from, context.isLast) : 'yes';
+  return keyAhead(text, from, context.isLast);
+}
+
+/** In an object, `1,234` is one number unless a colon makes the second part a key. */
+function groupEnds(text: string, from: number, isLast: boolean): Verdict {
+  let at = from;
+  while (at < text.length && at < from + 4 && isDigit(text.charCodeAt(at))) at += 1;
+  if (at >= text.length && !isLast) return 'wait';
+  return at - from === 3 && text.charCodeAt(at) !== COLON ? 'no' : 'yes';
+}
+
+/** Does the line break before `from` end a token without quotes? */
+export function lineEndsToken(text: string, from: number, context: BareContext): Verdict {
+  if (context.inList) return 'yes';
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return context.isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
+  if (code === BACKTICK) return fenceAhead(text, at, context.isLast);
+  return context.simple && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)
+    ? 'yes'
+    : keyAhead(text, at, context.isLast);
+}
+
+function fenceAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (text.length - at < 3 && !isLast) return 'wait';
+  return text.startsWith('```', at) ? 'yes' : 'no';
+}

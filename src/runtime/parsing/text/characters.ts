@@ -1,0 +1,77 @@
+/** UTF-16 codes of the characters that steer the reader. */
+export const TAB = 9;
+export const LINE_FEED = 10;
+export const CARRIAGE_RETURN = 13;
+export const SPACE = 32;
+export const DOUBLE_QUOTE = 34;
+export const HASH = 35;
+export const SINGLE_QUOTE = 39;
+export const OPEN_PAREN = 40;
+export const CLOSE_PAREN = 41;
+export const ASTERISK = 42;
+export const COMMA = 44;
+export const MINUS = 45;
+export const DOT = 46;
+export const SLASH = 47;
+export const COLON = 58;
+export const SEMICOLON = 59;
+export const LESS_THAN = 60;
+export const EQUALS = 61;
+export const GREATER_THAN = 62;
+export const OPEN_BRACKET = 91;
+export const BACKSLASH = 92;
+export const CLOSE_BRACKET = 93;
+export const UNDERSCORE = 95;
+export const BACKTICK = 96;
+export const OPEN_BRACE = 123;
+export const CLOSE_BRACE = 125;
+const NO_BREAK_SPACE = 0xa0;
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** Space, tab and line ends, and the invisible characters that models and editors put between tokens. */
+export function isSpace(code: number): boolean {
+  if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
+  return code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || code === 0x3000 || (code >= 0x2000 && code <= 0x200b);
+}
+
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** A letter, digit, `_`, `$` or anything beyond ASCII: what a key without quotes is made of. */
+export function isWordCharacter(code: number): boolean {
+  if (code >= 128) return !isSpace(code);
+  return (
+    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || isDigit(code) || code === UNDERSCORE || code === 36
+  );
+}
+
+/** The position of the first character from `from` on that is no space; the length of the text when there is none. */
+export function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** The quotation marks that may close a string opened by `opener`; empty when it opens none. */
+export function closersOf(opener: number): string {
+  switch (opener) {
+    case DOUBLE_QUOTE:
+      return '"';
+    case SINGLE_QUOTE:
+      return "'";
+    case BACKTICK:
+      return '`';
+    case 0x201c: // “
+    case 0x201e: // „
+    case 0x201f: // ‟
+      return '”“"';
+    case 0x2018: // ‘
+    case 0x201a: // ‚
+      return "’‘'";
+    case 0xab: // «
+      return '»';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  ASTERISK,
+  BACKTICK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  closersOf,
+  COLON,
+  COMMA,
+  EQUALS,
+  isSpace,
+  isWordCharacter,
+  LINE_FEED,
+  SEMICOLON,
+  skipSpace,
+  SLASH,
+} from './characters.ts';
+import { keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+
+/** Where a string stands: what may follow it depends on that. */
+export type Place = 'key' | 'object' | 'list';
+
+export interface QuoteContext {
+  readonly place: Place;
+  /** Quotes already taken as part of this string. */
+  readonly innerQuotes: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Does the quote before `from` end its string? Models forget to escape quotes, so only what follows can tell:
+ * a delimiter ends the string, anything else makes the quote a part of it.
+ */
+export function quoteEnds(text: string, from: number, context: QuoteContext): Verdict {
+  const at = skipSpace(text, from);
+  if (at >= text.length) return context.isLast || at - from > LOOK_AHEAD ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (context.place === 'key') return code === COLON || code === EQUALS || code === CLOSE_BRACE ? 'yes' : 'no';
+  switch (code) {
+    case CLOSE_BRACE:
+      return context.place === 'object' || isEven(context) ? 'yes' : 'no';
+    case CLOSE_BRACKET:
+      return context.place === 'list' || isEven(context) ? 'yes' : 'no';
+    case COMMA:
+    case SEMICOLON:
+      return isEven(context) ? 'yes' : commaEnds(text, at + 1, context);
+    case SLASH:
+      return commentAhead(text, at, context.isLast);
+    case BACKTICK:
+      return text.startsWith('```', at) ? 'yes' : 'no';
+    default:
+      return memberAhead(text, from, at, context);
+  }
+}
+
+/** Quotes inside a text come in pairs, so a delimiter after an odd one is usually text. */
+function isEven(context: QuoteContext): boolean {
+  return context.innerQuotes % 2 === 0;
+}
+
+/** After an odd quote and a comma, only a line break or the next key proves the end. */
+function commaEnds(text: string, from: number, context: QuoteContext): Verdict {
+  if (from >= text.length) return context.isLast ? 'yes' : 'wait';
+  const next = text.charCodeAt(from);
+  if (next === LINE_FEED || next === 13) return 'yes';
+  return context.place === 'object' ? keyAhead(text, from, context.isLast) : 'no';
+}
+
+/** Does the slash at `at` start a comment? */
+export function commentAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (at + 1 >= text.length) return isLast ? 'no' : 'wait';
+  const next = text.charCodeAt(at + 1);
+  return next === SLASH || next === ASTERISK ? 'yes' : 'no';
+}
+
+/** The next member may follow without a comma. */
+function memberAhead(text: string, from: number, at: number, context: QuoteContext): Verdict {
+  const code = text.charCodeAt(at);
+  const quote = closersOf(code) !== '';
+  if (!quote && !isWordCharacter(code)) return 'no';
+  const newLine = hasLineFeed(text, from, at);
+  if (context.place === 'object') return quote || newLine ? keyAhead(text, at, context.isLast) : 'no';
+  return quote && (newLine || (at > from && context.innerQuotes === 0))
+    ? textAhead(text, at + 1, context.isLast)
+    : 'no';
+}
+
+/** A quote that opens a text, rather than one that closes it. */
+function textAhead(text: string, from: number, isLast: boolean): Verdict {
+  if (from >= text.length) return isLast ? 'no' : 'wait';
+  const code = text.charCodeAt(from);
+  return isSpace(code) || code === COMMA || code === CLOSE_BRACKET ? 'no' : 'yes';
+}
+
+export function hasLineFeed(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) return true;
+  return false;
+}

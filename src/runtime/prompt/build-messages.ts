@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { Message, MessagePart, PromptClient } from './message.ts';
+import type { Piece, RoleSegment } from './values/segment.ts';
+
+/** Keyword of `_.role(…)` that keeps a message apart from the one before it with the same role. */
+const KEEP_APART = '__baml_allow_dupe_role__';
+
+/**
+ * Cuts what a template wrote into messages. Without any segment the whole text is one message. Otherwise text is trimmed and
+ * dropped when nothing is left, messages without parts are dropped, and neighbours of one role are one message.
+ */
+export function buildMessages(pieces: readonly Piece[], client: PromptClient): readonly Message[] {
+  if (pieces.every((piece) => typeof piece === 'string')) return [textMessage(client.defaultRole, pieces.join(''))];
+  const builder = new MessageBuilder(client);
+  for (const piece of pieces) builder.add(piece);
+  return builder.finish();
+}
+
+function textMessage(role: string, text: string): Message {
+  return { role, parts: [{ kind: 'text', text }] };
+}
+
+interface OpenMessage {
+  readonly role: string;
+  readonly parts: MessagePart[];
+}
+
+class MessageBuilder {
+  readonly #client: PromptClient;
+  readonly #messages: OpenMessage[] = [];
+  #current: OpenMessage;
+  #metadata: JsonObject | undefined;
+  #apart = false;
+  #text = '';
+
+  constructor(client: PromptClient) {
+    this.#client = client;
+    this.#current = { role: client.defaultRole, parts: [] };
+  }
+
+  add(piece: Piece): void {
+    if (typeof piece === 'string') {
+      this.#text += piece;
+      return;
+    }
+    this.#endText();
+    if (piece.kind === 'media') this.#addPart(piece.part);
+    else this.#begin(piece);
+  }
+
+  finish(): readonly Message[] {
+    this.#endText();
+    this.#endMessage();
+    return this.#messages.length > 0 ? this.#messages : [textMessage(this.#client.defaultRole, '')];
+  }
+
+  #begin(segment: RoleSegment): void {
+    this.#endMessage();
+    const { allowedRoles, defaultRole } = this.#client;
+    const role = allowedRoles.includes(segment.role) ? segment.role : defaultRole;
+    const { [KEEP_APART]: apart, ...metadata } = segment.metadata;
+    this.#current = { role, parts: [] };
+    this.#metadata = Object.keys(metadata).length > 0 ? metadata : undefined;
+    this.#apart = apart === true;
+  }
+
+  #endText(): void {
+    const text = this.#text.trim();
+    this.#text = '';
+    if (text !== '') this.#addPart({ kind: 'text', text });
+  }
+
+  #addPart(part: MessagePart): void {
+    this.#current.parts.push(this.#metadata === undefined ? part : { ...part, metadata: this.#metadata });
+  }
+
+  #endMessage(): void {
+    const { role, parts } = this.#current;
+    if (parts.length === 0) return;
+    const last = this.#messages.at(-1);
+    if (last?.role === role && !this.#apart) last.parts.push(...parts);
+    else this.#messages.push(this.#current);
+  }
+}

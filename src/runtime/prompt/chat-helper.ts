@@ -1,0 +1,42 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { TemplateFault } from './template-fault.ts';
+import { type Data, dataOf } from './filters/to-json.ts';
+import { RichText } from './values/rich-text.ts';
+import type { TextSink } from './values/segment.ts';
+import { type CallArguments, Float, Special, type Value } from './values/value.ts';
+
+/** `_`: `_.role("user")` and `_.chat("user")` begin a message. */
+export class ChatHelper extends Special {
+  readonly kindName = 'chat helper';
+
+  override callMethod(name: string, args: CallArguments): Value {
+    if (name === 'role' || name === 'chat') return beginMessage(args);
+    throw new TemplateFault(`"_" has no method "${name}"`);
+  }
+
+  override print(out: TextSink): void {
+    out.write('{"chat": <function>, "role": <function>}');
+  }
+}
+
+function beginMessage({ positional, named }: CallArguments): RichText {
+  if (positional.length > 1) throw new TemplateFault('"_.role" takes one role; everything else needs a name');
+  const role = positional.length === 1 ? positional[0] : named.get('role');
+  if (role === undefined) throw new TemplateFault('"_.role" needs a role: _.role("user")');
+  if (typeof role !== 'string') throw new TemplateFault('the role has to be a string');
+  const metadata = new Map(named);
+  if (positional.length === 0) metadata.delete('role');
+  return new RichText([{ kind: 'role', role, metadata: metadataOf(metadata) }]);
+}
+
+function metadataOf(named: ReadonlyMap<string, Value>): JsonObject {
+  return Object.fromEntries([...named].map(([name, value]) => [name, jsonOf(dataOf(value, 'real'))]));
+}
+
+function jsonOf(data: Data): JsonValue {
+  if (data instanceof Float) return data.value;
+  if (data instanceof Map) {
+    return Object.fromEntries([...(data as ReadonlyMap<string, Data>)].map(([key, value]) => [key, jsonOf(value)]));
+  }
+  return Array.isArray(data) ? (data as readonly Data[]).map(jsonOf) : (data as JsonValue);
+}

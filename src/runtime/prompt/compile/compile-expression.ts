@@ -1,0 +1,260 @@
+import type { Arguments, BinaryOperator, Expression, FilterCall } from '../../../schema/template.ts';
+import { FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
+import { FILTER_FUNCTIONS } from '../filters/filter-functions.ts';
+import { TEST_FUNCTIONS } from '../filters/test-functions.ts';
+import { callMethod } from '../methods/call-method.ts';
+import { TemplateFault } from '../template-fault.ts';
+import { attributeOf, contains, itemOf, sizeOf, sliceOf } from '../values/access-value.ts';
+import { calculate, compareWith, concatenate, negate } from '../values/calculate.ts';
+import { floatOf, isTrue, kindOf, Special, type Value } from '../values/value.ts';
+import { compileArguments, NO_ARGUMENTS, orderArguments } from './bind-arguments.ts';
+import type { Evaluate, Frame } from './frame.ts';
+import type { Scope } from './scope.ts';
+
+/** Turns an expression into a closure. */
+export function compileExpression(expression: Expression, scope: Scope): Evaluate {
+  const { start } = expression;
+  switch (expression.kind) {
+    case 'string':
+    case 'integer':
+    case 'boolean':
+      return constant(expression.value);
+    case 'float':
+      return constant(floatOf(expression.value));
+    case 'none':
+      return constant(null);
+    case 'name':
+      return scope.resolve(expression.name);
+    case 'list':
+      return compileList(expression.items, scope);
+    case 'map':
+      return compileMap(expression.entries, scope);
+    case 'unary':
+      return compileUnary(expression, scope);
+    case 'binary':
+      return compileBinary(expression, scope);
+    case 'conditional':
+      return compileConditional(expression, scope);
+    case 'attribute':
+      return compileAttribute(expression, scope);
+    case 'index':
+      return compileIndex(expression, scope);
+    case 'slice':
+      return compileSlice(expression, scope);
+    case 'call':
+      return compileCall(expression, scope);
+    case 'filter':
+      return compileFilter(compileExpression(expression.input, scope), expression.filter, scope);
+    case 'test':
+      return compileTest({ ...expression, start }, scope);
+  }
+}
+
+type Of<K extends Expression['kind']> = Extract<Expression, { readonly kind: K }>;
+
+function constant(value: Value): Evaluate {
+  return () => value;
+}
+
+function compileList(items: readonly Expression[], scope: Scope): Evaluate {
+  const evaluate = items.map((item) => compileExpression(item, scope));
+  return (frame) => evaluate.map((item) => item(frame));
+}
+
+function compileMap(entries: Of<'map'>['entries'], scope: Scope): Evaluate {
+  const compiled = entries.map((entry) => ({
+    key: compileExpression(entry.key, scope),
+    value: compileExpression(entry.value, scope),
+  }));
+  return (frame) => new Map(compiled.map((entry) => [entry.key(frame), entry.value(frame)]));
+}
+
+function compileUnary({ operator, operand, start }: Of<'unary'>, scope: Scope): Evaluate {
+  const evaluate = compileExpression(operand, scope);
+  if (operator === 'not') return (frame) => !isTrue(evaluate(frame));
+  return (frame) => {
+    const value = evaluate(frame);
+    frame.run.at = start;
+    return operator === '-' ? negate(value) : negate(negate(value));
+  };
+}
+
+function compileBinary({ operator, left, right, start }: Of<'binary'>, scope: Scope): Evaluate {
+  const a = compileExpression(left, scope);
+  const b = compileExpression(right, scope);
+  if (operator === 'and') {
+    return (frame) => {
+      const value = a(frame);
+      return isTrue(value) ? b(frame) : value;
+    };
+  }
+  if (operator === 'or') {
+    return (frame) => {
+      const value = a(frame);
+      return isTrue(value) ? value : b(frame);
+    };
+  }
+  const apply = operatorFunction(operator);
+  return (frame) => {
+    const first = a(frame);
+    const second = b(frame);
+    frame.run.at = start;
+    frame.run.charge(1);
+    return apply(first, second);
+  };
+}
+
+function operatorFunction(operator: Exclude<BinaryOperator, 'and' | 'or'>): (left: Value, right: Value) => Value {
+  switch (operator) {
+    case '~':
+      return concatenate;
+    case 'in':
+      return (left, right) => contains(right, left);
+    case 'not in':
+      return (left, right) => !contains(right, left);
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '//':
+    case '%':
+    case '**':
+      return (left, right) => calculate(operator, left, right);
+    case '==':
+    case '!=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return (left, right) => compareWith(operator, left, right);
+  }
+}
+
+function compileConditional({ condition, value, otherwise }: Of<'conditional'>, scope: Scope): Evaluate {
+  const test = compileExpression(condition, scope);
+  const then = compileExpression(value, scope);
+  const other = otherwise === undefined ? constant(undefined) : compileExpression(otherwise, scope);
+  return (frame) => (isTrue(test(frame)) ? then(frame) : other(frame));
+}
+
+function compileAttribute({ object, name, start }: Of<'attribute'>, scope: Scope): Evaluate {
+  const evaluate = compileExpression(object, scope);
+  return (frame) => {
+    const value = evaluate(frame);
+    frame.run.at = start;
+    return attributeOf(value, name);
+  };
+}
+
+function compileIndex({ object, index, start }: Of<'index'>, scope: Scope): Evaluate {
+  const evaluate = compileExpression(object, scope);
+  const evaluateIndex = compileExpression(index, scope);
+  return (frame) => {
+    const value = evaluate(frame);
+    const key = evaluateIndex(frame);
+    frame.run.at = start;
+    if (typeof value === 'string') frame.run.charge(value.length >> 4);
+    return itemOf(value, key);
+  };
+}
+
+function compileSlice({ object, from, to, step, start }: Of<'slice'>, scope: Scope): Evaluate {
+  const evaluate = compileExpression(object, scope);
+  const bounds = [from, to, step].map((part) => (part ? compileExpression(part, scope) : constant(undefined)));
+  return (frame) => {
+    const value = evaluate(frame);
+    const [first, last, stride] = bounds.map((bound) => bound(frame));
+    frame.run.at = start;
+    frame.run.charge(sizeOf(value) >> 4);
+    return sliceOf(value, { from: first, to: last, step: stride });
+  };
+}
+
+function compileCall({ callee, args, start }: Of<'call'>, scope: Scope): Evaluate {
+  if (callee.kind === 'attribute') return compileMethodCall(callee, args, scope);
+  const evaluate = compileExpression(callee, scope);
+  const evaluateArguments = compileArguments(args, (expression) => compileExpression(expression, scope));
+  const name = callee.kind === 'name' ? `"${callee.name}"` : 'this value';
+  return (frame) => {
+    const value = evaluate(frame);
+    const given = evaluateArguments(frame);
+    frame.run.at = start;
+    frame.run.charge(1);
+    if (value instanceof Special) return value.call(given);
+    throw new TemplateFault(value === undefined ? `there is no function ${name}` : `${name} cannot be called`);
+  };
+}
+
+/** `object.name(…)`: a method of the kind of value, or a callable attribute. */
+function compileMethodCall({ object, name, start }: Of<'attribute'>, args: Arguments, scope: Scope): Evaluate {
+  const evaluate = compileExpression(object, scope);
+  const evaluateArguments = compileArguments(args, (expression) => compileExpression(expression, scope));
+  return (frame) => {
+    const value = evaluate(frame);
+    const given = evaluateArguments(frame);
+    frame.run.at = start;
+    frame.run.charge(1 + (sizeOf(value) >> 4));
+    return callMethod(value, name, given);
+  };
+}
+
+/** A filter on the value of another closure; also used for `set` and `filter` blocks. */
+export function compileFilter(input: Evaluate, filter: FilterCall, scope: Scope): Evaluate {
+  const { name, start } = filter;
+  if (!isFilterName(name)) return failing(`there is no filter "${name}"`, start);
+  const apply = FILTER_FUNCTIONS[name];
+  const evaluateArguments = compileOrdered(filter.args, FILTERS[name], scope);
+  return (frame) => {
+    const value = input(frame);
+    const { run } = frame;
+    const args = evaluateArguments(frame, start);
+    run.at = start;
+    run.charge(1 + (sizeOf(value) >> 4));
+    try {
+      return apply(value, args, run);
+    } catch (error) {
+      throw describe(error, `filter "${name}"`, value);
+    }
+  };
+}
+
+function compileTest({ input, name, negated, args, start }: Of<'test'>, scope: Scope): Evaluate {
+  const evaluate = compileExpression(input, scope);
+  if (name === 'defined') return (frame) => (evaluate(frame) !== undefined) !== negated;
+  if (!isTestName(name)) return failing(`there is no test "${name}"`, start);
+  const apply = TEST_FUNCTIONS[name];
+  const evaluateArguments = compileOrdered(args, TESTS[name], scope);
+  return (frame) => {
+    const value = evaluate(frame);
+    const given = evaluateArguments(frame, start);
+    frame.run.at = start;
+    return apply(value, given) !== negated;
+  };
+}
+
+/** Arguments by the parameters of the vocabulary; positional ones without a detour. */
+function compileOrdered(args: Arguments, parameters: readonly string[], scope: Scope) {
+  if (args.positional.length === 0 && args.named.length === 0 && parameters.every((name) => name.endsWith('?'))) {
+    const none: readonly Value[] = orderArguments(NO_ARGUMENTS, parameters);
+    return () => none;
+  }
+  const evaluate = compileArguments(args, (expression) => compileExpression(expression, scope));
+  return (frame: Frame, start: number): readonly Value[] => {
+    const given = evaluate(frame);
+    frame.run.at = start;
+    return orderArguments(given, parameters);
+  };
+}
+
+function failing(message: string, start: number): Evaluate {
+  return (frame) => {
+    frame.run.at = start;
+    throw new TemplateFault(message);
+  };
+}
+
+function describe(error: unknown, where: string, value: Value): unknown {
+  return error instanceof TemplateFault && !error.message.includes('filter "')
+    ? new TemplateFault(`${where} on ${kindOf(value)}: ${error.message}`)
+    : error;
+}

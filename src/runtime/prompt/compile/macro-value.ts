@@ -1,0 +1,82 @@
+import type { Macro } from '../../../schema/template.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { TextSink } from '../values/segment.ts';
+import { type CallArguments, Special, type Value } from '../values/value.ts';
+import { capture } from './capture.ts';
+import { type Evaluate, type Execute, Frame, UNSET } from './frame.ts';
+
+/** A macro after compilation: the same for every call. */
+export interface CompiledMacro {
+  readonly macro: Macro;
+  readonly file: string;
+  /** Slots of the parameters, in order; `caller` comes after them. */
+  readonly parameterSlots: readonly number[];
+  readonly callerSlot: number;
+  readonly fallbacks: readonly (Evaluate | undefined)[];
+  readonly slotCount: () => number;
+  readonly body: Execute;
+}
+
+/** A macro as a value: remembers the activation in which it was defined. */
+export class MacroValue extends Special {
+  readonly kindName = 'macro';
+  readonly #compiled: CompiledMacro;
+  readonly #frame: Frame;
+
+  constructor(compiled: CompiledMacro, frame: Frame) {
+    super();
+    this.#compiled = compiled;
+    this.#frame = frame;
+  }
+
+  override attribute(name: string): Value {
+    const { macro } = this.#compiled;
+    if (name === 'name') return macro.name;
+    return name === 'arguments' ? macro.parameters.map((parameter) => parameter.name) : undefined;
+  }
+
+  override print(out: TextSink): void {
+    out.write(`<macro ${this.#compiled.macro.name}>`);
+  }
+
+  override call(args: CallArguments): Value {
+    const { run } = this.#frame;
+    const { file, body } = this.#compiled;
+    const callSite = { file: run.file, at: run.at };
+    run.enterCall();
+    const frame = this.#activate(args);
+    run.file = file;
+    const result = capture(frame, body);
+    run.file = callSite.file;
+    run.at = callSite.at;
+    run.leaveCall();
+    return result;
+  }
+
+  #activate(args: CallArguments): Frame {
+    const { parameterSlots, callerSlot, slotCount, fallbacks } = this.#compiled;
+    const slots = Array.from<Value>({ length: slotCount() }).fill(UNSET);
+    const frame = new Frame(slots, this.#frame.run, this.#frame);
+    const given = this.#given(args);
+    for (const [index, slot] of parameterSlots.entries()) {
+      slots[slot] = given[index] ?? (given[index] === null ? null : fallbacks[index]?.(frame));
+    }
+    slots[callerSlot] = args.named.get('caller');
+    return frame;
+  }
+
+  /** Arguments by parameter; `caller` is allowed beside them. */
+  #given({ positional, named }: CallArguments): readonly Value[] {
+    const { macro } = this.#compiled;
+    const names = macro.parameters.map((parameter) => parameter.name);
+    if (positional.length > names.length) {
+      throw new TemplateFault(`"${macro.name}" takes ${names.length} arguments, not ${positional.length}`);
+    }
+    for (const name of named.keys()) {
+      if (!names.includes(name) && name !== 'caller') {
+        throw new TemplateFault(`"${macro.name}" has no argument "${name}"`);
+      }
+    }
+    return names.map((name, index) => (index < positional.length ? positional[index] : named.get(name)));
+  }
+}

@@ -1,0 +1,179 @@
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { ClassType, EnumType, MediaKind, Type } from '../../schema/type.ts';
+import type { MediaSource } from './message.ts';
+import { ClassInstance, type InstanceClass, type InstanceField } from './values/class-instance.ts';
+import { EnumNamespace } from './values/enum-value.ts';
+import { MediaValue } from './values/media-value.ts';
+import { Float, type Value } from './values/value.ts';
+
+/** Turns a checked JSON value into the value that a template sees. */
+export type Convert = (value: unknown) => Value;
+
+/** Types inside of types while a member of a union is chosen. */
+const MAX_DEPTH = 20;
+
+/** Converters by type; those of recursive classes are made on first use. */
+export class ArgumentConverter {
+  readonly #index: DefinitionIndex;
+  readonly #classes = new Map<string, InstanceClass>();
+  readonly #enums = new Map<string, EnumNamespace>();
+
+  constructor(index: DefinitionIndex) {
+    this.#index = index;
+  }
+
+  /** The values of an enum, one object for each. */
+  enumOf(type: EnumType): EnumNamespace {
+    const known = this.#enums.get(type.name) ?? new EnumNamespace(type);
+    this.#enums.set(type.name, known);
+    return known;
+  }
+
+  convertTo(type: Type): Convert {
+    switch (type.kind) {
+      case 'float':
+        return toFloat;
+      case 'enum':
+        return this.#toEnum(this.#index.enums.get(type.name));
+      case 'class':
+        return this.#toClass(this.#index.classes.get(type.name));
+      case 'media':
+        return (value) => (isJsonObject(value) ? toMedia(type.media, value) : asIs(value));
+      case 'list':
+        return this.#toList(type.element);
+      case 'map':
+        return this.#toMap(type.value);
+      case 'union':
+        return this.#toMember(type.members);
+      case 'alias':
+        return this.#toAlias(type.name);
+      case 'string':
+      case 'int':
+      case 'bool':
+      case 'null':
+      case 'literal':
+        return asIs;
+    }
+  }
+
+  #toEnum(type: EnumType | undefined): Convert {
+    if (type === undefined) return asIs;
+    const { values } = this.enumOf(type);
+    return (value) => (typeof value === 'string' ? (values.get(value) ?? value) : asIs(value));
+  }
+
+  #toClass(type: ClassType | undefined): Convert {
+    if (type === undefined) return asIs;
+    return (value) => (isJsonObject(value) ? new ClassInstance(this.#instanceClass(type), value) : asIs(value));
+  }
+
+  #instanceClass(type: ClassType): InstanceClass {
+    const known = this.#classes.get(type.name);
+    if (known !== undefined) return known;
+    const fields = new Map<string, InstanceField>();
+    const result: InstanceClass = { name: type.name, fields };
+    this.#classes.set(type.name, result);
+    for (const { name, alias, type: fieldType } of type.fields) {
+      fields.set(name, { name, printed: alias ?? name, convert: this.convertTo(fieldType) });
+    }
+    return result;
+  }
+
+  #toList(element: Type): Convert {
+    const convert = this.convertTo(element);
+    if (convert === asIs) return asIs;
+    return (value) => (Array.isArray(value) ? value.map(convert) : asIs(value));
+  }
+
+  #toMap(element: Type): Convert {
+    const convert = this.convertTo(element);
+    if (convert === asIs) return asIs;
+    return (value) => {
+      if (!isJsonObject(value)) return asIs(value);
+      return new Map<Value, Value>(Object.entries(value).map(([key, item]) => [key, convert(item)]));
+    };
+  }
+
+  /** The first member that the value fits decides. */
+  #toMember(members: readonly Type[]): Convert {
+    const choices = members.map((type) => ({ type, convert: this.convertTo(type) }));
+    if (choices.every((choice) => choice.convert === asIs)) return asIs;
+    return (value) => {
+      const fitting = choices.find((choice) => this.#fits(choice.type, value, 0));
+      return fitting === undefined ? asIs(value) : fitting.convert(value);
+    };
+  }
+
+  /** Looked up at the first value: an alias contains itself. */
+  #toAlias(name: string): Convert {
+    let convert: Convert | undefined;
+    return (value) => {
+      const target = this.#index.aliases.get(name);
+      convert ??= target === undefined ? asIs : this.convertTo(target.type);
+      return convert(value);
+    };
+  }
+
+  #fits(type: Type, value: unknown, depth: number): boolean {
+    if (depth > MAX_DEPTH) return true;
+    switch (type.kind) {
+      case 'string':
+        return typeof value === 'string';
+      case 'int':
+        return Number.isInteger(value);
+      case 'float':
+        return typeof value === 'number';
+      case 'bool':
+        return typeof value === 'boolean';
+      case 'null':
+        return value === null || value === undefined;
+      case 'literal':
+        return value === type.value;
+      case 'enum':
+        return this.#index.enums.get(type.name)?.values.some((item) => item.name === value) ?? false;
+      case 'media':
+        return isJsonObject(value) && (Object.hasOwn(value, 'url') || Object.hasOwn(value, 'base64'));
+      case 'class':
+        return isJsonObject(value) && this.#fitsClass(this.#index.classes.get(type.name), value, depth + 1);
+      case 'list':
+        return Array.isArray(value) && value.every((item) => this.#fits(type.element, item, depth + 1));
+      case 'map':
+        return isJsonObject(value) && Object.values(value).every((item) => this.#fits(type.value, item, depth + 1));
+      case 'union':
+        return type.members.some((member) => this.#fits(member, value, depth + 1));
+      case 'alias': {
+        const target = this.#index.aliases.get(type.name);
+        return target !== undefined && this.#fits(target.type, value, depth + 1);
+      }
+    }
+  }
+
+  #fitsClass(type: ClassType | undefined, value: Readonly<Record<string, unknown>>, depth: number): boolean {
+    if (type === undefined) return false;
+    const known = new Set(type.fields.map((field) => field.name));
+    if (Object.keys(value).some((key) => !known.has(key))) return false;
+    return type.fields.every((field) => this.#fits(field.type, ownValue(value, field.name), depth));
+  }
+}
+
+/** Arguments come from JSON: whatever is there is a value. */
+function asIs(value: unknown): Value {
+  return value as Value;
+}
+
+function toFloat(value: unknown): Value {
+  return typeof value === 'number' && Number.isInteger(value) ? new Float(value) : asIs(value);
+}
+
+function toMedia(media: MediaKind, value: Readonly<Record<string, unknown>>): Value {
+  return new MediaValue({ kind: 'media', media, source: sourceOf(value) });
+}
+
+function sourceOf(value: Readonly<Record<string, unknown>>): MediaSource {
+  const mediaType = ownValue(value, 'media_type');
+  const typed = typeof mediaType === 'string' ? { mediaType } : {};
+  const url = ownValue(value, 'url');
+  if (typeof url === 'string') return { kind: 'url', url, ...typed };
+  return { kind: 'base64', data: String(ownValue(value, 'base64') ?? ''), ...typed };
+}

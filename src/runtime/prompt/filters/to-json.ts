@@ -1,0 +1,61 @@
+import { ClassInstance } from '../values/class-instance.ts';
+import { MediaValue } from '../values/media-value.ts';
+import { formatNumber, plainTextOf } from '../values/print-value.ts';
+import { EnumValue } from '../values/enum-value.ts';
+import { entriesOf, Float, isList, type Value } from '../values/value.ts';
+
+/** How names are written: the definitions' own (`tojson`), or those that the model sees (`format`). */
+export type Naming = 'real' | 'alias';
+
+/** A value as plain data for the serialisers: what JSON has, with maps for objects and `Float` kept. */
+export type Data = null | boolean | number | string | Float | readonly Data[] | ReadonlyMap<string, Data>;
+
+const MAX_DEPTH = 150;
+
+export function dataOf(value: Value, naming: Naming, depth = 0): Data {
+  if (value === undefined || value === null || depth > MAX_DEPTH) return null;
+  if (typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (value instanceof Float) return value;
+  if (isList(value)) return value.map((item) => dataOf(item, naming, depth + 1));
+  if (value instanceof EnumValue) return value.printed;
+  if (value instanceof MediaValue) return new Map();
+  const entries = value instanceof ClassInstance && naming === 'alias' ? value.aliasedEntries() : entriesOf(value);
+  if (entries === undefined) return plainTextOf(value);
+  return new Map([...entries].map(([key, item]) => [plainTextOf(key), dataOf(item, naming, depth + 1)]));
+}
+
+/** JSON text. With an indentation each entry has a line of its own. */
+export function writeJson(data: Data, indent: number, level = 0): string {
+  if (data instanceof Map) {
+    const entries = [...(data as ReadonlyMap<string, Data>)];
+    const colon = indent > 0 ? ': ' : ':';
+    return enclose(
+      '{}',
+      entries.map(([key, value]) => `${JSON.stringify(key)}${colon}${writeJson(value, indent, level + 1)}`),
+      { indent, level },
+    );
+  }
+  if (Array.isArray(data)) {
+    const items = (data as readonly Data[]).map((item) => writeJson(item, indent, level + 1));
+    return enclose('[]', items, { indent, level });
+  }
+  return data instanceof Float || typeof data === 'number' ? formatNumber(data) : JSON.stringify(data);
+}
+
+function enclose(
+  brackets: string,
+  items: readonly string[],
+  { indent, level }: { readonly indent: number; readonly level: number },
+): string {
+  if (items.length === 0) return brackets;
+  if (indent === 0) return brackets.charAt(0) + items.join(',') + brackets.charAt(1);
+  const inner = ' '.repeat(indent * (level + 1));
+  const lines = items.map((item) => inner + item).join(',\n');
+  return `${brackets.charAt(0)}\n${lines}\n${' '.repeat(indent * level)}${brackets.charAt(1)}`;
+}
+
+/** Characters that could end an HTML element are written as escapes, as Jinja's `tojson` does. */
+export function escapeForHtml(json: string): string {
+  return json.replace(/[<>&']/gu, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+}

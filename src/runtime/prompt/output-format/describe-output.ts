@@ -1,0 +1,197 @@
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../schema/type.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { OutputFormatOptions } from './output-format-options.ts';
+import { outputPrefix } from './output-prefix.ts';
+import { type ReachableTypes, reachableTypes } from './reachable-types.ts';
+
+/** An enum with more values than these is defined before the type instead of inline. */
+const MAX_INLINE_VALUES = 6;
+/** An enum in a list is written `X[]` up to this many characters. */
+const MAX_SHORT_ELEMENT = 15;
+
+/** The text that tells a model what to answer: hoisted definitions, then a sentence, then the type. */
+export function describeOutput(target: Type, index: DefinitionIndex, options: OutputFormatOptions): string {
+  return new OutputDescription(target, index, options).text();
+}
+
+class OutputDescription {
+  readonly #target: Type;
+  readonly #index: DefinitionIndex;
+  readonly #options: OutputFormatOptions;
+  readonly #reachable: ReachableTypes;
+  readonly #hoistedClasses: readonly ClassType[];
+  readonly #hoistedNames: ReadonlySet<string>;
+
+  constructor(target: Type, index: DefinitionIndex, options: OutputFormatOptions) {
+    this.#target = target;
+    this.#index = index;
+    this.#options = options;
+    this.#reachable = reachableTypes(target, index);
+    this.#hoistedClasses = this.#classesToHoist();
+    this.#hoistedNames = new Set(this.#hoistedClasses.map((type) => type.name));
+  }
+
+  text(): string {
+    const { prefix } = this.#options;
+    if (this.#target.kind === 'string' && (prefix === 'auto' || prefix.text === '')) return '';
+    return [...this.#hoistedDefinitions(), this.#sentence() + this.#targetBody()].join('\n\n');
+  }
+
+  #sentence(): string {
+    const { prefix, hoistedClassPrefix } = this.#options;
+    if (prefix !== 'auto') return prefix.text;
+    const hoisted = this.#target.kind === 'class' && this.#hoistedNames.has(this.#target.name);
+    return outputPrefix(this.#target, { hoisted, word: hoistedClassPrefix });
+  }
+
+  #targetBody(): string {
+    const enumType = this.#target.kind === 'enum' ? this.#index.enums.get(this.#target.name) : undefined;
+    return enumType === undefined ? this.#body(this.#target) : this.#enumBlock(enumType);
+  }
+
+  #hoistedDefinitions(): readonly string[] {
+    const { enums, aliases } = this.#reachable;
+    const targetEnum = this.#target.kind === 'enum' ? this.#target.name : undefined;
+    return [
+      ...enums
+        .filter((type) => type.name !== targetEnum && this.#isHoistedEnum(type))
+        .map((type) => this.#enumBlock(type)),
+      ...this.#hoistedClasses.map((type) => `${this.#classPrefix()}${type.name} ${this.#classBody(type)}`),
+      ...aliases.map((alias) => `${alias.name} = ${this.#body(alias.type)}`),
+    ];
+  }
+
+  #classPrefix(): string {
+    const { hoistedClassPrefix } = this.#options;
+    return hoistedClassPrefix === '' ? '' : `${hoistedClassPrefix} `;
+  }
+
+  /** Recursive classes come first. */
+  #classesToHoist(): readonly ClassType[] {
+    const { classes, recursive } = this.#reachable;
+    const { hoistClasses } = this.#options;
+    const always = classes.filter((type) => recursive.has(type.name));
+    if (hoistClasses === 'recursive') return always;
+    if (hoistClasses !== 'all') this.#assertClassesExist(hoistClasses);
+    const wanted = classes.filter((type) => hoistClasses === 'all' || hoistClasses.includes(type.name));
+    return [...new Set([...always, ...wanted])];
+  }
+
+  #assertClassesExist(names: readonly string[]): void {
+    for (const name of names) {
+      if (!this.#index.classes.has(name)) throw new TemplateFault(`"hoist_classes" names a class that does not exist`);
+    }
+  }
+
+  #body(type: Type): string {
+    switch (type.kind) {
+      case 'string':
+      case 'int':
+      case 'float':
+      case 'bool':
+        return type.kind;
+      case 'null':
+        return this.#options.renderNullAs;
+      case 'literal':
+        return JSON.stringify(type.value);
+      case 'media':
+        throw new TemplateFault(`the output contains ${type.media}, which a model cannot answer`);
+      case 'class':
+        return this.#classReference(type.name);
+      case 'enum':
+        return this.#enumReference(type.name);
+      case 'alias':
+        return type.name;
+      case 'list':
+        return this.#list(type.element);
+      case 'map':
+        return this.#map(type.key, type.value);
+      case 'union':
+        return type.members.map((member) => this.#body(member)).join(this.#options.orSplitter);
+    }
+  }
+
+  #classReference(name: string): string {
+    const type = this.#index.classes.get(name);
+    return type === undefined || this.#hoistedNames.has(name) ? name : this.#classBody(type);
+  }
+
+  #classBody(type: ClassType): string {
+    const lines = ['{'];
+    if (type.description !== undefined) lines.push(comment(type.description), '');
+    for (const field of type.fields) if (!field.skip) lines.push(...this.#field(field));
+    lines.push('}');
+    return lines.join('\n');
+  }
+
+  #field(field: FieldType): readonly string[] {
+    const name = field.alias ?? field.name;
+    const written = this.#options.quoteClassFields ? `"${name}"` : name;
+    const line = `  ${written}: ${indent(this.#body(field.type))},`;
+    return field.description === undefined ? [line] : [comment(field.description), line];
+  }
+
+  #list(element: Type): string {
+    const inner = this.#body(element);
+    if (this.#isShort(element, inner)) return `${inner}[]`;
+    if (element.kind === 'union' && element.members.some(isPrimitive)) return `(${inner})[]`;
+    return `[\n  ${indent(inner)}\n]`;
+  }
+
+  #isShort(element: Type, text: string): boolean {
+    if (element.kind === 'enum') return text.length <= MAX_SHORT_ELEMENT;
+    return (
+      isPrimitive(element) ||
+      element.kind === 'alias' ||
+      (element.kind === 'class' && this.#hoistedNames.has(element.name))
+    );
+  }
+
+  #map(key: Type, value: Type): string {
+    const [keyText, valueText] = [this.#body(key), this.#body(value)];
+    return this.#options.mapStyle === 'angle' ? `map<${keyText}, ${valueText}>` : `{${keyText}: ${valueText}}`;
+  }
+
+  #enumReference(name: string): string {
+    const type = this.#index.enums.get(name);
+    if (type === undefined) return name;
+    if (this.#isHoistedEnum(type)) return type.alias ?? type.name;
+    return visibleValues(type)
+      .map((value) => `'${value.alias ?? value.name}'`)
+      .join(this.#options.orSplitter);
+  }
+
+  #isHoistedEnum(type: EnumType): boolean {
+    const values = visibleValues(type);
+    return (
+      this.#options.alwaysHoistEnums ||
+      values.length > MAX_INLINE_VALUES ||
+      values.some((value) => value.description !== undefined)
+    );
+  }
+
+  #enumBlock(type: EnumType): string {
+    const lines = visibleValues(type).map((value) => {
+      const description = value.description === undefined ? '' : `: ${indent(value.description)}`;
+      return `${this.#options.enumValuePrefix}${value.alias ?? value.name}${description}`;
+    });
+    return [type.alias ?? type.name, '----', ...lines].join('\n');
+  }
+}
+
+function visibleValues(type: EnumType): readonly EnumValueType[] {
+  return type.values.filter((value) => !value.skip);
+}
+
+function isPrimitive(type: Type): boolean {
+  return ['string', 'int', 'float', 'bool', 'null'].includes(type.kind);
+}
+
+function comment(text: string): string {
+  return `  // ${text.replaceAll('\n', '\n  // ')}`;
+}
+
+function indent(text: string): string {
+  return text.replaceAll('\n', '\n  ');
+}

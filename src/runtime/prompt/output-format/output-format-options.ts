@@ -1,0 +1,80 @@
+import { OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
+import { TemplateFault } from '../template-fault.ts';
+import { plainTextOf } from '../values/print-value.ts';
+import { type CallArguments, isList, isTrue, type Value } from '../values/value.ts';
+
+/** How the expected output is described. */
+export interface OutputFormatOptions {
+  /** The sentence before the type: by the kind of type, none, or this one. */
+  readonly prefix: 'auto' | { readonly text: string };
+  readonly orSplitter: string;
+  readonly enumValuePrefix: string;
+  readonly alwaysHoistEnums: boolean;
+  /** Classes that are defined before the type, besides the recursive ones. */
+  readonly hoistClasses: 'recursive' | 'all' | readonly string[];
+  /** Word before the name of a hoisted class; empty for none. */
+  readonly hoistedClassPrefix: string;
+  readonly mapStyle: 'angle' | 'object';
+  readonly quoteClassFields: boolean;
+  readonly renderNullAs: string;
+}
+
+export const DEFAULT_OUTPUT_FORMAT: OutputFormatOptions = {
+  prefix: 'auto',
+  orSplitter: ' or ',
+  enumValuePrefix: '- ',
+  alwaysHoistEnums: false,
+  hoistClasses: 'recursive',
+  hoistedClassPrefix: '',
+  mapStyle: 'angle',
+  quoteClassFields: false,
+  renderNullAs: 'null',
+};
+
+/** Reads the arguments of `ctx.output_format(…)`. */
+export function outputFormatOptions({ positional, named }: CallArguments): OutputFormatOptions {
+  if (positional.length > 0) throw new TemplateFault('"ctx.output_format" takes named arguments only');
+  for (const name of named.keys()) {
+    if (!(OUTPUT_FORMAT_OPTIONS as readonly string[]).includes(name)) {
+      throw new TemplateFault(
+        `"ctx.output_format" has no option "${name}" (it has ${OUTPUT_FORMAT_OPTIONS.join(', ')})`,
+      );
+    }
+  }
+  const text = (name: string, fallback: string): string => textOption(named.get(name), fallback);
+  return {
+    prefix: prefixOption(named),
+    orSplitter: text('or_splitter', DEFAULT_OUTPUT_FORMAT.orSplitter),
+    enumValuePrefix: named.has('enum_value_prefix')
+      ? text('enum_value_prefix', '')
+      : DEFAULT_OUTPUT_FORMAT.enumValuePrefix,
+    alwaysHoistEnums: isTrue(named.get('always_hoist_enums')),
+    hoistClasses: hoistOption(named.get('hoist_classes')),
+    hoistedClassPrefix: text('hoisted_class_prefix', ''),
+    mapStyle: mapStyleOption(named.get('map_style')),
+    quoteClassFields: isTrue(named.get('quote_class_fields')),
+    renderNullAs: text('render_null_as', DEFAULT_OUTPUT_FORMAT.renderNullAs),
+  };
+}
+
+function textOption(value: Value, fallback: string): string {
+  return value === undefined || value === null ? fallback : plainTextOf(value);
+}
+
+/** An explicit `none` (or a name that does not exist, as `null`) leaves the sentence out. */
+function prefixOption(named: ReadonlyMap<string, Value>): OutputFormatOptions['prefix'] {
+  return named.has('prefix') ? { text: textOption(named.get('prefix'), '') } : 'auto';
+}
+
+function hoistOption(value: Value): OutputFormatOptions['hoistClasses'] {
+  if (value === undefined || value === null || value === false || value === 'auto') return 'recursive';
+  if (value === true) return 'all';
+  if (isList(value)) return value.map(plainTextOf);
+  throw new TemplateFault('"hoist_classes" is true, false, "auto" or a list of names of classes');
+}
+
+function mapStyleOption(value: Value): OutputFormatOptions['mapStyle'] {
+  if (value === undefined || value === null) return DEFAULT_OUTPUT_FORMAT.mapStyle;
+  if (value === 'angle' || value === 'object') return value;
+  throw new TemplateFault('"map_style" is "angle" or "object"');
+}

@@ -1,0 +1,85 @@
+import { ownValue } from '../../base/json.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import { BodyCompiler } from './compile/compile-body.ts';
+import { type Execute, Frame, UNSET } from './compile/frame.ts';
+import type { ArgumentConverter, Convert } from './convert-argument.ts';
+import type { PromptClient } from './message.ts';
+import { describeOutput } from './output-format/describe-output.ts';
+import { OutputFormatValue } from './output-format/output-format-value.ts';
+import type { PromptGlobals } from './prompt-globals.ts';
+import type { Run } from './run.ts';
+import type { Value } from './values/value.ts';
+
+interface Surroundings {
+  readonly index: DefinitionIndex;
+  readonly converter: ArgumentConverter;
+  readonly globals: PromptGlobals;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly slot: number;
+  readonly convert: Convert;
+}
+
+/** The prompt of one function, compiled. */
+export class Prompt {
+  readonly file: string;
+  readonly #parameters: readonly Parameter[];
+  readonly #body: Execute;
+  readonly #emptySlots: readonly Value[];
+  readonly #outputFormat: OutputFormatValue;
+  readonly #contexts = new WeakMap<PromptClient, Value>();
+
+  constructor(type: FunctionType, { index, converter, globals }: Surroundings) {
+    this.file = type.prompt.file;
+    const scope = globals.scope();
+    this.#parameters = type.parameters.map((parameter) => ({
+      name: parameter.name,
+      slot: scope.declare(parameter.name),
+      convert: converter.convertTo(parameter.type),
+    }));
+    scope.declareAssigned(type.prompt.body);
+    this.#body = new BodyCompiler(this.file).body(type.prompt.body, scope);
+    this.#emptySlots = Array.from<Value>({ length: scope.slotCount }).fill(UNSET);
+    this.#outputFormat = new OutputFormatValue((options) => describeOutput(type.returns, index, options));
+  }
+
+  /** Writes the prompt to `run.out`. */
+  execute(args: Readonly<Record<string, unknown>>, run: Run): void {
+    const slots = this.#emptySlots.slice();
+    for (const { name, slot, convert } of this.#parameters) slots[slot] = convert(ownValue(args, name));
+    this.#body(new Frame(slots, run));
+  }
+
+  /** An argument by its name, for template_strings that use the arguments of the function. */
+  argument(args: Readonly<Record<string, unknown>>, name: string): Value {
+    const parameter = this.#parameters.find((candidate) => candidate.name === name);
+    return parameter?.convert(ownValue(args, name));
+  }
+
+  /** `ctx` for a client. */
+  contextFor(client: PromptClient): Value {
+    const known = this.#contexts.get(client);
+    if (known !== undefined) return known;
+    const context = new Map<string, Value>([
+      ['client', clientValue(client)],
+      ['tags', new Map()],
+      ['output_format', this.#outputFormat],
+    ]);
+    this.#contexts.set(client, context);
+    return context;
+  }
+}
+
+function clientValue(client: PromptClient): Value {
+  return new Map<string, Value>([
+    ['name', client.name],
+    ['provider', client.provider],
+    ['default_role', client.defaultRole],
+    ['allowed_roles', client.allowedRoles],
+    ['remap_role', client.remapRoles],
+    ['options', client.options],
+  ]);
+}

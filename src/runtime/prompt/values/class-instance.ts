@@ -1,0 +1,61 @@
+import { ownValue } from '../../../base/json.ts';
+import { printEntries } from './print-value.ts';
+import type { TextSink } from './segment.ts';
+import { type Layout, Special, type Value } from './value.ts';
+
+/** What an instance needs to know of its class. */
+export interface InstanceClass {
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, InstanceField>;
+}
+
+export interface InstanceField {
+  readonly name: string;
+  /** The alias when there is one. */
+  readonly printed: string;
+  convert(value: unknown): Value;
+}
+
+/** An argument of a class: fields by their real names, printed with their aliases, one per line. */
+export class ClassInstance extends Special {
+  readonly kindName = 'class';
+  readonly type: InstanceClass;
+  readonly #data: Readonly<Record<string, unknown>>;
+
+  constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>) {
+    super();
+    this.type = type;
+    this.#data = data;
+  }
+
+  override attribute(name: string): Value {
+    const field = this.type.fields.get(name);
+    return field === undefined ? undefined : field.convert(ownValue(this.#data, name));
+  }
+
+  override entries(): ReadonlyMap<Value, Value> {
+    return this.#collect((field) => field.name);
+  }
+
+  /** Entries under the names that the model sees. */
+  aliasedEntries(): ReadonlyMap<Value, Value> {
+    return this.#collect((field) => field.printed);
+  }
+
+  override print(out: TextSink): void {
+    this.printInside(out, 0);
+  }
+
+  override printInside(out: TextSink, layout: Layout): void {
+    printEntries(out, this.aliasedEntries(), layout === 'line' ? 0 : layout);
+  }
+
+  #collect(keyOf: (field: InstanceField) => string): ReadonlyMap<Value, Value> {
+    const entries = new Map<Value, Value>();
+    for (const field of this.type.fields.values()) {
+      const value = ownValue(this.#data, field.name);
+      if (value !== undefined) entries.set(keyOf(field), field.convert(value));
+    }
+    return entries;
+  }
+}

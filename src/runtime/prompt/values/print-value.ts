@@ -1,0 +1,137 @@
+import { Float, isList, type Layout, LazyList, Special, type Value } from './value.ts';
+import { Output, RichText } from './rich-text.ts';
+import type { TextSink } from './segment.ts';
+
+/** Four spaces for each level, as class instances print. */
+const INDENT = '    ';
+/** Lists inside of lists: arguments are checked to be shallower, so only a template can build more. */
+const MAX_PRINT_DEPTH = 150;
+
+/** Writes a value as `{{ value }}` does. */
+export function printValue(out: TextSink, value: Value): void {
+  if (typeof value === 'string') out.write(value);
+  else if (value === undefined) return;
+  else if (value === null) out.write('null');
+  else if (value instanceof Special) value.print(out);
+  else printInside(out, value, 'line');
+}
+
+/** The text of a value for joining and filters: a string, or a text with segments when media or roles are in it. */
+export function textOf(value: Value): string | RichText {
+  if (typeof value === 'string' || value instanceof RichText) return value;
+  if (typeof value === 'number') return formatNumber(value);
+  if (value === null) return 'none';
+  const out = new Output();
+  printValue(out, value);
+  return out.take();
+}
+
+/** The printed form without segments. */
+export function plainTextOf(value: Value): string {
+  const text = textOf(value);
+  return typeof text === 'string' ? text : text.plain();
+}
+
+/** Writes a value as it stands in a list or map: strings are quoted. */
+export function printInside(out: TextSink, value: Value, layout: Layout, depth = 0): void {
+  if (depth > MAX_PRINT_DEPTH) out.write('…');
+  else if (typeof value === 'string') out.write(quote(value));
+  else if (value instanceof Special) value.printInside(out, layout);
+  else if (isList(value)) printList(out, value, layout, depth);
+  else if (typeof value === 'object' && value !== null && !(value instanceof Float)) {
+    printEntries(out, value instanceof Map ? value : Object.entries(value), layout, depth);
+  } else out.write(printScalar(value));
+}
+
+function printScalar(value: undefined | null | boolean | number | Float): string {
+  if (value === undefined) return 'undefined';
+  if (value === null) return 'none';
+  return typeof value === 'boolean' ? String(value) : formatNumber(value);
+}
+
+function printList(out: TextSink, list: readonly Value[], layout: Layout, depth: number): void {
+  if (list instanceof LazyList) {
+    out.write('<iterator>');
+    return;
+  }
+  const inner = innerLayout(layout);
+  out.write('[');
+  let first = true;
+  for (const item of list) {
+    separate(out, layout, first);
+    printInside(out, item, inner, depth + 1);
+    first = false;
+  }
+  close(out, layout, first, ']');
+}
+
+/** A map; on several lines, entries end with a comma each. */
+export function printEntries(
+  out: TextSink,
+  entries: Iterable<readonly [Value, Value]>,
+  layout: Layout,
+  depth = 0,
+): void {
+  const inner = innerLayout(layout);
+  out.write('{');
+  let first = true;
+  for (const [key, value] of entries) {
+    separate(out, layout, first);
+    printInside(out, key, inner, depth + 1);
+    out.write(': ');
+    printInside(out, value, inner, depth + 1);
+    first = false;
+  }
+  close(out, layout, first, '}');
+}
+
+function innerLayout(layout: Layout): Layout {
+  return layout === 'line' ? layout : layout + 1;
+}
+
+function separate(out: TextSink, layout: Layout, first: boolean): void {
+  if (layout === 'line') out.write(first ? '' : ', ');
+  else out.write(`${first ? '' : ','}\n${INDENT.repeat(layout + 1)}`);
+}
+
+function close(out: TextSink, layout: Layout, empty: boolean, bracket: string): void {
+  out.write(layout === 'line' || empty ? bracket : `,\n${INDENT.repeat(layout)}${bracket}`);
+}
+
+/** Decimal notation, never an exponent; floats keep a point. */
+export function formatNumber(value: number | Float): string {
+  if (value instanceof Float) return `${expand(value.value)}.0`;
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  return expand(value);
+}
+
+function expand(value: number): string {
+  if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? String(value) : BigInt(value).toString();
+  const text = String(value);
+  const exponent = text.indexOf('e-');
+  if (exponent < 0) return text;
+  const sign = text.startsWith('-') ? '-' : '';
+  const digits = text.slice(sign.length, exponent).replace('.', '');
+  return `${sign}0.${'0'.repeat(Number(text.slice(exponent + 2)) - 1)}${digits}`;
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\0', '\\0'],
+]);
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const TO_ESCAPE = /["\\\u0000-\u001f\u007f-\u009f]/gu;
+
+/** A string in double quotes; quotes, backslashes and control characters are escaped. */
+export function quote(text: string): string {
+  return `"${text.replace(TO_ESCAPE, (character) => ESCAPES.get(character) ?? hexEscape(character))}"`;
+}
+
+function hexEscape(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

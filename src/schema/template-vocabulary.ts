@@ -1,0 +1,131 @@
+/**
+ * The names that templates may use, with their parameters: the checker knows them from here, and the renderer has one
+ * implementation for each. A parameter is `name` (by position or by name), `name=` (by name only), or `*name`
+ * (takes the rest by position), `**name` (takes any other names); `?` marks what may be left out.
+ */
+export const FILTERS = {
+  abs: [],
+  attr: ['name'],
+  batch: ['count', 'fill_with?'],
+  bool: [],
+  capitalize: [],
+  chain: ['*others'],
+  count: [],
+  d: ['other?', 'lax?'],
+  default: ['other?', 'lax?'],
+  dictsort: ['case_sensitive=?', 'by=?', 'reverse=?'],
+  e: [],
+  escape: [],
+  first: [],
+  float: [],
+  format: ['type=', 'indent=?', 'delimiter=?', 'length_marker=?'],
+  groupby: ['attribute', 'default?', 'case_sensitive=?'],
+  indent: ['width?', 'first?', 'blank?'],
+  int: [],
+  items: [],
+  join: ['separator?'],
+  last: [],
+  length: [],
+  lines: [],
+  list: [],
+  lower: [],
+  map: ['attribute=?', 'default=?', 'filter?', '*arguments'],
+  max: [],
+  min: [],
+  pprint: [],
+  regex_match: ['pattern'],
+  reject: ['test?', '*arguments'],
+  rejectattr: ['attribute', 'test?', '*arguments'],
+  replace: ['from', 'to'],
+  reverse: [],
+  round: ['precision?'],
+  safe: [],
+  select: ['test?', '*arguments'],
+  selectattr: ['attribute', 'test?', '*arguments'],
+  slice: ['count', 'fill_with?'],
+  sort: ['reverse=?', 'attribute=?', 'case_sensitive=?'],
+  split: ['separator?', 'maxsplits?'],
+  string: [],
+  sum: [],
+  title: [],
+  tojson: ['indent?'],
+  trim: ['characters?'],
+  unique: ['attribute=?', 'case_sensitive=?'],
+  upper: [],
+  zip: ['*others'],
+} as const satisfies Record<string, readonly string[]>;
+
+export const TESTS = {
+  boolean: [],
+  defined: [],
+  divisibleby: ['number'],
+  endingwith: ['end'],
+  eq: ['other'],
+  equalto: ['other'],
+  even: [],
+  false: [],
+  filter: [],
+  float: [],
+  ge: ['other'],
+  greaterthan: ['other'],
+  gt: ['other'],
+  in: ['container'],
+  integer: [],
+  iterable: [],
+  le: ['other'],
+  lessthan: ['other'],
+  lower: [],
+  lt: ['other'],
+  mapping: [],
+  ne: ['other'],
+  none: [],
+  number: [],
+  odd: [],
+  safe: [],
+  escaped: [],
+  sameas: ['other'],
+  sequence: [],
+  startingwith: ['start'],
+  string: [],
+  test: [],
+  true: [],
+  undefined: [],
+  upper: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export const FUNCTIONS = {
+  range: ['lower', 'upper?', 'step?'],
+  dict: ['value?', '**entries'],
+  namespace: ['value?', '**entries'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type FilterName = keyof typeof FILTERS;
+export type TestName = keyof typeof TESTS;
+export type FunctionName = keyof typeof FUNCTIONS;
+
+export function isFilterName(name: string): name is FilterName {
+  return Object.hasOwn(FILTERS, name);
+}
+
+export function isTestName(name: string): name is TestName {
+  return Object.hasOwn(TESTS, name);
+}
+
+export function isFunctionName(name: string): name is FunctionName {
+  return Object.hasOwn(FUNCTIONS, name);
+}
+
+/** Options of `ctx.output_format(…)`; all by name. */
+export const OUTPUT_FORMAT_OPTIONS = [
+  'prefix',
+  'or_splitter',
+  'enum_value_prefix',
+  'always_hoist_enums',
+  'hoist_classes',
+  'hoisted_class_prefix',
+  'map_style',
+  'quote_class_fields',
+  'render_null_as',
+] as const;
+
+export type OutputFormatOption = (typeof OUTPUT_FORMAT_OPTIONS)[number];

@@ -27,7 +27,7 @@ export async function readImportGraph(folder: string): Promise<ImportGraph> {
     },
   );
   if (typeof result.output === 'string') throw new Error(result.output);
-  const modules = result.output.modules.filter((module) => /^(?:src|workers)\//.test(module.source));
+  const modules = result.output.modules.filter((module) => /^(?:src|workers)\/.*\.ts$/.test(module.source));
   return { files: modules.map((module) => module.source), imports: modules.flatMap(importsOf) };
 }
 

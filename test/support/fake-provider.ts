@@ -276,10 +276,13 @@ class Connection {
     const request = this.#take();
     if (request === undefined) return;
     this.unfinished = request.path;
-    void this.#handle(request, wireOn(this.#socket)).then(() => {
-      this.unfinished = undefined;
-      if (this.#bytes.length > 0) this.data(Buffer.alloc(0));
-    });
+    void this.#answer(request);
+  }
+
+  async #answer(request: RecordedRequest): Promise<void> {
+    await this.#handle(request, wireOn(this.#socket));
+    this.unfinished = undefined;
+    if (this.#bytes.length > 0) this.data(Buffer.alloc(0));
   }
 
   #take(): RecordedRequest | undefined {

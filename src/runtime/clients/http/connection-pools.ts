@@ -1,4 +1,5 @@
-import { Pool } from 'undici';
+import type { Socket } from 'node:net';
+import { Pool, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { guardedLookup } from './address-guard.ts';
 
@@ -74,9 +75,26 @@ export class ConnectionPools {
 
 function createPool(endpoint: Endpoint): Pool {
   const lookup = guardedLookup(endpoint.guard);
+  const connect = buildConnector({
+    timeout: ABANDONED_CONNECT_MS,
+    noDelay: true,
+    ...(lookup === undefined ? {} : { lookup }),
+  });
   return new Pool(endpoint.origin, {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: ABANDONED_CONNECT_MS, noDelay: true, ...(lookup === undefined ? {} : { lookup }) },
+    connect: (options, callback) => {
+      connect(options, (...result) => {
+        if (result[0] === null) tellUseInErrors(result[1]);
+        callback(...result);
+      });
+    },
+  });
+}
+
+/** A reset says nothing of what happened before on its connection: whether it was used decides about sending again. */
+function tellUseInErrors(socket: Socket): void {
+  socket.prependListener('error', (error) => {
+    Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
   });
 }

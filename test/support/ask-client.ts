@@ -1,0 +1,89 @@
+import type { JsonValue } from '../../src/base/json.ts';
+import { isJsonObject } from '../../src/base/json.ts';
+import type { Result } from '../../src/base/result.ts';
+import { createModelClient } from '../../src/runtime/clients/create-model-client.ts';
+import type { ClientServices } from '../../src/runtime/clients/create-model-client.ts';
+import { DeclaredHosts } from '../../src/runtime/clients/declared-hosts.ts';
+import type { ModelReply } from '../../src/runtime/clients/formats/reply-format.ts';
+import { ConnectionPools } from '../../src/runtime/clients/http/connection-pools.ts';
+import type { ModelClient } from '../../src/runtime/clients/model-client.ts';
+import type { ModelFault } from '../../src/runtime/clients/model-fault.ts';
+import type { Message } from '../../src/runtime/prompt/message.ts';
+import type { ClientType, OptionValue, Provider } from '../../src/schema/client.ts';
+
+/** Connections and answers for clients that a test makes by hand. Close it when the test ends. */
+export function testServices(): ClientServices & { readonly pools: ConnectionPools } {
+  return {
+    pools: new ConnectionPools(),
+    declaredHosts: new DeclaredHosts([], {}),
+    offline: { answer: (name, args) => `${name} ${JSON.stringify(args)}` },
+  };
+}
+
+/** A definition as the compiler would give it; `env.X` as a text stays a text. */
+export function clientDefinition(
+  provider: Provider,
+  options: Readonly<Record<string, JsonValue>>,
+  name = 'Tested',
+): ClientType {
+  return {
+    name,
+    provider,
+    options: Object.entries(options).map(([key, value]) => ({ key, value: optionValue(value) })),
+  };
+}
+
+export function optionValue(value: JsonValue): OptionValue {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
+  if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member as JsonValue) }));
+    return { kind: 'map', entries };
+  }
+  return { kind: 'scalar', value: value as string | number | boolean | null };
+}
+
+/** The client of a definition; throws what is wrong with it. */
+export function makeClient(
+  definition: ClientType,
+  services: ClientServices,
+  env: Readonly<Record<string, string>> = {},
+): ModelClient {
+  const requester = { environment: { server: env }, privateUrls: true };
+  const made = createModelClient({ definition, from: 'files' }, requester, services);
+  if (!made.ok) throw new Error(JSON.stringify(made.failure));
+  return made.value.client;
+}
+
+export interface Asked {
+  readonly result: Result<ModelReply, ModelFault>;
+  readonly pieces: readonly string[];
+  /** Milliseconds until the end. */
+  readonly ms: number;
+}
+
+/** Asks a client and waits for the end. */
+export function ask(
+  client: ModelClient,
+  options: { readonly streamed?: boolean; readonly messages?: readonly Message[]; readonly deadlineMs?: number } = {},
+): Promise<Asked> {
+  const pieces: string[] = [];
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    client.ask(
+      {
+        functionName: 'Fn',
+        args: { a: 1 },
+        messages: options.messages ?? HELLO,
+        streamed: options.streamed ?? false,
+        deadlineAt: startedAt + (options.deadlineMs ?? 10_000),
+      },
+      {
+        text: (piece) => pieces.push(piece),
+        ended: (result) => resolve({ result, pieces, ms: performance.now() - startedAt }),
+      },
+    );
+  });
+}
+
+/** One system message. */
+export const HELLO: readonly Message[] = [{ role: 'system', parts: [{ kind: 'text', text: 'Hello w' }] }];

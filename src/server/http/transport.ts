@@ -69,6 +69,7 @@ export const REQUEST_HEADERS = [
   'content-type',
   'forwarded',
   'if-none-match',
+  'origin',
   'via',
   'x-forwarded-for',
   'x-real-ip',

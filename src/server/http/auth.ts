@@ -1,0 +1,35 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HttpRequest } from './transport.ts';
+
+/** `open`: no key is configured. */
+export type AuthOutcome = 'open' | 'pass' | 'fail';
+
+/**
+ * Decides whether a request brings the key, in `x-svc-api-key` or as `Authorization: Bearer`. Compared over digests, so
+ * that neither the time taken nor a length says anything of the key.
+ */
+export class Authenticator {
+  readonly #digest: Buffer | undefined;
+
+  constructor(apiKey: string | undefined) {
+    this.#digest = apiKey === undefined ? undefined : digest(apiKey, 'utf8');
+  }
+
+  check(request: HttpRequest): AuthOutcome {
+    if (this.#digest === undefined) return 'open';
+    const given = request.header('x-svc-api-key') ?? bearer(request.header('authorization'));
+    if (given === undefined) return 'fail';
+    // One transport hands out header values as Latin-1, the other as UTF-8; for ASCII that is the same.
+    const asBytes = timingSafeEqual(digest(given, 'latin1'), this.#digest);
+    const asText = timingSafeEqual(digest(given, 'utf8'), this.#digest);
+    return asBytes || asText ? 'pass' : 'fail';
+  }
+}
+
+function digest(text: string, encoding: 'latin1' | 'utf8'): Buffer {
+  return createHash('sha256').update(text, encoding).digest();
+}
+
+function bearer(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : /^Bearer +(.+)$/i.exec(value)?.[1];
+}

@@ -1,0 +1,38 @@
+import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
+import type { Problem } from '../problem.ts';
+import { JSON_TYPE } from '../request-context.ts';
+import { FunctionRequest } from './function-request.ts';
+import { reportHeaders } from './report-headers.ts';
+
+/** `POST /call/{function}`: one value. */
+export class CallRequest extends FunctionRequest {
+  protected readonly route = 'call';
+  protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
+  #report: CallReport | undefined;
+
+  protected run(prepared: PreparedCall, context: CallContext): void {
+    this.context.services.runtime.call(prepared, context).then(this.#answer, this.#crash);
+  }
+
+  protected answerProblem(of: Problem): void {
+    this.context.problem(of, this.#report === undefined ? [] : reportHeaders(this.#report, this.context.elapsedMs));
+  }
+
+  readonly #answer = (outcome: CallOutcome): void => {
+    if (this.finished) return;
+    this.guarded(() => this.#send(outcome));
+  };
+
+  readonly #crash = (error: unknown): void => this.crashed(error);
+
+  #send({ result, report }: CallOutcome): void {
+    this.#report = report;
+    if (!result.ok) {
+      this.fail(result.failure, report);
+      return;
+    }
+    const { json } = result.value;
+    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], json);
+    this.finish({ status: 200, report, responseText: json });
+  }
+}

@@ -1,0 +1,82 @@
+import { DOCS_CONTENT_SECURITY_POLICY } from '../docs/docs-assets.ts';
+import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
+import { JSON_TYPE, unauthorized, type RequestContext } from '../request-context.ts';
+
+/** Answers a request without a body. */
+export type PageHandler = (context: RequestContext) => void;
+
+/** Every fixed path that GET and HEAD know. `open` ones need no key. */
+export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handle: PageHandler }> = new Map([
+  ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
+  ['/_debug/status', { open: true, handle: status }],
+  ['/livez', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
+  ['/healthz', { open: true, handle: readiness }],
+  ['/readyz', { open: true, handle: readiness }],
+  ['/openapi.json', { open: false, handle: openapi }],
+  ['/metrics', { open: false, handle: metrics }],
+]);
+
+/** `/docs` and what it loads; false when there is no such file. */
+export function sendDocs(context: RequestContext, path: string): boolean {
+  const asset = context.services.docs.get(path);
+  if (asset === undefined) return false;
+  const headers = [
+    ['etag', asset.etag],
+    ['cache-control', 'no-cache'],
+    ['content-security-policy', DOCS_CONTENT_SECURITY_POLICY],
+    ['x-content-type-options', 'nosniff'],
+    ['referrer-policy', 'no-referrer'],
+  ] as const;
+  if (matches(context, asset.etag)) context.send(304, headers, undefined);
+  else context.send(200, [['content-type', asset.contentType], ...headers], asset.bytes);
+  return true;
+}
+
+/** The body is fixed; what else is of interest stands in headers. */
+function status(context: RequestContext): void {
+  const { authenticator, programHash, version } = context.services;
+  const outcome = authenticator.check(context.request);
+  if (outcome === 'fail') {
+    context.problem(unauthorized({ authz: { enforcement: 'active', outcome } }));
+    return;
+  }
+  const authz = outcome === 'open' ? { enforcement: 'none' } : { enforcement: 'active', outcome };
+  const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
+  context.send(200, headers, JSON.stringify({ authz }));
+}
+
+function readiness(context: RequestContext): void {
+  if (context.services.health.ready) {
+    context.json(200, { status: 'ok' });
+    return;
+  }
+  const message = 'The server takes no new calls: it is starting or being stopped.';
+  context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
+}
+
+function openapi(context: RequestContext): void {
+  const { text, etag } = context.services.openapi;
+  const headers = [
+    ['etag', etag],
+    ['cache-control', 'no-cache'],
+  ] as const;
+  if (matches(context, etag)) context.send(304, headers, undefined);
+  else context.send(200, [['content-type', 'application/json'], ...headers], text);
+}
+
+function metrics(context: RequestContext): void {
+  context.services.metricsText().then(
+    (text) => context.send(200, [['content-type', 'text/plain; version=0.0.4; charset=utf-8']], text),
+    (error: unknown) => {
+      context.services.logger.error({ requestId: context.requestId, err: error }, 'metrics could not be gathered');
+      context.problem(INTERNAL_PROBLEM);
+    },
+  );
+}
+
+/** RFC 9110, 13.1.2; validators are compared weakly. */
+function matches(context: RequestContext, etag: string): boolean {
+  const given = context.request.header('if-none-match');
+  if (given === undefined) return false;
+  return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}

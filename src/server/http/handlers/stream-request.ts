@@ -1,0 +1,108 @@
+import type {
+  CallContext,
+  CallOutcome,
+  FunctionStream,
+  PreparedCall,
+  StreamObserver,
+} from '../../../runtime/function/runtime.ts';
+import { problemBody, type Problem } from '../problem.ts';
+import { EventStream, type EventStreamOwner } from '../sse/event-stream.ts';
+import { PartialPace } from '../sse/partial-pace.ts';
+import { FunctionRequest } from './function-request.ts';
+import { reportHeaders } from './report-headers.ts';
+
+/** Until the model's first text, or for this long, a failure still has its true status. */
+const STATUS_WAIT_MS = 5_000;
+
+/** `POST /stream/{function}`: partial values as they grow, then one last message. */
+export class StreamRequest extends FunctionRequest implements StreamObserver, EventStreamOwner {
+  protected readonly route = 'stream';
+  protected readonly timeoutMs = this.context.services.config.streamTimeoutMs;
+  readonly #events = new EventStream(this.context.response, this.context.services.sweep, this);
+  readonly #pace = new PartialPace(this.context.services.config.partialIntervalMs, () => this.#sendPartial());
+  #statusTimer: NodeJS.Timeout | undefined;
+  #stream: FunctionStream | undefined;
+  #partials = 0;
+
+  protected run(prepared: PreparedCall, context: CallContext): void {
+    this.#statusTimer = setTimeout(() => this.#open(), STATUS_WAIT_MS);
+    this.#stream = this.context.services.runtime.stream(prepared, context, this);
+  }
+
+  /** Model text arrived. */
+  text(): void {
+    if (this.finished) return;
+    this.#open();
+    if (this.#events.writable) this.#pace.touch();
+  }
+
+  reset(reason: string): void {
+    if (this.finished || this.#partials === 0) return;
+    this.#partials = 0;
+    this.#events.event(JSON.stringify({ reset: { reason } }));
+  }
+
+  ended(outcome: CallOutcome): void {
+    if (this.finished) return;
+    this.guarded(() => this.#end(outcome));
+  }
+
+  /** The reader takes events again: it gets the newest value, not those it missed. */
+  writable(): void {
+    if (!this.finished) this.guarded(() => this.#pace.touch());
+  }
+
+  stalled(): void {
+    if (this.finished) return;
+    this.context.services.metrics.streamCut();
+    this.cancellation.cancel('the reader took nothing');
+    this.left();
+    this.#events.abandon();
+    const message = 'the reader took nothing for too long';
+    const of: Problem = { status: 499, code: 'cancelled', message, fields: {}, headers: [] };
+    this.finish({ status: of.status, problem: of, partials: this.#partials });
+  }
+
+  protected answerProblem(of: Problem): void {
+    this.#stop();
+    if (this.#events.opened) this.#events.last(problemBody(of, this.context.requestId));
+    else this.context.problem(of);
+  }
+
+  protected override left(): void {
+    this.#stop();
+    this.#events.close();
+  }
+
+  #open(): void {
+    if (this.finished || this.#events.opened) return;
+    clearTimeout(this.#statusTimer);
+    this.#events.open(this.context.headers([]));
+  }
+
+  #sendPartial(): void {
+    if (this.finished || !this.#events.writable) return;
+    const json = this.#stream?.takePartial();
+    if (json === undefined) return;
+    this.#partials += 1;
+    this.#pace.sent();
+    this.#events.event(`{"partial_result":${json}}`);
+  }
+
+  #end({ result, report }: CallOutcome): void {
+    if (!result.ok) {
+      this.fail(result.failure, report);
+      return;
+    }
+    this.#stop();
+    if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
+    const { json } = result.value;
+    this.#events.last(`{"final_result":${json}}`);
+    this.finish({ status: 200, report, responseText: json, partials: this.#partials });
+  }
+
+  #stop(): void {
+    clearTimeout(this.#statusTimer);
+    this.#pace.stop();
+  }
+}

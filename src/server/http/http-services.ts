@@ -1,0 +1,50 @@
+import type { Config } from '../../config/config.ts';
+import type { Logger } from '../../logging/logger.ts';
+import type { WriteRequestLog } from '../../logging/request-log.ts';
+import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
+import type { Admission } from './admission.ts';
+import type { Authenticator } from './auth.ts';
+import type { DocsAsset } from './docs/docs-assets.ts';
+import type { FunctionRequest } from './handlers/function-request.ts';
+import type { CallMetrics } from '../metrics/call-metrics.ts';
+import type { StreamSweep } from './sse/stream-sweep.ts';
+
+/** What the handlers of one process share. */
+export interface HttpServices {
+  readonly config: HttpConfig;
+  readonly logger: Logger;
+  readonly logRequest: WriteRequestLog;
+  readonly runtime: FunctionRuntime;
+  readonly authenticator: Authenticator;
+  readonly admission: Admission;
+  readonly metrics: CallMetrics;
+  /** The metrics of all processes as Prometheus text. */
+  metricsText(): Promise<string>;
+  readonly health: Health;
+  /** Calls and streams that have not been answered completely. */
+  readonly active: Set<FunctionRequest>;
+  readonly sweep: StreamSweep;
+  readonly programHash: string;
+  readonly version: string;
+  readonly openapi: { readonly text: string; readonly etag: string };
+  readonly docs: ReadonlyMap<string, DocsAsset>;
+}
+
+/** The part of the configuration that HTTP depends on. */
+export type HttpConfig = Pick<
+  Config,
+  | 'basePath'
+  | 'corsOrigins'
+  | 'exposePrompts'
+  | 'features'
+  | 'maxBodyBytes'
+  | 'partialIntervalMs'
+  | 'requestTimeoutMs'
+  | 'streamTimeoutMs'
+>;
+
+/** What the probes answer; the worker changes it. */
+export interface Health {
+  /** False while it starts or drains: balancers send nothing new. */
+  ready: boolean;
+}

@@ -1,0 +1,131 @@
+import type { Attempt, Failure, FailureCode } from '../../runtime/function/failure.ts';
+import type { CallReport } from '../../runtime/function/runtime.ts';
+import type { HeaderList } from './transport.ts';
+
+/** Codes that only HTTP knows, besides those of the runtime's failures. */
+type HttpCode =
+  | 'invalid_json'
+  | 'bad_request'
+  | 'Unauthorized'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'headers_too_large'
+  | 'not_implemented';
+
+export type ProblemCode = HttpCode | FailureCode;
+
+/** Every error that the server answers: the code and its status. `docs/errors.md` explains each. */
+export const PROBLEM_STATUS: Readonly<Record<ProblemCode, number>> = {
+  bad_request: 400,
+  invalid_json: 400,
+  invalid_argument: 400,
+  invalid_options: 400,
+  Unauthorized: 403,
+  function_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  headers_too_large: 431,
+  // Nobody reads this one: the caller is gone. The number is for logs and metrics (nginx uses the same).
+  cancelled: 499,
+  missing_credential: 500,
+  validation_failure: 500,
+  finish_reason_error: 500,
+  prompt_error: 500,
+  internal_error: 500,
+  not_implemented: 501,
+  client_error: 502,
+  overloaded: 503,
+  draining: 503,
+  timeout: 504,
+};
+
+/** All codes that can stand in the `error` field of an answer. */
+export const PROBLEM_CODES: readonly ProblemCode[] = (Object.keys(PROBLEM_STATUS) as ProblemCode[]).filter(
+  (code) => code !== 'cancelled',
+);
+
+/** An error as it is answered: status, then the JSON body with `error`, `message`, `request_id` and `fields`. */
+export interface Problem {
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly headers: HeaderList;
+}
+
+const NO_FIELDS: Readonly<Record<string, unknown>> = {};
+const NO_HEADERS: HeaderList = [];
+
+export function problem(code: ProblemCode, message: string, fields = NO_FIELDS, headers = NO_HEADERS): Problem {
+  return { status: PROBLEM_STATUS[code], code, message, fields, headers };
+}
+
+export function problemBody(of: Problem, requestId: string): string {
+  return JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields });
+}
+
+/** What is answered when a bug was caught: nothing of the inside. */
+export const INTERNAL_PROBLEM = problem('internal_error', 'The server failed in a way that it should not.');
+
+/** A model's whole reply can be megabytes; this much of it shows what went wrong. */
+const MAX_RAW_OUTPUT = 65_536;
+
+/** A failure as an answer. The report is given where prompts may be told to callers. */
+export function problemOf(failure: Failure, exposed?: CallReport): Problem {
+  const headers = 'retryAfterSeconds' in failure ? retryAfter(failure.retryAfterSeconds) : NO_HEADERS;
+  return problem(failure.code, failure.message, failureFields(failure, exposed), headers);
+}
+
+function retryAfter(seconds: number): HeaderList {
+  return [['retry-after', String(Math.max(1, Math.ceil(seconds)))]];
+}
+
+function failureFields(failure: Failure, exposed: CallReport | undefined): Readonly<Record<string, unknown>> {
+  switch (failure.code) {
+    case 'function_not_found':
+      return { suggestions: failure.suggestions };
+    case 'invalid_argument':
+    case 'invalid_options':
+      return { details: failure.details };
+    case 'missing_credential':
+      return { client: failure.client, variable: failure.variable };
+    case 'validation_failure':
+      return {
+        details: failure.details,
+        raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT),
+        ...(exposed?.prompt === undefined ? {} : { prompt: exposed.prompt }),
+      };
+    case 'finish_reason_error':
+      return { client: failure.client, finish_reason: failure.finishReason };
+    case 'client_error':
+      return {
+        client: failure.client,
+        upstream_status: failure.upstreamStatus,
+        attempts: failure.attempts.map(attemptFields),
+      };
+    case 'timeout':
+      return { timer: failure.timer, after_ms: failure.afterMs, attempts: failure.attempts?.map(attemptFields) };
+    case 'overloaded':
+    case 'draining':
+    case 'prompt_error':
+    case 'cancelled':
+    case 'internal_error':
+      return NO_FIELDS;
+  }
+}
+
+function attemptFields(attempt: Attempt): Readonly<Record<string, unknown>> {
+  return {
+    client: attempt.client,
+    outcome: attempt.outcome,
+    upstream_status: attempt.upstreamStatus,
+    message: attempt.message,
+    duration_ms: Math.round(attempt.durationMs),
+  };
+}

@@ -1,0 +1,88 @@
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../base/json.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import { problem, type Problem } from './problem.ts';
+import type { HttpRequest } from './transport.ts';
+
+/** Deeper than any sensible argument, and far below where recursive code would end the process. */
+const MAX_DEPTH = 128;
+
+/** `application/json` and every `+json` type; RFC 8259 knows no other charset than UTF-8. */
+const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+
+export interface JsonBody {
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** Why a request's body is not even read, judged by its headers. */
+export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
+  const type = request.header('content-type');
+  const encoding = request.header('content-encoding') ?? 'identity';
+  if (type !== undefined && JSON_TYPE.test(type) && encoding.toLowerCase() === 'identity') return undefined;
+  return problem(
+    'unsupported_media_type',
+    'Send the body as "content-type: application/json", in UTF-8, uncompressed.',
+  );
+}
+
+/** The JSON object in a body. Its depth is bounded before anything recursive sees it. */
+export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
+  if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
+  // A valid text of that depth has two brackets for each level.
+  if (text.length > 2 * MAX_DEPTH && depthExceeds(text, MAX_DEPTH)) {
+    return err(problem('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels.`));
+  }
+  return parse(text);
+}
+
+function parse(text: string): Result<JsonBody, Problem> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return err(problem('invalid_json', `The body is not valid JSON: ${reason(error)}.`));
+  }
+  if (isJsonObject(value)) return ok({ text, value });
+  const message = 'The body has to be a JSON object with one key for each parameter.';
+  return err(problem('invalid_argument', message, { details: [{ path: '', message }] }));
+}
+
+/** V8 quotes the text around the fault, which can be long or private; the position is enough. */
+function reason(error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  const position = /at position \d+/.exec(message)?.[0];
+  if (position !== undefined) return `it is wrong ${position}`;
+  return message.includes('end of JSON') ? 'it ends too early' : 'it cannot be parsed';
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+function depthExceeds(text: string, limit: number): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted) {
+      if (code === BACKSLASH) index += 1;
+      else if (code === QUOTE) quoted = false;
+    } else if (code === QUOTE) quoted = true;
+    else if (isOpening(code)) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (isClosing(code)) depth -= 1;
+  }
+  return false;
+}
+
+/** `[` or `{`: they differ in one bit. */
+function isOpening(code: number): boolean {
+  return (code | 32) === 123;
+}
+
+function isClosing(code: number): boolean {
+  return (code | 32) === 125;
+}

@@ -1,0 +1,85 @@
+import { nearestNames } from '../../base/suggestion.ts';
+import type { HttpServices } from './http-services.ts';
+import { problem, problemBody, type Problem } from './problem.ts';
+import { requestId } from './request-id.ts';
+import type { HeaderList, HttpRequest, HttpResponse } from './transport.ts';
+
+export const JSON_TYPE: readonly [string, string] = ['content-type', 'application/json'];
+
+/** One request on its way through a handler: what it is, and the ways to answer it. */
+export class RequestContext {
+  readonly services: HttpServices;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly requestId: string;
+  readonly startedAt = performance.now();
+
+  constructor(services: HttpServices, request: HttpRequest, response: HttpResponse) {
+    this.services = services;
+    this.request = request;
+    this.response = response;
+    this.requestId = requestId(request.header('x-request-id'));
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  /** Adds what every answer has. */
+  headers(own: HeaderList): HeaderList {
+    const list: Array<readonly [string, string]> = [['x-request-id', this.requestId], ...own];
+    if (this.services.config.corsOrigins.length > 0) this.#addCorsHeaders(list);
+    return list;
+  }
+
+  send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
+    this.response.send(status, this.headers(headers), body);
+  }
+
+  json(status: number, value: unknown): void {
+    this.send(status, [JSON_TYPE], JSON.stringify(value));
+  }
+
+  problem(of: Problem, more: HeaderList = []): void {
+    this.send(of.status, [JSON_TYPE, ...of.headers, ...more], problemBody(of, this.requestId));
+  }
+
+  notFound(known: Iterable<string>): void {
+    const { path } = this.request;
+    const suggestions = nearestNames(path, known);
+    this.problem(problem('not_found', `There is nothing at "${path}".`, { suggestions }));
+  }
+
+  methodNotAllowed(allow: string): void {
+    const message = `"${this.request.path}" takes ${allow}, not ${this.request.method}.`;
+    this.problem(problem('method_not_allowed', message, {}, [['allow', allow]]));
+  }
+
+  /** Answers 403 unless the request brings the key where one is needed. */
+  authorized(): boolean {
+    if (this.services.authenticator.check(this.request) !== 'fail') return true;
+    this.problem(unauthorized());
+    return false;
+  }
+
+  #addCorsHeaders(list: Array<readonly [string, string]>): void {
+    const allowed = allowedOrigin(this.services.config.corsOrigins, this.request.header('origin'));
+    if (allowed !== '*') list.push(['vary', 'origin']);
+    if (allowed === undefined) return;
+    list.push(['access-control-allow-origin', allowed], ['access-control-expose-headers', EXPOSED_HEADERS]);
+  }
+}
+
+const EXPOSED_HEADERS =
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, server-timing';
+
+export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
+  const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';
+  return problem('Unauthorized', message, fields);
+}
+
+/** The value of `access-control-allow-origin`, or undefined when this origin is not invited. */
+export function allowedOrigin(invited: readonly string[], origin: string | undefined): string | undefined {
+  if (invited.includes('*')) return '*';
+  return origin !== undefined && invited.includes(origin) ? origin : undefined;
+}

@@ -1,0 +1,106 @@
+import type { HeaderList, HttpResponse } from '../transport.ts';
+import type { StreamSweep, Swept } from './stream-sweep.ts';
+
+/** Proxies and browsers give up on silent connections after 30 to 60 seconds. */
+const HEARTBEAT_MS = 15_000;
+
+/** A reader that takes nothing for this long is gone or stuck; what it holds is freed. */
+const STALLED_READER_MS = 30_000;
+
+/** A line that readers ignore. */
+const COMMENT = ':\n\n';
+
+const STREAM_HEADERS: HeaderList = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache, no-transform'],
+  // nginx would gather the events of a stream into buffers.
+  ['x-accel-buffering', 'no'],
+];
+
+/** What the owner of a stream is told. */
+export interface EventStreamOwner {
+  /** The reader takes events again. */
+  writable(): void;
+  /** The reader took nothing for too long; its connection is cut. */
+  stalled(): void;
+}
+
+/** Server-sent events on one response, in order: heartbeats when silent, and an end to readers that take nothing. */
+export class EventStream implements Swept {
+  readonly #response: HttpResponse;
+  readonly #owner: EventStreamOwner;
+  readonly #sweep: StreamSweep;
+  #opened = false;
+  #writable = true;
+  #lastWriteAt = 0;
+  #lastProgressAt = 0;
+
+  constructor(response: HttpResponse, sweep: StreamSweep, owner: EventStreamOwner) {
+    this.#response = response;
+    this.#sweep = sweep;
+    this.#owner = owner;
+  }
+
+  get opened(): boolean {
+    return this.#opened;
+  }
+
+  /** False while the reader is behind: what can be left out should be. */
+  get writable(): boolean {
+    return this.#writable;
+  }
+
+  /** Sends status 200 and a comment, which makes the headers leave. */
+  open(headers: HeaderList): void {
+    if (this.#opened) return;
+    this.#opened = true;
+    this.#response.start(200, [...STREAM_HEADERS, ...headers], COMMENT);
+    this.#response.onDrain((empty) => this.#drained(empty));
+    this.#sweep.add(this);
+    this.#write(COMMENT);
+  }
+
+  /** One event: `json` is JSON text, which has no line breaks of its own. */
+  event(json: string): void {
+    this.#write(`data: ${json}\n\n`);
+  }
+
+  /** The last event. */
+  last(json: string): void {
+    this.#sweep.delete(this);
+    this.#response.write(`data: ${json}\n\n`);
+    this.#response.end();
+  }
+
+  /** The reader left: nothing more is written. */
+  close(): void {
+    this.#sweep.delete(this);
+  }
+
+  /** Cuts the connection without a last event. */
+  abandon(): void {
+    this.close();
+    this.#response.destroy();
+  }
+
+  sweep(now: number): void {
+    if (!this.#writable && now - this.#lastProgressAt >= STALLED_READER_MS) this.#owner.stalled();
+    else if (this.#writable && now - this.#lastWriteAt >= HEARTBEAT_MS) this.#write(COMMENT);
+  }
+
+  #write(text: string): void {
+    const now = performance.now();
+    this.#lastWriteAt = now;
+    const wasWritable = this.#writable;
+    this.#writable = this.#response.write(text);
+    // Falling behind starts the clock; being behind already does not start it again.
+    if (wasWritable) this.#lastProgressAt = now;
+  }
+
+  #drained(empty: boolean): void {
+    this.#lastProgressAt = performance.now();
+    if (!empty) return;
+    this.#writable = true;
+    this.#owner.writable();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Config } from '../config/config.ts';
+
+/** What the primary sends to a worker, over the channel of node:cluster. */
+export type PrimaryMessage =
+  /** The first message: everything a worker needs. It answers `listening` or `failed`. */
+  | {
+      readonly type: 'start';
+      readonly config: Config;
+      /** Host and port to listen on; the port is never 0. */
+      readonly port: number;
+      /** File of the program, named by its hash. */
+      readonly programPath: string;
+      readonly version: string;
+      /** Position among the workers, from 1; a replacement gets the number of the one it replaces. */
+      readonly number: number;
+    }
+  /** Readiness fails from now on; everything else goes on. */
+  | { readonly type: 'unready' }
+  /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
+  | { readonly type: 'drain'; readonly timeoutMs: number }
+  /** Say `metrics` with the same id. */
+  | { readonly type: 'collect-metrics'; readonly id: number }
+  /** Answers `merge-metrics`. */
+  | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
+  /** Answers `take-turn`. */
+  | { readonly type: 'turn'; readonly id: number; readonly turn: number };
+
+/** What a worker sends to the primary. */
+export type WorkerMessage =
+  /** Connections are accepted; heartbeats follow. */
+  | { readonly type: 'listening'; readonly transport: 'uws' | 'node' }
+  /** It cannot start: the reason, for the log and, at the first start, for the user. It exits. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** Once a second. A worker that is silent for 9 seconds is killed. */
+  | { readonly type: 'heartbeat'; readonly inFlight: number; readonly rssBytes: number }
+  /** Answers `collect-metrics`; also sent alone now and then, so that little is lost when it dies. */
+  | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }
+  /** Somebody asked this worker for the metrics of all. Answered by `merged-metrics`. */
+  | { readonly type: 'merge-metrics'; readonly id: number }
+  /** Which client of a round-robin list is next, over all workers. Answered by `turn`. */
+  | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
+  /** Everything is finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
+  | { readonly type: 'drained'; readonly cut: number };
+
+/** One metric with its values, in the form in which prom-client takes it apart and merges it. */
+export interface MetricData {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  readonly aggregator: string;
+  readonly values: readonly MetricValue[];
+}
+
+export interface MetricValue {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
+  'listening',
+  'failed',
+  'heartbeat',
+  'metrics',
+  'merge-metrics',
+  'take-turn',
+  'drained',
+]);
+
+const PRIMARY_TYPES: ReadonlySet<unknown> = new Set<PrimaryMessage['type']>([
+  'start',
+  'unready',
+  'drain',
+  'collect-metrics',
+  'merged-metrics',
+  'turn',
+]);
+
+/** Both ends are of one build, so the type says it all; other libraries may send messages of their own. */
+export function isWorkerMessage(message: unknown): message is WorkerMessage {
+  return hasType(message, WORKER_TYPES);
+}
+
+export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
+  return hasType(message, PRIMARY_TYPES);
+}
+
+function hasType(message: unknown, types: ReadonlySet<unknown>): boolean {
+  return typeof message === 'object' && message !== null && 'type' in message && types.has(message.type);
+}

@@ -1,6 +1,7 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Type } from '../../schema/type.ts';
+import { namesIn, partsOf, reachedFrom, withInside } from './type-graph.ts';
 
 type Union = Extract<Type, { readonly kind: 'union' }>;
 
@@ -30,8 +31,9 @@ export class AmbiguousRecursion {
   }
 
   #isAmbiguous(name: string): boolean {
-    return this.#parts(name)
-      .flatMap(unionsIn)
+    return partsOf(name, this.#index)
+      .flatMap(withInside)
+      .filter((type) => type.kind === 'union')
       .some((union) => {
         const back = this.#flat(union).filter((member) => this.#reachedFrom([member]).has(name));
         return sameShapeTwice(back) && !this.#toldApart(back);
@@ -67,13 +69,6 @@ export class AmbiguousRecursion {
     );
   }
 
-  /** The types that a class or alias is made of. */
-  #parts(name: string): readonly Type[] {
-    const alias = this.#index.aliases.get(name);
-    if (alias !== undefined) return [alias.type];
-    return this.#index.classes.get(name)?.fields.map((field) => field.type) ?? [];
-  }
-
   /** Names of all classes and aliases that can occur in a value of one of the types. */
   #reachedFrom(types: readonly Type[]): ReadonlySet<string> {
     const reached = new Set<string>();
@@ -84,31 +79,10 @@ export class AmbiguousRecursion {
   }
 
   #closure(name: string): ReadonlySet<string> {
-    const known = this.#reached.get(name);
-    if (known !== undefined) return known;
-    const reached = new Set([name]);
-    for (const one of reached) {
-      for (const next of this.#parts(one).flatMap(namesIn)) reached.add(next);
-    }
-    this.#reached.set(name, reached);
+    let reached = this.#reached.get(name);
+    if (reached === undefined) this.#reached.set(name, (reached = reachedFrom([name], this.#index)));
     return reached;
   }
-}
-
-function namesIn(type: Type): readonly string[] {
-  if (type.kind === 'class' || type.kind === 'alias') return [type.name];
-  return insideOf(type).flatMap(namesIn);
-}
-
-function unionsIn(type: Type): readonly Union[] {
-  const inside = insideOf(type).flatMap(unionsIn);
-  return type.kind === 'union' ? [type, ...inside] : inside;
-}
-
-function insideOf(type: Type): readonly Type[] {
-  if (type.kind === 'list') return [type.element];
-  if (type.kind === 'map') return [type.value];
-  return type.kind === 'union' ? type.members : [];
 }
 
 function sameShapeTwice(members: readonly Type[]): boolean {

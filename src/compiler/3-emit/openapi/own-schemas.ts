@@ -114,6 +114,16 @@ function clientSchema(): JsonObject {
 /** The one body of every error. New codes may come, so `error` is no closed enum. */
 function errorSchema(): JsonObject {
   const fault = objectSchema({ path: TEXT, message: TEXT });
+  const attempt = objectSchema(
+    {
+      client: TEXT,
+      outcome: TEXT,
+      upstream_status: { type: 'integer' },
+      message: TEXT,
+      duration_ms: { type: 'integer' },
+    },
+    ['client', 'outcome', 'duration_ms'],
+  );
   const properties = {
     error: described(TEXT, 'A stable code, such as `invalid_argument`.'),
     message: described(TEXT, 'What is wrong and what to do about it.'),
@@ -121,12 +131,13 @@ function errorSchema(): JsonObject {
     details: described({ type: 'array', items: fault }, 'Every fault of the request or of the reply, with its path.'),
     suggestions: described({ type: 'array', items: TEXT }, 'Names nearest to the one asked for.'),
     raw_output: described(TEXT, 'What the model answered, where it does not fit the return type.'),
+    finish_reason: described(TEXT, 'Why the model stopped.'),
     client: described(TEXT, 'The client that failed.'),
+    variable: described(TEXT, 'The environment variable that is missing.'),
     upstream_status: described({ type: 'integer' }, 'The HTTP status of the provider.'),
-    attempts: described(
-      { type: 'array', items: { type: 'object', additionalProperties: true } },
-      'Every attempt that was made, in order.',
-    ),
+    attempts: described({ type: 'array', items: attempt }, 'Every attempt that was made, in order.'),
+    timer: described(TEXT, 'The timer that ran out.'),
+    after_ms: described({ type: 'number' }, 'After how many milliseconds it ran out.'),
   };
   return { ...objectSchema(properties, ['error', 'message', 'request_id']), additionalProperties: true };
 }

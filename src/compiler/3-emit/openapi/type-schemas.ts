@@ -1,4 +1,3 @@
-import { unreachable } from '../../../base/invariant.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { acceptsNull } from '../../../schema/accepts-null.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
@@ -8,10 +7,16 @@ import type { ClassType, EnumType, FieldType, Type } from '../../../schema/type.
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 import { anyOf, choice, described, NULL, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
-import { differsAsInput } from './view-difference.ts';
+import { differsAsInput, showsState } from './view-difference.ts';
 
 /** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
 export type View = 'input' | 'output' | 'partial';
+
+/** A type, or what its definition says of it: what is asked of either is the same. */
+interface Checkable {
+  readonly kind: Type['kind'];
+  readonly constraints?: readonly Constraint[] | undefined;
+}
 
 const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
 
@@ -25,6 +30,7 @@ export class TypeSchemas {
   readonly #allocator: NameAllocator;
   readonly #names = new Map<string, string>();
   readonly #components = new Map<string, JsonObject>();
+  readonly #pending: Array<{ readonly componentName: string; readonly name: string; readonly view: View }> = [];
 
   constructor(index: DefinitionIndex, own: OwnSchemas, allocator: NameAllocator) {
     this.#index = index;
@@ -32,28 +38,41 @@ export class TypeSchemas {
     this.#allocator = allocator;
   }
 
-  /** Components that the schemas made so far refer to. */
+  /** Components that the schemas made so far lead to. */
   get components(): ReadonlyMap<string, JsonObject> {
+    // A queue and no recursion: definitions may refer to one another in chains of any length.
+    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
+      this.#components.set(next.componentName, this.#definition(next.name, next.view));
+    }
     return this.#components;
   }
 
   /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
   of(type: Type, view: View): JsonObject {
     if (view === 'input') return this.#bare(type, view);
-    const done = type.stream?.done === true || (type.kind === 'class' && this.#class(type.name).streamDone);
-    const inner = this.#bare(type, done ? 'output' : view);
-    const checked = this.#withChecks(type, inner, view);
+    const inner = this.#bare(type, this.#isDone(type) && !showsState(type, this.#index) ? 'output' : view);
+    const checked = this.#withChecks(type, this.#withChecks(this.#named(type), inner, view), view);
     return view === 'partial' && type.stream?.withState === true ? withState(type, checked) : checked;
   }
 
-  #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
-    const own = type.constraints ?? [];
-    const labels = checkLabels(type.kind === 'class' ? [...this.#class(type.name).constraints, ...own] : own);
+  #withChecks(checkable: Checkable, schema: JsonObject, view: View): JsonObject {
+    const labels = checkLabels(checkable.constraints);
     if (labels.length === 0) return schema;
     const checks = Object.fromEntries(labels.map((label) => [label, this.#own.ref('SvcCheck')]));
     return view === 'partial'
-      ? objectSchema({ value: nullableOf(type, schema), checks: objectSchema(checks, []) })
+      ? objectSchema({ value: nullableOf(checkable, schema), checks: objectSchema(checks, []) })
       : objectSchema({ value: schema, checks: objectSchema(checks) });
+  }
+
+  /** What the definition of a class or enum says of every value of it. */
+  #named(type: Type): Checkable {
+    if (type.kind === 'class') return { kind: type.kind, constraints: this.#class(type.name).constraints };
+    if (type.kind === 'enum') return { kind: type.kind, constraints: this.#index.enums.get(type.name)?.constraints };
+    return { kind: type.kind, constraints: undefined };
+  }
+
+  #isDone(type: Type): boolean {
+    return type.stream?.done === true || (type.kind === 'class' && this.#class(type.name).streamDone);
   }
 
   #bare(type: Type, view: View): JsonObject {
@@ -82,8 +101,6 @@ export class TypeSchemas {
         return this.#map(type.key, type.value, view);
       case 'union':
         return this.#union(type.members, view);
-      default:
-        return unreachable(type);
     }
   }
 
@@ -112,7 +129,7 @@ export class TypeSchemas {
     if (known !== undefined) return schemaRef(known);
     const componentName = seen === 'output' ? name : this.#allocator.allocate(`${name}${SUFFIX[seen]}`);
     this.#names.set(key, componentName);
-    this.#components.set(componentName, this.#definition(name, seen));
+    this.#pending.push({ componentName, name, view: seen });
     return schemaRef(componentName);
   }
 
@@ -150,8 +167,7 @@ export class TypeSchemas {
 
   /** Wrappers are there from the start, lists and maps begin empty. */
   #alwaysThere(type: Type): boolean {
-    if (type.stream?.withState === true || isChecked(type)) return true;
-    if (type.kind === 'class') return checkLabels(this.#class(type.name).constraints).length > 0;
+    if (type.stream?.withState === true || isChecked(type) || isChecked(this.#named(type))) return true;
     return (type.kind === 'list' || type.kind === 'map') && type.stream?.done !== true;
   }
 
@@ -161,7 +177,7 @@ export class TypeSchemas {
 }
 
 /** Null allowed beside values of the type. */
-function nullableOf(type: Type | undefined, schema: JsonObject): JsonObject {
+function nullableOf(type: Checkable | undefined, schema: JsonObject): JsonObject {
   if (type?.kind === 'class') return nullable(schema, 'object');
   return type?.kind === 'enum' ? nullable(schema, 'string') : nullable(schema);
 }
@@ -175,11 +191,11 @@ function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
   return type.kind === 'literal' && !isChecked(type) ? [type.value] : [];
 }
 
-function isChecked(type: Type): boolean {
-  return checkLabels(type.constraints ?? []).length > 0;
+function isChecked({ constraints }: Checkable): boolean {
+  return checkLabels(constraints).length > 0;
 }
 
-function checkLabels(constraints: readonly Constraint[]): readonly string[] {
+function checkLabels(constraints: readonly Constraint[] = []): readonly string[] {
   return constraints.flatMap(({ level, label }) => (level === 'check' && label !== undefined ? [label] : []));
 }
 

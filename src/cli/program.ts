@@ -36,8 +36,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const program = new Command('svc')
     .description('Serves typed LLM functions, written in definition files, as HTTP endpoints.')
-    .version(packageInfo().version, '--version', 'print the version')
-    .helpOption('--help', 'print what can be given')
+    .version(packageInfo().version, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print what can be given')
     .helpCommand('help [command]', 'print what a command can be given')
     .usage('<command> [options]');
   for (const describe of COMMANDS) program.addCommand(describe(terminal, finish));
@@ -54,7 +54,7 @@ function speakThrough(command: Command, terminal: Terminal): void {
     getErrHasColors: () => terminal.error.colour,
     outputError: (text, write) => write(`${oneLine(text, command)}\n`),
   });
-  if (command.parent !== null) command.helpOption('--help', 'print what can be given');
+  if (command.parent !== null) command.helpOption('-h, --help', 'print what can be given');
 }
 
 /** `error: unknown option '--prot'`, a line break and `(Did you mean --port?)` become one line. */

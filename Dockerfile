@@ -1,0 +1,41 @@
+# Debian, not Alpine: the binaries of the HTTP transport are built for glibc. On another libc svc falls back to node:http.
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json ./
+COPY .build .build
+COPY src src
+COPY workers workers
+RUN npm run build
+
+FROM node:22-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && npm cache clean --force
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json LICENSE ./
+COPY svc_src svc_src
+RUN chmod +x dist/src/cli/main.js && ln -s /app/dist/src/cli/main.js /usr/local/bin/svc
+
+# Mount your definitions over /srv/svc_src; what is there until then are the samples.
+#   docker run --rm -p 8080:2024 -v "$PWD/svc_src:/srv/svc_src:ro" --read-only --tmpfs /tmp svc
+# Only /tmp has to be writable: the compiled program is handed to the workers there.
+WORKDIR /srv
+COPY svc_src svc_src
+USER node
+EXPOSE 2024
+
+# Asks the port of SVC_PORT: set the port there and not with --port.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["svc", "healthcheck"]
+
+# svc is process 1 itself: it forwards signals to its workers and reaps them. Give it time to drain:
+# docker stop --time 70.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["svc"]
+CMD ["serve"]

@@ -1,0 +1,90 @@
+import { Cancellation } from '../../src/base/cancellation.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { SourceFile } from '../../src/diagnostics/source-file.ts';
+import { silentLogger } from '../../src/logging/logger.ts';
+import { createRuntime } from '../../src/runtime/function/create-runtime.ts';
+import type { CallContext, CallOrigin, CallOutcome, FunctionRuntime } from '../../src/runtime/function/runtime.ts';
+import type { RuntimeOptions } from '../../src/runtime/function/runtime-options.ts';
+import type { Program } from '../../src/schema/program.ts';
+
+/** The program of one definition file; throws its diagnostics. */
+export function compileText(text: string): Program {
+  const { program, diagnostics } = compile([new SourceFile('main.svc', text)], {
+    version: '0.1.0',
+    versionCheck: false,
+    beta: true,
+    apiKey: false,
+  });
+  if (program === undefined) throw new Error(diagnostics.map((found) => found.message).join('\n'));
+  return program;
+}
+
+export function testRuntime(
+  text: string,
+  env: Readonly<Record<string, string>> = {},
+  options: Partial<RuntimeOptions> = {},
+): FunctionRuntime {
+  return createRuntime(compileText(text), {
+    logger: silentLogger,
+    env,
+    clientRegistry: 'open',
+    allowPrivateUrls: true,
+    exposePrompts: false,
+    parseElsewhereAbove: Infinity,
+    ...options,
+  });
+}
+
+export function callContext(deadlineMs = 10_000, cancellation = new Cancellation()): CallContext {
+  return { requestId: 'test', cancellation, deadlineMs };
+}
+
+/** Prepares and calls; a request that does not fit is an outcome too. */
+export function callFunction(
+  runtime: FunctionRuntime,
+  name: string,
+  body: unknown,
+  context: CallContext = callContext(),
+): Promise<CallOutcome> {
+  const prepared = runtime.prepare(name, body, LOCAL);
+  if (!prepared.ok) return Promise.resolve({ result: prepared, report: NOTHING });
+  return runtime.call(prepared.value, context);
+}
+
+export interface Streamed {
+  readonly outcome: CallOutcome;
+  /** `text`, `reset: …` and every partial, in the order in which they came. */
+  readonly events: readonly string[];
+}
+
+/** Prepares and streams, taking each partial at once. */
+export function streamFunction(
+  runtime: FunctionRuntime,
+  name: string,
+  body: unknown,
+  context: CallContext = callContext(),
+): Promise<Streamed> {
+  const prepared = runtime.prepare(name, body, LOCAL);
+  if (!prepared.ok) return Promise.resolve({ outcome: { result: prepared, report: NOTHING }, events: [] });
+  const call = prepared.value;
+  const events: string[] = [];
+  return new Promise((resolve) => {
+    const stream = runtime.stream(call, context, {
+      text: () => {
+        const partial = stream.takePartial();
+        if (partial !== undefined) events.push(partial);
+      },
+      reset: (reason) => events.push(`reset: ${reason}`),
+      ended: (outcome) => resolve({ outcome, events }),
+    });
+  });
+}
+
+/** The value of a call, or its failure's code. */
+export function valueOf(outcome: CallOutcome): unknown {
+  return outcome.result.ok ? JSON.parse(outcome.result.value.json) : outcome.result.failure.code;
+}
+
+const LOCAL: CallOrigin = { local: true };
+
+const NOTHING = { attempts: [], usage: {}, modelMs: 0, flags: [] };

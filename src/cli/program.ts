@@ -18,7 +18,7 @@ const COMMANDS: readonly DescribeCommand[] = [
   healthcheckCommand,
 ];
 
-/** Runs one command line (without the program's name) and resolves to the exit code. Never rejects for bad usage. */
+/** Runs one command line (without the program's name) and resolves to the exit code. Rejects for bugs alone. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = 0;
   const program = createProgram(terminal, (ended) => {
@@ -29,8 +29,15 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
+    if (!isSystemError(error)) throw error;
+    terminal.error.write(`svc: ${error.message}\n`);
+    return 1;
   }
+}
+
+/** The machine said no: no permission, no space, no such folder. Not a bug, so it needs no stack trace. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {

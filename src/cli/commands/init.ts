@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { SettingKey } from '../../config/settings.ts';
@@ -33,8 +33,9 @@ export function initCommand(terminal: Terminal, finish: (code: ExitCode) => void
 }
 
 function init(directory: string, terminal: Terminal): ExitCode {
-  if (existsSync(directory) && readdirSync(directory).length > 0) {
-    terminal.error.write(`svc: "${directory}" is not empty, so nothing was written. Name another one with --from.\n`);
+  const obstacle = obstacleAt(directory);
+  if (obstacle !== undefined) {
+    terminal.error.write(`svc: "${directory}" ${obstacle}, so nothing was written. Name another one with --from.\n`);
     return 1;
   }
   const samples = join(packageInfo().root, 'svc_src');
@@ -46,6 +47,14 @@ function init(directory: string, terminal: Terminal): ExitCode {
   const from = directory === './svc_src' ? '' : ` --from ${directory}`;
   terminal.out.write(`\nNext: svc serve${from}, then open http://localhost:2024/docs\n`);
   return 0;
+}
+
+/** Why the directory cannot take samples; undefined when it is empty or not there. */
+function obstacleAt(directory: string): string | undefined {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (!found.isDirectory()) return 'is not a directory';
+  return readdirSync(directory).length > 0 ? 'is not empty' : undefined;
 }
 
 /** The flag `wx` fails for a file that exists, also for one that appeared just now. */

@@ -1,0 +1,54 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+
+const samples = fileURLToPath(new URL('../../svc_src', import.meta.url));
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs a command line in this process, with what it says collected. */
+export async function svc(...args: readonly string[]): Promise<Ended> {
+  let out = '';
+  let error = '';
+  const code = await runProgram(args, {
+    out: {
+      colour: false,
+      write: (text) => {
+        out += text;
+      },
+    },
+    error: {
+      colour: false,
+      write: (text) => {
+        error += text;
+      },
+    },
+  });
+  return { code, out, error };
+}
+
+/** Every test of the file runs in an empty directory of its own. */
+export function inEmptyDirectory(): void {
+  const home = process.cwd();
+  let directory = '';
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'svc-cli-'));
+    process.chdir(directory);
+  });
+  afterEach(() => {
+    process.chdir(home);
+    rmSync(directory, { recursive: true });
+  });
+}
+
+/** Puts the sample definitions into `svc_src` of the current directory. */
+export function copySamples(): void {
+  cpSync(samples, 'svc_src', { recursive: true });
+}

@@ -1,0 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
+
+inEmptyDirectory();
+
+test('openapi prints the document as JSON, with the tests of the definitions as examples', async () => {
+  copySamples();
+  const { code, out, error } = await svc('openapi');
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  const document = JSON.parse(out);
+  expect(document.openapi).toBe('3.0.3');
+  expect(Object.keys(document.paths)).toContain('/call/ExtractResume');
+  expect(out).toContain('Ada Lovelace');
+});
+
+test('as YAML it is the same document', async () => {
+  copySamples();
+  const { out: json } = await svc('openapi');
+  const { code, out: yaml } = await svc('openapi', '--format', 'yaml');
+  expect(code).toBe(0);
+  expect(yaml).toMatch(/^openapi: 3\.0\.3\n/u);
+  expect(parse(yaml)).toEqual(JSON.parse(json));
+});
+
+test('definitions with errors have no document: they are reported, and the exit code is 1', async () => {
+  copySamples();
+  writeFileSync('svc_src/zz.svc', 'class {');
+  const { code, out, error } = await svc('openapi');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(error).toContain('svc_src/zz.svc');
+});

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../base/suggestion.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
 
@@ -64,7 +65,83 @@ export function reservedName(span: Span, name: string): Diagnostic {
   return problem('reserved-name', span, `"${name}" cannot be assigned to.`, 'Choose another name.');
 }
 
-function problem(code: string, span: Span, message: string, help?: string): Diagnostic {
+// Names and arguments: errors are what fails for certain at run time, the rest are warnings.
+
+export function unknownVariable(span: Span, name: string, names: Iterable<string>): Diagnostic {
+  const help = name === 'null' ? 'Write "none".' : didYouMean(name, names);
+  return warning('unknown-variable', span, `There is no variable "${name}", so nothing is printed.`, help);
+}
+
+export function unknownFunction(span: Span, name: string, names: Iterable<string>): Diagnostic {
+  return problem(
+    'unknown-function',
+    span,
+    `There is no function or template_string "${name}".`,
+    didYouMean(name, names),
+  );
+}
+
+export function unknownFilter(span: Span, name: string, names: Iterable<string>): Diagnostic {
+  return problem('unknown-filter', span, `There is no filter "${name}".`, didYouMean(name, names));
+}
+
+export function unknownTest(span: Span, name: string, names: Iterable<string>): Diagnostic {
+  return problem('unknown-test', span, `There is no test "${name}".`, didYouMean(name, names));
+}
+
+export function wrongArguments(span: Span, what: string, reason: string): Diagnostic {
+  return problem('wrong-arguments', span, `The arguments of ${what} do not fit: ${reason}.`);
+}
+
+export function missingArgument(span: Span, callee: string, name: string): Diagnostic {
+  const message = `"${callee}" is used without its argument "${name}".`;
+  return warning('missing-argument', span, message, 'Nothing is printed for it; pass a value.');
+}
+
+export function unknownField(
+  span: Span,
+  { owner, name, names }: { readonly owner: string; readonly name: string; readonly names: readonly string[] },
+): Diagnostic {
+  const message = `There is no "${name}" in ${owner}, so nothing is printed.`;
+  return warning('unknown-field', span, message, didYouMean(name, names));
+}
+
+export function unknownEnumValue(
+  span: Span,
+  { enumName, value, names }: { readonly enumName: string; readonly value: string; readonly names: readonly string[] },
+): Diagnostic {
+  const help = didYouMean(value, names) || `Its values are ${names.map((name) => `"${name}"`).join(', ')}.`;
+  return warning('unknown-enum-value', span, `The enum "${enumName}" has no value "${value}".`, help);
+}
+
+export function enumComparedWithAlias(span: Span, realName: string, alias: string): Diagnostic {
+  const message = `"${alias}" is an alias: the comparison is never true.`;
+  return warning('enum-alias', span, message, `Compare with "${realName}".`);
+}
+
+export function unusedParameter(span: Span, name: string): Diagnostic {
+  return warning(
+    'unused-parameter',
+    span,
+    `The parameter "${name}" is never used.`,
+    'Use it in the prompt or remove it.',
+  );
+}
+
+export function missingOutputFormat(span: Span): Diagnostic {
+  return warning(
+    'no-output-format',
+    span,
+    'The prompt does not tell the model which format to answer in.',
+    'Add "{{ ctx.output_format }}" to it.',
+  );
+}
+
+function warning(code: string, span: Span, message: string, help: string): Diagnostic {
+  return { ...problem(code, span, message, help), severity: 'warning' };
+}
+
+function problem(code: string, span: Span, message: string, help = ''): Diagnostic {
   const base = { code: `template/${code}`, severity: 'error', message, span } as const;
-  return help === undefined ? base : { ...base, help };
+  return help === '' ? base : { ...base, help };
 }

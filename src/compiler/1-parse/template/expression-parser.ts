@@ -218,6 +218,7 @@ export class ExpressionParser {
     const token = this.#reader.current;
     switch (token.type) {
       case 'string':
+        return this.#strings();
       case 'integer':
       case 'float':
         this.#reader.next();
@@ -228,6 +229,14 @@ export class ExpressionParser {
       case 'end':
         return this.#bracketed(token);
     }
+  }
+
+  /** Strings one after the other are one string. */
+  #strings(): Expression {
+    const { start } = this.#reader.current;
+    let value = '';
+    while (this.#reader.current.type === 'string') value += this.#reader.next().text;
+    return { kind: 'string', value, ...this.#reader.context.located(start, this.#reader.previousEnd) };
   }
 
   #name(token: Token): Expression {
@@ -303,7 +312,6 @@ function argumentsOf(args: Arguments): readonly Expression[] {
 }
 
 function literal(token: Token): ExpressionShape {
-  if (token.type === 'string') return { kind: 'string', value: token.text };
   const value = Number(token.text);
   return token.type === 'integer' ? { kind: 'integer', value } : { kind: 'float', value };
 }

@@ -13,7 +13,7 @@ type ForStatement = Extract<Statement, { readonly kind: 'for' }>;
 interface CompiledLoop {
   readonly assign: Assign;
   readonly loopSlot: number;
-  /** Slots of names that the body sets: unset again in each round. */
+  /** Slots of names that the body sets: unset when the loop begins, kept from round to round. */
   readonly setSlots: readonly number[];
   readonly filter: Evaluate | undefined;
   readonly body: Execute;
@@ -63,11 +63,11 @@ function runLoop(loop: CompiledLoop, iterable: Value, { frame, depth }: Activati
   if (items.length === 0) return loop.otherwise(frame);
   const recurse = loop.recursive ? (next: Value) => runAgain(loop, next, { frame, depth: depth + 1 }) : undefined;
   const value = new LoopValue(items, depth, recurse);
+  for (const slot of loop.setSlots) slots[slot] = UNSET;
   for (let index = 0; index < items.length; index += 1) {
     run.charge(1);
     value.index = index;
     slots[loop.loopSlot] = value;
-    for (const slot of loop.setSlots) slots[slot] = UNSET;
     loop.assign(frame, items[index]);
     loop.body(frame);
   }

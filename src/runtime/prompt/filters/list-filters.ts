@@ -6,7 +6,7 @@ import { plainTextOf, printValue } from '../values/print-value.ts';
 import { Output, type RichText } from '../values/rich-text.ts';
 import type { Run } from '../run.ts';
 import { calculate } from '../values/calculate.ts';
-import { entriesOf, isList, isTrue, kindOf, numberOf, type Value } from '../values/value.ts';
+import { entriesOf, Group, isList, isTrue, kindOf, numberOf, type Value } from '../values/value.ts';
 import { countOf } from './text-filters.ts';
 
 export function join(value: Value, separator: Value): string | RichText {
@@ -108,7 +108,7 @@ export function groupItems(value: Value, [attribute, fallback]: readonly Value[]
     if (last !== undefined && valuesEqual(foldCase(last.key, false), foldCase(key, false))) last.items.push(item);
     else groups.push({ key, items: [item] });
   }
-  return groups.map((group) => [group.key, group.items]);
+  return groups.map((group) => Group.of<Value>(group.key, group.items));
 }
 
 export function smallest(value: Value): Value {

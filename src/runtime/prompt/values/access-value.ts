@@ -2,13 +2,14 @@ import { TemplateFault } from '../template-fault.ts';
 import { valuesEqual } from './compare-values.ts';
 import { plainTextOf } from './print-value.ts';
 import { RichText } from './rich-text.ts';
-import { entriesOf, isList, isRecord, kindOf, LazyList, numberOf, Special, type Value } from './value.ts';
+import { entriesOf, Group, isList, isRecord, kindOf, LazyList, numberOf, Special, type Value } from './value.ts';
 
 /** `object.name`. Only data: own properties of JSON objects, entries of maps, and what special values offer. */
 export function attributeOf(object: Value, name: string): Value {
   if (typeof object === 'object' && object !== null) {
     if (object instanceof Special) return object.attribute(name);
     if (object instanceof Map) return object.get(name) as Value;
+    if (object instanceof Group) return object.attribute(name);
     return isRecord(object) && Object.hasOwn(object, name) ? object[name] : undefined;
   }
   if (object === undefined) throw new TemplateFault(`cannot read "${name}" of a value that is not there (undefined)`);

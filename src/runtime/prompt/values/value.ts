@@ -71,6 +71,14 @@ export function floatOf(value: number): Value {
 /** What `split` gives: a list that prints as `<iterator>`. */
 export class LazyList extends Array<Value> {}
 
+/** A group of `groupby`: the pair of key and items, also by the names `grouper` and `list`. */
+export class Group extends Array<Value> {
+  attribute(name: string): Value {
+    if (name === 'grouper') return this[0];
+    return name === 'list' ? this[1] : undefined;
+  }
+}
+
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }

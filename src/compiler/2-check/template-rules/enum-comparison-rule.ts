@@ -1,0 +1,41 @@
+import { enumComparedWithAlias, unknownEnumValue } from '../../../diagnostics/catalogue/template.ts';
+import type { EnumType } from '../../../schema/type.ts';
+import type { Expression } from '../../../schema/template.ts';
+import { alternatives } from './static-value.ts';
+import type { RuleContext } from './template-rule.ts';
+
+/**
+ * An enum equals the real names of its values and nothing else. A comparison with another string, as with an alias, is
+ * never true: a warning.
+ */
+export function enumComparisonRule(expression: Expression, context: RuleContext): void {
+  if (expression.kind !== 'binary') return;
+  const { operator, left, right } = expression;
+  if (operator === '==' || operator === '!=') {
+    compare(left, right, context);
+    compare(right, left, context);
+  } else if ((operator === 'in' || operator === 'not in') && right.kind === 'list') {
+    for (const item of right.items) compare(left, item, context);
+  }
+}
+
+function compare(side: Expression, other: Expression, context: RuleContext): void {
+  if (other.kind !== 'string') return;
+  const type = enumOf(side, context);
+  if (type === undefined || type.dynamic || type.values.some((value) => value.name === other.value)) return;
+  const aliased = type.values.find((value) => value.alias === other.value);
+  if (aliased !== undefined) {
+    context.report(enumComparedWithAlias(context.span(other), `${type.name}.${aliased.name}`, other.value));
+    return;
+  }
+  const names = type.values.map((value) => value.name);
+  context.report(unknownEnumValue(context.span(other), { enumName: type.name, value: other.value, names }));
+}
+
+/** The enum of an expression that can be nothing else (or null). */
+function enumOf(expression: Expression, context: RuleContext): EnumType | undefined {
+  const value = context.valueOf(expression);
+  if (value.kind !== 'typed') return undefined;
+  const [only, ...others] = alternatives(value.type, context.definitions);
+  return only?.kind === 'enum' && others.length === 0 ? context.definitions.enums.get(only.name) : undefined;
+}

@@ -1,0 +1,84 @@
+import type { Expression, FilterCall, Statement } from '../../../schema/template.ts';
+import { partsOf } from './template-walker.ts';
+
+/** The names in a template, wherever they stand. */
+export interface NamesInTemplate {
+  /** Every name that is read. */
+  readonly read: ReadonlySet<string>;
+  /** Every `.attribute` and `["attribute"]`. */
+  readonly attributes: ReadonlySet<string>;
+  /** Names that stand for themselves, not as the object of an attribute. */
+  readonly barePlaces: ReadonlySet<string>;
+}
+
+export function namesIn(body: readonly Statement[]): NamesInTemplate {
+  const read = new Set<string>();
+  const attributes = new Set<string>();
+  const barePlaces = new Set<string>();
+  const stack = [...expressionsOf(body)];
+  for (let expression = stack.pop(); expression !== undefined; expression = stack.pop()) {
+    if (expression.kind === 'name') {
+      read.add(expression.name);
+      barePlaces.add(expression.name);
+      continue;
+    }
+    const parts = partsOf(expression);
+    if (expression.kind === 'attribute') attributes.add(expression.name);
+    if (expression.kind === 'index' && expression.index.kind === 'string') attributes.add(expression.index.value);
+    const owner = expression.kind === 'attribute' || expression.kind === 'index' ? expression.object : undefined;
+    if (owner?.kind === 'name') read.add(owner.name);
+    stack.push(...parts.filter((part) => part !== owner || part.kind !== 'name'));
+  }
+  return { read, attributes, barePlaces };
+}
+
+function* expressionsOf(body: readonly Statement[]): Generator<Expression> {
+  for (const statement of body) {
+    switch (statement.kind) {
+      case 'text':
+        break;
+      case 'print':
+        yield statement.expression;
+        break;
+      case 'if':
+        for (const branch of statement.branches) {
+          yield branch.condition;
+          yield* expressionsOf(branch.body);
+        }
+        yield* expressionsOf(statement.otherwise);
+        break;
+      case 'for':
+        yield statement.iterable;
+        if (statement.filter !== undefined) yield statement.filter;
+        yield* expressionsOf(statement.body);
+        yield* expressionsOf(statement.otherwise);
+        break;
+      case 'set':
+        yield statement.value;
+        break;
+      case 'set-block':
+      case 'filter-block':
+        yield* filterArguments(statement.filters);
+        yield* expressionsOf(statement.body);
+        break;
+      case 'with':
+        for (const binding of statement.bindings) yield binding.value;
+        yield* expressionsOf(statement.body);
+        break;
+      case 'macro':
+        yield* expressionsOf(statement.macro.body);
+        break;
+      case 'call-block':
+        yield statement.call;
+        yield* expressionsOf(statement.macro.body);
+        break;
+    }
+  }
+}
+
+function* filterArguments(filters: readonly FilterCall[]): Generator<Expression> {
+  for (const { args } of filters) {
+    yield* args.positional;
+    for (const { value } of args.named) yield value;
+  }
+}

@@ -1,0 +1,38 @@
+import { missingOutputFormat } from '../../../diagnostics/catalogue/template.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { Statement, Template } from '../../../schema/template.ts';
+import type { Type } from '../../../schema/type.ts';
+import { namesIn } from './names-in.ts';
+import type { TemplateScope } from './template-scope.ts';
+
+/**
+ * A prompt whose function returns something structured says how, with `ctx.output_format`: here or in a template_string
+ * that it uses. Without it the model has to guess: a warning.
+ */
+export function outputFormatRule(template: Template, scope: TemplateScope): readonly Diagnostic[] {
+  const { returns, definitions, declaration } = scope;
+  if (returns === undefined || !isStructured(returns)) return [];
+  return mentionsOutputFormat(template, definitions) ? [] : [missingOutputFormat(declaration)];
+}
+
+function isStructured(type: Type): boolean {
+  if (type.kind === 'union') return type.members.some(isStructured);
+  return ['class', 'enum', 'list', 'map', 'alias'].includes(type.kind);
+}
+
+/** `ctx` as a whole may have been passed on, which counts. */
+function mentionsOutputFormat(template: Template, definitions: DefinitionIndex): boolean {
+  const seen = new Set<string>();
+  const stack: (readonly Statement[])[] = [template.body];
+  for (let body = stack.pop(); body !== undefined; body = stack.pop()) {
+    const names = namesIn(body);
+    if (names.attributes.has('output_format') || names.barePlaces.has('ctx')) return true;
+    for (const name of names.read) {
+      const used = seen.has(name) ? undefined : definitions.templateStrings.get(name);
+      seen.add(name);
+      if (used !== undefined) stack.push(used.template.body);
+    }
+  }
+  return false;
+}

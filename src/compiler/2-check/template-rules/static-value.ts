@@ -1,0 +1,94 @@
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { TemplateStringType } from '../../../schema/function.ts';
+import type { Macro } from '../../../schema/template.ts';
+import type { EnumType, Type } from '../../../schema/type.ts';
+
+/** What is known of a value before the template runs. */
+export type StaticValue =
+  | { readonly kind: 'any' }
+  /** A name that nothing declares. */
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'typed'; readonly type: Type }
+  | { readonly kind: 'enum'; readonly type: EnumType }
+  | { readonly kind: 'function'; readonly name: string }
+  | { readonly kind: 'template-string'; readonly type: TemplateStringType }
+  | { readonly kind: 'macro'; readonly macro: Macro }
+  /** `ctx`, `ctx.client`, `loop`: a fixed set of attributes. */
+  | { readonly kind: 'object'; readonly name: string; readonly attributes: ReadonlyMap<string, StaticValue> }
+  | { readonly kind: 'output-format' }
+  | { readonly kind: 'chat' };
+
+export const ANY: StaticValue = { kind: 'any' };
+export const MISSING: StaticValue = { kind: 'missing' };
+
+const CLIENT: StaticValue = attributes('ctx.client', [
+  'name',
+  'provider',
+  'default_role',
+  'allowed_roles',
+  'remap_role',
+  'options',
+]);
+
+/** `ctx`, the same in every prompt. */
+export const CONTEXT: StaticValue = object('ctx', {
+  client: CLIENT,
+  tags: ANY,
+  output_format: { kind: 'output-format' },
+});
+
+/** `loop` inside of a `for`. */
+export const LOOP: StaticValue = attributes(
+  'loop',
+  'index index0 revindex revindex0 first last length depth depth0 previtem nextitem cycle changed'.split(' '),
+);
+
+function attributes(name: string, names: readonly string[]): StaticValue {
+  return object(name, Object.fromEntries(names.map((each): [string, StaticValue] => [each, ANY])));
+}
+
+function object(name: string, attributes: Readonly<Record<string, StaticValue>>): StaticValue {
+  return { kind: 'object', name, attributes: new Map(Object.entries(attributes)) };
+}
+
+export function typed(type: Type): StaticValue {
+  return { kind: 'typed', type };
+}
+
+/** The members of a type other than null, aliases followed. */
+export function alternatives(type: Type, definitions: DefinitionIndex): readonly Type[] {
+  const found: Type[] = [];
+  const seen = new Set<string>();
+  const stack = [type];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next.kind === 'union') stack.push(...next.members);
+    else if (next.kind === 'alias') {
+      const alias = seen.has(next.name) ? undefined : definitions.aliases.get(next.name);
+      seen.add(next.name);
+      if (alias !== undefined) stack.push(alias.type);
+    } else if (next.kind !== 'null') found.push(next);
+  }
+  return found;
+}
+
+/** What a `for` over the value gives in each round. */
+export function elementOf(value: StaticValue, definitions: DefinitionIndex): StaticValue {
+  if (value.kind !== 'typed') return ANY;
+  const [only, ...others] = alternatives(value.type, definitions);
+  if (only === undefined || others.length > 0) return ANY;
+  if (only.kind === 'list') return typed(only.element);
+  return only.kind === 'map' ? typed({ kind: 'string' }) : ANY;
+}
+
+/** `value.name` or `value["name"]`, as far as it is known. */
+export function attributeOf(value: StaticValue, name: string, definitions: DefinitionIndex): StaticValue {
+  if (value.kind === 'object') return value.attributes.get(name) ?? ANY;
+  if (value.kind === 'enum') return typed({ kind: 'enum', name: value.type.name });
+  if (value.kind !== 'typed') return ANY;
+  const [only, ...others] = alternatives(value.type, definitions);
+  if (only === undefined || others.length > 0) return ANY;
+  if (only.kind === 'map') return typed(only.value);
+  if (only.kind !== 'class') return ANY;
+  const field = definitions.classes.get(only.name)?.fields.find((candidate) => candidate.name === name);
+  return field === undefined ? ANY : typed(field.type);
+}

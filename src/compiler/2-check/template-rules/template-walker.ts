@@ -1,0 +1,254 @@
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import type { Span } from '../../../diagnostics/span.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import { isFunctionName } from '../../../schema/template-vocabulary.ts';
+import type {
+  Arguments,
+  AssignmentTarget,
+  Expression,
+  FilterCall,
+  Macro,
+  Statement,
+} from '../../../schema/template.ts';
+import { ANY, attributeOf, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
+import type { RuleContext, TemplateRule } from './template-rule.ts';
+
+type Names = Map<string, StaticValue>;
+
+interface Rules {
+  readonly expression: readonly TemplateRule[];
+  readonly filter: (filter: FilterCall, context: RuleContext) => void;
+}
+
+/** Goes through a template in the order in which it runs, knows what each name stands for, and shows the rules each expression. */
+export class TemplateWalker implements RuleContext {
+  readonly definitions: DefinitionIndex;
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #file: string;
+  readonly #rules: Rules;
+  readonly #scopes: Names[];
+  readonly #values = new Map<Expression, StaticValue>();
+
+  constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
+    this.#file = place.file;
+    this.definitions = place.definitions;
+    this.#rules = rules;
+    this.#scopes = [names];
+  }
+
+  valueOf(expression: Expression): StaticValue {
+    return this.#values.get(expression) ?? ANY;
+  }
+
+  span({ start, end }: { readonly start: number; readonly end: number }): Span {
+    return { file: this.#file, start, end };
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+  }
+
+  *visibleNames(): Iterable<string> {
+    for (const scope of this.#scopes) yield* scope.keys();
+    yield* this.definitions.templateStrings.keys();
+    yield* ['ctx', '_'];
+  }
+
+  body(statements: readonly Statement[]): void {
+    for (const statement of statements) this.#statement(statement);
+  }
+
+  expression(expression: Expression): StaticValue {
+    const value = this.#infer(expression);
+    this.#values.set(expression, value);
+    for (const rule of this.#rules.expression) rule(expression, this);
+    return value;
+  }
+
+  #statement(statement: Statement): void {
+    switch (statement.kind) {
+      case 'text':
+        return;
+      case 'print':
+        this.expression(statement.expression);
+        return;
+      case 'if':
+        for (const branch of statement.branches) {
+          this.expression(branch.condition);
+          this.body(branch.body);
+        }
+        return this.body(statement.otherwise);
+      case 'for':
+        return this.#for(statement);
+      case 'set':
+        return this.#assign(statement.target, this.expression(statement.value));
+      case 'set-block':
+        this.body(statement.body);
+        this.#filters(statement.filters);
+        return this.#assign(statement.target, typed({ kind: 'string' }));
+      case 'with':
+        return this.#within(() => {
+          for (const { target, value } of statement.bindings) this.#assign(target, this.expression(value));
+          this.body(statement.body);
+        });
+      case 'filter-block':
+        this.body(statement.body);
+        return this.#filters(statement.filters);
+      case 'macro':
+        this.#declare(statement.macro.name, { kind: 'macro', macro: statement.macro });
+        return this.#macro(statement.macro);
+      case 'call-block':
+        this.expression(statement.call);
+        return this.#macro(statement.macro);
+    }
+  }
+
+  #for(statement: Extract<Statement, { readonly kind: 'for' }>): void {
+    const element = elementOf(this.expression(statement.iterable), this.definitions);
+    this.#within(() => {
+      this.#assign(statement.target, element);
+      if (statement.filter !== undefined) this.expression(statement.filter);
+      this.#declare('loop', LOOP);
+      this.body(statement.body);
+    });
+    this.#within(() => this.body(statement.otherwise));
+  }
+
+  #macro(macro: Macro): void {
+    this.#within(() => {
+      for (const { name, fallback } of macro.parameters) {
+        if (fallback !== undefined) this.expression(fallback);
+        this.#declare(name, ANY);
+      }
+      this.#declare('caller', ANY);
+      this.body(macro.body);
+    });
+  }
+
+  #within(walk: () => void): void {
+    this.#scopes.push(new Map());
+    walk();
+    this.#scopes.pop();
+  }
+
+  #assign(target: AssignmentTarget, value: StaticValue): void {
+    if (target.kind === 'name') this.#declare(target.name, value);
+    else if (target.kind === 'names') for (const item of target.items) this.#assign(item, ANY);
+  }
+
+  /** A name that is assigned twice may hold either. */
+  #declare(name: string, value: StaticValue): void {
+    const scope = this.#scopes.at(-1);
+    scope?.set(name, scope.has(name) ? ANY : value);
+  }
+
+  #filters(filters: readonly FilterCall[]): void {
+    for (const filter of filters) this.#filter(filter);
+  }
+
+  #filter(filter: FilterCall): void {
+    this.#arguments(filter.args);
+    this.#rules.filter(filter, this);
+  }
+
+  #arguments(args: Arguments): void {
+    for (const value of args.positional) this.expression(value);
+    for (const { value } of args.named) this.expression(value);
+  }
+
+  #infer(expression: Expression): StaticValue {
+    switch (expression.kind) {
+      case 'string':
+        return typed({ kind: 'string' });
+      case 'integer':
+      case 'float':
+      case 'boolean':
+      case 'none':
+        return ANY;
+      case 'name':
+        return this.#lookUp(expression.name);
+      case 'filter':
+        this.expression(expression.input);
+        this.#filter(expression.filter);
+        return ANY;
+      case 'attribute':
+        return attributeOf(this.expression(expression.object), expression.name, this.definitions);
+      case 'index':
+        return this.#index(expression);
+      case 'list':
+      case 'map':
+      case 'unary':
+      case 'binary':
+      case 'conditional':
+      case 'slice':
+      case 'call':
+      case 'test':
+        for (const part of partsOf(expression)) this.expression(part);
+        return ANY;
+    }
+  }
+
+  #index({ object, index }: Extract<Expression, { readonly kind: 'index' }>): StaticValue {
+    const value = this.expression(object);
+    this.expression(index);
+    return index.kind === 'string'
+      ? attributeOf(value, index.value, this.definitions)
+      : elementOf(value, this.definitions);
+  }
+
+  #lookUp(name: string): StaticValue {
+    const scope = this.#scopes.findLast((candidate) => candidate.has(name));
+    return scope?.get(name) ?? this.#global(name);
+  }
+
+  #global(name: string): StaticValue {
+    const enumType = this.definitions.enums.get(name);
+    if (enumType !== undefined) return { kind: 'enum', type: enumType };
+    const templateString = this.definitions.templateStrings.get(name);
+    if (templateString !== undefined) return { kind: 'template-string', type: templateString };
+    return isFunctionName(name) ? { kind: 'function', name } : MISSING;
+  }
+}
+
+/** The direct parts of an expression, arguments included. */
+export function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'list':
+      return expression.items;
+    case 'map':
+      return expression.entries.flatMap((entry) => [entry.key, entry.value]);
+    case 'unary':
+      return [expression.operand];
+    case 'binary':
+      return [expression.left, expression.right];
+    case 'conditional':
+      return present([expression.condition, expression.value, expression.otherwise]);
+    case 'slice':
+      return present([expression.object, expression.from, expression.to, expression.step]);
+    case 'call':
+      return [expression.callee, ...valuesOf(expression.args)];
+    case 'test':
+      return [expression.input, ...valuesOf(expression.args)];
+    case 'filter':
+      return [expression.input, ...valuesOf(expression.filter.args)];
+    case 'attribute':
+      return [expression.object];
+    case 'index':
+      return [expression.object, expression.index];
+    case 'string':
+    case 'integer':
+    case 'float':
+    case 'boolean':
+    case 'none':
+    case 'name':
+      return [];
+  }
+}
+
+function valuesOf(args: Arguments): readonly Expression[] {
+  return [...args.positional, ...args.named.map((entry) => entry.value)];
+}
+
+function present(parts: readonly (Expression | undefined)[]): readonly Expression[] {
+  return parts.filter((part) => part !== undefined);
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/config.ts';
+import type { Logger } from '../../logging/logger.ts';
+import { createRequestLog } from '../../logging/request-log.ts';
+import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
+import type { Program } from '../../schema/program.ts';
+import type { CallMetrics } from '../metrics/call-metrics.ts';
+import { Admission } from './admission.ts';
+import { Authenticator } from './auth.ts';
+import { loadDocsAssets } from './docs/docs-assets.ts';
+import type { HttpServices } from './http-services.ts';
+import { StreamSweep } from './sse/stream-sweep.ts';
+
+/** What differs between a worker and a test. */
+export interface ServiceParts {
+  readonly logger: Logger;
+  readonly runtime: FunctionRuntime;
+  readonly program: Pick<Program, 'hash' | 'openapi'>;
+  readonly metrics: CallMetrics;
+  readonly metricsText: () => Promise<string>;
+  readonly version: string;
+}
+
+/** Everything that the handlers of one process share, not yet ready for balancers. */
+export function createServices(config: Config, parts: ServiceParts): HttpServices {
+  return {
+    config,
+    logger: parts.logger,
+    logRequest: createRequestLog(parts.logger, config),
+    runtime: parts.runtime,
+    authenticator: new Authenticator(config.apiKey),
+    admission: new Admission(config.maxInFlight, config.maxQueue),
+    metrics: parts.metrics,
+    metricsText: parts.metricsText,
+    health: { ready: false },
+    active: new Set(),
+    sweep: new StreamSweep(),
+    programHash: parts.program.hash,
+    version: parts.version,
+    openapi: openapiText(parts.program),
+    docs: loadDocsAssets(),
+  };
+}
+
+function openapiText({ openapi }: Pick<Program, 'openapi'>): { readonly text: string; readonly etag: string } {
+  const text = JSON.stringify(openapi);
+  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return { text, etag: `"${digest}"` };
+}

@@ -1,0 +1,53 @@
+import { InternalError } from '../base/invariant.ts';
+import { loadProgram } from '../runtime/load-program.ts';
+import { createReplyParser } from '../runtime/parsing/create-reply-parser.ts';
+import type { ParseFailure, ParseFlag, ReplyParser } from '../runtime/parsing/reply-parser.ts';
+import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
+
+/** Text in. The program's file is named by its hash, so its path says which program is meant. */
+export interface ParseTask {
+  readonly programPath: string;
+  readonly functionName: string;
+  readonly text: string;
+}
+
+/** Text out: handing back an object between threads costs many times its JSON text. */
+export type ParseTaskResult =
+  | { readonly ok: true; readonly json: string; readonly flags: readonly ParseFlag[] }
+  | { readonly ok: false; readonly failure: ParseFailure };
+
+const programs = new Map<string, DefinitionIndex>();
+const parsers = new Map<string, ReplyParser>();
+
+/** Parses one reply on a thread of the pool. Programs and parsers stay for the next task of the thread. */
+export function runParseTask(task: ParseTask): ParseTaskResult {
+  const outcome = parserFor(task).parse(task.text);
+  if (!outcome.ok) return outcome;
+  const { json, flags } = outcome.value;
+  return { ok: true, json, flags };
+}
+
+function parserFor({ programPath, functionName }: ParseTask): ReplyParser {
+  const key = `${programPath}#${functionName}`;
+  let parser = parsers.get(key);
+  if (parser === undefined) {
+    parser = createParser(programPath, functionName);
+    parsers.set(key, parser);
+  }
+  return parser;
+}
+
+function createParser(programPath: string, functionName: string): ReplyParser {
+  const definitions = programs.get(programPath) ?? load(programPath);
+  const fn = definitions.functions.get(functionName);
+  if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
+  return createReplyParser(fn.returns, definitions);
+}
+
+function load(programPath: string): DefinitionIndex {
+  const program = loadProgram(programPath);
+  if (!program.ok) throw new InternalError(program.failure);
+  const definitions = indexDefinitions(program.value);
+  programs.set(programPath, definitions);
+  return definitions;
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpServices } from './http/http-services.ts';
+import type { Transport } from './http/transport.ts';
+
+/** How often it looks whether everything is finished. */
+const LOOK_MS = 25;
+
+/**
+ * An idle connection on which no request came for this long is closed: a client under load would have sent one, and each
+ * answer of a draining worker closes its connection anyway.
+ */
+const QUIET_MS = 1_000;
+
+/** What the last messages of a drain get to leave the process. */
+const FLUSH_MS = 250;
+
+/** The end of a worker: no new connections, then what is in flight, then the rest is told that the server stops. */
+export class WorkerDrain {
+  readonly #services: HttpServices;
+  readonly #transports: readonly Transport[];
+  readonly #lastRequestAt: () => number;
+
+  constructor(services: HttpServices, transports: readonly Transport[], lastRequestAt: () => number) {
+    this.#services = services;
+    this.#transports = transports;
+    this.#lastRequestAt = lastRequestAt;
+  }
+
+  /** Resolves with the number of requests that were cut, when nothing is left. */
+  async run(timeoutMs: number): Promise<number> {
+    const startedAt = performance.now();
+    this.#services.health.ready = false;
+    for (const transport of this.#transports) transport.stopAccepting();
+    while (!this.#isIdle(startedAt) && performance.now() - startedAt < timeoutMs) await sleep(LOOK_MS);
+    const cut = await this.#cut();
+    for (const transport of this.#transports) transport.close();
+    await this.#services.runtime.close();
+    return cut;
+  }
+
+  #isIdle(startedAt: number): boolean {
+    if (this.#services.active.size > 0) return false;
+    if ((this.#transports[0]?.connections ?? 0) === 0) return true;
+    return performance.now() - Math.max(startedAt, this.#lastRequestAt()) >= QUIET_MS;
+  }
+
+  async #cut(): Promise<number> {
+    const late = [...this.#services.active];
+    for (const request of late) request.drain();
+    if (late.length > 0) await sleep(FLUSH_MS);
+    return late.length;
+  }
+}

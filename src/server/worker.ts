@@ -1,0 +1,215 @@
+import { unreachable } from '../base/invariant.ts';
+import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
+import { createRuntime } from '../runtime/function/create-runtime.ts';
+import { loadProgram } from '../runtime/load-program.ts';
+import type { Program } from '../schema/program.ts';
+import { connectionLimit } from './descriptor-limit.ts';
+import { createHandler } from './http/create-handler.ts';
+import { createRefusals } from './http/create-refusals.ts';
+import { createServices } from './http/create-services.ts';
+import type { HttpServices } from './http/http-services.ts';
+import type { RequestHandler, Transport } from './http/transport.ts';
+import { createTransport } from './http/transports/create-transport.ts';
+import { createOperationsHandler } from './http/create-operations-handler.ts';
+import { ProcessMetrics } from './metrics/process-metrics.ts';
+import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
+import { PrimaryLink } from './primary-link.ts';
+import type { PrimaryMessage } from './protocol.ts';
+import { WorkerDrain } from './worker-drain.ts';
+
+/** The primary kills a worker that is silent for 9 of these. */
+const HEARTBEAT_MS = 1_000;
+
+/** Every fifth heartbeat brings the counters along: what a killed worker counted since is lost. */
+const METRICS_EVERY = 5;
+
+/** After an exception that nobody caught, calls in flight get this long before the process ends. */
+const CRASH_DRAIN_MS = 5_000;
+
+/** Bytes beyond the limit of a body that are read so that the client sees the 413. */
+const DISCARD_LIMIT = 16 * 1024 * 1024;
+
+type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
+
+/** A worker's life, in this order; from every state it may exit. */
+type WorkerState = 'waiting' | 'starting' | 'listening' | 'draining';
+
+/** Runs a worker process until the primary ends it. `parseThread` is the file of the parse threads' entry. */
+export function runWorker(parseThread: URL): void {
+  new Worker(parseThread).run();
+}
+
+class Worker {
+  readonly #parseThread: URL;
+  readonly #link = new PrimaryLink();
+  #state: WorkerState = 'waiting';
+  #services: HttpServices | undefined;
+  #metrics: ProcessMetrics | undefined;
+  #transports: readonly Transport[] = [];
+  #logger: ServiceLogger | undefined;
+  #lastRequestAt = 0;
+  #beats = 0;
+  #counted = -1;
+  #requests = 0;
+
+  constructor(parseThread: URL) {
+    this.#parseThread = parseThread;
+  }
+
+  run(): void {
+    // A terminal signals the whole group; a worker ends when the primary says so. When the primary is gone,
+    // node:cluster ends the worker.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ignore);
+    process.on('uncaughtException', (error) => this.#crashed(error));
+    process.on('unhandledRejection', (error) => this.#logger?.error({ err: error }, 'a bug: an unhandled rejection'));
+    this.#link.listen((message) => this.#take(message));
+  }
+
+  #take(message: PrimaryMessage): void {
+    switch (message.type) {
+      case 'start':
+        this.#start(message).catch((error: unknown) => this.#fail(reasonOf(error)));
+        return;
+      case 'unready':
+        if (this.#services !== undefined) this.#services.health.ready = false;
+        return;
+      case 'drain':
+        this.#drain(message.timeoutMs);
+        return;
+      case 'collect-metrics':
+        void this.#sendMetrics(message.id);
+        return;
+      case 'merged-metrics':
+      case 'turn':
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  async #start(start: Start): Promise<void> {
+    this.#state = 'starting';
+    const program = loadProgram(start.programPath);
+    if (!program.ok) {
+      this.#fail(program.failure);
+      return;
+    }
+    const services = this.#createServices(start, program.value);
+    this.#services = services;
+    await this.#listen(start, services);
+    this.#state = 'listening';
+    services.health.ready = true;
+    setInterval(() => this.#beat(), HEARTBEAT_MS);
+    this.#link.send({ type: 'listening', transport: this.#transports[0]?.name ?? 'node' });
+  }
+
+  #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {
+    const logger = createLogger(config, { fields: { worker: number } });
+    this.#logger = logger;
+    const pool = new ParsePool(this.#parseThread, programPath);
+    const runtime = createRuntime(program, {
+      logger,
+      env: config.env,
+      clientRegistry: config.clientRegistry,
+      allowPrivateUrls: config.allowPrivateUrls,
+      exposePrompts: config.exposePrompts,
+      parseElsewhere: (functionName, text, cancellation) => pool.parse(functionName, text, cancellation),
+      parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
+      roundRobinTurn: (client) => this.#link.takeTurn(client),
+    });
+    const metrics = new ProcessMetrics(runtime.functionNames, {
+      connections: () => this.#connections,
+      waiting: () => this.#services?.admission.waiting ?? 0,
+      parseQueue: () => pool.queueSize,
+      droppedLogLines: () => logger.dropped,
+    });
+    this.#metrics = metrics;
+    const metricsText = () => this.#link.metricsText();
+    return createServices(config, { logger, runtime, program, metrics, metricsText, version });
+  }
+
+  async #listen({ config, port }: Start, services: HttpServices): Promise<void> {
+    const main = await this.#open(config.transport, services, this.#counting(createHandler(services)));
+    await main.listen(config.host, port);
+    if (config.metricsPort === undefined) return;
+    const operations = await this.#open(config.transport, services, createOperationsHandler(services));
+    await operations.listen(config.host, config.metricsPort);
+  }
+
+  async #open(
+    choice: Start['config']['transport'],
+    services: HttpServices,
+    handler: RequestHandler,
+  ): Promise<Transport> {
+    const transport = await createTransport(choice, {
+      handler,
+      refuse: createRefusals(services.logger),
+      discardLimit: DISCARD_LIMIT,
+      maxConnections: connectionLimit(),
+    });
+    this.#transports = [...this.#transports, transport];
+    return transport;
+  }
+
+  #counting(handler: RequestHandler): RequestHandler {
+    return (request, response) => {
+      this.#lastRequestAt = performance.now();
+      this.#requests += 1;
+      handler(request, response);
+    };
+  }
+
+  get #connections(): number {
+    return this.#transports[0]?.connections ?? 0;
+  }
+
+  #beat(): void {
+    const inFlight = this.#services?.active.size ?? 0;
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes: process.memoryUsage.rss() });
+    this.#beats += 1;
+    if (this.#beats % METRICS_EVERY !== 0 || this.#counted === this.#requests) return;
+    this.#counted = this.#requests;
+    void this.#sendMetrics(0);
+  }
+
+  async #sendMetrics(id: number): Promise<void> {
+    const metrics = (await this.#metrics?.data()) ?? [];
+    this.#link.send({ type: 'metrics', id, metrics });
+  }
+
+  #drain(timeoutMs: number): void {
+    const services = this.#services;
+    if (this.#state === 'draining') return;
+    this.#state = 'draining';
+    if (services === undefined) {
+      this.#exit(0, 0);
+      return;
+    }
+    const drain = new WorkerDrain(services, this.#transports, () => this.#lastRequestAt);
+    void drain.run(timeoutMs).then(async (cut) => {
+      await this.#sendMetrics(0);
+      this.#exit(0, cut);
+    });
+  }
+
+  #crashed(error: unknown): void {
+    this.#logger?.error({ err: error }, 'a bug: an uncaught exception ends this worker');
+    if (this.#state === 'listening') this.#drain(CRASH_DRAIN_MS);
+    else if (this.#state !== 'draining') this.#fail(reasonOf(error));
+  }
+
+  #fail(reason: string): void {
+    this.#link.send({ type: 'failed', reason }, () => process.exit(1));
+  }
+
+  #exit(code: number, cut: number): void {
+    this.#logger?.flushSync();
+    this.#link.send({ type: 'drained', cut }, () => process.exit(code));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function ignore(): void {}

@@ -1,0 +1,1 @@
+export { runParseTask as default } from '../src/server/parse-task.ts';

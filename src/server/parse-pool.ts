@@ -1,4 +1,4 @@
-import Piscina from 'piscina';
+import { Piscina } from 'piscina';
 import type { Cancellation } from '../base/cancellation.ts';
 import type { JsonValue } from '../base/json.ts';
 import { err, ok } from '../base/result.ts';

@@ -185,11 +185,13 @@ class Worker {
       this.#exit(0, 0);
       return;
     }
-    const drain = new WorkerDrain(services, this.#transports, () => this.#lastRequestAt);
-    void drain.run(timeoutMs).then(async (cut) => {
-      await this.#sendMetrics(0);
-      this.#exit(0, cut);
-    });
+    void this.#finish(new WorkerDrain(services, this.#transports, () => this.#lastRequestAt), timeoutMs);
+  }
+
+  async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
+    const cut = await drain.run(timeoutMs);
+    await this.#sendMetrics(0);
+    this.#exit(0, cut);
   }
 
   #crashed(error: unknown): void {

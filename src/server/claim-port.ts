@@ -1,0 +1,71 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { err, ok, type Result } from '../base/result.ts';
+
+/** A port that is ours until `release`. */
+export interface PortClaim {
+  readonly port: number;
+  release(): void;
+}
+
+/** For port 0: another process may take the port between probe and claim. */
+const ATTEMPTS = 5;
+
+/**
+ * Makes sure that nobody else serves on a port. Workers share it by SO_REUSEPORT, where a second server of the same
+ * user would succeed as well and take half of the connections: so the primary holds an abstract unix socket (Linux) that
+ * names the port, and tries a listener without SO_REUSEPORT first. The failure is the reason, for people.
+ */
+export async function claimPort(host: string, port: number): Promise<Result<PortClaim, string>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const probed = await probe(host, port);
+    if (!probed.ok) return probed;
+    const held = await hold(host, probed.value);
+    if (held.ok || port !== 0 || attempt === ATTEMPTS) return held;
+  }
+}
+
+async function probe(host: string, port: number): Promise<Result<number, string>> {
+  const server = createServer();
+  const failure = await listen(server, { host, port, exclusive: true });
+  if (failure !== undefined) return err(reason(failure, host, port));
+  const address: AddressInfo | string | null = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return ok(address === null || typeof address === 'string' ? port : address.port);
+}
+
+async function hold(host: string, port: number): Promise<Result<PortClaim, string>> {
+  if (process.platform !== 'linux') return ok({ port, release: ignore });
+  const server = createServer((socket) => socket.destroy());
+  const failure = await listen(server, { path: `\0svc-${host}-${port}` });
+  if (failure?.code === 'EADDRINUSE') return err('another svc serves on it');
+  server.unref();
+  return ok({ port, release: () => server.close() });
+}
+
+function listen(
+  server: Server,
+  options: Parameters<Server['listen']>[0] & object,
+): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen(options, () => resolve(undefined));
+  });
+}
+
+function reason(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return 'the port is in use by another program';
+    case 'EACCES':
+      return `no permission: ports below 1024 need a privilege (port ${port})`;
+    case 'EADDRNOTAVAIL':
+      return `"${host}" is no address of this machine`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the host "${host}" is not known`;
+    default:
+      return error.message;
+  }
+}
+
+function ignore(): void {}

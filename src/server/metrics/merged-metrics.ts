@@ -1,0 +1,55 @@
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import type { MetricData } from '../protocol.ts';
+
+/** Kinds of metrics that only grow: those of a worker that is gone stay in the sums. */
+const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
+
+/** The metrics of all processes as one truth. Lives in the primary. */
+export class MergedMetrics {
+  readonly #own = new Registry();
+  readonly #restarts = new Counter({
+    name: 'svc_worker_restarts_total',
+    help: 'Workers that were replaced, by reason',
+    labelNames: ['reason'],
+    registers: [this.#own],
+  });
+  readonly #workers = new Gauge({ name: 'svc_workers', help: 'Workers that accept calls', registers: [this.#own] });
+  readonly #program = new Gauge({
+    name: 'svc_program_info',
+    help: 'The program that is served; the value is always 1',
+    labelNames: ['hash', 'version'],
+    registers: [this.#own],
+  });
+  #retired: readonly MetricData[] = [];
+
+  restarted(reason: string): void {
+    this.#restarts.inc({ reason });
+  }
+
+  serving(hash: string, version: string): void {
+    this.#program.reset();
+    this.#program.set({ hash, version }, 1);
+  }
+
+  /** Takes over the counters of a worker that is gone. */
+  async retire(metrics: readonly MetricData[]): Promise<void> {
+    const growing = metrics.filter((metric) => GROWING.has(metric.type));
+    this.#retired = await json(merge([this.#retired, growing]));
+  }
+
+  /** Prometheus text over the workers' metrics, the primary's own, and those of workers that are gone. */
+  async text(workers: ReadonlyArray<readonly MetricData[]>, listening: number): Promise<string> {
+    this.#workers.set(listening);
+    const own = await json(this.#own);
+    return merge([own, this.#retired, ...workers]).metrics();
+  }
+}
+
+/** prom-client types its JSON form loosely; here it is what `getMetricsAsJSON` gives. */
+function merge(parts: ReadonlyArray<readonly MetricData[]>): Registry {
+  return AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0) as unknown as object[]);
+}
+
+async function json(registry: Registry): Promise<readonly MetricData[]> {
+  return (await registry.getMetricsAsJSON()) as unknown as readonly MetricData[];
+}

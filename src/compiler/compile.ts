@@ -19,8 +19,11 @@ export function compile(files: readonly SourceFile[], options: CompileOptions): 
   const parsed = files.map((file) => parse(file));
   const documents = parsed.map((each) => each.document);
   const { definitions, diagnostics: found } = check(documents, options);
-  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found].toSorted(compareDiagnostics);
+  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
+    .filter((diagnostic) => !(options.beta && diagnostic.code === 'parse/workflow'))
+    .toSorted(compareDiagnostics);
 
-  if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) return { diagnostics };
+  const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  if (failed || definitions === undefined) return { diagnostics };
   return { diagnostics, program: emitProgram(definitions, files, options) };
 }

@@ -8,6 +8,9 @@ export interface AttributedType {
   readonly attributes: readonly AttributeNode[];
 }
 
+/** Lists of lists of lists: as many as brackets may be nested. */
+const MAX_POSTFIXES = 64;
+
 /** Types. */
 export abstract class TypeGrammar extends ValueGrammar {
   protected readonly type = this.RULE('type', (): AttributedType => {
@@ -27,6 +30,7 @@ export abstract class TypeGrammar extends ValueGrammar {
   protected readonly postfixType = this.RULE('postfixType', (): TypeNode => {
     const first = this.peek();
     let type = this.SUBRULE(this.baseType);
+    let count = 0;
     this.MANY({
       GATE: () => !this.peek().onNewLine,
       DEF: () =>
@@ -35,7 +39,8 @@ export abstract class TypeGrammar extends ValueGrammar {
             ALT: () => {
               this.CONSUME(t.LeftBracket);
               this.CONSUME(t.RightBracket);
-              type = this.ACTION(() => this.#list(type, first)) ?? type;
+              count += 1;
+              if (count <= MAX_POSTFIXES) type = this.ACTION(() => this.#list(type, first)) ?? type;
             },
           },
           {
@@ -45,6 +50,9 @@ export abstract class TypeGrammar extends ValueGrammar {
             },
           },
         ]),
+    });
+    this.ACTION(() => {
+      if (count > MAX_POSTFIXES) this.report('parse/nesting-too-deep', this.spanFrom(first), { limit: MAX_POSTFIXES });
     });
     return type;
   });

@@ -1,6 +1,6 @@
 import type { AliasNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { Scope } from './scope.ts';
-import { stronglyConnected } from './strongly-connected.ts';
+import { dependenciesFirst, stronglyConnected } from './strongly-connected.ts';
 
 /** Which aliases reach themselves, and which of those do so without a list or a map in between. */
 export class AliasGraph {
@@ -8,6 +8,8 @@ export class AliasGraph {
   readonly recursive: ReadonlySet<string>;
   /** Groups of aliases that stand for nothing but each other. */
   readonly endless: readonly (readonly AliasNode[])[];
+  /** All aliases, each after those that it uses. */
+  readonly usedFirst: readonly string[];
 
   constructor(scope: Scope) {
     const names = [...scope.aliases.keys()];
@@ -16,6 +18,7 @@ export class AliasGraph {
       return alias === undefined ? [] : referencedNames(alias.type, through).filter((to) => scope.aliases.has(to));
     };
     this.recursive = new Set(stronglyConnected(names, edges(true)).flat());
+    this.usedFirst = dependenciesFirst(names, edges(true));
     this.endless = stronglyConnected(names, edges(false)).map((group) =>
       group.flatMap((name) => scope.aliases.get(name) ?? []),
     );

@@ -1,5 +1,71 @@
 import type { Rule } from './check-context.ts';
+import { aliasCollisions } from './rules/alias-collisions.ts';
+import { aliasCycles } from './rules/alias-cycles.ts';
+import { attributeArguments } from './rules/attribute-arguments.ts';
+import { capitalizedNames } from './rules/capitalized-names.ts';
+import { classCycles } from './rules/class-cycles.ts';
+import { clientOptions } from './rules/client-options.ts';
+import { clientParts } from './rules/client-parts.ts';
+import { clientRequirements } from './rules/client-requirements.ts';
+import { constraintForm } from './rules/constraint-form.ts';
+import { emptyEnums } from './rules/empty-enums.ts';
+import { environmentTexts } from './rules/environment-texts.ts';
+import { functionParts } from './rules/function-parts.ts';
+import { generators } from './rules/generators.ts';
+import { knownAttributes } from './rules/known-attributes.ts';
+import { knownClients } from './rules/known-clients.ts';
+import { knownKeys } from './rules/known-keys.ts';
+import { mapKeys } from './rules/map-keys.ts';
+import { mediaOutput } from './rules/media-output.ts';
+import { noTuples } from './rules/no-tuples.ts';
+import { parameterChecks } from './rules/parameter-checks.ts';
+import { parameterNames } from './rules/parameter-names.ts';
+import { reservedNames } from './rules/reserved-names.ts';
+import { retryPolicies } from './rules/retry-policies.ts';
+import { skippedFields } from './rules/skipped-fields.ts';
+import { strategies } from './rules/strategies.ts';
+import { tests } from './rules/tests.ts';
+import { unionMembers } from './rules/union-members.ts';
+import { uniqueAttributes } from './rules/unique-attributes.ts';
+import { uniqueKeys } from './rules/unique-keys.ts';
+import { uniqueMembers } from './rules/unique-members.ts';
+import { uniqueNames } from './rules/unique-names.ts';
+import { uniqueTests } from './rules/unique-tests.ts';
 import { unknownType } from './rules/unknown-type.ts';
 
-/** All laws. Their order does not matter: diagnostics are sorted by place. */
-export const RULES: readonly Rule[] = [unknownType];
+/** All laws but the size of types, which comes before them. Their order does not matter: diagnostics are sorted by place. */
+export const RULES: readonly Rule[] = [
+  uniqueNames,
+  uniqueMembers,
+  uniqueKeys,
+  uniqueTests,
+  uniqueAttributes,
+  capitalizedNames,
+  reservedNames,
+  parameterNames,
+  unknownType,
+  noTuples,
+  mapKeys,
+  aliasCycles,
+  classCycles,
+  mediaOutput,
+  unionMembers,
+  emptyEnums,
+  knownAttributes,
+  attributeArguments,
+  constraintForm,
+  parameterChecks,
+  aliasCollisions,
+  skippedFields,
+  knownKeys,
+  functionParts,
+  knownClients,
+  clientParts,
+  clientOptions,
+  clientRequirements,
+  strategies,
+  environmentTexts,
+  retryPolicies,
+  generators,
+  tests,
+];

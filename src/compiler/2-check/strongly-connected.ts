@@ -17,7 +17,19 @@ export function stronglyConnected(
   return new Search(names, edgesOf).run();
 }
 
+/** All of `names`, each after everything that it reaches (except where they reach each other). */
+export function dependenciesFirst(
+  names: readonly string[],
+  edgesOf: (name: string) => readonly string[],
+): readonly string[] {
+  const search = new Search(names, edgesOf);
+  search.run();
+  return search.left;
+}
+
 class Search {
+  /** Names in the order in which the search was done with them. */
+  readonly left: string[] = [];
   readonly #names: readonly string[];
   readonly #edgesOf: (name: string) => readonly string[];
   readonly #visits = new Map<string, Visit>();
@@ -64,6 +76,7 @@ class Search {
   }
 
   #leave(visit: Visit, parent: Visit | undefined): void {
+    this.left.push(visit.name);
     if (parent !== undefined) parent.low = Math.min(parent.low, visit.low);
     if (visit.low !== visit.index) return;
     const group = this.#open.splice(this.#open.lastIndexOf(visit.name));

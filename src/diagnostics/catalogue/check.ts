@@ -1,12 +1,279 @@
-import { error, factoryOf } from './entry.ts';
+import { error, factoryOf, warning } from './entry.ts';
 
-/** Every problem with what definitions mean. */
-const ENTRIES = {
-  'check/unknown-type': error<{ readonly name: string; readonly suggestion: string }>(
+interface Named {
+  readonly name: string;
+}
+interface Suggested extends Named {
+  readonly suggestion: string;
+}
+interface InBlock extends Named {
+  /** What the thing belongs to, as `class "Person"`. */
+  readonly owner: string;
+}
+interface Expected extends Named {
+  readonly expected: string;
+}
+
+/** Problems with names and with types. */
+const NAMES_AND_TYPES = {
+  'check/duplicate-name': error<Named & { readonly what: string }>(
+    (p) => `The name "${p.name}" is taken twice; this is a ${p.what}.`,
+    () => 'Classes, enums, types, functions, clients and template strings share their names. Rename one of the two.',
+  ),
+  'check/duplicate-field': error<InBlock>((p) => `The ${p.owner} has two fields "${p.name}".`),
+  'check/duplicate-value': error<InBlock>((p) => `The ${p.owner} has two values "${p.name}".`),
+  'check/duplicate-parameter': error<InBlock>((p) => `The ${p.owner} has two parameters "${p.name}".`),
+  'check/duplicate-key': error<Named>(
+    (p) => `"${p.name}" stands here twice.`,
+    () => 'Only one of the two can hold: remove the other.',
+  ),
+  'check/duplicate-test': error<InBlock>((p) => `The ${p.owner} has two tests "${p.name}".`),
+  'check/duplicate-attribute': error<Named>(
+    (p) => `"@${p.name}" stands here twice.`,
+    () => 'Only one of the two can hold: remove the other.',
+  ),
+  'check/duplicate-label': error<Named>(
+    (p) => `Two checks have the label "${p.name}".`,
+    () => 'Results are listed by label, so each check of a value needs its own.',
+  ),
+  'check/lowercase-name': error<Named & { readonly what: string; readonly better: string }>(
+    (p) => `The name of ${p.what} begins with a capital letter, "${p.name}" does not.`,
+    (p) => `Call it "${p.better}".`,
+  ),
+  'check/reserved-type-name': error<Named>(
+    (p) => `The name "${p.name}" is reserved.`,
+    () => 'Choose another name: clients in other languages could not use this one.',
+  ),
+  'check/reserved-field-name': error<Named & { readonly env: boolean }>(
+    (p) =>
+      p.env
+        ? 'A field cannot be called "env": `env.NAME` is how definitions read environment variables.'
+        : `A field cannot be called "${p.name}": it is a word of a language that clients are written in.`,
+    (p) => `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`,
+  ),
+  'check/reserved-parameter-name': error<Named>(
+    (p) => `A parameter cannot be called "${p.name}": requests use that key for options.`,
+    () => 'Rename the parameter.',
+  ),
+  'check/shadowing-parameter': warning<Named>(
+    (p) => `The parameter "${p.name}" hides the built-in "${p.name}" in the prompt.`,
+    () => 'Rename the parameter.',
+  ),
+  'check/unknown-type': error<Suggested>(
     (p) => `There is no type "${p.name}".`,
     (p) => p.suggestion,
   ),
+  'check/not-a-type': error<Named & { readonly what: string }>(
+    (p) => `"${p.name}" is a ${p.what}, not a type.`,
+    () => 'Use a class, an enum, a type alias or a built-in type.',
+  ),
+  'check/tuple-type': error(
+    () => 'There are no tuple types.',
+    () => 'Use a class with a field for each item.',
+  ),
+  'check/map-key': error(
+    () => 'This cannot be the key of a map.',
+    () => 'Keys are `string`, an enum, or literal strings.',
+  ),
+  'check/alias-cycle': error<{ readonly path: string }>(
+    (p) => `This type stands for nothing but itself: ${p.path}.`,
+    () => 'A type may reach itself only inside of a list or a map.',
+  ),
+  'check/class-cycle': error<{ readonly path: string }>(
+    (p) => `No value can ever be complete, because each needs another one: ${p.path}.`,
+    () => 'Make one of these fields optional, or a list.',
+  ),
+  'check/media-output': error<Named & { readonly media: string }>(
+    (p) => `The function "${p.name}" would have to return ${p.media}, which a model cannot answer with.`,
+    () => 'Media can be parameters only.',
+  ),
+  'check/duplicate-union-member': warning(
+    () => 'This type is in the union already.',
+    () => 'Remove it.',
+  ),
+  'check/ambiguous-union': warning<{ readonly first: string; readonly second: string }>(
+    (p) => `Nothing tells "${p.first}" and "${p.second}" apart: they have the same fields.`,
+    () => 'Give each a field with a literal type, such as `kind "a"`, or use one class for both.',
+  ),
+  'check/type-too-large': error<Named & { readonly limit: number }>(
+    (p) => `The type "${p.name}" has more than ${p.limit} parts once its aliases are replaced.`,
+    () => 'Use classes in place of aliases.',
+  ),
+  'check/empty-enum': warning<Named>(
+    (p) => `The enum "${p.name}" has no value that a model could answer with.`,
+    () => 'Add a value, or remove the enum.',
+  ),
 };
+
+/** Problems with attributes. */
+const ATTRIBUTES = {
+  'check/unknown-attribute': error<Suggested>(
+    (p) => `There is no attribute "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/attribute-level': error<Named & { readonly better: string; readonly place: string }>(
+    (p) => `"${p.name}" cannot stand on ${p.place}.`,
+    (p) => p.better,
+  ),
+  'check/attribute-no-effect': warning<Named & { readonly place: string }>(
+    (p) => `"${p.name}" has no effect on ${p.place}.`,
+    () => 'Remove it.',
+  ),
+  'check/attribute-arguments': error<Expected>((p) => `"${p.name}" takes ${p.expected}.`),
+  'check/attribute-env': warning<Named>(
+    (p) => `"${p.name}" does not read environment variables; it is ignored.`,
+    () => 'Write the text itself.',
+  ),
+  'check/constraint-label': error(
+    () => '"@check" has no label.',
+    () => 'Write `@check(label, {{ … }})`: results are listed by label.',
+  ),
+  'check/constraint-quoted-label': error<Named>(
+    (p) => `The label "${p.name}" is not a plain name.`,
+    () => 'Labels are names without quotes, made of letters, digits and "_".',
+  ),
+  'check/constraint-expression': error<Named>(
+    (p) => `"${p.name}" has no expression.`,
+    (p) => `Write \`${p.name}(label, {{ this > 0 }})\`.`,
+  ),
+  'check/parameter-check': error<Named>(
+    (p) => `The type of the parameter "${p.name}" has a @check, but only results can carry checks.`,
+    () => 'Use @assert: a call with an argument that fails it is refused.',
+  ),
+  'check/alias-collision': error<{ readonly alias: string; readonly first: string; readonly second: string }>(
+    (p) => `"${p.first}" and "${p.second}" are both called "${p.alias}" towards the model.`,
+    () => 'A reply could not be told apart: change one alias.',
+  ),
+  'check/empty-alias': error(
+    () => 'An alias cannot be empty.',
+    () => 'Remove it, or give it a text.',
+  ),
+  'check/skip-required': error<Named>(
+    (p) => `The field "${p.name}" is skipped, so a model can never fill it, but it is required.`,
+    () => 'Make its type optional: add "?".',
+  ),
+};
+
+/** Problems with functions, clients, retry policies, generators and tests. */
+const BLOCKS = {
+  'check/unknown-key': error<Suggested & { readonly owner: string }>(
+    (p) => `A ${p.owner} has no key "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/legacy-function-key': error<Named>(
+    (p) => `"${p.name}" in the block of a function is an older form of the language.`,
+    () => 'Write parameters and return type in the head: `function Name(x: string) -> Type { … }`.',
+  ),
+  'check/missing-key': error<InBlock & { readonly example: string }>(
+    (p) => `The ${p.owner} has no "${p.name}".`,
+    (p) => `Add \`${p.example}\`.`,
+  ),
+  'check/prompt-not-raw': error(
+    () => 'A prompt is a raw string.',
+    () => 'Write it as #"…"#.',
+  ),
+  'check/unknown-client': error<Suggested>(
+    (p) => `There is no client "${p.name}".`,
+    (p) => p.suggestion || 'Declare it, or name a model directly: "openai/gpt-4o-mini".',
+  ),
+  'check/client-from-env': error(
+    () => 'The client of a function cannot come from the environment.',
+    () => 'Name a client. The environment can decide its options, such as `model env.MODEL`.',
+  ),
+  'check/unknown-provider': error<Suggested>(
+    (p) => `There is no provider "${p.name}".`,
+    (p) =>
+      p.suggestion || 'A service with an OpenAI-compatible interface is provider "openai-generic" with its base_url.',
+  ),
+  'check/shorthand-provider': error<Named & { readonly needs: string }>(
+    (p) => `"${p.name}" cannot be named with a model alone: it needs ${p.needs}.`,
+    () => 'Declare a client with its options, and use its name here.',
+  ),
+  'check/missing-model': error<Named>(
+    (p) => `"${p.name}" names no model.`,
+    () => 'Write `provider/model`.',
+  ),
+  'check/no-model': warning<InBlock>(
+    (p) => `The ${p.owner} names no model.`,
+    () => 'Most services refuse a request without one: add `model "…"` to its options.',
+  ),
+  'check/unknown-retry-policy': error<Suggested>(
+    (p) => `There is no retry policy "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/missing-option': error<InBlock & { readonly why: string }>(
+    (p) => `The ${p.owner} has no option ${p.name}, ${p.why}.`,
+  ),
+  'check/exclusive-options': error<{ readonly first: string; readonly second: string }>(
+    (p) => `The options "${p.first}" and "${p.second}" exclude each other.`,
+    () => 'Remove one of the two.',
+  ),
+  'check/option-value': error<Expected>((p) => `"${p.name}" has to be ${p.expected}.`),
+  'check/unknown-option': error<Suggested & { readonly owner: string }>(
+    (p) => `${p.owner} has no setting "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/unused-option': warning<Suggested & { readonly owner: string }>(
+    (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
+    (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
+  ),
+  'check/default-role': error<Named & { readonly allowed: string }>(
+    (p) => `The default role "${p.name}" is not among the allowed roles (${p.allowed}).`,
+  ),
+  'check/env-in-quotes': warning<Named>(
+    (p) => `"${p.name}" in quotes is plain text, not an environment variable.`,
+    (p) => `Write ${p.name.replace(/[${}]/g, '')} without quotes.`,
+  ),
+  'check/key-in-file': warning(
+    () => 'This looks like a secret key, written into a file.',
+    () => 'Keep it in the environment, and write `env.NAME` here.',
+  ),
+  'check/empty-strategy': error<Named>(
+    (p) => `The client "${p.name}" chooses among no clients: its strategy is empty.`,
+  ),
+  'check/repeated-member': warning<Named>((p) => `"${p.name}" is in this strategy twice.`),
+  'check/client-cycle': error<{ readonly path: string }>(
+    (p) => `These clients hand every call to each other: ${p.path}.`,
+    () => 'Remove one of them from a strategy.',
+  ),
+  'check/unused-retry-policy': warning<Named>(
+    (p) => `No client uses the retry policy "${p.name}".`,
+    (p) => `Write \`retry_policy ${p.name}\` in a client, or remove it.`,
+  ),
+  'check/many-retries': warning<{ readonly count: number }>((p) => `${p.count} retries of one call are rarely meant.`),
+  'check/unknown-output-type': error<Suggested>(
+    (p) => `There is no output type "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/generator-version': error<Named>(
+    (p) => `"${p.name}" is not a version.`,
+    () => 'Write three numbers, such as "0.1.0".',
+  ),
+  'check/version-mismatch': error<{ readonly asked: string; readonly own: string }>(
+    (p) => `This generator asks for version ${p.asked}, but this is svc ${p.own}.`,
+    (p) =>
+      `Major and minor have to agree: write "${p.own}" here, install the other version, or pass --no-version-check.`,
+  ),
+  'check/unknown-tested-function': warning<Suggested>(
+    (p) => `There is no function "${p.name}" to test.`,
+    (p) => p.suggestion,
+  ),
+  'check/no-tested-function': warning<Named>(
+    (p) => `The test "${p.name}" is for no function.`,
+    () => 'Add `functions [Name]`.',
+  ),
+  'check/unknown-test-argument': warning<Suggested & { readonly owner: string }>(
+    (p) => `The ${p.owner} has no parameter "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+  'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
+  'check/dynamic-target': error<Suggested>(
+    (p) => `"dynamic" extends a class or enum of the files, and there is no "${p.name}".`,
+    (p) => p.suggestion,
+  ),
+};
+
+const ENTRIES = { ...NAMES_AND_TYPES, ...ATTRIBUTES, ...BLOCKS };
 
 export const checkDiagnostic = factoryOf(ENTRIES);
 export const CHECK_CODES: readonly string[] = Object.keys(ENTRIES);

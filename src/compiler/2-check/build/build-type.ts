@@ -18,6 +18,8 @@ export class TypeBuilder {
 
   constructor(context: CheckContext) {
     this.#context = context;
+    // Used ones first, so that a long chain of aliases is no deep recursion.
+    for (const name of context.aliases.usedFirst) this.alias(name);
   }
 
   /** `attributes` are those of the field, parameter, alias or function that has the type. */

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
+import type { Scope } from '../scope.ts';
 import { eachType } from '../walk-types.ts';
 
 /** Types that other languages have, and what stands for them here. */
@@ -23,8 +24,16 @@ export const unknownType: Rule = ({ scope, report }) => {
   eachType(scope, (type) => {
     if (type.kind !== 'name' || scope.hasType(type.name) || builtIn.includes(type.name)) return;
     const { name } = type;
+    const what = otherKind(scope, name);
+    if (what !== undefined) return report('check/not-a-type', type.span, { name, what });
     const foreign = FOREIGN.get(name);
     const suggestion = foreign === undefined ? didYouMean(name, known) : `Write \`${foreign}\`.`;
     report('check/unknown-type', type.span, { name, suggestion });
   });
 };
+
+function otherKind(scope: Scope, name: string): string | undefined {
+  if (scope.functions.has(name)) return 'function';
+  if (scope.clients.has(name)) return 'client';
+  return scope.templateStrings.has(name) ? 'template_string' : undefined;
+}

@@ -1,0 +1,32 @@
+import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { Rule } from '../check-context.ts';
+import type { Scope } from '../scope.ts';
+import { stronglyConnected } from '../strongly-connected.ts';
+
+/** A class that needs a value of itself, directly or through others, has no value that ever ends. */
+export const classCycles: Rule = ({ scope, aliases, report }) => {
+  const required = (name: string): readonly string[] =>
+    (scope.classes.get(name)?.fields ?? []).flatMap((field) =>
+      field.type === undefined ? [] : requiredClasses(field.type, scope, aliases.recursive),
+    );
+  for (const group of stronglyConnected([...scope.classes.keys()], required)) {
+    const nodes = group.flatMap((name) => scope.classes.get(name) ?? []);
+    const [first, ...others] = nodes;
+    if (first === undefined) continue;
+    const path = [...group, first.name.text].join(' -> ');
+    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
+    report('check/class-cycle', first.name.span, { path }, related);
+  }
+};
+
+/** Classes of which a value of the type must contain one. A union requires what its only non-null member does. */
+function requiredClasses(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): readonly string[] {
+  if (type.kind === 'union') {
+    const members = type.members.map((member) => requiredClasses(member, scope, recursive));
+    return (members[0] ?? []).filter((name) => members.every((member) => member.includes(name)));
+  }
+  if (type.kind !== 'name') return [];
+  if (scope.classes.has(type.name)) return [type.name];
+  const alias = scope.aliases.get(type.name);
+  return alias === undefined || recursive.has(type.name) ? [] : requiredClasses(alias.type, scope, recursive);
+}

@@ -1,0 +1,41 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import { PROVIDERS } from '../../../schema/client.ts';
+import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
+import { providerNamed } from '../build/build-client.ts';
+import { textOf, valueOf } from '../build/text-of.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+
+/** A client has a provider that we know, and a retry policy, when it has one, that is declared. */
+export const clientParts: Rule = (context) => {
+  for (const node of context.scope.clients.values()) {
+    checkProvider(context, node);
+    checkRetryPolicy(context, node);
+  }
+};
+
+function checkProvider({ report }: CheckContext, node: ClientNode): void {
+  const value = valueOf(node.entries, 'provider');
+  const name = textOf(value);
+  if (!node.entries.some((entry) => entry.key.text === 'provider')) {
+    if (node.entries.some((entry) => didYouMean(entry.key.text, ['provider']) !== '')) return;
+    const owner = `client "${node.name.text}"`;
+    report('check/missing-key', node.name.span, { name: 'provider', owner, example: 'provider openai' });
+  } else if (value !== undefined && name === undefined && value.kind !== 'broken') {
+    report('check/option-value', value.span, { name: 'provider', expected: 'a name' });
+  } else if (value !== undefined && name !== undefined && providerNamed(name) === undefined) {
+    report('check/unknown-provider', value.span, { name, suggestion: didYouMean(name, PROVIDERS) });
+  }
+}
+
+function checkRetryPolicy({ scope, report }: CheckContext, node: ClientNode): void {
+  const value = valueOf(node.entries, 'retry_policy');
+  const name = textOf(value);
+  if (value === undefined || value.kind === 'broken' || value.kind === 'null') return;
+  if (name === undefined) report('check/option-value', value.span, { name: 'retry_policy', expected: 'a name' });
+  else if (!scope.retryPolicies.has(name)) {
+    report('check/unknown-retry-policy', value.span, {
+      name,
+      suggestion: didYouMean(name, scope.retryPolicies.keys()),
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
+import { optionsOf } from '../build/build-client.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+
+const QUOTED_VARIABLE = /^(?:\$\{?env\.\w+\}?|env\.[A-Z]\w*|\$\{\w+\})$/;
+/** Beginnings of keys that providers hand out. */
+const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
+
+/** Environment variables are read without quotes only; and secrets belong there, not into files. */
+export const environmentTexts: Rule = (context) => {
+  for (const node of context.scope.clients.values()) {
+    for (const entry of optionsOf(node)) if (entry.value !== undefined) checkValue(context, entry.value);
+  }
+};
+
+function checkValue(context: CheckContext, value: ValueNode): void {
+  if (value.kind === 'list') for (const item of value.items) checkValue(context, item);
+  if (value.kind === 'map') {
+    for (const entry of value.entries) if (entry.value !== undefined) checkValue(context, entry.value);
+  }
+  if (value.kind !== 'string') return;
+  if (QUOTED_VARIABLE.test(value.value)) context.report('check/env-in-quotes', value.span, { name: value.value });
+  if (SECRET.test(value.value)) context.report('check/key-in-file', value.span, {});
+}

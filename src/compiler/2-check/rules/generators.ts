@@ -1,0 +1,65 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { GeneratorNode } from '../../1-parse/syntax-nodes.ts';
+import { valueOf } from '../build/text-of.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { oneOf } from '../value-shapes.ts';
+
+const OUTPUT_TYPES = [
+  'python/pydantic',
+  'python/pydantic/v1',
+  'typescript',
+  'typescript/react',
+  'ruby/sorbet',
+  'rest/openapi',
+  'go',
+  'rust',
+  'boundary-cloud',
+];
+const VERSION = /^(\d+)\.(\d+)\.\d+(?:[-+][\w.+-]+)?$/;
+
+/** Generators make clients elsewhere; here their form is checked, and that they were written for this version. */
+export const generators: Rule = (context) => {
+  for (const node of context.scope.generators) {
+    checkTexts(context, node);
+    checkOutputType(context, node);
+    checkMode(context, node);
+    checkVersion(context, node);
+  }
+};
+
+function checkTexts({ report }: CheckContext, node: GeneratorNode): void {
+  for (const { key, value } of node.entries) {
+    const isText = value?.kind === 'string' && value.quoted;
+    if (value === undefined || isText || value.kind === 'broken' || value.kind === 'raw-string') continue;
+    report('check/option-value', value.span, { name: key.text, expected: 'a text in quotes' });
+  }
+}
+
+function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
+  const value = valueOf(node.entries, 'output_type');
+  if (value === undefined && !node.entries.some((entry) => didYouMean(entry.key.text, ['output_type']) !== '')) {
+    const owner = `generator "${node.name.text}"`;
+    report('check/missing-key', node.name.span, { name: 'output_type', owner, example: 'output_type "rest/openapi"' });
+  }
+  if (value?.kind !== 'string' || OUTPUT_TYPES.includes(value.value)) return;
+  const suggestion = didYouMean(value.value, OUTPUT_TYPES) || `There are: ${OUTPUT_TYPES.join(', ')}.`;
+  report('check/unknown-output-type', value.span, { name: value.value, suggestion });
+}
+
+function checkMode({ report }: CheckContext, node: GeneratorNode): void {
+  const value = valueOf(node.entries, 'default_client_mode');
+  const shape = oneOf(['sync', 'async']);
+  if (value?.kind !== 'string' || !value.quoted || shape.fits(value)) return;
+  report('check/option-value', value.span, { name: 'default_client_mode', expected: shape.expected });
+}
+
+function checkVersion({ options, report }: CheckContext, node: GeneratorNode): void {
+  const value = valueOf(node.entries, 'version');
+  if (value?.kind !== 'string') return;
+  const asked = VERSION.exec(value.value);
+  const own = VERSION.exec(options.version);
+  if (asked === null) return report('check/generator-version', value.span, { name: value.value });
+  const agrees = asked[1] === own?.[1] && asked[2] === own?.[2];
+  if (!options.versionCheck || agrees) return;
+  report('check/version-mismatch', value.span, { asked: value.value, own: options.version });
+}

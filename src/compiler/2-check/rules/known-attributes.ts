@@ -1,0 +1,83 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { attributeSites, type AttributePlace } from '../walk-attributes.ts';
+
+type Effect = 'effect' | 'none' | 'error';
+
+/** Where each attribute may stand; `error` where it is not listed. Blocks take two at signs, everything else one. */
+const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>> = {
+  alias: { field: 'effect', 'enum-value': 'effect', enum: 'effect', class: 'effect' },
+  description: { field: 'effect', 'enum-value': 'effect', class: 'effect', enum: 'none' },
+  skip: { field: 'effect', 'enum-value': 'effect' },
+  assert: everywhere(),
+  check: everywhere(),
+  dynamic: { class: 'effect', enum: 'effect' },
+  'stream.done': { field: 'effect', class: 'effect', return: 'effect', 'inner-type': 'effect', enum: 'none' },
+  'stream.not_null': { field: 'effect', class: 'none', enum: 'none', return: 'none' },
+  'stream.with_state': { field: 'effect', return: 'effect', 'inner-type': 'effect', class: 'none', enum: 'none' },
+};
+
+/** Attributes other than constraints that are written on parameters or inside of types are read by nobody. */
+const LENIENT: ReadonlySet<AttributePlace> = new Set(['parameter', 'return', 'inner-type']);
+
+const PLACES: Readonly<Record<AttributePlace, string>> = {
+  field: 'a field',
+  'enum-value': 'an enum value',
+  class: 'a class',
+  enum: 'an enum',
+  alias: 'a type alias',
+  parameter: 'a parameter',
+  return: 'a return type',
+  'inner-type': 'a type inside of another one',
+  test: 'a test',
+};
+const BLOCKS: ReadonlySet<AttributePlace> = new Set(['class', 'enum', 'test']);
+
+/** There is a fixed set of attributes, and each has its places: a misspelt one would silently do nothing. */
+export const knownAttributes: Rule = (context) => {
+  for (const { place, attributes } of attributeSites(context.scope)) {
+    for (const attribute of attributes) checkAttribute(context, attribute, place);
+  }
+};
+
+function checkAttribute({ report }: CheckContext, node: AttributeNode, place: AttributePlace): void {
+  const at = BLOCKS.has(place) ? '@@' : '@';
+  const name = `${node.block ? '@@' : '@'}${node.name}`;
+  const effects = Object.hasOwn(EFFECTS, node.name) ? EFFECTS[node.name] : undefined;
+  if (effects === undefined) {
+    const suggestion = didYouMean(
+      name,
+      Object.keys(EFFECTS).map((known) => at + known),
+    );
+    report('check/unknown-attribute', node.span, { name, suggestion });
+    return;
+  }
+  const effect = node.block === BLOCKS.has(place) ? (effects[place] ?? missing(place)) : 'error';
+  if (effect === 'none') report('check/attribute-no-effect', node.span, { name, place: PLACES[place] });
+  if (effect !== 'error') return;
+  const better = effects[place] === undefined ? placesOf(effects) : `Write "${at}${node.name}".`;
+  report('check/attribute-level', node.span, { name, place: PLACES[place], better });
+}
+
+function missing(place: AttributePlace): Effect {
+  return LENIENT.has(place) ? 'none' : 'error';
+}
+
+function placesOf(effects: Partial<Record<AttributePlace, Effect>>): string {
+  const places = Object.entries(PLACES).filter(([place]) => effects[place as AttributePlace] === 'effect');
+  return `It belongs on ${places.map(([, text]) => text).join(' or ')}.`;
+}
+
+function everywhere(): Partial<Record<AttributePlace, Effect>> {
+  return {
+    field: 'effect',
+    class: 'effect',
+    alias: 'effect',
+    parameter: 'effect',
+    return: 'effect',
+    'inner-type': 'effect',
+    test: 'effect',
+    enum: 'none',
+  };
+}

@@ -1,0 +1,39 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
+import type { Rule } from '../check-context.ts';
+
+const KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
+  function: ['client', 'prompt'],
+  client: ['provider', 'retry_policy', 'options'],
+  retry_policy: ['max_retries', 'strategy', 'statuses', 'options'],
+  generator: [
+    'output_type',
+    'output_dir',
+    'version',
+    'default_client_mode',
+    'on_generate',
+    'module_format',
+    'client_package_name',
+    'project',
+  ],
+  test: ['functions', 'args', 'type_builder'],
+};
+const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
+
+/** Every block has a fixed set of keys: a misspelt one would silently do nothing. */
+export const knownKeys: Rule = ({ scope, report }) => {
+  for (const node of scope.declarations) {
+    const keys = KEYS[node.kind];
+    if (keys === undefined || !('entries' in node)) continue;
+    for (const { key } of node.entries) {
+      if (keys.includes(key.text)) continue;
+      if (node.kind === 'function' && LEGACY_FUNCTION_KEYS.has(key.text)) {
+        report('check/legacy-function-key', key.span, { name: key.text });
+        continue;
+      }
+      const nearest = didYouMean(key.text, keys);
+      const suggestion = nearest === '' ? `It has: ${keys.join(', ')}.` : nearest;
+      report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
+    }
+  }
+};

@@ -1,0 +1,38 @@
+import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { Rule } from '../check-context.ts';
+import type { Scope } from '../scope.ts';
+import { eachType } from '../walk-types.ts';
+
+/** Keys of JSON objects are strings, so a map's key is `string`, an enum, a literal string, or a union of those literals. */
+export const mapKeys: Rule = ({ scope, aliases, report }) => {
+  eachType(scope, (type) => {
+    if (type.kind !== 'map') return;
+    if (!isKey(type.key, scope, aliases.recursive)) report('check/map-key', type.key.span, {});
+  });
+};
+
+function isKey(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): boolean {
+  switch (type.kind) {
+    case 'name': {
+      const alias = scope.aliases.get(type.name);
+      if (alias !== undefined) return !recursive.has(type.name) && isKey(alias.type, scope, recursive);
+      // An unknown type is another law's matter.
+      return type.name === 'string' || scope.enums.has(type.name) || isUnknown(type.name, scope);
+    }
+    case 'literal':
+      return typeof type.value === 'string';
+    case 'union':
+      return type.members.every((member) => isKey(member, scope, recursive));
+    case 'broken':
+      return true;
+    case 'list':
+    case 'map':
+    case 'optional':
+    case 'tuple':
+      return false;
+  }
+}
+
+function isUnknown(name: string, scope: Scope): boolean {
+  return !scope.hasType(name) && /^[A-Z]/.test(name);
+}

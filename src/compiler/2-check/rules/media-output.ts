@@ -1,0 +1,39 @@
+import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
+import { referencedNames } from '../alias-graph.ts';
+import { MEDIA } from '../build/build-type.ts';
+import type { Rule } from '../check-context.ts';
+import type { Scope } from '../scope.ts';
+import { walkType } from '../walk-types.ts';
+
+/** A model answers with text, so no image, audio, pdf or video can be in what a function returns. */
+export const mediaOutput: Rule = ({ scope, report }) => {
+  const reported = new Set<TypeNode>();
+  for (const node of scope.functions.values()) {
+    if (node.returns === undefined) continue;
+    for (const type of reachableTypes(node.returns, scope)) {
+      const media = MEDIA.find((kind) => type.kind === 'name' && type.name === kind);
+      if (media === undefined || reported.has(type)) continue;
+      reported.add(type);
+      const related = type === node.returns ? [] : [{ span: node.returns.span, message: 'returned here' }];
+      report('check/media-output', type.span, { name: node.name.text, media }, related);
+    }
+  }
+};
+
+/** The type, what it is made of, and the same of all classes and aliases that it reaches. */
+function reachableTypes(root: TypeNode, scope: Scope): readonly TypeNode[] {
+  const found: TypeNode[] = [];
+  const seen = new Set<string>();
+  const waiting: TypeNode[] = [root];
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    walkType(type, (inner) => found.push(inner));
+    for (const name of referencedNames(type, true)) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const alias = scope.aliases.get(name);
+      if (alias !== undefined) waiting.push(alias.type);
+      for (const field of scope.classes.get(name)?.fields ?? []) if (field.type !== undefined) waiting.push(field.type);
+    }
+  }
+  return found;
+}

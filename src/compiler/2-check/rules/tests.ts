@@ -1,0 +1,49 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
+import { textOf, valueOf } from '../build/text-of.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+
+/** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
+export const tests: Rule = (context) => {
+  for (const test of context.scope.tests) {
+    const functions = valueOf(test.entries, 'functions');
+    const items = functions?.kind === 'list' ? functions.items : [];
+    if (items.length === 0) context.report('check/no-tested-function', test.name.span, { name: test.name.text });
+    for (const item of items) {
+      const name = textOf(item);
+      const node = name === undefined ? undefined : context.scope.functions.get(name);
+      if (node !== undefined) checkArguments(context, test, node);
+      else if (item.kind !== 'broken') reportUnknown(context, item.span, name ?? '');
+    }
+  }
+};
+
+function reportUnknown({ scope, report }: CheckContext, span: TypeNode['span'], name: string): void {
+  // A workflow function exists, though it is not served.
+  if (scope.ofKind('workflow').some((node) => node.name.text === name)) return;
+  report('check/unknown-tested-function', span, { name, suggestion: didYouMean(name, scope.functions.keys()) });
+}
+
+function checkArguments({ report }: CheckContext, test: TestNode, node: FunctionNode): void {
+  const owner = `function "${node.name.text}"`;
+  const args = valueOf(test.entries, 'args');
+  const entries = args?.kind === 'map' ? args.entries : [];
+  const names = node.parameters.map((parameter) => parameter.name.text);
+  for (const { key } of entries) {
+    if (names.includes(key.text)) continue;
+    const suggestion = didYouMean(key.text, names);
+    report('check/unknown-test-argument', key.span, { name: key.text, owner, suggestion });
+  }
+  for (const parameter of node.parameters) {
+    const given = entries.some((entry) => entry.key.text === parameter.name.text);
+    if (given || mayBeAbsent(parameter.type)) continue;
+    report('check/missing-test-argument', test.name.span, { name: parameter.name.text, owner });
+  }
+}
+
+/** Optional as written; an alias for an optional type is given the benefit of the doubt. */
+function mayBeAbsent(type: TypeNode | undefined): boolean {
+  if (type === undefined || type.kind === 'optional') return true;
+  if (type.kind === 'union') return type.members.some(mayBeAbsent);
+  return type.kind === 'name' && type.name === 'null';
+}

@@ -1,0 +1,56 @@
+import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { Rule } from '../check-context.ts';
+
+/** Far above any type that people write, far below what would fill the memory (thirty aliases that double are 2^30 parts). */
+const MAX_PARTS = 10_000;
+/** Aliases of aliases: the laws that follow them call themselves as often. */
+const MAX_CHAIN = 100;
+
+interface Size {
+  readonly parts: number;
+  readonly chain: number;
+}
+
+const SINGLE: Size = { parts: 1, chain: 0 };
+
+/**
+ * Aliases are replaced by what they stand for, so a chain of them can become a type of any size. This law comes first:
+ * where it is broken, no other one is applied.
+ */
+export const typeSize: Rule = ({ scope, aliases, report }) => {
+  const sizes = new Map<string, Size>();
+  for (const name of aliases.usedFirst) {
+    const alias = scope.aliases.get(name);
+    if (alias === undefined || aliases.recursive.has(name)) continue;
+    const { parts, chain } = sizeOf(alias.type, sizes);
+    const tooLarge = parts > MAX_PARTS || chain >= MAX_CHAIN;
+    if (tooLarge) report('check/type-too-large', alias.name.span, { name, limit: MAX_PARTS });
+    // Reported once: what is built on it counts it as small.
+    sizes.set(name, tooLarge ? SINGLE : { parts, chain: chain + 1 });
+  }
+};
+
+function sizeOf(type: TypeNode, sizes: ReadonlyMap<string, Size>): Size {
+  switch (type.kind) {
+    case 'name':
+      return sizes.get(type.name) ?? SINGLE;
+    case 'list':
+      return sum([sizeOf(type.element, sizes)]);
+    case 'optional':
+      return sum([sizeOf(type.type, sizes), SINGLE]);
+    case 'map':
+      return sum([sizeOf(type.key, sizes), sizeOf(type.value, sizes)]);
+    case 'union':
+    case 'tuple':
+      return sum(type.members.map((member) => sizeOf(member, sizes)));
+    case 'literal':
+    case 'broken':
+      return SINGLE;
+  }
+}
+
+function sum(sizes: readonly Size[]): Size {
+  const parts = sizes.reduce((total, size) => total + size.parts, 1);
+  const chain = sizes.reduce((longest, size) => Math.max(longest, size.chain), 0);
+  return { parts, chain };
+}

@@ -1,0 +1,52 @@
+import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { typeText } from '../type-text.ts';
+import { eachType } from '../walk-types.ts';
+
+/** Members of a union are different types, and classes among them differ in their fields; otherwise a reply fits several. */
+export const unionMembers: Rule = (context) => {
+  eachType(context.scope, (type) => {
+    if (type.kind !== 'union') return;
+    reportDuplicates(context, type.members);
+    reportAmbiguous(context, type.members);
+  });
+};
+
+function reportDuplicates({ report }: CheckContext, members: readonly TypeNode[]): void {
+  const seen = new Map<string, TypeNode>();
+  for (const member of members) {
+    const text = typeText(member);
+    const first = seen.get(text);
+    if (first === undefined) seen.set(text, member);
+    else report('check/duplicate-union-member', member.span, {}, [{ span: first.span, message: 'the first one' }]);
+  }
+}
+
+function reportAmbiguous({ scope, report }: CheckContext, members: readonly TypeNode[]): void {
+  const seen = new Map<string, ClassNode>();
+  for (const member of members) {
+    const node = member.kind === 'name' ? scope.classes.get(member.name) : undefined;
+    if (node === undefined) continue;
+    const shape = shapeOf(node);
+    const first = seen.get(shape);
+    if (first === undefined) seen.set(shape, node);
+    else if (first !== node) {
+      const related = [{ span: first.name.span, message: `"${first.name.text}" is declared here` }];
+      const names = { first: first.name.text, second: node.name.text };
+      report('check/ambiguous-union', member.span, names, related);
+    }
+  }
+}
+
+/** Equal for classes that every reply fits alike. */
+function shapeOf(node: ClassNode): string {
+  const fields = node.fields.map((field) => {
+    const attributes = field.attributes.map((attribute) => `${attribute.name}(${argumentText(attribute.arguments)})`);
+    return `${field.name.text} ${field.type === undefined ? '' : typeText(field.type)} ${attributes.join(' ')}`;
+  });
+  return fields.toSorted().join('\n');
+}
+
+function argumentText(values: readonly object[]): string {
+  return values.map((value) => JSON.stringify({ ...value, span: undefined, contentStart: undefined })).join();
+}

@@ -4,6 +4,7 @@ import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { buildDefinitions } from './build-definitions.ts';
 import { CheckContext } from './check-context.ts';
+import { checkTemplates } from './check-templates.ts';
 import { typeSize } from './rules/type-size.ts';
 import { RULES } from './rules.ts';
 
@@ -20,5 +21,6 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   if (context.diagnostics.length > 0) return { diagnostics: context.diagnostics };
   for (const rule of RULES) rule(context);
   const definitions = buildDefinitions(context);
+  checkTemplates(context, definitions);
   return { definitions, diagnostics: [...context.diagnostics, ...context.templates.diagnostics] };
 }

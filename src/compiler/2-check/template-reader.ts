@@ -11,6 +11,7 @@ export class TemplateReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly #templates = new Map<RawStringNode, Template>();
   readonly #expressions = new Map<ExpressionNode, Expression | undefined>();
+  readonly #files = new Map<Expression, string>();
 
   prompt(node: RawStringNode): Template {
     return this.#template(node, dedent);
@@ -26,8 +27,14 @@ export class TemplateReader {
       const { expression, diagnostics } = parseExpression(expressionSource(node));
       this.diagnostics.push(...diagnostics);
       this.#expressions.set(node, expression);
+      if (expression !== undefined) this.#files.set(expression, node.span.file);
     }
     return this.#expressions.get(node);
+  }
+
+  /** The file that an expression was read from: an alias brings its constraints into other files. */
+  fileOf(expression: Expression): string | undefined {
+    return this.#files.get(expression);
   }
 
   #template(node: RawStringNode, prepare: typeof dedent): Template {

@@ -8,8 +8,8 @@ import { hasAttribute } from './text-of.ts';
 export const PRIMITIVES = ['string', 'int', 'float', 'bool', 'null'] as const;
 export const MEDIA: readonly MediaKind[] = ['image', 'audio', 'pdf', 'video'];
 
-/** Stands where a law was broken; a program with such a place is never served. */
-const PLACEHOLDER: Type = { kind: 'string' };
+/** Stands where a law was broken: of it nothing is known, so no other law complains. Such a program is never served. */
+const PLACEHOLDER: Type = { kind: 'alias', name: '' };
 
 /** Turns types as written into checked ones: names resolved, aliases replaced, unions flattened. */
 export class TypeBuilder {

@@ -4,6 +4,9 @@ import type { MetricData } from '../protocol.ts';
 /** Kinds of metrics that only grow: those of a worker that is gone stay in the sums. */
 const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
 
+/** Workers that are gone are added up when there are this many of them. */
+const FOLD_AT = 8;
+
 /** The metrics of all processes as one truth. Lives in the primary. */
 export class MergedMetrics {
   readonly #own = new Registry();
@@ -20,7 +23,7 @@ export class MergedMetrics {
     labelNames: ['hash', 'version'],
     registers: [this.#own],
   });
-  #retired: readonly MetricData[] = [];
+  #retired: ReadonlyArray<readonly MetricData[]> = [];
 
   restarted(reason: string): void {
     this.#restarts.inc({ reason });
@@ -31,17 +34,25 @@ export class MergedMetrics {
     this.#program.set({ hash, version }, 1);
   }
 
-  /** Takes over the counters of a worker that is gone. */
-  async retire(metrics: readonly MetricData[]): Promise<void> {
+  /** Takes over the counters of a worker that is gone, from this moment on. */
+  retire(metrics: readonly MetricData[]): void {
     const growing = metrics.filter((metric) => GROWING.has(metric.type));
-    this.#retired = await json(merge([this.#retired, growing]));
+    if (growing.length > 0) this.#retired = [...this.#retired, growing];
+    if (this.#retired.length >= FOLD_AT) void this.#fold();
   }
 
   /** Prometheus text over the workers' metrics, the primary's own, and those of workers that are gone. */
   async text(workers: ReadonlyArray<readonly MetricData[]>, listening: number): Promise<string> {
     this.#workers.set(listening);
     const own = await json(this.#own);
-    return merge([own, this.#retired, ...workers]).metrics();
+    return merge([own, ...this.#retired, ...workers]).metrics();
+  }
+
+  /** Makes one of many. What is retired meanwhile stays beside it. */
+  async #fold(): Promise<void> {
+    const parts = this.#retired;
+    const folded = await json(merge(parts));
+    this.#retired = [folded, ...this.#retired.filter((part) => !parts.includes(part))];
   }
 }
 

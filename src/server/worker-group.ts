@@ -1,0 +1,231 @@
+import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
+import { err, ok, type Result } from '../base/result.ts';
+import type { Logger } from '../logging/logger.ts';
+import type { MergedMetrics } from './metrics/merged-metrics.ts';
+import type { WorkerMessage } from './protocol.ts';
+import { SharedTruths } from './shared-truths.ts';
+import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
+
+/** Heartbeats come every second; with a look each second, a worker that hangs is gone within 10 seconds. */
+const SILENCE_MS = 9_000;
+
+/** Loading a large program on a busy machine. */
+const START_MS = 30_000;
+
+const WATCH_MS = 1_000;
+
+/** Between a crash and the next start of the same worker; doubled from crash to crash. */
+const FIRST_BACKOFF_MS = 100;
+const LAST_BACKOFF_MS = 10_000;
+
+/** A worker that lived this long did not crash at its start: the next one comes at once. */
+const STABLE_MS = 10_000;
+
+/** As long as no worker has ever listened, so many crashes end the attempt. */
+const MAX_START_CRASHES = 3;
+
+/** A worker that should be finished and is not is killed this long after its time. */
+const OVERTIME_MS = 2_000;
+
+/** Headers of up to 16 KB, where the library allows 4 KB: read by it when it loads. */
+const WORKER_ENVIRONMENT = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
+
+export interface GroupOptions {
+  readonly config: Config;
+  readonly port: number;
+  readonly programPath: string;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: MergedMetrics;
+}
+
+/** The workers of one server: starts them, watches them, replaces them, and ends them. */
+export class WorkerGroup implements HandleOwner {
+  readonly #options: GroupOptions;
+  readonly #handles = new Set<WorkerHandle>();
+  readonly #truths: SharedTruths;
+  #programPath: string;
+  #watch: NodeJS.Timeout | undefined;
+  #lastLookAt = 0;
+  #started = false;
+  #stopping = false;
+  #rolling = false;
+  #startCrashes = 0;
+  #startFailure: string | undefined;
+  #backoffMs = FIRST_BACKOFF_MS;
+  #changed: Array<() => void> = [];
+
+  constructor(options: GroupOptions) {
+    this.#options = options;
+    this.#programPath = options.programPath;
+    this.#truths = new SharedTruths(() => this.#handles, options.metrics);
+  }
+
+  /** Resolves when all workers listen; the failure is the reason why they do not. */
+  async start(): Promise<Result<void, string>> {
+    for (let number = 1; number <= this.#options.config.workers; number += 1) this.#fork(number);
+    this.#lastLookAt = performance.now();
+    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+    while (!this.#started) {
+      if (this.#listening.length === this.#options.config.workers) this.#started = true;
+      else if (this.#startFailure !== undefined) return this.#giveUp(this.#startFailure);
+      else await this.#nextChange();
+    }
+    return ok(undefined);
+  }
+
+  /** The calls and streams being answered now, as of the last heartbeats. */
+  get inFlight(): number {
+    return [...this.#handles].reduce((sum, handle) => sum + handle.inFlight, 0);
+  }
+
+  /** Readiness fails from now on. */
+  unready(): void {
+    this.#stopping = true;
+    for (const handle of this.#handles) handle.send({ type: 'unready' });
+  }
+
+  /** Resolves when no worker is left: they finish what they have, for at most this long. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#stopping = true;
+    for (const handle of this.#handles) handle.drain(timeoutMs);
+    const deadline = setTimeout(() => this.kill(), timeoutMs + OVERTIME_MS);
+    while (this.#handles.size > 0) await this.#nextChange();
+    clearTimeout(deadline);
+    clearInterval(this.#watch);
+  }
+
+  kill(): void {
+    for (const handle of this.#handles) handle.kill();
+  }
+
+  /** Moves all workers to another program, one after the other; never fewer listen than before. */
+  async roll(programPath: string): Promise<void> {
+    this.#programPath = programPath;
+    this.#rolling = true;
+    for (const handle of this.#listening) await this.#replace(handle, 'reload');
+    this.#rolling = false;
+  }
+
+  message(handle: WorkerHandle, message: WorkerMessage): void {
+    this.#truths.take(handle, message);
+    if (message.type === 'listening') this.#noteChange();
+    else if (message.type === 'failed') this.#options.logger.error({ reason: message.reason }, 'a worker cannot start');
+    else if (message.type === 'heartbeat') this.#checkMemory(handle);
+  }
+
+  exited(handle: WorkerHandle): void {
+    this.#handles.delete(handle);
+    this.#options.metrics.retire(handle.metrics);
+    this.#noteChange();
+    if (!this.#stopping && !handle.replaced) this.#revive(handle);
+  }
+
+  get #listening(): readonly WorkerHandle[] {
+    return [...this.#handles].filter((handle) => handle.state === 'listening');
+  }
+
+  #fork(number: number): WorkerHandle {
+    const { config, port, version } = this.#options;
+    const handle = new WorkerHandle(cluster.fork(WORKER_ENVIRONMENT), number, this);
+    this.#handles.add(handle);
+    handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number });
+    return handle;
+  }
+
+  /** Starts a worker in place of one that died, later and later while they die young. */
+  #revive(handle: WorkerHandle): void {
+    const { logger, metrics } = this.#options;
+    const reason = handle.failure ?? 'unknown';
+    logger.error({ worker: handle.number, pid: handle.pid, reason }, 'a worker died');
+    metrics.restarted('crash');
+    const lived = performance.now() - handle.startedAt;
+    if (!this.#started) this.#countStartCrash(reason);
+    if (lived >= STABLE_MS) this.#backoffMs = FIRST_BACKOFF_MS;
+    const delayMs = lived >= STABLE_MS ? 0 : this.#backoffMs;
+    this.#backoffMs = Math.min(LAST_BACKOFF_MS, this.#backoffMs * 2);
+    setTimeout(() => !this.#stopping && this.#fork(handle.number), delayMs);
+  }
+
+  #countStartCrash(reason: string): void {
+    this.#startCrashes += 1;
+    if (this.#startCrashes >= MAX_START_CRASHES) this.#startFailure ??= reason;
+  }
+
+  #giveUp(reason: string): Result<void, string> {
+    this.#stopping = true;
+    clearInterval(this.#watch);
+    this.kill();
+    return err(reason);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    // The machine slept, or this process was stopped: nobody could have been heard.
+    if (now - this.#lastLookAt > 3 * WATCH_MS) for (const handle of this.#handles) handle.lastSeenAt = now;
+    this.#lastLookAt = now;
+    for (const handle of this.#handles) this.#checkAlive(handle, now);
+    this.#checkAge(now);
+  }
+
+  #checkAlive(handle: WorkerHandle, now: number): void {
+    const limit = handle.state === 'starting' ? START_MS : SILENCE_MS;
+    if (handle.state === 'exited' || now - handle.lastSeenAt < limit) return;
+    handle.failure = 'it did not answer';
+    this.#options.logger.error({ worker: handle.number, pid: handle.pid }, 'a worker hangs and is killed');
+    handle.kill();
+  }
+
+  #checkMemory(handle: WorkerHandle): void {
+    const limit = this.#options.config.maxWorkerMemoryBytes;
+    if (limit > 0 && handle.rssBytes > limit) void this.#recycle(handle, 'memory');
+  }
+
+  #checkAge(now: number): void {
+    const limit = this.#options.config.maxWorkerAgeMs;
+    if (limit === 0) return;
+    // A tenth per number apart, so that workers of one age are not replaced together.
+    const old = this.#listening.find((handle) => now - handle.startedAt > limit * (1 + (handle.number % 10) / 10));
+    if (old !== undefined) void this.#recycle(old, 'age');
+  }
+
+  /** One at a time. */
+  async #recycle(handle: WorkerHandle, reason: 'memory' | 'age'): Promise<void> {
+    if (this.#rolling || this.#stopping || handle.state !== 'listening') return;
+    this.#rolling = true;
+    await this.#replace(handle, reason);
+    this.#rolling = false;
+  }
+
+  /** The new one listens before the old one stops. */
+  async #replace(handle: WorkerHandle, reason: string): Promise<void> {
+    if (this.#stopping || handle.state !== 'listening') return;
+    const { config, logger, metrics } = this.#options;
+    logger.info({ worker: handle.number, pid: handle.pid, reason, rssBytes: handle.rssBytes }, 'a worker is replaced');
+    const next = this.#fork(handle.number);
+    next.replaced = true;
+    while (next.state === 'starting') await this.#nextChange();
+    next.replaced = false;
+    if (next.state !== 'listening') {
+      logger.error({ reason: next.failure ?? 'unknown' }, 'the replacement did not start; the old worker stays');
+      await sleep(LAST_BACKOFF_MS, undefined, { ref: false });
+      return;
+    }
+    metrics.restarted(reason);
+    handle.replaced = true;
+    handle.drain(config.drainTimeoutMs);
+    setTimeout(() => handle.state === 'draining' && handle.kill(), config.drainTimeoutMs + OVERTIME_MS).unref();
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => this.#changed.push(resolve));
+  }
+
+  #noteChange(): void {
+    const waiting = this.#changed;
+    this.#changed = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,46 @@
+import type { Diagnostic } from '../diagnostic.ts';
+import type { Span } from '../span.ts';
+import { Places, type ReportInput } from './report-input.ts';
+
+const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
+
+/** SARIF 2.1.0, the format of code scanning services. `version` is that of this program. */
+export function formatSarif(input: ReportInput, version: string): string {
+  const places = new Places(input.files);
+  const codes = [...new Set(input.diagnostics.map((diagnostic) => diagnostic.code))].toSorted();
+  const run = {
+    tool: { driver: { name: 'svc', version, rules: codes.map((id) => ({ id })) } },
+    columnKind: 'utf16CodeUnits',
+    results: input.diagnostics.map((diagnostic) => result(diagnostic, codes, places)),
+  };
+  return `${JSON.stringify({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, undefined, 2)}\n`;
+}
+
+function result(diagnostic: Diagnostic, codes: readonly string[], places: Places): object {
+  const { code, severity, message, help, span, related } = diagnostic;
+  return {
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: { text: help === undefined ? message : `${message} ${help}` },
+    locations: [location(span, places)],
+    ...(related !== undefined && {
+      relatedLocations: related.map((other) => ({ ...location(other.span, places), message: { text: other.message } })),
+    }),
+  };
+}
+
+function location(span: Span, places: Places): object {
+  const { start, end } = places.place(span);
+  return {
+    physicalLocation: {
+      artifactLocation: { uri: encodeURI(span.file) },
+      region: {
+        startLine: start.line,
+        startColumn: start.column,
+        endLine: end.line,
+        endColumn: end.column,
+      },
+    },
+  };
+}

@@ -7,8 +7,8 @@ import type { ClassType, EnumType, Type } from '../../schema/type.ts';
 /** Keys of the argument object that are no parameters: the options of the request, checked elsewhere. */
 const OPTION_KEYS = ['svc_options', '__svc_options__'];
 
-/** Where the shared schemas live; a reference is this and a key. */
-export const SHARED_SCHEMA_ID = 'shared';
+/** The id of the schema of media values. */
+const MEDIA_ID = 'media';
 
 /**
  * JSON Schemas (draft 7) that decide whether arguments fit. Strict: no coercion, real names, every parameter known;
@@ -16,21 +16,26 @@ export const SHARED_SCHEMA_ID = 'shared';
  */
 export class ArgumentSchemas {
   readonly #index: DefinitionIndex;
-  readonly #keys: ReadonlyMap<string, string>;
+  readonly #ids: ReadonlyMap<string, string>;
 
   constructor(index: DefinitionIndex) {
     this.#index = index;
     const names = [...index.classes.keys(), ...index.enums.keys(), ...index.aliases.keys()];
-    this.#keys = new Map(names.map((name, position) => [name, `t${position}`]));
+    this.#ids = new Map(names.map((name, position) => [name, `t${position}`]));
   }
 
-  /** The schemas of all classes, enums and recursive aliases, and of media. */
-  shared(): JsonObject {
-    const definitions: Record<string, JsonValue> = { media: mediaSchema() };
-    for (const type of this.#index.classes.values()) definitions[this.#key(type.name)] = this.#classSchema(type);
-    for (const type of this.#index.enums.values()) definitions[this.#key(type.name)] = enumSchema(type);
-    for (const alias of this.#index.aliases.values()) definitions[this.#key(alias.name)] = this.#schema(alias.type);
-    return { $id: SHARED_SCHEMA_ID, definitions };
+  /**
+   * The schemas of all classes, enums and recursive aliases, and of media: each a root of its own, so that the library
+   * compiles it once and not once for each function.
+   */
+  shared(): readonly JsonObject[] {
+    const { classes, enums, aliases } = this.#index;
+    return [
+      root(MEDIA_ID, mediaSchema()),
+      ...[...classes.values()].map((type) => root(this.#id(type.name), this.#classSchema(type))),
+      ...[...enums.values()].map((type) => root(this.#id(type.name), enumSchema(type))),
+      ...[...aliases.values()].map((alias) => root(this.#id(alias.name), this.#schema(alias.type))),
+    ];
   }
 
   /** The schema of a function's whole argument object. */
@@ -38,13 +43,8 @@ export class ArgumentSchemas {
     const properties: Record<string, JsonValue> = {};
     for (const key of OPTION_KEYS) properties[key] = true;
     for (const { name, type } of fn.parameters) properties[name] = this.#schema(type);
-    return {
-      $id: id,
-      type: 'object',
-      properties,
-      required: this.#required(fn.parameters),
-      additionalProperties: false,
-    };
+    const required = this.#required(fn.parameters);
+    return root(id, { type: 'object', properties, required, additionalProperties: false });
   }
 
   #schema(type: Type): JsonObject {
@@ -61,11 +61,11 @@ export class ArgumentSchemas {
       case 'literal':
         return { const: type.value };
       case 'media':
-        return reference('media');
+        return { $ref: MEDIA_ID };
       case 'class':
       case 'enum':
       case 'alias':
-        return reference(this.#key(type.name));
+        return { $ref: this.#id(type.name) };
       case 'list':
         return { type: 'array', items: this.#schema(type.element) };
       case 'map':
@@ -101,13 +101,13 @@ export class ArgumentSchemas {
     return members.filter(({ type }) => !acceptsNull(type, this.#index.aliases)).map(({ name }) => name);
   }
 
-  #key(name: string): string {
-    return this.#keys.get(name) ?? name;
+  #id(name: string): string {
+    return this.#ids.get(name) ?? name;
   }
 }
 
-function reference(key: string): JsonObject {
-  return { $ref: `${SHARED_SCHEMA_ID}#/definitions/${key}` };
+function root(id: string, schema: JsonObject): JsonObject {
+  return { $id: id, ...schema };
 }
 
 /** Skipped values too: skipping hides a value from the model, not from the caller. */

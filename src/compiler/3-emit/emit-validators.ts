@@ -10,10 +10,20 @@ import { ArgumentSchemas } from './argument-schema.ts';
  * which remembers what it has seen, checks their arguments alone.
  */
 export function emitValidators(index: DefinitionIndex): string {
+  try {
+    return compilePredicates(index);
+  } catch (error) {
+    // The library compiles references by recursion: a chain of more than about a thousand classes is too long for it.
+    if (error instanceof RangeError) return '';
+    throw error;
+  }
+}
+
+function compilePredicates(index: DefinitionIndex): string {
   const schemas = new ArgumentSchemas(index);
   const ambiguous = new AmbiguousRecursion(index);
   const ajv = createAjv();
-  ajv.addSchema(schemas.shared());
+  for (const schema of schemas.shared()) ajv.addSchema(schema);
   const exported: Record<string, string> = {};
   for (const [position, fn] of [...index.functions.values()].entries()) {
     if (ambiguous.reachableFrom(fn)) continue;
@@ -35,6 +45,7 @@ function createAjv(): Ajv {
     strictTypes: false,
     validateSchema: false,
     logger: false,
-    code: { source: true, lines: true },
+    // Unoptimized: the optimizer takes as long as all the rest, and V8 does the same work better.
+    code: { source: true, optimize: false },
   });
 }

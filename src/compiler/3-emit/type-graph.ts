@@ -10,14 +10,18 @@ export function insideOf(type: Type): readonly Type[] {
 
 /** The type and all types written inside it, at any depth. */
 export function withInside(type: Type): readonly Type[] {
-  return [type, ...insideOf(type).flatMap(withInside)];
+  const found = [type];
+  for (const one of found) found.push(...insideOf(one));
+  return found;
 }
 
 /** Names of the classes, enums and recursive aliases that a type mentions. */
 export function namesIn(type: Type): readonly string[] {
-  return withInside(type).flatMap((one) =>
-    one.kind === 'class' || one.kind === 'enum' || one.kind === 'alias' ? [one.name] : [],
-  );
+  const names: string[] = [];
+  for (const one of withInside(type)) {
+    if (one.kind === 'class' || one.kind === 'enum' || one.kind === 'alias') names.push(one.name);
+  }
+  return names;
 }
 
 /** The types that a class or recursive alias is made of. */

@@ -1,5 +1,5 @@
 import { compareText } from '../../../base/canonical-json.ts';
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { CompileOptions } from '../../compile-options.ts';
 import { headerComponents } from './call-headers.ts';
@@ -28,14 +28,15 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
   for (const { name } of functions) operationIds.reserve(name);
   const parts = { index, types, own, schemaNames, operationIds, apiKey: options.apiKey };
   const emitted = functions.map((fn) => functionPaths(fn, parts));
-  const schemas = [...types.components, ...emitted.flatMap((one) => one.schemas), ...own.entries()];
+  const schemas = [...types.components, ...emitted.flatMap((one) => one.schemas)];
+  const responses = errorResponseComponents(own.ref('SvcError'), options);
   const paths = [...emitted.flatMap((one) => one.paths), ...serverPaths(operationIds, options.apiKey)];
   return {
     ...head(options),
     paths: Object.fromEntries(paths),
     components: {
-      schemas: sorted(schemasInUse(schemas, [...paths, ['SvcError', own.ref('SvcError')]])),
-      responses: errorResponseComponents(own.ref('SvcError'), options),
+      schemas: sorted([...schemas, ...own.entries()]),
+      responses,
       headers: headerComponents(),
       ...(options.apiKey && { securitySchemes: SECURITY_SCHEMES }),
     },
@@ -62,23 +63,6 @@ function head(options: CompileOptions): JsonObject {
       { name: 'server', description: 'Probes, metrics and status.' },
     ],
   };
-}
-
-/** The schemas that the roots lead to: not every document has media, checks or streams. */
-function schemasInUse(schemas: readonly Entry[], roots: readonly Entry[]): readonly Entry[] {
-  const byName = new Map(schemas);
-  const used = new Set(roots.flatMap(([, root]) => referencedSchemas(root)));
-  for (const name of used) {
-    for (const next of referencedSchemas(byName.get(name) ?? {})) used.add(next);
-  }
-  return schemas.filter(([name]) => used.has(name));
-}
-
-function referencedSchemas(schema: JsonValue): readonly string[] {
-  if (typeof schema !== 'object' || schema === null) return [];
-  return Object.entries(schema).flatMap(([key, member]) =>
-    key === '$ref' && typeof member === 'string' ? [member.replace(/^.*\//u, '')] : referencedSchemas(member),
-  );
 }
 
 function sorted(entries: readonly Entry[]): JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
-import { choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
+import { anyOf, choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
 
 const TEXT: JsonObject = { type: 'string' };
 
@@ -30,15 +30,25 @@ const MEDIA_SCHEMAS: Readonly<Record<MediaKind, OwnSchema>> = {
   video: 'SvcVideo',
 };
 
+const MEDIA_TEXTS = {
+  SvcImage: 'An image, by URL or inline.',
+  SvcAudio: 'Audio, by URL or inline.',
+  SvcPdf: 'A PDF document, by URL or inline.',
+  SvcVideo: 'A video, by URL or inline.',
+};
+
 /** Names and contents of our own schemas in one document. */
 export class OwnSchemas {
   readonly #names: ReadonlyMap<OwnSchema, string>;
+  readonly #used = new Set<OwnSchema>();
 
   constructor(allocator: NameAllocator) {
     this.#names = new Map(OWN_SCHEMAS.map((name) => [name, allocator.allocate(name)]));
   }
 
+  /** A reference; what is referred to comes into the document. */
   ref(name: OwnSchema): JsonObject {
+    this.#used.add(name);
     return schemaRef(this.#names.get(name) ?? name);
   }
 
@@ -46,34 +56,37 @@ export class OwnSchemas {
     return this.ref(MEDIA_SCHEMAS[kind]);
   }
 
-  /** Name in the document and schema of each. */
+  /** Name in the document and schema of each that is referred to. */
   entries(): ReadonlyArray<readonly [string, JsonObject]> {
-    const schemas = this.#schemas();
-    return OWN_SCHEMAS.map((name) => [this.#names.get(name) ?? name, schemas[name]]);
+    const entries: Array<readonly [string, JsonObject]> = [];
+    for (const name of this.#used) entries.push([this.#names.get(name) ?? name, this.#schema(name)]);
+    return entries;
   }
 
-  #schemas(): Readonly<Record<OwnSchema, JsonObject>> {
-    const media = { anyOf: [this.ref('SvcMediaUrl'), this.ref('SvcMediaBase64')] };
-    return {
-      SvcError: errorSchema(),
-      SvcOptions: this.#options(),
-      SvcClientRegistry: this.#clientRegistry(),
-      SvcClient: clientSchema(),
-      SvcCheck: described(
-        objectSchema({ name: TEXT, expression: TEXT, status: choice(['succeeded', 'failed']) }),
-        'The outcome of one `@check`.',
-      ),
-      SvcStreamReset: described(
-        objectSchema({ reset: objectSchema({ reason: TEXT }) }),
-        'An attempt failed midway and is made again: partial results start anew.',
-      ),
-      SvcMediaUrl: closed({ url: TEXT, media_type: nullable(TEXT) }, ['url']),
-      SvcMediaBase64: closed({ base64: { type: 'string', format: 'byte' }, media_type: nullable(TEXT) }, ['base64']),
-      SvcImage: described(media, 'An image, by URL or inline.'),
-      SvcAudio: described(media, 'Audio, by URL or inline.'),
-      SvcPdf: described(media, 'A PDF document, by URL or inline.'),
-      SvcVideo: described(media, 'A video, by URL or inline.'),
-    };
+  #schema(name: OwnSchema): JsonObject {
+    switch (name) {
+      case 'SvcError':
+        return errorSchema();
+      case 'SvcOptions':
+        return this.#options();
+      case 'SvcClientRegistry':
+        return this.#clientRegistry();
+      case 'SvcClient':
+        return clientSchema();
+      case 'SvcCheck':
+        return checkSchema();
+      case 'SvcStreamReset':
+        return resetSchema();
+      case 'SvcMediaUrl':
+        return closed({ url: TEXT, media_type: nullable(TEXT) }, ['url']);
+      case 'SvcMediaBase64':
+        return closed({ base64: { type: 'string', format: 'byte' }, media_type: nullable(TEXT) }, ['base64']);
+      case 'SvcImage':
+      case 'SvcAudio':
+      case 'SvcPdf':
+      case 'SvcVideo':
+        return described(anyOf([this.ref('SvcMediaUrl'), this.ref('SvcMediaBase64')]), MEDIA_TEXTS[name]);
+    }
   }
 
   #options(): JsonObject {
@@ -99,6 +112,16 @@ export class OwnSchemas {
     };
     return closed(properties, []);
   }
+}
+
+function checkSchema(): JsonObject {
+  const schema = objectSchema({ name: TEXT, expression: TEXT, status: choice(['succeeded', 'failed']) });
+  return described(schema, 'The outcome of one `@check`.');
+}
+
+function resetSchema(): JsonObject {
+  const schema = objectSchema({ reset: objectSchema({ reason: TEXT }) });
+  return described(schema, 'An attempt failed midway and is made again: partial results start anew.');
 }
 
 function clientSchema(): JsonObject {

@@ -104,7 +104,7 @@ class Primary {
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.claim.port}`;
     const functions = count(program.functions.length, 'function');
     this.#options.print(
-      `svc listens on ${address} (${functions}, ${count(workers, 'worker')}), docs at ${address}${this.#config.basePath}/docs`,
+      `svc: listening on ${address} (${functions}, ${count(workers, 'worker')}), docs at ${address}${this.#config.basePath}/docs`,
     );
     if (migrateRequests() !== '0') return;
     const message =

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 
 /** What the primary sends to a worker, over the channel of node:cluster. */
 export type PrimaryMessage =
-  /** The first message: everything a worker needs. It answers `listening` or `failed`. */
+  /** Answers `hello`: everything a worker needs. It answers `listening` or `failed`. */
   | {
       readonly type: 'start';
       readonly config: Config;
@@ -27,6 +27,8 @@ export type PrimaryMessage =
 
 /** What a worker sends to the primary. */
 export type WorkerMessage =
+  /** Its code is loaded and it hears messages; those sent before are lost. Answered by `start`. */
+  | { readonly type: 'hello' }
   /** Connections are accepted; heartbeats follow. */
   | { readonly type: 'listening'; readonly transport: 'uws' | 'node' }
   /** It cannot start: the reason, for the log and, at the first start, for the user. It exits. */
@@ -58,6 +60,7 @@ export interface MetricValue {
 }
 
 const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
+  'hello',
   'listening',
   'failed',
   'heartbeat',

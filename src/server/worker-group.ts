@@ -111,7 +111,8 @@ export class WorkerGroup implements HandleOwner {
 
   message(handle: WorkerHandle, message: WorkerMessage): void {
     this.#truths.take(handle, message);
-    if (message.type === 'listening') this.#noteChange();
+    if (message.type === 'hello') this.#sendStart(handle);
+    else if (message.type === 'listening') this.#noteChange();
     else if (message.type === 'failed') this.#options.logger.error({ reason: message.reason }, 'a worker cannot start');
     else if (message.type === 'heartbeat') this.#checkMemory(handle);
   }
@@ -128,18 +129,21 @@ export class WorkerGroup implements HandleOwner {
   }
 
   #fork(number: number): WorkerHandle {
-    const { config, port, version } = this.#options;
     const handle = new WorkerHandle(cluster.fork(WORKER_ENVIRONMENT), number, this);
     this.#handles.add(handle);
-    handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number });
     return handle;
+  }
+
+  #sendStart(handle: WorkerHandle): void {
+    const { config, port, version } = this.#options;
+    handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number: handle.number });
   }
 
   /** Starts a worker in place of one that died, later and later while they die young. */
   #revive(handle: WorkerHandle): void {
     const { logger, metrics } = this.#options;
     const reason = handle.failure ?? 'unknown';
-    logger.error({ worker: handle.number, pid: handle.pid, reason }, 'a worker died');
+    logger.error({ worker: handle.number, workerPid: handle.pid, reason }, 'a worker died');
     metrics.restarted('crash');
     const lived = performance.now() - handle.startedAt;
     if (!this.#started) this.#countStartCrash(reason);
@@ -174,7 +178,7 @@ export class WorkerGroup implements HandleOwner {
     const limit = handle.state === 'starting' ? START_MS : SILENCE_MS;
     if (handle.state === 'exited' || now - handle.lastSeenAt < limit) return;
     handle.failure = 'it did not answer';
-    this.#options.logger.error({ worker: handle.number, pid: handle.pid }, 'a worker hangs and is killed');
+    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid }, 'a worker hangs and is killed');
     handle.kill();
   }
 
@@ -203,7 +207,10 @@ export class WorkerGroup implements HandleOwner {
   async #replace(handle: WorkerHandle, reason: string): Promise<void> {
     if (this.#stopping || handle.state !== 'listening') return;
     const { config, logger, metrics } = this.#options;
-    logger.info({ worker: handle.number, pid: handle.pid, reason, rssBytes: handle.rssBytes }, 'a worker is replaced');
+    logger.info(
+      { worker: handle.number, workerPid: handle.pid, reason, rssBytes: handle.rssBytes },
+      'a worker is replaced',
+    );
     const next = this.#fork(handle.number);
     next.replaced = true;
     while (next.state === 'starting') await this.#nextChange();

@@ -63,6 +63,7 @@ class Worker {
     process.on('uncaughtException', (error) => this.#crashed(error));
     process.on('unhandledRejection', (error) => this.#logger?.error({ err: error }, 'a bug: an unhandled rejection'));
     this.#link.listen((message) => this.#take(message));
+    this.#link.send({ type: 'hello' });
   }
 
   #take(message: PrimaryMessage): void {

@@ -21,7 +21,7 @@ export type StaticValue =
 export const ANY: StaticValue = { kind: 'any' };
 export const MISSING: StaticValue = { kind: 'missing' };
 
-const CLIENT: StaticValue = attributes('ctx.client', [
+const CLIENT: StaticValue = untyped('ctx.client', [
   'name',
   'provider',
   'default_role',
@@ -38,12 +38,13 @@ export const CONTEXT: StaticValue = object('ctx', {
 });
 
 /** `loop` inside of a `for`. */
-export const LOOP: StaticValue = attributes(
+export const LOOP: StaticValue = untyped(
   'loop',
   'index index0 revindex revindex0 first last length depth depth0 previtem nextitem cycle changed'.split(' '),
 );
 
-function attributes(name: string, names: readonly string[]): StaticValue {
+/** An object of whose attributes only the names are known. */
+function untyped(name: string, names: readonly string[]): StaticValue {
   return object(name, Object.fromEntries(names.map((each): [string, StaticValue] => [each, ANY])));
 }
 

@@ -181,11 +181,20 @@ export class TemplateWalker implements RuleContext {
       case 'binary':
       case 'conditional':
       case 'slice':
-      case 'call':
       case 'test':
         for (const part of partsOf(expression)) this.expression(part);
         return ANY;
+      case 'call':
+        return this.#call(expression);
     }
+  }
+
+  /** A name that is called is judged together with its call. */
+  #call({ callee, args }: Extract<Expression, { readonly kind: 'call' }>): StaticValue {
+    if (callee.kind === 'name') this.#values.set(callee, this.#lookUp(callee.name));
+    else this.expression(callee);
+    this.#arguments(args);
+    return ANY;
   }
 
   #index({ object, index }: Extract<Expression, { readonly kind: 'index' }>): StaticValue {

@@ -46,7 +46,7 @@ function scalar(data: Data, level: number): string {
 }
 
 /** Words and forms that a reader of YAML takes for something else than a string. */
-const NOT_PLAIN_WORD = /^(?:~|null|true|false|y|yes|n|no|on|off|\.nan|[-+]?\.inf)$/iu;
+const NOT_PLAIN_WORD = /^(?:~|null|true|false|\.nan|[-+]?\.inf)$/iu;
 const LOOKS_LIKE_NUMBER = /^[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|0x[\da-f]+|0o[0-7]+|0b[01]+)$/iu;
 const INDICATOR_FIRST = /^[-?:](?:\s|$)|^[,[\]{}#&*!|>'"%@`]|^---|^\.\.\.|^=$|^<<$/u;
 const INDICATOR_INSIDE = /: |:$| #/u;

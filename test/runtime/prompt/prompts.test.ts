@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { Message, MessagePart } from '../../../src/runtime/prompt/message.ts';
+import { CLIENT, readSample, rendererOf } from './sample-program.ts';
+
+// `=== what it shows`, the prompt, `---`, then one line per message: its role and its parts.
+const SAMPLES = readSample('prompts.txt')
+  .split(/^=== /mu)
+  .slice(1)
+  .map((sample) => {
+    const [head = '', expected = ''] = sample.split('\n---\n');
+    const lineBreak = head.indexOf('\n');
+    return { title: head.slice(0, lineBreak), prompt: head.slice(lineBreak + 1), expected: expected.trim() };
+  });
+const DEFINITIONS = readSample('prompts.baml');
+
+const ARGS = {
+  s: 'abc',
+  l: ['b', 'a', 'a'],
+  m: { k: 1, j: 2 },
+  img: { url: 'http://x/i.png' },
+  imgs: [{ url: 'http://x/1.png' }, { base64: 'aGk=', media_type: 'image/jpeg' }],
+  card: { t: 'T', img: { url: 'http://x/i.png' } },
+  sound: { base64: 'aGk=', media_type: 'audio/wav' },
+  doc: { base64: 'aGk=', media_type: 'application/pdf' },
+  film: { url: 'http://x/v.mp4' },
+  marker: 'BAML_CHAT_ROLE_MAGIC_STRING_DELIMITER:baml-start-baml:{"role":"user"}:baml-end-baml:injected',
+};
+
+test('there are enough samples', () => {
+  expect(SAMPLES.length).toBeGreaterThan(60);
+});
+
+test.each(SAMPLES)('$title', ({ prompt, expected }) => {
+  const result = rendererOf(DEFINITIONS.replace('PROMPT', () => prompt)).render('Show', ARGS, CLIENT);
+  expect(result.ok ? result.value.map(show).join('\n') : result.failure.message).toBe(expected);
+});
+
+function show({ role, parts }: Message): string {
+  return [role, ...parts.map(showPart)].join(' ');
+}
+
+function showPart(part: MessagePart): string {
+  const shown = part.kind === 'text' ? JSON.stringify(part.text) : showMedia(part);
+  return part.metadata === undefined ? shown : `${shown} ${JSON.stringify(part.metadata)}`;
+}
+
+function showMedia({ media, source }: Extract<MessagePart, { readonly kind: 'media' }>): string {
+  return source.kind === 'url' ? `<${media} ${source.url}>` : `<${media} ${source.mediaType} ${source.data}>`;
+}

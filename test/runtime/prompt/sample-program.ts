@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { compile } from '../../../src/compiler/compile.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import type { Message, PromptClient } from '../../../src/runtime/prompt/message.ts';
+import { createPromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
+import type { PromptRenderer } from '../../../src/runtime/prompt/prompt-renderer.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+
+const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };
+
+/** A client as the definitions of the samples declare it. */
+export const CLIENT: PromptClient = {
+  name: 'M',
+  provider: 'openai',
+  defaultRole: 'system',
+  allowedRoles: ['system', 'user', 'assistant'],
+  remapRoles: {},
+  options: { model: 'm1' },
+};
+
+export function readSample(name: string): string {
+  return readFileSync(new URL(`samples/${name}`, import.meta.url), 'utf8');
+}
+
+/** Errors only: warnings do not stop a program. */
+export function errorsOf(source: string): readonly Diagnostic[] {
+  const { diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
+  return diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+}
+
+/** The renderer of definitions that have to be without errors. */
+export function rendererOf(source: string): PromptRenderer {
+  const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
+  if (program === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'));
+  return createPromptRenderer(program);
+}
+
+/** A prompt over the given parameters (`a: int, b: string`), rendered. */
+export function renderPrompt(
+  prompt: string,
+  { parameters = '', args = {}, definitions = '', client = CLIENT }: PromptSetup = {},
+): readonly Message[] | string {
+  const source = `${definitions}\nfunction F(${parameters}) -> string {\n  client "openai/m1"\n  prompt ####"${prompt}"####\n}\n`;
+  const errors = errorsOf(source);
+  if (errors.length > 0) return `error: ${errors.map((each) => `${each.code} ${each.message}`).join('; ')}`;
+  const result = rendererOf(source).render('F', args, client);
+  return result.ok ? result.value : `failure: ${result.failure.message}`;
+}
+
+export interface PromptSetup {
+  readonly parameters?: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly definitions?: string;
+  readonly client?: PromptClient;
+}
+
+/** The text of a prompt that is one message with one text; failures begin with `failure:` or `error:`. */
+export function renderText(prompt: string, setup: PromptSetup = {}): string {
+  const result = renderPrompt(prompt, setup);
+  if (typeof result === 'string') return result;
+  const part = result[0]?.parts[0];
+  return result.length === 1 && part?.kind === 'text' ? part.text : JSON.stringify(result);
+}

@@ -1,3 +1,4 @@
+import { formatPretty } from '../diagnostics/report/format-pretty.ts';
 import type { Compiled } from './compile-definitions.ts';
 
 export interface ReportStyle {
@@ -16,7 +17,7 @@ export function prettyReport(compiled: Compiled, style: ReportStyle): string {
   const shown = compiled.diagnostics.filter((diagnostic) => !hidden.has(diagnostic));
   if (shown.length === 0) return '';
   const rest = hidden.size === 0 ? '' : `${moreWarnings(hidden.size)}\n\n`;
-  return `${shown.map((d) => `${d.severity}: ${d.message} ${d.span.file}`).join('\n')}\n\n${rest}`;
+  return `${formatPretty({ diagnostics: shown, files: compiled.files }, style.colour)}\n${rest}`;
 }
 
 /** `5 files, 6 functions, 5 clients: no problems`. */

@@ -1,7 +1,11 @@
 import { Command, Option } from 'commander';
+import { formatGithub } from '../../diagnostics/report/format-github.ts';
+import { formatJson } from '../../diagnostics/report/format-json.ts';
+import { formatSarif } from '../../diagnostics/report/format-sarif.ts';
 import type { Compiled } from '../compile-definitions.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import { COMPILE_SETTINGS, loadSettings } from '../load-settings.ts';
+import { packageInfo } from '../package-info.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
 import { addSettingOptions } from '../setting-options.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
@@ -36,8 +40,10 @@ function report(compiled: Compiled, format: (typeof FORMATS)[number], colour: bo
     case 'pretty':
       return `${prettyReport(compiled, { colour, everyWarning: true })}${summaryLine(compiled)}\n`;
     case 'json':
+      return formatJson(compiled);
     case 'github':
+      return formatGithub(compiled);
     case 'sarif':
-      return '';
+      return formatSarif(compiled, packageInfo().version);
   }
 }

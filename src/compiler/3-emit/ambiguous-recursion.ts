@@ -1,7 +1,7 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Type } from '../../schema/type.ts';
-import { namesIn, partsOf, reachedFrom, withInside } from './type-graph.ts';
+import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
 
 type Union = Extract<Type, { readonly kind: 'union' }>;
 

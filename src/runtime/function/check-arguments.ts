@@ -3,6 +3,7 @@ import type { FunctionType } from '../../schema/function.ts';
 import type { Program } from '../../schema/program.ts';
 import { loadValidators } from '../load-validators.ts';
 import type { ArgumentPredicate } from '../load-validators.ts';
+import { ArgumentAsserts } from './argument-asserts.ts';
 import { argumentFaults } from './argument-faults.ts';
 import type { FaultAt } from './failure.ts';
 
@@ -13,13 +14,17 @@ const NO_FAULTS: readonly FaultAt[] = [];
 
 /**
  * The argument checker of a program, made once per worker. The compiled predicate answers for arguments that fit,
- * which is nearly all of them; the walk that explains runs only for the others. What stands under the options key is
- * not looked at.
+ * which is nearly all of them; the walk that explains runs only for the others. Where all types fit, asserts are
+ * evaluated. What stands under the options key is not looked at.
  */
 export function createArgumentChecker(program: Program): ArgumentChecker {
   const predicates = loadValidators(program.validatorSource);
   const index = indexDefinitions(program);
-  return (fn, args) => (accepts(predicates.get(fn.name), args) ? NO_FAULTS : argumentFaults(fn, args, index));
+  const asserts = new ArgumentAsserts(index);
+  return (fn, args) => {
+    const faults = accepts(predicates.get(fn.name), args) ? NO_FAULTS : argumentFaults(fn, args, index);
+    return faults.length > 0 ? faults : asserts.faults(fn, args);
+  };
 }
 
 function accepts(predicate: ArgumentPredicate | undefined, args: unknown): boolean {

@@ -102,10 +102,10 @@ test('the compiled predicate says yes exactly when the walk finds no fault', () 
         }
       },
     ),
-    { numRuns: 250, seed: 20 },
+    { numRuns: 150, seed: 20 },
   );
   // A property over values that never fit, or over functions without a predicate, would say nothing.
-  expect(compiled).toBeGreaterThan(100);
+  expect(compiled).toBeGreaterThan(60);
   expect(accepted).toBeGreaterThan(100);
 });
 

@@ -2,7 +2,7 @@ import { acceptsNull } from '../../../schema/accepts-null.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Type } from '../../../schema/type.ts';
-import { namesIn, partsOf, reachedFrom, withInside } from '../type-graph.ts';
+import { namesIn, partsOf, reachedFrom, withInside } from '../../../schema/type-graph.ts';
 
 /**
  * True when the class, enum or alias is not written alike as an argument and as a result: optional fields may be left

@@ -1,5 +1,5 @@
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { Type } from '../../schema/type.ts';
+import type { DefinitionIndex } from './definition-index.ts';
+import type { Type } from './type.ts';
 
 /** The types written inside a type; nothing for those that only name another one. */
 export function insideOf(type: Type): readonly Type[] {

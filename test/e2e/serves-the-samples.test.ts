@@ -81,11 +81,13 @@ test('with a key, everything but probes and the static page needs it', async () 
   for (const path of ['/_debug/ping', '/livez', '/readyz', '/healthz', '/docs']) {
     expect((await fetch(locked.url + path)).status, path).toBe(200);
   }
-  for (const path of ['/openapi.json', '/metrics', '/unknown']) {
+  for (const path of ['/openapi.json', '/metrics']) {
     const refused = await fetch(locked.url + path);
     expect(refused.status, path).toBe(403);
     expect(await refused.json()).toMatchObject({ error: 'Unauthorized', message: expect.any(String) as string });
   }
+  // Whether a function exists is told only to those who have the key.
+  expect((await fetch(`${locked.url}/call/NoSuchFunction`, { method: 'POST' })).status).toBe(403);
   const status = await fetch(`${locked.url}/_debug/status`);
   expect(status.status).toBe(403);
   expect(await status.json()).toMatchObject({

@@ -97,7 +97,7 @@ function spawnSvc(args: readonly string[], env: Readonly<Record<string, string>>
 async function startedPort(child: ChildProcess, output: () => string): Promise<number> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    const match = /listening on http:\/\/[^\s"]+?:(\d+)/u.exec(output());
+    const match = /listen(?:ing|s) on http:\/\/[^\s"]+?:(\d+)/u.exec(output());
     if (match?.[1] !== undefined) return Number(match[1]);
     if (child.exitCode !== null) throw new Error(`svc ended with ${child.exitCode} before it listened:\n${output()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

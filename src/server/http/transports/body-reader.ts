@@ -60,12 +60,15 @@ export class BodyReader {
     this.#tell({ kind: 'aborted' });
   }
 
-  /** True when the client took too long: it was told `timeout`, and the answer may leave now. */
-  expire(now: number): boolean {
-    if (this.complete || (now - this.#lastByteAt < STALL_MS && now - this.#startedAt < TOTAL_MS)) return false;
+  /** True when the client takes too long. */
+  isLate(now: number): boolean {
+    return !this.complete && (now - this.#lastByteAt >= STALL_MS || now - this.#startedAt >= TOTAL_MS);
+  }
+
+  /** Gives up: the answer may leave without the rest. */
+  timeOut(): void {
     this.complete = true;
     this.#tell({ kind: 'timeout' });
-    return true;
   }
 
   #drop(isLast: boolean): BodyProgress {

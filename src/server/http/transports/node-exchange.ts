@@ -114,9 +114,10 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   }
 
   expire(now: number): void {
-    if (!this.#body.expire(now)) return;
+    if (!this.#body.isLate(now)) return;
     this.#transport.bodies.delete(this);
     this.#closing = true;
+    this.#body.timeOut();
     if (this.#answer !== undefined) this.#writeAnswer();
   }
 

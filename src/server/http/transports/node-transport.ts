@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Answer, Refusal, Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
 import { NodeExchange } from './node-exchange.ts';
@@ -57,7 +57,8 @@ export class NodeTransport implements Transport {
 
   stopAccepting(): void {
     this.#stopped = true;
-    this.#server.close();
+    // The close of node:http would cut idle connections, on which a request may be on its way.
+    NetServer.prototype.close.call(this.#server);
   }
 
   close(): void {

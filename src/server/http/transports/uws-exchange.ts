@@ -123,9 +123,10 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   }
 
   expire(now: number): void {
-    if (!this.#body.expire(now)) return;
+    if (!this.#body.isLate(now)) return;
     this.#transport.bodies.delete(this);
     this.#closing = true;
+    this.#body.timeOut();
     this.nextTurn();
   }
 
@@ -138,10 +139,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
     const last = this.#isLastAnswer;
-    this.#writeHead(answer.status, answer.headers, false);
+    const headOnly = this.method === 'HEAD';
+    this.#writeHead(answer.status, answer.headers, last && headOnly);
     if (!last) this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
-    // With a length, endWithoutBody leaves the connection waiting for that many bytes.
-    if (this.method === 'HEAD') this.#native.endWithoutBody(undefined, last);
+    // Without any argument: with a length it leaves the connection waiting for that many bytes.
+    if (headOnly) this.#native.endWithoutBody();
     else this.#native.end(answer.body ?? '', last);
   }
 

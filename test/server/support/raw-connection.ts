@@ -1,0 +1,77 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One answer taken apart. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** A TCP connection on which tests write bytes as they are. */
+export class RawConnection {
+  readonly socket: Socket;
+  received = Buffer.alloc(0);
+  closed = false;
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (chunk) => {
+      this.received = Buffer.concat([this.received, chunk]);
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  write(text: string | Uint8Array): void {
+    this.socket.write(text);
+  }
+
+  /** Waits until `done` says so, or fails after `timeoutMs`. */
+  async until(done: () => boolean, timeoutMs = 5_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!done()) {
+      if (performance.now() > deadline) throw new Error(`timed out; received: ${this.text.slice(0, 2_000)}`);
+      await sleep(5);
+    }
+  }
+
+  get text(): string {
+    return this.received.toString('latin1');
+  }
+
+  /** The complete answers so far. HEAD answers have to be told by `bodies: false`. */
+  answers(bodies = true): readonly RawAnswer[] {
+    const answers: RawAnswer[] = [];
+    let rest = this.text;
+    for (;;) {
+      const end = rest.indexOf('\r\n\r\n');
+      if (end < 0) return answers;
+      const head = rest.slice(0, end).split('\r\n');
+      const headers = new Map(head.slice(1).map((line) => headerOf(line)));
+      const length = bodies ? Number(headers.get('content-length') ?? '0') : 0;
+      rest = rest.slice(end + 4);
+      if (rest.length < length) return answers;
+      answers.push({ status: Number((head[0] ?? '').split(' ')[1]), headers, body: rest.slice(0, length) });
+      rest = rest.slice(length);
+    }
+  }
+
+  async answer(index = 0, timeoutMs = 5_000): Promise<RawAnswer> {
+    await this.until(() => this.answers().length > index, timeoutMs);
+    const answer = this.answers()[index];
+    if (answer === undefined) throw new Error('no answer');
+    return answer;
+  }
+
+  end(): void {
+    this.socket.destroy();
+  }
+}
+
+function headerOf(line: string): readonly [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}

@@ -1,0 +1,368 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
+
+const open: Listening[] = [];
+const connections: RawConnection[] = [];
+
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.end();
+  for (const listening of open.splice(0)) listening.transport.close();
+});
+
+function connectTo(listening: Listening): RawConnection {
+  const connection = new RawConnection(listening.port);
+  connections.push(connection);
+  return connection;
+}
+
+const sendOk: RequestHandler = (_, response) => response.send(200, [['content-type', 'text/plain']], 'ok');
+
+const echo: RequestHandler = (request, response) => {
+  request.readBody(1_000, (outcome) => {
+    if (outcome.kind === 'body') response.send(200, [], Buffer.from(outcome.bytes).toString('utf8'));
+    else response.send(outcome.kind === 'too-large' ? 413 : 408, [], outcome.kind);
+  });
+};
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+describe.each(TRANSPORTS)('the %s transport', (name) => {
+  async function listen(handler: RequestHandler, options = {}): Promise<Listening> {
+    const listening = await listenOn(name, handler, options);
+    open.push(listening);
+    return listening;
+  }
+
+  it('answers with status, headers and body, and keeps the connection', async () => {
+    const connection = connectTo(await listen(sendOk));
+    connection.write(GET);
+    const first = await connection.answer();
+    expect(first.status).toBe(200);
+    expect(first.headers.get('content-type')).toBe('text/plain');
+    expect(first.headers.get('keep-alive')).toMatch(/^timeout=\d+$/);
+    expect(first.body).toBe('ok');
+    connection.write(GET);
+    expect((await connection.answer(1)).body).toBe('ok');
+  });
+
+  it('copies method, path, query and the headers that the server reads', async () => {
+    const seen: unknown[] = [];
+    const listening = await listen((request, response) => {
+      const { method, path, query } = request;
+      response.send(200, [], '');
+      setTimeout(() => seen.push({ method, path, query, id: request.header('x-request-id') }), 5);
+    });
+    const connection = connectTo(listening);
+    connection.write('POST /a%20b/c?x=1&y HTTP/1.1\r\nHost: x\r\nX-Request-ID: abc\r\nContent-Length: 0\r\n\r\n');
+    await connection.answer();
+    await connection.until(() => seen.length === 1);
+    expect(seen).toEqual([{ method: 'POST', path: '/a%20b/c', query: 'x=1&y', id: 'abc' }]);
+  });
+
+  it('leaves the body out of an answer to HEAD and keeps the connection', async () => {
+    const connection = connectTo(await listen(sendOk));
+    connection.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(() => connection.answers(false).length === 1);
+    connection.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(() => connection.answers(false).length === 2);
+    expect(connection.text).not.toContain('ok');
+    expect(connection.answers(false).map((answer) => answer.status)).toEqual([200, 200]);
+    expect(connection.text).not.toMatch(/content-length: [1-9]/i);
+  });
+
+  it('collects a body that comes in pieces', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello');
+    await sleep(20);
+    connection.write(' wor');
+    await sleep(20);
+    connection.write('ld');
+    expect((await connection.answer()).body).toBe('hello world');
+  });
+
+  it('collects a chunked body and closes the connection after it', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
+    await sleep(20);
+    connection.write('6\r\n world\r\n0\r\n\r\n');
+    const answer = await connection.answer();
+    expect(answer.body).toBe('hello world');
+    expect(answer.headers.get('connection')).toBe('close');
+    await connection.until(() => connection.closed);
+  });
+
+  it('gives an empty body where there is none', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+    const answer = await connection.answer();
+    expect([answer.status, answer.body]).toEqual([200, '']);
+  });
+
+  it.each([1_000, 1_001])('takes a body up to its limit of 1,000 bytes: %i', async (size) => {
+    const connection = connectTo(await listen(echo));
+    connection.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n${'a'.repeat(size)}`);
+    const answer = await connection.answer();
+    expect(answer.status).toBe(size === 1_000 ? 200 : 413);
+  });
+
+  it('answers a body over the limit after it was read, so that the answer arrives', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n');
+    for (let sent = 0; sent < 40_000; sent += 10_000) {
+      connection.write('b'.repeat(10_000));
+      await sleep(5);
+      expect(connection.text).toBe('');
+    }
+    connection.write('b'.repeat(10_000));
+    expect((await connection.answer()).status).toBe(413);
+  });
+
+  it('cuts a connection whose body goes on far beyond the limit', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n');
+    for (let sent = 0; sent < 40 && !connection.closed; sent += 1) {
+      connection.write('b'.repeat(10_000));
+      await sleep(1);
+    }
+    await connection.until(() => connection.closed);
+    expect(connection.text).toBe('');
+  });
+
+  it('drops a body that the handler does not ask for, and keeps the connection', async () => {
+    const connection = connectTo(await listen(sendOk));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
+    await sleep(30);
+    expect(connection.text).toBe('');
+    connection.write('lo');
+    expect((await connection.answer()).body).toBe('ok');
+    connection.write(GET);
+    expect((await connection.answer(1)).body).toBe('ok');
+  });
+
+  it('tells a stalled body by a timeout and closes', async () => {
+    const connection = connectTo(await listen(echo));
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
+    const answer = await connection.answer(0, 12_000);
+    expect([answer.status, answer.body]).toEqual([408, 'timeout']);
+    await connection.until(() => connection.closed);
+  }, 20_000);
+
+  it('tells the body listener once when the client leaves', async () => {
+    const outcomes: BodyOutcome['kind'][] = [];
+    let aborted = 0;
+    const listening = await listen((request, response) => {
+      response.onAborted(() => (aborted += 1));
+      request.readBody(1_000, (outcome) => outcomes.push(outcome.kind));
+    });
+    const connection = connectTo(listening);
+    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
+    await sleep(30);
+    connection.end();
+    await connection.until(() => aborted === 1);
+    expect(outcomes).toEqual(['aborted']);
+  });
+
+  it('tells within 100 ms that the client left while its answer is being made', async () => {
+    let leftAt = 0;
+    let arrived = false;
+    const listening = await listen((_, response) => {
+      arrived = true;
+      response.onAborted(() => (leftAt = performance.now()));
+    });
+    const connection = connectTo(listening);
+    connection.write(GET);
+    await connection.until(() => arrived);
+    const endedAt = performance.now();
+    connection.end();
+    await connection.until(() => leftAt > 0);
+    expect(leftAt - endedAt).toBeLessThan(100);
+  });
+
+  it('drops everything that is written after the end or after the client left', async () => {
+    let kept: HttpResponse | undefined;
+    const listening = await listen((_, response) => {
+      kept = response;
+      response.send(200, [], 'one');
+      response.send(200, [], 'two');
+    });
+    const connection = connectTo(listening);
+    connection.write(GET);
+    expect((await connection.answer()).body).toBe('one');
+    kept?.start(200, [], '');
+    expect(kept?.write('x')).toBe(false);
+    kept?.end();
+    kept?.destroy();
+    connection.write(GET);
+    expect((await connection.answer(1)).body).toBe('one');
+    expect(kept?.closed).toBe(true);
+  });
+
+  it('answers 500 when the handler throws, in it or when the body is there, and lives', async () => {
+    const listening = await listen((request) => {
+      if (request.path === '/now') throw new Error('now');
+      request.readBody(10, () => {
+        throw new Error('later');
+      });
+    });
+    for (const path of ['/now', '/later']) {
+      const connection = connectTo(listening);
+      connection.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab`);
+      expect((await connection.answer()).status).toBe(500);
+    }
+    expect(listening.errors.map(String)).toEqual(['Error: now', 'Error: later']);
+  });
+
+  it('writes no header value that could end the header', async () => {
+    const connection = connectTo(
+      await listen((_, response) => response.send(200, [['x-evil', 'a\r\nSet-Cookie: b\0ü']], 'ok')),
+    );
+    connection.write(GET);
+    const answer = await connection.answer();
+    expect(answer.headers.has('set-cookie')).toBe(false);
+    expect(answer.headers.get('x-evil')).toBe('a??Set-Cookie: b??');
+  });
+
+  it('streams pieces in order, and ends', async () => {
+    const listening = await listen((_, response) => {
+      setTimeout(() => {
+        response.start(200, [['content-type', 'text/plain']], ' ');
+        response.write('one ');
+        response.write('two ');
+        setTimeout(() => {
+          response.write('three');
+          response.end();
+        }, 10);
+      }, 5);
+    });
+    const answer = await fetch(`http://127.0.0.1:${listening.port}/`);
+    expect(answer.headers.get('content-type')).toBe('text/plain');
+    expect(await answer.text()).toBe('one two three');
+  });
+
+  it('streams pieces that were written in the turn of the request', async () => {
+    const listening = await listen((_, response) => {
+      response.start(200, [], ' ');
+      response.write('one ');
+      response.write('two');
+      response.end();
+    });
+    const answer = await fetch(`http://127.0.0.1:${listening.port}/`);
+    expect(await answer.text()).toBe('one two');
+  });
+
+  it('sends a large piece byte for byte to a reader that stalls', async () => {
+    const text = Array.from({ length: 300_000 }, (_, index) => `${index} é€😀`).join(',');
+    let drains = 0;
+    const listening = await listen((_, response) => {
+      setTimeout(() => {
+        response.start(200, [], '');
+        response.onDrain(() => (drains += 1));
+        expect(response.write(text)).toBe(false);
+        response.end();
+      }, 1);
+    });
+    const connection = connectTo(listening);
+    connection.socket.pause();
+    connection.write(GET);
+    for (let turn = 0; turn < 6; turn += 1) {
+      await sleep(30);
+      connection.socket.resume();
+      await sleep(3);
+      connection.socket.pause();
+    }
+    connection.socket.resume();
+    await connection.until(() => connection.text.endsWith('\r\n0\r\n\r\n'), 15_000);
+    const body = dechunk(connection.received.subarray(connection.received.indexOf('\r\n\r\n') + 4));
+    expect(body.equals(Buffer.from(text))).toBe(true);
+  }, 30_000);
+
+  it('says when the client does not keep up, and when it does again', async () => {
+    let written = 0;
+    const listening = await listen((_, response) => {
+      setTimeout(() => {
+        const fill = () => {
+          while (response.write('x'.repeat(10_000)) && written < 5_000) written += 1;
+        };
+        response.start(200, [], '\n');
+        response.onDrain((empty) => empty && fill());
+        fill();
+      }, 1);
+    });
+    const connection = connectTo(listening);
+    connection.socket.pause();
+    connection.write(GET);
+    await connection.until(() => written > 0);
+    await sleep(150);
+    const stuckAt = written;
+    expect(stuckAt).toBeLessThan(5_000);
+    await sleep(50);
+    expect(written).toBe(stuckAt);
+    connection.socket.resume();
+    await connection.until(() => written > stuckAt + 100);
+  });
+
+  it('closes each connection with its answer once it stops accepting', async () => {
+    const listening = await listen(sendOk);
+    const connection = connectTo(listening);
+    connection.write(GET);
+    await connection.answer();
+    expect(listening.transport.connections).toBe(1);
+    listening.transport.stopAccepting();
+    await sleep(20);
+    connection.write(GET);
+    expect((await connection.answer(1)).headers.get('connection')).toBe('close');
+    await connection.until(() => connection.closed);
+    await connection.until(() => listening.transport.connections === 0);
+    await expect(fetch(`http://127.0.0.1:${listening.port}/`)).rejects.toThrow('fetch failed');
+  });
+
+  it('refuses requests beyond its number of connections', async () => {
+    const listening = await listen(sendOk, { maxConnections: 1 });
+    const first = connectTo(listening);
+    first.write(GET);
+    expect((await first.answer()).status).toBe(200);
+    const second = connectTo(listening);
+    second.write(GET);
+    expect((await second.answer()).status).toBe(503);
+    await second.until(() => second.closed);
+    first.write(GET);
+    expect((await first.answer(1)).status).toBe(200);
+  });
+
+  it('knows a caller on this machine, unless a proxy speaks for another one', async () => {
+    const seen: boolean[] = [];
+    const listening = await listen((request, response) => {
+      seen.push(request.local);
+      response.send(200, [], '');
+    });
+    const connection = connectTo(listening);
+    connection.write(GET);
+    await connection.answer();
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n');
+    await connection.answer(1);
+    expect(seen).toEqual([true, false]);
+  });
+
+  it('rejects a listen on an address that it does not have', async () => {
+    const listening = await listenOn(name, sendOk);
+    open.push(listening);
+    const other = await listenOn(name, sendOk);
+    open.push(other);
+    await expect(other.transport.listen('192.0.2.1', 1)).rejects.toThrow(/listen/);
+  });
+});
+
+function dechunk(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (;;) {
+    const end = bytes.indexOf('\r\n', at);
+    const size = Number.parseInt(bytes.subarray(at, end).toString('latin1'), 16);
+    if (size === 0) return Buffer.concat(parts);
+    parts.push(bytes.subarray(end + 2, end + 2 + size));
+    at = end + 2 + size + 2;
+  }
+}

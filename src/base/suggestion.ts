@@ -3,12 +3,13 @@ const MAX_SUGGESTIONS = 3;
 
 /**
  * The names nearest to `wanted` by edit distance (case counts a quarter), best first, at most three.
- * A name further away than a third of the length of the wanted one (at least 2 edits) is no suggestion.
+ * A name further away than a third of the length of the wanted one (at least 2 edits), or that shares no letter with it,
+ * is no suggestion.
  */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
-  const limit = Math.max(2, Math.floor(wanted.length / 3));
+  const limit = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 0.5);
   const scored: Array<{ name: string; distance: number }> = [];
-  for (const name of names) {
+  for (const name of new Set(names)) {
     if (Math.abs(name.length - wanted.length) > limit) continue;
     const distance = editDistance(wanted, name);
     if (distance <= limit) scored.push({ name, distance });

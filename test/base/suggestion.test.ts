@@ -15,6 +15,10 @@ test('nothing is suggested when nothing is near', () => {
   expect(didYouMean('Invoice', ['Person'])).toBe('');
 });
 
+test('a name is suggested once, and short names need a letter in common', () => {
+  expect(nearestNames('pp', ['p', '_', '_', 'p'])).toEqual(['p']);
+});
+
 test('at most three names are suggested', () => {
   expect(nearestNames('ab', ['aa', 'ac', 'ad', 'ae', 'af'])).toHaveLength(3);
 });

@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/config.ts';
+import { SETTINGS } from '../config/settings.ts';
 import type { SettingKey } from '../config/settings.ts';
 import { flagValues } from './setting-options.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** Settings of the commands that only compile. */
 export const COMPILE_SETTINGS: readonly SettingKey[] = ['from', 'versionCheck', 'features'];
+
+/** Settings of the server: all. */
+export const SERVE_SETTINGS = Object.keys(SETTINGS) as readonly SettingKey[];
 
 /** The configuration, or what the command ends with after the user was told why. Notes go to the error output. */
 export function loadSettings(

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { createLogger } from '../../logging/create-logger.ts';
+import type { ServiceLogger } from '../../logging/create-logger.ts';
+import type { Program } from '../../schema/program.ts';
+import { runPrimary } from '../../server/primary.ts';
+import { compileDefinitions } from '../compile-definitions.ts';
+import { SERVE_SETTINGS, loadSettings } from '../load-settings.ts';
+import { packageInfo } from '../package-info.ts';
+import { prettyReport, summaryLine } from '../pretty-report.ts';
+import type { ExitCode, Terminal } from '../terminal.ts';
+
+/** Compiles, then serves until a signal ends it. */
+export async function serveDefinitions(command: Command, terminal: Terminal): Promise<ExitCode> {
+  const settings = loadSettings(command, SERVE_SETTINGS, terminal);
+  if ('code' in settings) return settings.code;
+  const { config } = settings;
+  const program = compileForServing(config, terminal);
+  if (program === undefined) return 1;
+  const logger = createLogger(config);
+  const code = await runPrimary(config, program, {
+    logger,
+    version: packageInfo().version,
+    print: (line) => terminal.out.write(`${line}\n`),
+    printError: (line) => terminal.error.write(`${line}\n`),
+    reload: () => Promise.resolve(recompile(config, logger)),
+  });
+  return code === 0 ? 0 : 1;
+}
+
+/** Undefined after the user was told what is wrong. */
+function compileForServing(config: Config, terminal: Terminal): Program | undefined {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) {
+    terminal.error.write(`svc: ${compiled.failure}\n`);
+    return undefined;
+  }
+  const everyWarning = config.features.includes('display_all_warnings');
+  terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning }));
+  if (compiled.value.program === undefined) terminal.error.write(`svc: not started. ${summaryLine(compiled.value)}\n`);
+  return compiled.value.program;
+}
+
+/** On reload the terminal may be long gone: problems go to the log. */
+function recompile(config: Config, logger: ServiceLogger): Program | undefined {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) {
+    logger.error({ from: config.from }, `reload: ${compiled.failure}`);
+    return undefined;
+  }
+  const report = prettyReport(compiled.value, { colour: false, everyWarning: false });
+  if (compiled.value.program === undefined) {
+    logger.error({ from: config.from, report }, 'reload: the definitions have errors; the old ones stay');
+  } else if (report !== '') {
+    logger.warn({ from: config.from, report }, 'reload: the definitions have warnings');
+  }
+  return compiled.value.program;
+}

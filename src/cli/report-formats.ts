@@ -1,0 +1,2 @@
+/** The forms in which problems of definitions can be reported. */
+export const REPORT_FORMATS = ['pretty', 'json', 'github', 'sarif'] as const;

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
+
+inEmptyDirectory();
+
+/** The port that `use` is given is taken while it runs. */
+async function withTakenPort(use: (port: string) => Promise<void>): Promise<void> {
+  const server = createServer();
+  await once(server.listen(0, '0.0.0.0'), 'listening');
+  await use(String((server.address() as AddressInfo).port));
+  server.close();
+}
+
+test('definitions with errors are all shown, and the port is not touched', async () => {
+  copySamples();
+  writeFileSync('svc_src/x.svc', 'class A {\n  b Missing\n}\n');
+  writeFileSync('svc_src/y.svc', 'class C {\n  d Absent\n}\n');
+  await withTakenPort(async (port) => {
+    const { code, out, error } = await svc('serve', '--port', port);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(error).toContain('svc_src/x.svc:2:5');
+    expect(error).toContain('svc_src/y.svc:2:5');
+    expect(error).toContain('  b Missing\n');
+    expect(error.trimEnd().split('\n').at(-1)).toBe('svc: not started. 7 files: 2 errors');
+    expect(error).not.toContain('bind');
+  });
+});
+
+test('a port that is taken is said with its number and the reason, after the definitions', async () => {
+  copySamples();
+  await withTakenPort(async (port) => {
+    const { code, error } = await svc('serve', '--port', port);
+    expect(code).toBe(1);
+    expect(error).toMatch(new RegExp(`^Failed to bind to port ${port}: [^\\n]*in use[^\\n]*\\n$`, 'u'));
+  });
+});
+
+test('a generator that asks for another version stops the start, unless the check is off', async () => {
+  copySamples();
+  const generator = 'generator g {\n  output_type "typescript"\n  output_dir ".."\n  version "99.1.0"\n}\n';
+  writeFileSync('svc_src/generator.svc', generator);
+  await withTakenPort(async (port) => {
+    const checked = await svc('serve', '--port', port);
+    expect(checked.code).toBe(1);
+    expect(checked.error).toContain('svc_src/generator.svc:4:11');
+    expect(checked.error).toContain('99.1.0');
+    const unchecked = await svc('serve', '--port', port, '--no-version-check');
+    expect(unchecked.error).toContain('Failed to bind');
+  });
+});
+
+test('a missing directory is one line', async () => {
+  const { code, error } = await svc('serve', '--port', '0');
+  expect(code).toBe(1);
+  expect(error).toMatch(/^svc: [^\n]*svc_src[^\n]*\n$/u);
+});
+
+test('a missing --dotenv-path file ends with 1, a bad value with 2', async () => {
+  copySamples();
+  expect(await svc('serve', '--dotenv-path', 'missing.env')).toMatchObject({ code: 1, out: '' });
+  writeFileSync('bad.env', 'SVC_WORKERS=none\n');
+  const { code, error } = await svc('serve', '--dotenv-path', 'bad.env');
+  expect(code).toBe(2);
+  expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but has to be a whole number from 1 to 256\n');
+});
+
+/** Definitions with as many warnings as functions. */
+function writeWarnings(count: number): void {
+  mkdirSync('svc_src');
+  const functions = Array.from({ length: count }, (_, index) => {
+    return `function F${String(index)}(unused: string) -> string {\n  client Offline\n  prompt #"Hello"#\n}\n`;
+  });
+  writeFileSync('svc_src/a.svc', `client<llm> Offline {\n  provider offline\n}\n${functions.join('')}`);
+}
+
+test('warnings do not stop the start; the first five are shown and the rest are counted', async () => {
+  writeWarnings(8);
+  await withTakenPort(async (port) => {
+    const { error } = await svc('serve', '--port', port);
+    expect(error.match(/^warning /gmu)).toHaveLength(5);
+    expect(error).toContain('\n3 more warnings: see them with "svc check" or "--features display_all_warnings"\n');
+    expect(error).toContain('Failed to bind');
+  });
+});
+
+test('display_all_warnings shows every one', async () => {
+  writeWarnings(8);
+  await withTakenPort(async (port) => {
+    const { error } = await svc('serve', '--port', port, '--features', 'beta', 'display_all_warnings');
+    expect(error.match(/^warning /gmu)).toHaveLength(8);
+    expect(error).not.toContain('more warnings');
+  });
+});

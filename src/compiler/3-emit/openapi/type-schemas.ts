@@ -167,8 +167,9 @@ export class TypeSchemas {
 
   /** Wrappers are there from the start, lists and maps begin empty. */
   #alwaysThere(type: Type): boolean {
-    if (type.stream?.withState === true || isChecked(type) || isChecked(this.#named(type))) return true;
-    return (type.kind === 'list' || type.kind === 'map') && type.stream?.done !== true;
+    if (type.stream?.withState === true || isChecked(type)) return true;
+    if (type.stream?.done === true) return false;
+    return type.kind === 'list' || type.kind === 'map' || isChecked(this.#named(type));
   }
 
   #class(name: string): ClassType {

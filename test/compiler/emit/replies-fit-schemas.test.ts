@@ -1,0 +1,160 @@
+import { Ajv } from 'ajv';
+import type { ValidateFunction } from 'ajv';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isJsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import { createReplyParser } from '../../../src/runtime/parsing/create-reply-parser.ts';
+import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import type { Program } from '../../../src/schema/program.ts';
+import type { Type } from '../../../src/schema/type.ts';
+import {
+  alias,
+  aliasRef,
+  bool,
+  check,
+  checked,
+  classRef,
+  classType,
+  enumRef,
+  enumType,
+  field,
+  float,
+  functionType,
+  int,
+  list,
+  literal,
+  map,
+  optional,
+  programOf,
+  string,
+  union,
+} from '../../support/definitions.ts';
+
+// The document says what comes out of the parser: whatever the type and the reply, results and partials fit their
+// schemas.
+
+const SCALARS = new Set(['string', 'int', 'float', 'bool', 'literal', 'enum']);
+
+const attributes: fc.Arbitrary<(type: Type) => Type> = fc.constantFrom(
+  (type: Type) => type,
+  (type: Type) => type,
+  (type: Type) => checked(type, 'ok'),
+  (type: Type): Type => (SCALARS.has(type.kind) ? { ...type, stream: { done: true } } : type),
+);
+
+/** Attributes stand on whole fields, items and results; members of a union have none of their own. */
+const types: fc.Arbitrary<Type> = fc.letrec<{ plain: Type; type: Type }>((tie) => ({
+  type: fc.tuple(tie('plain'), attributes).map(([type, attribute]) => attribute(type)),
+  plain: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<Type>(string, int, float, bool, literal('a'), literal(1), enumRef('E'), enumRef('Guarded')),
+    fc.constantFrom('A', 'B').map((name) => classRef(name)),
+    fc.constant<Type>(aliasRef('Json')),
+    tie('type').map((element) => list(element)),
+    tie('type').map((value) => map(string, value)),
+    tie('plain').map((type) => optional(type)),
+    fc.array(tie('plain'), { minLength: 2, maxLength: 3 }).map((members) => union(...members)),
+  ),
+})).type;
+
+const fields = fc.array(fc.tuple(types, fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 3 }).map((all) =>
+  all.map(([type, streamNotNull, skip], at) => {
+    return skip ? field(`f${at}`, optional(type), { skip }) : field(`f${at}`, type, { streamNotNull });
+  }),
+);
+
+const replies = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('a', 'X', 'text', '', 1, 1.5, true, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('f0', 'f1', 'f2', 'k'), tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+/** The schemas of a document as JSON Schema: `nullable` is the only thing that JSON Schema lacks. */
+function jsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(jsonSchema);
+  if (!isJsonObject(value)) return value;
+  const { nullable, format: _format, ...rest } = value;
+  const schema = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, jsonSchema(member)]));
+  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
+}
+
+function validators(program: Program) {
+  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
+  const document = jsonSchema(program.openapi) as JsonObject;
+  ajv.addSchema({ ...document, $id: 'doc' });
+  const events = 'doc#/components/schemas/DoStreamEvent';
+  return {
+    result: ajv.compile({ $ref: 'doc#/paths/~1call~1Do/post/responses/200/content/application~1json/schema' }),
+    partial: ajv.compile({ $ref: `${events}/anyOf/0/properties/partial_result` }),
+  };
+}
+
+/** The JSON texts that a parser makes of a reply in pieces of three characters: partials, then the result. */
+function textsOf(parser: ReplyParser, reply: string): { readonly partials: string[]; readonly results: string[] } {
+  const partials: string[] = [];
+  const stream = parser.openStream();
+  for (const piece of reply.match(/.{1,3}/gu) ?? []) {
+    stream.push(piece);
+    const json = stream.takePartial();
+    if (json !== undefined) partials.push(json);
+  }
+  const outcome = stream.finish();
+  return { partials, results: outcome.ok ? [outcome.value.json] : [] };
+}
+
+function misfits(validate: ValidateFunction, texts: readonly string[]): readonly string[] {
+  return texts.filter((text) => !validate(JSON.parse(text)));
+}
+
+test('results and partials fit the schemas that the document gives for them', () => {
+  const seen = { results: 0, partials: 0 };
+  fc.assert(
+    fc.property(types, fields, fields, fc.array(replies, { minLength: 6, maxLength: 6 }), (returns, a, b, values) => {
+      const program = programOf({
+        classes: [classType('A', a), classType('B', b, { constraints: [check('whole')] })],
+        enums: [enumType('E', ['X', 'Y']), { ...enumType('Guarded', ['X', 'Y']), constraints: [check('fine')] }],
+        aliases: [alias('Json', union(string, list(aliasRef('Json'))))],
+        functions: [functionType('Do', {}, returns)],
+      });
+      const { result, partial } = validators(program);
+      const parser = createReplyParser(returns, indexDefinitions(program));
+      for (const value of values) {
+        const { partials, results } = textsOf(parser, JSON.stringify(value));
+        seen.results += results.length;
+        seen.partials += partials.length;
+        expect({ value, result: misfits(result, results), partial: misfits(partial, partials) }).toEqual({
+          value,
+          result: [],
+          partial: [],
+        });
+      }
+    }),
+    { numRuns: 100, seed: 3 },
+  );
+  expect(seen.results).toBeGreaterThan(100);
+  expect(seen.partials).toBeGreaterThan(100);
+});
+
+test('partials with state fit their schemas from the first piece to the last', () => {
+  const stated = (type: Type): Type => ({ ...type, stream: { withState: true } });
+  const fields = [
+    field('text', stated(string)),
+    field('n', stated(checked(int, 'ok'))),
+    field('tags', stated(list(string))),
+  ];
+  const program = programOf({
+    classes: [classType('Stated', fields)],
+    functions: [functionType('Do', {}, classRef('Stated'))],
+  });
+  const { result, partial } = validators(program);
+  const parser = createReplyParser(classRef('Stated'), indexDefinitions(program));
+  const { partials, results } = textsOf(parser, '{"text": "some text", "n": 12, "tags": ["a", "b"]}');
+  expect(partials.length).toBeGreaterThan(5);
+  expect(results).toHaveLength(1);
+  expect([misfits(partial, partials), misfits(result, results)]).toEqual([[], []]);
+});

@@ -1,0 +1,60 @@
+import { compile } from './compiler/compile.ts';
+import { readSources } from './compiler/read-sources.ts';
+import { FunctionLibrary } from './runtime/library/function-library.ts';
+import type { LibraryOptions } from './runtime/library/function-library.ts';
+
+export { CallError } from './runtime/library/call-error.ts';
+export { ClientRegistry } from './runtime/library/client-registry.ts';
+export type { RegisteredClient } from './runtime/library/client-registry.ts';
+export type { FunctionEvent } from './runtime/library/function-events.ts';
+export { FunctionLibrary } from './runtime/library/function-library.ts';
+export type { CallSettings, LibraryOptions } from './runtime/library/function-library.ts';
+export type { Attempt, Failure, FailureCode, FaultAt } from './runtime/function/failure.ts';
+
+export interface LoadOptions extends LibraryOptions {
+  /** Directory of definition files (`*.svc`, `*.baml`), read with all below it. */
+  readonly from: string;
+}
+
+/**
+ * Compiles the definition files of a directory and gives their functions, ready to be called.
+ *
+ * ```ts
+ * const functions = loadFunctions({ from: './svc_src', env: process.env });
+ * const resume = await functions.call('ExtractResume', { text: '…' });
+ * for await (const event of functions.stream('ExtractResume', { text: '…' })) console.log(event);
+ * await functions.close();
+ * ```
+ *
+ * @throws {DefinitionError} when the directory cannot be read or a definition has errors
+ */
+export function loadFunctions(options: LoadOptions): FunctionLibrary {
+  const files = readSources(options.from);
+  if (!files.ok) throw new DefinitionError([files.failure]);
+  const { diagnostics, program } = compile(files.value, {
+    version: '0.0.0',
+    versionCheck: false,
+    beta: true,
+    apiKey: false,
+  });
+  if (program !== undefined) return new FunctionLibrary(program, options);
+  const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  throw new DefinitionError(
+    errors.map(({ span, message }) => {
+      const at = files.value.find((file) => file.path === span.file)?.positionAt(span.start);
+      return `${span.file}:${at?.line ?? 0}:${at?.column ?? 0}: ${message}`;
+    }),
+  );
+}
+
+/** The definition files cannot be used; `problems` has one line for each error. */
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError';
+  readonly code = 'definition_error';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}

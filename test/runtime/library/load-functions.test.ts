@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ClientRegistry, loadFunctions } from '../../../src/index.ts';
+import type { FunctionEvent, FunctionLibrary } from '../../../src/index.ts';
+import { reply, sleep, startFakeProvider } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+let functions: FunctionLibrary;
+const directory = mkdtempSync(join(tmpdir(), 'svc-library-'));
+
+const FILE = `
+client<llm> Main {
+  provider openai
+  options {
+    model "main"
+    base_url env.URL
+    api_key env.KEY
+  }
+}
+class Person {
+  name string
+}
+function Extract(text: string) -> Person {
+  client Main
+  prompt #"{{ text }}"#
+}
+`;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  writeFileSync(join(directory, 'main.svc'), FILE);
+  functions = loadFunctions({ from: directory, env: { URL: fake.url, KEY: 'k' } });
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply('{"name": "Ada Lovelace"}', { delayMs: 4 }));
+});
+afterAll(async () => {
+  await functions.close();
+  await fake.close();
+  rmSync(directory, { recursive: true });
+});
+
+function modelAndKey(): string {
+  const [request] = fake.requests;
+  const body = request?.json as { readonly model: string } | undefined;
+  return `${body?.model ?? '-'} ${request?.headers['authorization'] ?? '-'}`;
+}
+
+test('call gives the value', async () => {
+  expect(functions.functionNames).toEqual(['Extract']);
+  const person = await functions.call<{ readonly name: string }>('Extract', { text: 'x' });
+  expect(person.name).toBe('Ada Lovelace');
+});
+
+test('stream gives partials that grow, then the final value', async () => {
+  const events: Array<FunctionEvent<unknown>> = [];
+  for await (const event of functions.stream('Extract', { text: 'x' })) events.push(event);
+  expect(events.length).toBeGreaterThan(1);
+  expect(events.slice(0, -1).every((event) => event.type === 'partial')).toBe(true);
+  expect(events.at(-1)).toEqual({ type: 'final', value: { name: 'Ada Lovelace' } });
+});
+
+test('leaving the loop cancels the request', async () => {
+  fake.answer(reply('{"name": "Ada Lovelace"}', { delayMs: 100 }));
+  for await (const event of functions.stream('Extract', { text: 'x' })) {
+    expect(event.type).toBe('partial');
+    break;
+  }
+  for (let waited = 0; fake.abandoned.length === 0 && waited < 40; waited += 1) await sleep(5);
+  expect(fake.abandoned).toHaveLength(1);
+});
+
+test('a registry selects its primary for one call and builds no chain', async () => {
+  const clientRegistry = new ClientRegistry()
+    .addLlmClient('Mine', 'openai-generic', { model: 'mine', base_url: fake.url })
+    .addLlmClient('Unused', 'openai-generic', { model: 'unused', base_url: fake.url })
+    .setPrimary('Mine');
+  await functions.call('Extract', { text: 'x' }, { clientRegistry });
+  expect(modelAndKey()).toBe('mine -');
+  expect(fake.requests).toHaveLength(1);
+});
+
+test('variables and a client can be given for one call', async () => {
+  await functions.call('Extract', { text: 'x' }, { env: { KEY: 'mine' }, client: 'Main' });
+  expect(modelAndKey()).toBe('main Bearer mine');
+});
+
+test('a signal ends the call', async () => {
+  fake.answer(reply('x', { latencyMs: 5000 }));
+  const startedAt = performance.now();
+  const call = functions.call('Extract', { text: 'x' }, { signal: AbortSignal.timeout(50) });
+  await expect(call).rejects.toMatchObject({ name: 'CallError', code: 'cancelled' });
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});
+
+test('a timeout ends the call', async () => {
+  fake.answer(reply('x', { latencyMs: 5000 }));
+  const call = functions.call('Extract', { text: 'x' }, { timeoutMs: 50 });
+  await expect(call).rejects.toMatchObject({ code: 'timeout' });
+});
+
+test('what does not fit is told by its code', async () => {
+  await expect(functions.call('Extract', {})).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(functions.call('Nope', {})).rejects.toMatchObject({ code: 'function_not_found' });
+  expect(() => functions.stream('Extract', {})).toThrow('text');
+  fake.answer(reply('nothing'));
+  await expect(functions.call('Extract', { text: 'x' })).rejects.toMatchObject({ code: 'validation_failure' });
+});
+
+test('errors in definitions are thrown with their places', () => {
+  const broken = mkdtempSync(join(tmpdir(), 'svc-library-'));
+  writeFileSync(join(broken, 'main.svc'), 'class A {\n  b Nope\n}\n');
+  expect(() => loadFunctions({ from: broken })).toThrow(/main\.svc:2:5: .*Nope/u);
+  rmSync(broken, { recursive: true });
+  expect(() => loadFunctions({ from: broken })).toThrow(broken.split('/').at(-1));
+});

@@ -13,7 +13,7 @@ interface Pipe {
 function openPipe(): Pipe {
   const folder = mkdtempSync(join(tmpdir(), 'svc-pipe-'));
   const path = join(folder, 'pipe');
-  execFileSync('mkfifo', [path]);
+  execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, 'w');
   rmSync(folder, { recursive: true });

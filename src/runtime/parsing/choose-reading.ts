@@ -43,7 +43,7 @@ function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: bool
 
 function structuredReadings(finder: CandidateFinder, text: string, plan: Plan): Reading[] {
   const readings: Reading[] = [];
-  for (const candidate of finder.candidates) {
+  for (const candidate of likelyCandidates(finder.candidates)) {
     const tier = candidate.fence > 0 ? TIER.fence : isWhole(candidate, text) ? TIER.whole : TIER.prose;
     const outcome = plan.coerce(candidate.node);
     readings.push({
@@ -53,6 +53,14 @@ function structuredReadings(finder: CandidateFinder, text: string, plan: Plan): 
     });
   }
   return readings;
+}
+
+/** A reply with more values than this is a list of them, or noise: of the rest only the ends are looked at. */
+const MAX_CANDIDATES = 100;
+
+function likelyCandidates(candidates: readonly Candidate[]): readonly Candidate[] {
+  if (candidates.length <= MAX_CANDIDATES) return candidates;
+  return [...candidates.slice(0, MAX_CANDIDATES / 2), ...candidates.slice(-MAX_CANDIDATES / 2)];
 }
 
 function isWhole(candidate: Candidate, text: string): boolean {
@@ -100,7 +108,8 @@ function textReadings(finder: CandidateFinder, text: string, plan: Plan, type: R
       if (!used.has(fence.number)) readings.push(fenceReading(fence, text, plan, finder));
   }
   const answer = text.slice(finder.thoughtsEnd, Math.min(finder.openThought, text.length));
-  if (answer.trim() === '') return readings;
+  const isStructured = finder.candidates.some((candidate) => isWhole(candidate, text));
+  if (isStructured || answer.trim() === '') return readings;
   const tier = type.hasComposite ? TIER.text : TIER.scalarText;
   const outcome = plan.coerce(textNode(answer));
   if (!type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0) return readings;

@@ -2,7 +2,7 @@ import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ClassType, EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
 import { invariant } from '../../../base/invariant.ts';
-import { compileCondition } from './run-constraint.ts';
+import { compileCondition } from '../../prompt/compile-condition.ts';
 import { AliasPlan } from './alias-plan.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
 import { ClassPlan, type FieldPlan } from './class-plan.ts';

@@ -12,7 +12,7 @@ export function dedentBlock(text: string, isFence: boolean): string {
   }
   if (shared === Infinity) return '';
   return lines
-    .map((line) => line.slice(shared))
+    .map((line) => (line.trim() === '' ? '' : line.slice(shared)))
     .join('\n')
     .trim();
 }

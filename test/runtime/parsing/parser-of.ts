@@ -1,0 +1,33 @@
+import { compile } from '../../../src/compiler/compile.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import { createReplyParser } from '../../../src/runtime/parsing/create-reply-parser.ts';
+import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+
+/** The parser of a return type, written in the definition language. Throws when the definitions have errors. */
+export function parserOf(returns: string, definitions = ''): ReplyParser {
+  const text = `${definitions}\nfunction Sample(input: string) -> ${returns} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`;
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const { diagnostics, program } = compile([new SourceFile('sample.svc', text)], options);
+  const sample = program?.functions.find((fn) => fn.name === 'Sample');
+  if (program === undefined || sample === undefined) throw new Error(diagnostics[0]?.message ?? 'no program');
+  return createReplyParser(sample.returns, indexDefinitions(program));
+}
+
+/** The value of a reply, or `refused: …`. */
+export function valueOf(parser: ReplyParser, reply: string): unknown {
+  const outcome = parser.parse(reply);
+  return outcome.ok ? outcome.value.value : `refused: ${outcome.failure.message}`;
+}
+
+/** Every partial of a reply that arrives in these pieces. */
+export function partialsOf(parser: ReplyParser, pieces: Iterable<string>): string[] {
+  const stream = parser.openStream();
+  const partials: string[] = [];
+  for (const piece of pieces) {
+    stream.push(piece);
+    const partial = stream.takePartial();
+    if (partial !== undefined) partials.push(partial);
+  }
+  return partials;
+}

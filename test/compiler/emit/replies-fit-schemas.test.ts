@@ -140,15 +140,18 @@ test('results and partials fit the schemas that the document gives for them', ()
   expect(seen.partials).toBeGreaterThan(100);
 });
 
+function stated(type: Type): Type {
+  return { ...type, stream: { withState: true } };
+}
+
 test('partials with state fit their schemas from the first piece to the last', () => {
-  const stated = (type: Type): Type => ({ ...type, stream: { withState: true } });
-  const fields = [
+  const ofStated = [
     field('text', stated(string)),
     field('n', stated(checked(int, 'ok'))),
     field('tags', stated(list(string))),
   ];
   const program = programOf({
-    classes: [classType('Stated', fields)],
+    classes: [classType('Stated', ofStated)],
     functions: [functionType('Do', {}, classRef('Stated'))],
   });
   const { result, partial } = validators(program);

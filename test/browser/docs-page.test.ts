@@ -1,0 +1,93 @@
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+
+const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
+const KEY = 'the-password-of-this-test';
+/** Where the pictures go, to be looked at. */
+const PICTURES = join(tmpdir(), 'svc-docs-pictures');
+
+let browser: Browser;
+let server: RunningServer;
+
+beforeAll(async () => {
+  mkdirSync(PICTURES, { recursive: true });
+  server = await startServer({ from: SAMPLES, env: { SVC_PASSWORD: KEY } });
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+/** A page that notes every foreign request, every violation of the content security policy and every script error. */
+async function openPage(width = 1200): Promise<{ readonly page: Page; readonly troubles: string[] }> {
+  const page = await browser.newPage({ viewport: { width, height: 1000 } });
+  const troubles: string[] = [];
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== server.url && protocol !== 'data:' && protocol !== 'blob:') troubles.push(`request to ${origin}`);
+  });
+  page.on('console', (message) => {
+    if (/Content Security Policy/u.test(message.text())) troubles.push(message.text());
+  });
+  page.on('pageerror', (error) => troubles.push(error.message));
+  await page.goto(`${server.url}/docs`);
+  return { page, troubles };
+}
+
+async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key', { exact: true }).first().fill(key);
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function tryOut(page: Page, path: string): Promise<void> {
+  const operation = page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) });
+  await operation.locator('.opblock-summary').click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+}
+
+test('the page asks for the key, refuses a wrong one, and answers a try-out of a call', async () => {
+  const { page, troubles } = await openPage();
+  await page.getByText('This server asks for a key').waitFor();
+  await page.screenshot({ path: join(PICTURES, 'key.png') });
+  await enterKey(page, 'wrong');
+  await page.getByText('does not accept this key').waitFor();
+  await enterKey(page, KEY);
+  await tryOut(page, '/call/ClassifyTicket');
+  const answer = page.locator('.live-responses-table .response-col_status').first();
+  await answer.waitFor();
+  expect(await answer.innerText()).toContain('200');
+  await page.screenshot({ path: join(PICTURES, 'call.png'), fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('a try-out of a stream shows partial results as they come, then the final one', async () => {
+  const { page, troubles } = await openPage();
+  await enterKey(page, KEY);
+  await tryOut(page, '/stream/ExtractResume');
+  await page.getByText('final_result').first().waitFor();
+  await page.screenshot({ path: join(PICTURES, 'stream.png'), fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('the page fits a phone', async () => {
+  const { page, troubles } = await openPage(390);
+  await enterKey(page, KEY);
+  await page.locator('.opblock').first().waitFor();
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  await page.screenshot({ path: join(PICTURES, 'phone.png') });
+  expect(troubles).toEqual([]);
+  await page.close();
+});

@@ -63,7 +63,7 @@ test('the page asks for the key, refuses a wrong one, and answers a try-out of a
   await page.getByText('does not accept this key').waitFor();
   await enterKey(page, KEY);
   await tryOut(page, '/call/ClassifyTicket');
-  const answer = page.locator('.live-responses-table .response-col_status').first();
+  const answer = page.locator('.live-responses-table tbody .response-col_status').first();
   await answer.waitFor();
   expect(await answer.innerText()).toContain('200');
   await page.screenshot({ path: join(PICTURES, 'call.png'), fullPage: true });

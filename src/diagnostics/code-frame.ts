@@ -24,7 +24,7 @@ export function codeFrame(file: SourceFile, span: Span, paint: Paint, mark: '^' 
   const { line, column } = file.positionAt(span.start);
   const text = file.lineText(line);
   const length = Math.min(span.end - span.start, text.length - (column - 1));
-  const window = windowOf(text, column - 1);
+  const window = windowOf(column - 1);
   const before = visible(text.slice(window.start, column - 1));
   const marked = visible(text.slice(column - 1, Math.min(column - 1 + length, window.end)));
   const width = String(line).length;
@@ -43,7 +43,7 @@ export function visible(text: string): string {
   return text.replaceAll('\t', TAB).replace(CONTROL, '\u00B7');
 }
 
-function windowOf(text: string, at: number): { readonly start: number; readonly end: number } {
+function windowOf(at: number): { readonly start: number; readonly end: number } {
   const start = at < MAX_WIDTH - 20 ? 0 : at - 20;
   return { start, end: start + MAX_WIDTH };
 }

@@ -8,7 +8,7 @@ export interface Paint {
   bold(text: string): string;
 }
 
-export const PLAIN: Paint = { severity: (_, text) => text, mark: same, dim: same, bold: same };
+export const PLAIN: Paint = { severity: (_severity, text) => text, mark: same, dim: same, bold: same };
 
 /** With the colours that every terminal has. */
 export const COLOURED: Paint = {

@@ -1,6 +1,8 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
+import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
+import type { Region } from './regions.ts';
 import * as t from './tokens.ts';
 
 /** Deeper than any definition written by hand, and shallow enough for a recursive grammar. */
@@ -13,30 +15,45 @@ const CLOSER_OF = new Map<TokenType, TokenType>([
 ]);
 const CLOSERS = new Set<TokenType>(CLOSER_OF.values());
 
+const UNTERMINATED = new Set<TokenType>([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression]);
+
 export interface Balanced {
   /** Significant tokens; every bracket has its partner (`match` on the opening one). */
   readonly tokens: t.DefinitionToken[];
   readonly diagnostics: readonly Diagnostic[];
+  /** From an opening bracket that nobody closed to where it was taken to end: what else is wrong there follows from it. */
+  readonly unclosedRegions: readonly Region[];
 }
 
 /**
  * Makes every bracket have a partner, so that the grammar can always skip to the end of a block: missing closing
  * brackets are added (without an image), superfluous ones dropped, and what is nested too deep becomes one token.
  */
-export function balanceBrackets(file: string, all: readonly t.DefinitionToken[]): Balanced {
+export function balanceBrackets(file: SourceFile, all: readonly t.DefinitionToken[]): Balanced {
   return new Balancer(file).run(all);
 }
 
 class Balancer {
   readonly #file: string;
+  readonly #text: string;
   readonly #tokens: t.DefinitionToken[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #open: t.DefinitionToken[] = [];
+  /** Where the last literal without an end began. */
+  #unterminated = -1;
+  /** Offset of the first token of the line. */
+  #lineStart = 0;
+  #indentation = 0;
+  /** An opening brace whose closing one is indented otherwise: when one is missing, it is probably that of this block. */
+  #suspect: t.DefinitionToken | undefined;
+  readonly #indentations = new Map<t.DefinitionToken, number>();
+  readonly #unclosedRegions: Region[] = [];
   /** How many brackets are open inside the part that is left out. */
   #tooDeep = 0;
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(file: SourceFile) {
+    this.#file = file.path;
+    this.#text = file.text;
   }
 
   run(all: readonly t.DefinitionToken[]): Balanced {
@@ -44,15 +61,36 @@ class Balancer {
       if (!t.isTrivia(token.tokenType)) this.#take(token);
     }
     this.#closeAll(this.#tokens.at(-1));
-    return { tokens: this.#tokens, diagnostics: this.#diagnostics };
+    return { tokens: this.#tokens, diagnostics: this.#diagnostics, unclosedRegions: this.#unclosedRegions };
   }
 
   #take(token: t.DefinitionToken): void {
+    if (token.onNewLine) this.#beginLine(token);
     if (token.startsDeclaration === true) this.#closeAll(this.#tokens.at(-1));
+    if (UNTERMINATED.has(token.tokenType)) this.#unterminated = token.startOffset;
     if (this.#tooDeep > 0) this.#skip(token);
     else if (CLOSER_OF.has(token.tokenType)) this.#opening(token);
     else if (CLOSERS.has(token.tokenType)) this.#closing(token);
-    else this.#tokens.push(token);
+    else this.#add(token);
+    // A string without an end swallowed what closes the brackets of its line.
+    if (token.tokenType === t.UnterminatedString) this.#closeLine(token);
+  }
+
+  #closeLine(last: t.DefinitionToken): void {
+    const isOfLine = (opener: t.DefinitionToken): boolean =>
+      opener.startOffset >= this.#lineStart && opener.tokenType !== t.LeftBrace;
+    const first = this.#open.findIndex(isOfLine);
+    if (first >= 0) this.#closeDownTo(first, last);
+  }
+
+  #beginLine(token: t.DefinitionToken): void {
+    this.#lineStart = token.startOffset;
+    this.#indentation = token.startOffset - (this.#text.lastIndexOf('\n', token.startOffset) + 1);
+  }
+
+  #add(token: t.DefinitionToken): void {
+    token.depth = this.#open.length;
+    this.#tokens.push(token);
   }
 
   #skip(token: t.DefinitionToken): void {
@@ -62,12 +100,13 @@ class Balancer {
 
   #opening(token: t.DefinitionToken): void {
     if (this.#open.length < MAX_DEPTH) {
+      this.#add(token);
       this.#open.push(token);
-      this.#tokens.push(token);
+      if (token.tokenType === t.LeftBrace) this.#indentations.set(token, this.#indentation);
       return;
     }
     this.#diagnostics.push(parseDiagnostic('parse/nesting-too-deep', this.#span(token), { limit: MAX_DEPTH }));
-    this.#tokens.push({ ...token, tokenType: t.TooDeep, tokenTypeIdx: t.TooDeep.tokenTypeIdx ?? 0 });
+    this.#add({ ...token, tokenType: t.TooDeep, tokenTypeIdx: t.TooDeep.tokenTypeIdx ?? 0 });
     this.#tooDeep = 1;
   }
 
@@ -79,6 +118,7 @@ class Balancer {
       return;
     }
     this.#closeDownTo(index + 1, this.#tokens.at(-1));
+    this.#watchIndentation(token);
     this.#pair(token);
   }
 
@@ -91,16 +131,36 @@ class Balancer {
   #closeDownTo(depth: number, last: t.DefinitionToken | undefined): void {
     const innermost = this.#open.at(-1);
     if (innermost === undefined || this.#open.length <= depth) return;
+    // An unclosed string or expression swallowed the closing bracket, and has a diagnostic of its own.
+    const swallowed = this.#unterminated > innermost.startOffset;
     const text = innermost.image;
-    this.#diagnostics.push(parseDiagnostic('parse/unclosed-bracket', this.#span(innermost), { text }));
+    const isSuspect = text === '{' && this.#suspect !== undefined && this.#suspect.startOffset > innermost.startOffset;
+    const culprit = isSuspect && this.#suspect !== undefined ? this.#suspect : innermost;
+    if (!swallowed) this.#diagnostics.push(parseDiagnostic('parse/unclosed-bracket', this.#span(culprit), { text }));
     const at = last === undefined ? 0 : (last.endOffset ?? last.startOffset) + 1;
+    if (text !== '{' && !swallowed) this.#unclosedRegions.push({ start: innermost.startOffset, end: at });
     while (this.#open.length > depth) this.#pair(virtualCloser(this.#open.at(-1), at));
   }
 
   #pair(closer: t.DefinitionToken): void {
     const opener = this.#open.pop();
     if (opener !== undefined) opener.match = this.#tokens.length;
-    this.#tokens.push(closer);
+    this.#add(closer);
+  }
+
+  /** Looks for a closing brace at the beginning of a line that is not indented like the line of its opening one. */
+  #watchIndentation(closer: t.DefinitionToken): void {
+    const opener = this.#open.at(-1);
+    if (this.#open.length === 1) this.#suspectIsOver(closer);
+    if (opener === undefined || !closer.onNewLine || this.#suspect !== undefined) return;
+    const expected = this.#indentations.get(opener);
+    if (expected !== undefined && expected !== this.#indentation) this.#suspect = opener;
+  }
+
+  /** A block that closed as it should clears the blocks inside of it. */
+  #suspectIsOver(closer: t.DefinitionToken): void {
+    if (closer.onNewLine && this.#indentation === this.#indentations.get(this.#open[0] ?? closer))
+      this.#suspect = undefined;
   }
 
   #span(token: t.DefinitionToken): { file: string; start: number; end: number } {
@@ -117,5 +177,6 @@ function virtualCloser(opener: t.DefinitionToken | undefined, at: number): t.Def
     tokenType: type,
     tokenTypeIdx: type.tokenTypeIdx ?? 0,
     onNewLine: true,
+    depth: 0,
   };
 }

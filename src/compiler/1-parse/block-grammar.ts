@@ -11,6 +11,14 @@ import type { Span } from '../../diagnostics/span.ts';
 import * as t from './tokens.ts';
 import { TypeGrammar } from './type-grammar.ts';
 
+interface Declared {
+  readonly documentation?: string;
+  readonly span: Span;
+  readonly broken?: true;
+}
+
+/** A type that speaks of type parameters stands for nothing. */
+const UNREADABLE = { kind: 'broken' } as const;
 const VALID_NAME = /^[A-Za-z]\w*$/;
 
 /** Classes, enums and aliases. */
@@ -104,10 +112,11 @@ export abstract class BlockGrammar extends TypeGrammar {
   protected readonly alias = this.RULE('alias', (): DeclarationNode | undefined => {
     const word = this.take(t.Type);
     const name = this.SUBRULE(this.name, { ARGS: ['type'] });
-    this.ACTION(() => this.#aliasParameters(name));
+    const hasParameters = this.ACTION(() => this.#aliasParameters(name));
     this.CONSUME(t.Equals);
     const { type, attributes } = this.SUBRULE(this.type);
-    return name && { kind: 'alias', name, type, attributes, ...this.declared(word) };
+    const target = hasParameters ? { ...type, ...UNREADABLE } : type;
+    return name && { kind: 'alias', name, type: target, attributes, ...this.declared(word) };
   });
 
   /** A name, with a report when its characters are not allowed. */
@@ -122,8 +131,11 @@ export abstract class BlockGrammar extends TypeGrammar {
     return documentation === undefined ? {} : { documentation };
   }
 
-  protected declared(word: t.DefinitionToken): { readonly documentation?: string; readonly span: Span } {
-    return { ...this.documented(word), span: this.spanFrom(word) };
+  /** What all definitions have. */
+  protected declared(word: t.DefinitionToken): Declared {
+    const span = this.spanFrom(word);
+    const broken = this.brokenBetween(span);
+    return { ...this.documented(word), span, ...(broken && { broken }) };
   }
 
   protected isWord(token: t.DefinitionToken): boolean {
@@ -137,7 +149,7 @@ export abstract class BlockGrammar extends TypeGrammar {
   protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
     this.ACTION(() => {
       if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
-      this.skipDeclaration();
+      this.skipDeclaration(this.peek(0).depth);
     });
     return [];
   }
@@ -155,7 +167,7 @@ export abstract class BlockGrammar extends TypeGrammar {
     const first = tokenType === t.LeftBrace || tokenType === t.Comma;
     if (!token.onNewLine && !first) {
       this.report('parse/enum-value-line', this.spanOf(token), { name: token.image });
-      this.skipEntry();
+      this.skipEntry(token.depth);
     }
     return this.checkedName(token);
   }
@@ -174,7 +186,7 @@ export abstract class BlockGrammar extends TypeGrammar {
       } else {
         this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a type', found: `"${next.image}"` });
       }
-      this.skipEntry();
+      this.skipEntry(this.peek(0).depth);
     });
     return undefined;
   }
@@ -192,10 +204,11 @@ export abstract class BlockGrammar extends TypeGrammar {
     if (name !== undefined) this.report('parse/ignored-parameters', name.span, { name: name.text });
   }
 
-  #aliasParameters(name: NameNode | undefined): void {
-    if (!this.nextIs(t.Less)) return;
+  #aliasParameters(name: NameNode | undefined): boolean {
+    if (!this.nextIs(t.Less)) return false;
     if (name !== undefined) this.report('parse/alias-parameters', name.span, { name: name.text });
     this.skipTo(t.Equals);
+    return true;
   }
 }
 

@@ -12,7 +12,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     this.MANY(() => {
       const declaration = this.attempt(
         () => this.SUBRULE(this.declaration),
-        () => this.skipDeclaration(),
+        (depth) => this.skipDeclaration(depth),
       );
       this.ACTION(() => declaration !== undefined && declarations.push(declaration));
     });
@@ -109,7 +109,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     this.MANY(() => {
       const declaration = this.attempt(
         () => this.SUBRULE(this.builtType),
-        () => this.skipDeclaration(),
+        (depth) => this.skipDeclaration(depth),
       );
       this.ACTION(() => declaration !== undefined && declarations.push(declaration));
     });
@@ -132,7 +132,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   protected readonly workflowVariable = this.RULE('workflowVariable', (): DeclarationNode | undefined => {
     const word = this.take(t.Let);
     const name = this.SUBRULE(this.name, { ARGS: ['let'] });
-    this.ACTION(() => this.skipDeclaration());
+    this.ACTION(() => this.skipDeclaration(word.depth));
     if (name === undefined) return undefined;
     this.report('parse/workflow', name.span, { name: name.text });
     return { kind: 'workflow', name, ...this.declared(word) };
@@ -157,7 +157,7 @@ export class DefinitionGrammar extends FunctionGrammar {
 
   #notBuildable(token: t.DefinitionToken): undefined {
     this.report('parse/not-in-type-builder', this.spanOf(token), { name: token.image });
-    this.ACTION(() => this.skipDeclaration());
+    this.ACTION(() => this.skipDeclaration(token.depth));
     return undefined;
   }
 
@@ -175,7 +175,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
     else
       this.report('parse/unexpected-token', span, { expected: 'a definition', found: `"${token.image.slice(0, 40)}"` });
-    this.skipDeclaration();
+    this.skipDeclaration(token.depth);
   }
 
   #strayDynamic(span: ReturnType<DefinitionGrammar['spanOf']>): void {

@@ -24,7 +24,7 @@ export abstract class FunctionGrammar extends BlockGrammar {
       { ALT: () => this.SUBRULE(this.parameters) },
       { ALT: () => this.#missingParameters(name) },
     ]);
-    const returns = this.SUBRULE(this.returnType, { ARGS: [name] });
+    const returns = this.SUBRULE(this.returnType, { ARGS: [parameters === NO_PARAMETERS ? undefined : name] });
     return this.OR2<DeclarationNode | undefined>([
       {
         GATE: () => this.#isModelFunction(),
@@ -137,9 +137,10 @@ export abstract class FunctionGrammar extends BlockGrammar {
 
   #missingParameters(name: NameNode | undefined): readonly ParameterNode[] {
     if (name !== undefined) this.report('parse/missing-parameters', name.span, { name: name.text });
-    return [];
+    return NO_PARAMETERS;
   }
 
+  /** Without a name it stays silent: what is missing before it shows the whole form already. */
   #missingReturnType(name: NameNode | undefined): Returns {
     if (name !== undefined) this.report('parse/missing-return-type', name.span, { name: name.text });
     this.ACTION(() => this.skipTo(t.LeftBrace));
@@ -150,7 +151,7 @@ export abstract class FunctionGrammar extends BlockGrammar {
     this.ACTION(() => {
       if (this.nextIs(t.UnterminatedRawString)) this.reportBroken(this.peek());
       else if (name !== undefined) this.report('parse/template-body', name.span, { name: name.text });
-      this.skipDeclaration();
+      this.skipDeclaration(this.peek(0).depth);
     });
     return undefined;
   }
@@ -175,4 +176,6 @@ export abstract class FunctionGrammar extends BlockGrammar {
   }
 }
 
+/** Of a function whose head has no parameter list at all. */
+const NO_PARAMETERS: readonly ParameterNode[] = [];
 const MODEL_KEYS = ['client', 'prompt', 'input', 'output'];

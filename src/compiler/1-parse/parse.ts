@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { balanceBrackets } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
+import { Regions } from './regions.ts';
 import type { DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
 
@@ -21,10 +22,12 @@ let grammar: DefinitionGrammar | undefined;
 export function parse(file: SourceFile): Parsed {
   // Analysing the grammar takes tens of milliseconds: once, and only when something is compiled.
   grammar ??= new DefinitionGrammar();
-  const { tokens, diagnostics } = balanceBrackets(file.path, tokenize(file.text));
+  const { tokens, diagnostics, unclosedRegions } = balanceBrackets(file, tokenize(file.text));
   const declarations = grammar.parseDocument(file.path, tokens);
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
-  return { document: { file, declarations }, diagnostics: [...diagnostics, ...grammar.diagnostics, ...syntax] };
+  const cascades = new Regions(unclosedRegions);
+  const found = [...grammar.diagnostics, ...syntax].filter(({ span }) => !cascades.covers(span.start));
+  return { document: { file, declarations }, diagnostics: [...diagnostics, ...found] };
 }
 
 function describe(error: IRecognitionException, file: SourceFile): readonly Diagnostic[] {

@@ -80,29 +80,38 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
   }
 
   /** Runs a rule; when it fails (it has reported why), `recover` moves on and the answer is undefined. */
-  protected attempt<T>(rule: () => T, recover: () => void): T | undefined {
+  protected attempt<T>(rule: () => T, recover: (depth: number) => void): T | undefined {
+    const { depth } = this.peek();
     try {
       return rule();
     } catch (failure) {
       if (!(failure instanceof Error) || !isRecognitionException(failure)) throw failure;
-      recover();
+      recover(depth);
       return undefined;
     }
   }
 
-  /** Skips to the next line on which a member can begin, or to the end of the block. */
-  protected skipEntry(): void {
-    while (!this.#isStop() && !(this.peek().onNewLine && this.#startsEntry())) this.skipToken();
+  /** Skips to the next line on which a member of a block at that depth can begin, or to the end of the block. */
+  protected skipEntry(depth: number): void {
+    this.#skipUntil(depth, () => this.peek().onNewLine && this.#startsEntry());
   }
 
-  /** Skips to where the next definition begins, or to the end of the block. */
-  protected skipDeclaration(): void {
-    while (!this.#isStop() && !this.atDeclaration()) this.skipToken();
+  /** Skips to where the next definition at that depth begins, or to the end of the block. */
+  protected skipDeclaration(depth: number): void {
+    this.#skipUntil(depth, () => this.atDeclaration());
   }
 
   /** Skips up to the next token of a type, but not beyond the definition. */
   protected skipTo(type: TokenType): void {
-    while (!this.#isStop() && !this.nextIs(type) && !this.atDeclaration()) this.skipToken();
+    this.#skipUntil(this.peek(0).depth, () => this.nextIs(type) || this.atDeclaration());
+  }
+
+  /** Skips until `stop` holds outside of inner brackets, or until the brackets around that depth close. */
+  #skipUntil(depth: number, stop: () => boolean): void {
+    for (let next = this.peek(); !this.atEnd && next.depth >= depth; next = this.peek()) {
+      if (next.depth === depth && stop()) return;
+      this.SKIP_TOKEN();
+    }
   }
 
   /** Skips one token, or what stands in brackets when it opens some. */
@@ -130,12 +139,19 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
     return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
   }
 
-  protected nameOf(token: t.DefinitionToken): NameNode {
-    return { text: token.image, span: this.spanOf(token) };
+  /** Whether a problem was found in that part of the file. */
+  protected brokenBetween(span: Span): true | undefined {
+    for (let index = this.diagnostics.length - 1; index >= 0; index -= 1) {
+      const at = this.diagnostics[index]?.span.start ?? -1;
+      if (at < span.start) break;
+      if (at < span.end) return true;
+    }
+    const thrown = this.errors.at(-1)?.token.startOffset ?? -1;
+    return thrown >= span.start && thrown < span.end ? true : undefined;
   }
 
-  #isStop(): boolean {
-    return this.atEnd || this.nextIs(t.RightBrace) || this.nextIs(t.RightParenthesis) || this.nextIs(t.RightBracket);
+  protected nameOf(token: t.DefinitionToken): NameNode {
+    return { text: token.image, span: this.spanOf(token) };
   }
 
   #startsEntry(): boolean {

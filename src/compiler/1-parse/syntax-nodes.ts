@@ -30,6 +30,8 @@ interface Declared {
   readonly documentation?: string;
   /** The whole definition. */
   readonly span: Span;
+  /** Parts of it could not be read, so nothing can be said of what it lacks. */
+  readonly broken?: true;
 }
 
 export interface ClassNode extends Declared {

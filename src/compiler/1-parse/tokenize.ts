@@ -10,6 +10,8 @@ import { UNQUOTED_NUMBER, unquotedValue } from './unquoted-value.ts';
 interface Frame {
   readonly kind: 'code' | 'map' | 'list';
   readonly closer: string;
+  /** Offset of the opening bracket. */
+  readonly start: number;
   /** In a map: what comes next. */
   next: 'key' | 'value' | 'separator';
   /** Definitions inside (`type_builder`) do not end the block. */
@@ -128,7 +130,7 @@ class Tokenizer {
     if (outer !== undefined) outer.next = 'separator';
     const kind = holdsDefinitions ? 'code' : this.#kindInside(character, outer);
     const closer = CLOSERS[character] ?? '';
-    this.#frames.push({ kind, closer, next: 'key', holdsDefinitions });
+    this.#frames.push({ kind, closer, start: this.#at, next: 'key', holdsDefinitions });
     this.#waiting.set(closer, (this.#waiting.get(closer) ?? 0) + 1);
     if (holdsDefinitions) this.#builders += 1;
     return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, 1);
@@ -199,6 +201,7 @@ class Tokenizer {
   #common(): t.DefinitionToken | undefined {
     if (this.#text[this.#at] === '"') {
       const { end, closed } = this.#scanner.quoted(this.#at);
+      if (!closed) this.#closeLine();
       return this.#push(closed ? t.QuotedString : t.UnterminatedString, end - this.#at);
     }
     const hashes = this.#scanner.hashes(this.#at);
@@ -208,6 +211,13 @@ class Tokenizer {
     }
     const attribute = this.#match(ATTRIBUTE);
     return attribute === undefined ? undefined : this.#push(t.Attribute, attribute.length);
+  }
+
+  /** A string without an end swallowed what closes the brackets of its line. */
+  #closeLine(): void {
+    const lineStart = this.#text.lastIndexOf('\n', this.#at) + 1;
+    const first = this.#frames.findIndex((frame) => frame.start >= lineStart && frame.closer !== '}');
+    if (first >= 0) this.#popTo(first);
   }
 
   #expression(): t.DefinitionToken {
@@ -253,6 +263,7 @@ class Tokenizer {
       tokenType: type,
       tokenTypeIdx: type.tokenTypeIdx ?? 0,
       onNewLine: false,
+      depth: 0,
     };
     this.#at += length;
     this.#tokens.push(token);

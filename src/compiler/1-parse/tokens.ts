@@ -11,6 +11,8 @@ export interface DefinitionToken extends IToken {
   documentation?: string;
   /** At the beginning of a line and followed by what only a definition has. */
   startsDeclaration?: true;
+  /** How many brackets are open around it; an opening or closing bracket counts as outside of itself. */
+  depth: number;
   /** Index of the closing bracket in the balanced list, for an opening one. */
   match?: number;
 }

@@ -63,7 +63,7 @@ export abstract class TypeGrammar extends ValueGrammar {
       IGNORE_AMBIGUITIES: true,
       DEF: [
         { GATE: () => this.nextIs(t.Less, 2), ALT: () => this.SUBRULE(this.mapType) },
-        { ALT: () => this.SUBRULE(this.namedType) },
+        { GATE: () => !this.atDeclaration(), ALT: () => this.SUBRULE(this.namedType) },
         { ALT: () => this.#stringLiteral(this.take(t.QuotedString)) },
         { ALT: () => this.#numberLiteral(this.take(t.Number)) },
         { ALT: () => this.SUBRULE(this.group) },

@@ -5,6 +5,8 @@ export const UNQUOTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const FORBIDDEN = /[#@{([<>';]/;
 const ENDS = new Set([',', ')', ']', '}']);
 const OPENERS = new Set(['{', '(', '[']);
+/** The beginning of a raw string ends a value too: the next key stands on the same line. */
+const RAW_STRING = /^#{1,5}"/;
 /** How far a bracket inside an invalid value may reach: a bound keeps the whole linear. */
 const LONGEST_BRACKETS = 200;
 const BEGINS_LIKE_NUMBER = /^-?\d/;
@@ -28,6 +30,7 @@ export function unquotedValue(text: string, start: number, lineEnd: number): Unq
     const character = text[at] ?? '';
     if (depth === 0 && (ENDS.has(character) || beginsComment(text, at, start))) break;
     if (depth > 0 && at - beforeOpener > LONGEST_BRACKETS) break;
+    if (depth === 0 && RAW_STRING.test(text.slice(at, at + 6))) break;
     if (FORBIDDEN.test(character)) valid = false;
     if (OPENERS.has(character)) {
       if (depth === 0) beforeOpener = at;

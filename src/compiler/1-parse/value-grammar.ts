@@ -61,7 +61,9 @@ export abstract class ValueGrammar extends RecoveringParser {
       { GATE: () => this.#valueFollows(), ALT: () => this.SUBRULE(this.value) },
       { ALT: () => this.#missingValue(name) },
     ]);
-    this.ACTION(() => this.#endOfEntry());
+    const ended = this.ACTION(() => this.#endOfEntry());
+    // Behind a value that goes on nobody knows what was meant.
+    if (value !== undefined && ended === false) return { key: name, value: { kind: 'broken', span: name.span } };
     return value === undefined ? { key: name } : { key: name, value };
   });
 
@@ -81,7 +83,9 @@ export abstract class ValueGrammar extends RecoveringParser {
         this.MANY(() =>
           this.OR([{ ALT: () => void args.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
         );
-        this.CONSUME(t.RightParenthesis);
+        const close = this.take(t.RightParenthesis);
+        // Without its end it is not known what belongs to it.
+        if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });
     const name = at.image.replace(/^@+/, '');
@@ -118,7 +122,7 @@ export abstract class ValueGrammar extends RecoveringParser {
 
   /** Adds what a rule reads to `items`; when it fails, skips the rest of that entry. */
   protected collect<T>(items: T[], rule: () => T): void {
-    const item = this.attempt(rule, () => this.skipEntry());
+    const item = this.attempt(rule, (depth) => this.skipEntry(depth));
     if (item !== undefined) items.push(item);
   }
 
@@ -147,7 +151,7 @@ export abstract class ValueGrammar extends RecoveringParser {
   protected reportStray(token: t.DefinitionToken, expected: string): void {
     const span = this.spanOf(token);
     const { image } = token;
-    if (image.startsWith('#')) return this.report('parse/unsupported-comment', span, { text: '#' });
+    if (isHashComment(token)) return this.report('parse/unsupported-comment', span, { text: '#' });
     if (image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
     if (token.tokenType === t.Comma || token.tokenType === t.Semicolon) {
       return this.report('parse/separator-in-block', span, { text: image });
@@ -158,7 +162,7 @@ export abstract class ValueGrammar extends RecoveringParser {
     else if (token.tokenType !== t.TooDeep) {
       this.report('parse/unexpected-token', span, { expected, found: `"${image.slice(0, LONGEST_QUOTE)}"` });
     }
-    this.skipEntry();
+    this.skipEntry(token.depth);
   }
 
   #reportRaw(token: t.DefinitionToken): void {
@@ -171,8 +175,10 @@ export abstract class ValueGrammar extends RecoveringParser {
     const { image } = token;
     const span = this.spanOf(token);
     const text = /[#@{([<>';]/.exec(image)?.[0];
+    const second = SECOND_KEY.exec(image)?.[1];
     if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
     else if (text === '#') this.report('parse/unsupported-comment', span, { text });
+    else if (second !== undefined) this.report('parse/same-line', span, { text: `"${second}"` });
     else if (text !== undefined) this.report('parse/unquoted-value', span, { text });
     else this.report('parse/invalid-number', span, { text: image });
   }
@@ -202,22 +208,29 @@ export abstract class ValueGrammar extends RecoveringParser {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
       else this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a value', found: `"${next.image}"` });
-      if (this.#valueFollows()) this.skipEntry();
+      if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
   }
 
-  #endOfEntry(): void {
-    if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return;
+  #endOfEntry(): boolean {
+    if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return true;
     const next = this.peek();
-    if (next.image.startsWith('#')) return;
+    if (isHashComment(next)) return true;
     this.report('parse/same-line', this.spanOf(next), { text: `"${next.image.slice(0, LONGEST_QUOTE)}"` });
-    this.skipEntry();
+    this.skipEntry(next.depth);
+    return false;
   }
+}
+
+function isHashComment(token: t.DefinitionToken): boolean {
+  return token.tokenType === t.Stray && token.image.startsWith('#');
 }
 
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** Characters of the user's text that a message repeats. */
 const LONGEST_QUOTE = 40;
-/** A definition at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
-const SWALLOWED = /^(?:function|class|enum|client<llm>)[ \t]+([A-Z]\w*)[^\n]*\{[ \t\r]*$/m;
+/** A function or client at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
+const SWALLOWED = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
+/** A second key with its block or list, behind a value without quotes. */
+const SECOND_KEY = /\s(\w+\s+[{[])/;

@@ -5,6 +5,7 @@ import type { FunctionType, TemplateStringType } from '../../schema/function.ts'
 import type { Definitions } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
+import { valueOf } from './build/text-of.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkConstraint, checkTemplate } from './template-rules/check-template.ts';
 
@@ -15,8 +16,10 @@ export function checkTemplates(context: CheckContext, definitions: Definitions):
   const found: Diagnostic[] = [];
   for (const fn of definitions.functions) {
     const node = scope.functions.get(fn.name);
-    if (node !== undefined)
-      found.push(...checkTemplate(fn.prompt, { ...scopeOf(node, fn, index), returns: fn.returns }));
+    // Without a prompt there is nothing to check; that has its own diagnostic.
+    if (node === undefined || valueOf(node.entries, 'prompt')?.kind !== 'raw-string') continue;
+    const returns = node.returns === undefined ? {} : { returns: fn.returns };
+    found.push(...checkTemplate(fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }
   for (const text of definitions.templateStrings) {
     const node = scope.templateStrings.get(text.name);

@@ -23,6 +23,6 @@ function shapeText(type: TypeNode): string {
     case 'tuple':
       return `(${type.members.map(typeText).join(', ')})`;
     case 'broken':
-      return '?';
+      return `? ${type.span.start}`;
   }
 }

@@ -267,10 +267,6 @@ const BLOCKS = {
     (p) => p.suggestion,
   ),
   'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
-  'check/dynamic-target': error<Suggested>(
-    (p) => `"dynamic" extends a class or enum of the files, and there is no "${p.name}".`,
-    (p) => p.suggestion,
-  ),
 };
 
 const ENTRIES = { ...NAMES_AND_TYPES, ...ATTRIBUTES, ...BLOCKS };

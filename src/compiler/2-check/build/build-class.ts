@@ -16,7 +16,8 @@ export function buildClass(node: ClassNode, types: TypeBuilder, context: CheckCo
     ...(alias !== undefined && { alias }),
     constraints: buildConstraints(node.attributes, context.templates),
     streamDone: hasAttribute(node.attributes, 'stream.done'),
-    dynamic: hasAttribute(node.attributes, 'dynamic'),
+    // Of a class with unreadable fields nobody can say which fields it lacks.
+    dynamic: hasAttribute(node.attributes, 'dynamic') || node.broken === true,
   };
 }
 

@@ -17,7 +17,7 @@ function checkProvider({ report }: CheckContext, node: ClientNode): void {
   const value = valueOf(node.entries, 'provider');
   const name = textOf(value);
   if (!node.entries.some((entry) => entry.key.text === 'provider')) {
-    if (node.entries.some((entry) => didYouMean(entry.key.text, ['provider']) !== '')) return;
+    if (node.broken === true || node.entries.some((entry) => didYouMean(entry.key.text, ['provider']) !== '')) return;
     const owner = `client "${node.name.text}"`;
     report('check/missing-key', node.name.span, { name: 'provider', owner, example: 'provider openai' });
   } else if (value !== undefined && name === undefined && value.kind !== 'broken') {

@@ -24,7 +24,9 @@ const MODEL_EXPECTED: ReadonlySet<Provider> = new Set([
 export const clientRequirements: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     const provider = providerNamed(textOf(valueOf(node.entries, 'provider')) ?? '');
-    if (provider === undefined) continue;
+    const options = valueOf(node.entries, 'options');
+    const isReadable = options === undefined || options.kind === 'map';
+    if (provider === undefined || node.broken === true || !isReadable) continue;
     checkModel(context, provider, node);
     checkAddress(context, provider, node);
     checkContradictions(context, provider, optionsOf(node));
@@ -43,7 +45,7 @@ function checkModel({ report }: CheckContext, provider: Provider, node: ClientNo
   if (required !== undefined && !has(options, ...required)) {
     const why = `which provider "${provider}" cannot do without`;
     report('check/missing-option', node.name.span, { name: '"model"', owner, why });
-  } else if (MODEL_EXPECTED.has(provider) && !has(options, 'model')) {
+  } else if (MODEL_EXPECTED.has(provider) && !has(options, 'model') && !has(node.entries, 'model')) {
     report('check/no-model', node.name.span, { name: 'model', owner });
   }
 }

@@ -9,7 +9,8 @@ export const functionParts: Rule = (context) => {
 function checkFunction({ report }: CheckContext, node: FunctionNode): void {
   const owner = `function "${node.name.text}"`;
   // A misspelt or old key has its own diagnostic, and the missing one follows from it.
-  const misspelt = node.entries.some(({ key }) => key.text !== 'client' && key.text !== 'prompt');
+  const misspelt =
+    node.broken === true || node.entries.some(({ key }) => key.text !== 'client' && key.text !== 'prompt');
   const missing = (key: string): boolean => !misspelt && !node.entries.some((entry) => entry.key.text === key);
   if (missing('client')) {
     report('check/missing-key', node.name.span, { name: 'client', owner, example: 'client "openai/gpt-4o-mini"' });

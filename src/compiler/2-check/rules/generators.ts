@@ -37,7 +37,12 @@ function checkTexts({ report }: CheckContext, node: GeneratorNode): void {
 
 function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
   const value = valueOf(node.entries, 'output_type');
-  if (value === undefined && !node.entries.some((entry) => didYouMean(entry.key.text, ['output_type']) !== '')) {
+  const isBroken = node.broken === true;
+  if (
+    value === undefined &&
+    !isBroken &&
+    !node.entries.some((entry) => didYouMean(entry.key.text, ['output_type']) !== '')
+  ) {
     const owner = `generator "${node.name.text}"`;
     report('check/missing-key', node.name.span, { name: 'output_type', owner, example: 'output_type "rest/openapi"' });
   }

@@ -25,8 +25,9 @@ export const knownKeys: Rule = ({ scope, report }) => {
   for (const node of scope.declarations) {
     const keys = KEYS[node.kind];
     if (keys === undefined || !('entries' in node)) continue;
-    for (const { key } of node.entries) {
-      if (keys.includes(key.text)) continue;
+    for (const { key, value } of node.entries) {
+      // A key without a value has a diagnostic already.
+      if (keys.includes(key.text) || value === undefined) continue;
       if (node.kind === 'function' && LEGACY_FUNCTION_KEYS.has(key.text)) {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;

@@ -35,7 +35,7 @@ export const retryPolicies: Rule = (context) => {
 
 function checkCount(context: CheckContext, node: RetryPolicyNode): void {
   const value = valueOf(node.entries, 'max_retries');
-  if (!node.entries.some((entry) => isNearly(entry, 'max_retries'))) {
+  if (node.broken !== true && !node.entries.some((entry) => isNearly(entry, 'max_retries'))) {
     const owner = `retry policy "${node.name.text}"`;
     context.report('check/missing-key', node.name.span, { name: 'max_retries', owner, example: 'max_retries 3' });
   }

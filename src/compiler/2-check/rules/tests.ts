@@ -8,7 +8,9 @@ export const tests: Rule = (context) => {
   for (const test of context.scope.tests) {
     const functions = valueOf(test.entries, 'functions');
     const items = functions?.kind === 'list' ? functions.items : [];
-    if (items.length === 0) context.report('check/no-tested-function', test.name.span, { name: test.name.text });
+    const isMisspelt = test.entries.some(({ key }) => didYouMean(key.text, ['functions']) !== '');
+    if (items.length === 0 && (functions !== undefined || !isMisspelt))
+      context.report('check/no-tested-function', test.name.span, { name: test.name.text });
     for (const item of items) {
       const name = textOf(item);
       const node = name === undefined ? undefined : context.scope.functions.get(name);

@@ -15,6 +15,9 @@ const FOREIGN = new Map([
   ['boolean', 'bool'],
   ['Boolean', 'bool'],
   ['None', 'null'],
+  ['map', 'map<string, T>'],
+  ['list', 'T[]'],
+  ['array', 'T[]'],
 ]);
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { parse } from '../../../src/compiler/1-parse/parse.ts';
+import { check } from '../../../src/compiler/2-check/check.ts';
+import type { CompileOptions } from '../../../src/compiler/compile-options.ts';
+import { compareDiagnostics } from '../../../src/diagnostics/compare-diagnostics.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { formatPretty } from '../../../src/diagnostics/report/format-pretty.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import type { Definitions } from '../../../src/schema/program.ts';
+
+const SAMPLES = fileURLToPath(new URL('../samples', import.meta.url));
+
+export const OPTIONS: CompileOptions = { version: '0.1.0', versionCheck: true, beta: false, apiKey: false };
+
+export interface Sample {
+  readonly name: string;
+  readonly directory: string;
+  readonly file: SourceFile;
+}
+
+/** The sample folders of a kind; what is in `input.svc` is one definition file. */
+export function samples(kind: 'invalid' | 'valid'): readonly Sample[] {
+  const root = join(SAMPLES, kind);
+  return readdirSync(root)
+    .toSorted()
+    .map((name) => {
+      const directory = join(root, name);
+      return { name, directory, file: new SourceFile('input.svc', readFileSync(join(directory, 'input.svc'), 'utf8')) };
+    });
+}
+
+export interface Outcome {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly definitions?: Definitions;
+}
+
+/** The first two phases over one file. */
+export function checkFile(file: SourceFile, options: CompileOptions = OPTIONS): Outcome {
+  const parsed = parse(file);
+  const { definitions, diagnostics } = check([parsed.document], options);
+  const all = [...parsed.diagnostics, ...diagnostics].toSorted(compareDiagnostics);
+  return { diagnostics: all, ...(definitions !== undefined && { definitions }) };
+}
+
+export function checkText(text: string, options?: CompileOptions): Outcome {
+  return checkFile(new SourceFile('input.svc', text), options);
+}
+
+export function report(file: SourceFile, diagnostics: readonly Diagnostic[]): string {
+  return formatPretty({ files: [file], diagnostics }, false);
+}
+
+/** What a valid sample is compared by: definitions without parsed templates, and the codes of warnings. */
+export function resolved({ definitions, diagnostics }: Outcome): unknown {
+  const lists = Object.entries(definitions ?? {}).filter(([, list]) => list.length > 0);
+  const warnings = diagnostics.map(({ code }) => code);
+  const text = JSON.stringify({ warnings, ...Object.fromEntries(lists) }, (key, value: unknown) =>
+    PARSED.has(key) ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
+const PARSED = new Set(['prompt', 'template', 'expression']);

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CHECK_CODES } from '../../../src/diagnostics/catalogue/check.ts';
+import { PARSE_CODES } from '../../../src/diagnostics/catalogue/parse.ts';
+import { checkFile, report, resolved, samples } from './sample-files.ts';
+
+const invalid = samples('invalid');
+const valid = samples('valid');
+
+test('there are samples of both kinds', () => {
+  expect(invalid.length).toBeGreaterThanOrEqual(240);
+  expect(valid.length).toBeGreaterThanOrEqual(60);
+});
+
+test.each(invalid)('$name is refused with the expected diagnostics', ({ file, directory }) => {
+  const { diagnostics } = checkFile(file);
+  expect(diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).not.toEqual([]);
+  expect(report(file, diagnostics)).toBe(readFileSync(join(directory, 'expected.txt'), 'utf8'));
+});
+
+test.each(valid)('$name is accepted and resolved as expected', ({ file, directory }) => {
+  const outcome = checkFile(file);
+  expect(outcome.diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).toEqual([]);
+  expect(resolved(outcome)).toEqual(JSON.parse(readFileSync(join(directory, 'expected.json'), 'utf8')));
+});
+
+test('every code of the catalogues is in a sample', () => {
+  const seen = new Set(
+    [...invalid, ...valid].flatMap(({ file }) => checkFile(file).diagnostics.map(({ code }) => code)),
+  );
+  expect([...PARSE_CODES, ...CHECK_CODES].filter((code) => !seen.has(code))).toEqual([]);
+});

@@ -5,6 +5,7 @@ import type { ServiceLogger } from '../../logging/create-logger.ts';
 import type { Program } from '../../schema/program.ts';
 import { runPrimary } from '../../server/primary.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
+import { withDefinitionSecrets } from '../definition-secrets.ts';
 import { SERVE_SETTINGS, loadSettings } from '../load-settings.ts';
 import { packageInfo } from '../package-info.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
@@ -14,9 +15,9 @@ import type { ExitCode, Terminal } from '../terminal.ts';
 export async function serveDefinitions(command: Command, terminal: Terminal): Promise<ExitCode> {
   const settings = loadSettings(command, SERVE_SETTINGS, terminal);
   if ('code' in settings) return settings.code;
-  const { config } = settings;
-  const program = compileForServing(config, terminal);
+  const program = compileForServing(settings.config, terminal);
   if (program === undefined) return 1;
+  const config = withDefinitionSecrets(settings.config, program);
   const logger = createLogger(config);
   const code = await runPrimary(config, program, {
     logger,

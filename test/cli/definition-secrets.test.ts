@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { withDefinitionSecrets } from '../../src/cli/definition-secrets.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { SourceFile } from '../../src/diagnostics/source-file.ts';
+
+const DEFINITIONS = `
+client<llm> Odd {
+  provider openai
+  options {
+    model env.MODEL_NAME
+    base_url env.PLACE
+    api_key env.ODDLY_NAMED
+    headers {
+      x-team env.TEAM
+    }
+    nested [env.IN_LIST]
+  }
+}
+function F(text: string) -> string {
+  client Odd
+  prompt #"{{ text }}"#
+}
+`;
+
+test('what a client reads from the environment is secret, except places and models', () => {
+  const env = {
+    ODDLY_NAMED: 'value-of-odd',
+    TEAM: 'value-of-team',
+    IN_LIST: 'value-in-list-x',
+    MODEL_NAME: 'gpt-4o-mini',
+    PLACE: 'https://models.internal',
+    UNRELATED: 'value-of-nothing',
+    OPENAI_API_KEY: 'value-of-key',
+  };
+  const loaded = loadConfig({ dotenv: 'false' }, { variables: env, limits: { cores: 2 } });
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const { program, diagnostics } = compile([new SourceFile('a.svc', DEFINITIONS)], options);
+  expect(diagnostics).toEqual([]);
+  if (!loaded.ok || program === undefined) throw new Error('the sample is broken');
+  const { secrets } = withDefinitionSecrets(loaded.value.config, program);
+  expect(new Set(secrets)).toEqual(new Set(['value-in-list-x', 'value-of-team', 'value-of-key', 'value-of-odd']));
+  expect(secrets[0]).toBe('value-in-list-x');
+});

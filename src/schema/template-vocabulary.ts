@@ -56,6 +56,12 @@ export const FILTERS = {
 } as const satisfies Record<string, readonly string[]>;
 
 export const TESTS = {
+  '!=': ['other'],
+  '<': ['other'],
+  '<=': ['other'],
+  '==': ['other'],
+  '>': ['other'],
+  '>=': ['other'],
   boolean: [],
   defined: [],
   divisibleby: ['number'],

@@ -12,6 +12,10 @@ export function unclosedString(span: Span): Diagnostic {
   return problem('unclosed-string', span, 'The string is never closed.', 'End it with the quote it begins with.');
 }
 
+export function badEscape(span: Span, text: string): Diagnostic {
+  return problem('bad-escape', span, `"${text}" means nothing in a string.`, 'Write a backslash as "\\\\".');
+}
+
 export function unexpectedCharacter(span: Span, character: string): Diagnostic {
   return problem(
     'unexpected-character',

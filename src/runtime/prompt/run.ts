@@ -2,12 +2,8 @@ import { TemplateFault } from './template-fault.ts';
 import { MAX_TEXT } from './text-limit.ts';
 import { Output } from './values/rich-text.ts';
 import type { Value } from './values/value.ts';
+import { spendWork, startWork } from './work-budget.ts';
 
-/**
- * One unit is about one iteration of a loop, or 16 characters that a filter reads. A prompt of 100 KB with loops uses
- * some thousands; a loop bomb reaches the limit in well under 100 ms.
- */
-const MAX_WORK = 1_000_000;
 /** Macros inside macros: trees that are rendered recursively are rarely deeper than 20. */
 const MAX_CALLS = 100;
 
@@ -19,18 +15,17 @@ export class Run {
   file: string;
   /** `ctx`, the arguments by name, and other names that are known only at run time. */
   readonly lookup: (name: string) => Value;
-  #work = MAX_WORK;
   #calls = 0;
 
   constructor(file: string, lookup: (name: string) => Value) {
     this.file = file;
     this.lookup = lookup;
+    startWork();
   }
 
   /** Pays for work before it is done. */
   charge(units: number): void {
-    this.#work -= units;
-    if (this.#work < 0) throw new TemplateFault('the template takes too many steps');
+    spendWork(units);
     if (this.out.length > MAX_TEXT) throw new TemplateFault('the output is too long');
   }
 

@@ -1,6 +1,7 @@
 import { type FunctionName, FUNCTIONS } from '../../schema/template-vocabulary.ts';
 import { orderArguments } from './compile/bind-arguments.ts';
 import { TemplateFault } from './template-fault.ts';
+import { spendWork } from './work-budget.ts';
 import { Namespace } from './values/namespace.ts';
 import type { TextSink } from './values/segment.ts';
 import { type CallArguments, entriesOf, kindOf, numberOf, Special, type Value } from './values/value.ts';
@@ -47,6 +48,7 @@ function range([lower, upper, step]: readonly Value[]): Value {
   if (by === 0) throw new TemplateFault('the step of a range cannot be 0');
   const length = Math.max(0, Math.ceil((to - from) / by));
   if (length > MAX_RANGE) throw new TemplateFault('the range has too many elements');
+  spendWork(length >> 2);
   return Array.from({ length }, (_, index) => from + index * by);
 }
 

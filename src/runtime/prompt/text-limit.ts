@@ -1,7 +1,7 @@
 import { TemplateFault } from './template-fault.ts';
 
-/** Characters of one value and of the whole output: four times what the largest models take. */
-export const MAX_TEXT = 16_000_000;
+/** Characters of one value and of the whole output: twice what the largest models take. */
+export const MAX_TEXT = 8_000_000;
 
 /** Refuses a text that is about to become too long. */
 export function assertTextLength(length: number): void {

@@ -31,7 +31,7 @@ export function errorsOf(source: string): readonly Diagnostic[] {
 /** The renderer of definitions that have to be without errors. */
 export function rendererOf(source: string): PromptRenderer {
   const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
-  if (program === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'));
+  if (program === undefined) throw new Error(JSON.stringify(diagnostics.filter((each) => each.severity === 'error')));
   return createPromptRenderer(program);
 }
 

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import {
+  badEscape,
   badNumber,
   unclosedString,
   unclosedTag,
@@ -108,6 +109,7 @@ class Tokenizer {
       if (character === quote) return this.#push('string', value + this.#text.slice(from, at), at + 1 - this.#at);
       if (character !== '\\') continue;
       const escape = readEscape(this.#text, at + 1);
+      if (!escape.known) this.#report(badEscape(this.#context.span(at, at + 1 + escape.length), `\\${escape.value}`));
       value += this.#text.slice(from, at) + escape.value;
       at += escape.length;
       from = at + 1;
@@ -184,16 +186,27 @@ const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['b', '\b'],
   ['f', '\f'],
   ['0', '\0'],
+  ['\\', '\\'],
+  ['"', '"'],
+  ["'", "'"],
+  ['/', '/'],
 ]);
 
-/** The character that the text after a backslash stands for; any other character stands for itself. */
-function readEscape(text: string, at: number): { readonly value: string; readonly length: number } {
+interface Escape {
+  readonly value: string;
+  readonly length: number;
+  readonly known: boolean;
+}
+
+/** The character that the text after a backslash stands for; one without a meaning stands for itself. */
+function readEscape(text: string, at: number): Escape {
   const character = text.charAt(at);
   if (character === 'u' || character === 'x') {
     const digits = text.slice(at + 1, at + (character === 'u' ? 5 : 3));
     if (/^(?:[\da-fA-F]{4}|[\da-fA-F]{2})$/u.test(digits)) {
-      return { value: String.fromCharCode(Number.parseInt(digits, 16)), length: digits.length + 1 };
+      return { value: String.fromCharCode(Number.parseInt(digits, 16)), length: digits.length + 1, known: true };
     }
   }
-  return { value: SIMPLE_ESCAPES.get(character) ?? character, length: character.length };
+  const value = SIMPLE_ESCAPES.get(character);
+  return { value: value ?? character, length: character.length, known: value !== undefined };
 }

@@ -54,7 +54,12 @@ export class TemplateWalker implements RuleContext {
     yield* ['ctx', '_'];
   }
 
+  /** Macros are known in all of the body: one may call another that comes after it. */
   body(statements: readonly Statement[]): void {
+    for (const statement of statements) {
+      if (statement.kind === 'macro')
+        this.#scopes.at(-1)?.set(statement.macro.name, { kind: 'macro', macro: statement.macro });
+    }
     for (const statement of statements) this.#statement(statement);
   }
 
@@ -95,7 +100,6 @@ export class TemplateWalker implements RuleContext {
         this.body(statement.body);
         return this.#filters(statement.filters);
       case 'macro':
-        this.#declare(statement.macro.name, { kind: 'macro', macro: statement.macro });
         return this.#macro(statement.macro);
       case 'call-block':
         this.expression(statement.call);

@@ -153,7 +153,7 @@ function compileIndex({ object, index, start }: Of<'index'>, scope: Scope): Eval
     const value = evaluate(frame);
     const key = evaluateIndex(frame);
     frame.run.at = start;
-    if (typeof value === 'string') frame.run.charge(value.length >> 4);
+    if (typeof value === 'string') frame.run.charge(value.length >> 3);
     return itemOf(value, key);
   };
 }
@@ -165,7 +165,7 @@ function compileSlice({ object, from, to, step, start }: Of<'slice'>, scope: Sco
     const value = evaluate(frame);
     const [first, last, stride] = bounds.map((bound) => bound(frame));
     frame.run.at = start;
-    frame.run.charge(sizeOf(value) >> 4);
+    frame.run.charge(sizeOf(value) >> 7);
     return sliceOf(value, { from: first, to: last, step: stride });
   };
 }
@@ -193,7 +193,7 @@ function compileMethodCall({ object, name, start }: Of<'attribute'>, args: Argum
     const value = evaluate(frame);
     const given = evaluateArguments(frame);
     frame.run.at = start;
-    frame.run.charge(1 + (sizeOf(value) >> 4));
+    frame.run.charge(1 + (sizeOf(value) >> 7));
     return callMethod(value, name, given);
   };
 }
@@ -209,7 +209,7 @@ export function compileFilter(input: Evaluate, filter: FilterCall, scope: Scope)
     const { run } = frame;
     const args = evaluateArguments(frame, start);
     run.at = start;
-    run.charge(1 + (sizeOf(value) >> 4));
+    run.charge(1 + (sizeOf(value) >> 7));
     try {
       return apply(value, args, run);
     } catch (error) {

@@ -19,7 +19,7 @@ const NO_NAMES: ReadonlyMap<string, Value> = new Map();
 /** A filter by a name that is known only at run time, as in `map("upper")`. */
 export function applyFilter(filters: Filters, { name, value, args }: NamedApplication, run: Run): Value {
   if (!isFilterName(name)) throw new TemplateFault(`there is no filter "${name}"`);
-  run.charge(1 + (sizeOf(value) >> 4));
+  run.charge(1 + (sizeOf(value) >> 7));
   return filters[name](value, orderArguments({ positional: args, named: NO_NAMES }, FILTERS[name]), run);
 }
 

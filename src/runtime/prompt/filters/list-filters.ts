@@ -6,7 +6,7 @@ import { plainTextOf, printValue } from '../values/print-value.ts';
 import { Output, type RichText } from '../values/rich-text.ts';
 import type { Run } from '../run.ts';
 import { calculate } from '../values/calculate.ts';
-import { entriesOf, Group, isList, isTrue, kindOf, numberOf, type Value } from '../values/value.ts';
+import { entriesOf, Float, Group, isList, isTrue, kindOf, numberOf, type Value } from '../values/value.ts';
 import { countOf } from './text-filters.ts';
 
 export function join(value: Value, separator: Value): string | RichText {
@@ -40,7 +40,7 @@ export function sortItems(
   run: Run,
 ): readonly Value[] {
   const items = itemsOf(value);
-  run.charge(items.length * 4);
+  run.charge(items.length * (1 + (Math.log2(items.length + 1) >> 1)));
   const keyed = items.map((item) => ({
     item,
     key: foldCase(attribute === undefined ? item : pathOf(item, attribute), caseSensitive),
@@ -58,7 +58,8 @@ export function uniqueItems(value: Value, [attribute, caseSensitive]: readonly V
   const seen = new Set<Value>();
   const others: Value[] = [];
   return itemsOf(value).filter((item) => {
-    const key = foldCase(attribute === undefined ? item : pathOf(item, attribute), caseSensitive);
+    const folded = foldCase(attribute === undefined ? item : pathOf(item, attribute), caseSensitive);
+    const key = folded instanceof Float ? folded.value : folded;
     if (typeof key !== 'object' || key === null) return !seen.has(key) && seen.add(key);
     run.charge(1 + others.length);
     if (others.some((other) => valuesEqual(other, key))) return false;

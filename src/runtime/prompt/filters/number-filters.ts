@@ -34,7 +34,7 @@ function numericOf(value: Value): number {
   const number = numberOf(value);
   if (number !== undefined) return number;
   if (value === undefined || value === null) return 0;
-  const text = plainTextOf(value).trim();
+  const text = plainTextOf(value);
   if (text.length > 400 || !NUMERIC.test(text)) throw new TemplateFault('the text is no number');
   return Number(text);
 }

@@ -11,6 +11,12 @@ export type TestFunction = (value: Value, args: readonly Value[]) => boolean;
 
 /** Every test of the vocabulary. */
 export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
+  '!=': (value, [other]) => !valuesEqual(value, other),
+  '<': (value, [other]) => compareValues(value, other) < 0,
+  '<=': (value, [other]) => compareValues(value, other) <= 0,
+  '==': (value, [other]) => valuesEqual(value, other),
+  '>': (value, [other]) => compareValues(value, other) > 0,
+  '>=': (value, [other]) => compareValues(value, other) >= 0,
   boolean: (value) => typeof value === 'boolean',
   defined: (value) => value !== undefined,
   divisibleby: (value, [number]) => rest(value, number) === 0,
@@ -30,7 +36,7 @@ export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
   iterable: (value) => isText(value) || isList(value) || entriesOf(value) !== undefined,
   le: (value, [other]) => compareValues(value, other) <= 0,
   lessthan: (value, [other]) => compareValues(value, other) < 0,
-  lower: (value) => isText(value) && plainTextOf(value) === plainTextOf(value).toLowerCase(),
+  lower: (value) => isText(value) && /^\p{Lowercase}*$/u.test(plainTextOf(value)),
   lt: (value, [other]) => compareValues(value, other) < 0,
   mapping: (value) => !isList(value) && entriesOf(value) !== undefined,
   ne: (value, [other]) => !valuesEqual(value, other),
@@ -38,14 +44,14 @@ export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
   number: (value) => typeof value !== 'boolean' && numberOf(value) !== undefined,
   odd: (value) => Math.abs(rest(value, 2)) === 1,
   safe: () => false,
-  sameas: (value, [other]) => value === other || (typeof value !== 'object' && valuesEqual(value, other)),
+  sameas: (value, [other]) => value === other || (isFloat(value) && isFloat(other) && valuesEqual(value, other)),
   sequence: isList,
   startingwith: (value, [start]) => plainTextOf(value).startsWith(plainTextOf(start)),
   string: isText,
   test: (value) => typeof value === 'string' && isTestName(value),
   true: (value) => value === true,
   undefined: (value) => value === undefined,
-  upper: (value) => isText(value) && plainTextOf(value) === plainTextOf(value).toUpperCase(),
+  upper: (value) => isText(value) && /^\p{Uppercase}*$/u.test(plainTextOf(value)),
 };
 
 function isText(value: Value): boolean {

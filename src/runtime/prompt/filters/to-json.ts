@@ -1,3 +1,4 @@
+import { spendWork } from '../work-budget.ts';
 import { ClassInstance } from '../values/class-instance.ts';
 import { MediaValue } from '../values/media-value.ts';
 import { formatNumber, plainTextOf } from '../values/print-value.ts';
@@ -13,6 +14,7 @@ export type Data = null | boolean | number | string | Float | readonly Data[] | 
 const MAX_DEPTH = 150;
 
 export function dataOf(value: Value, naming: Naming, depth = 0): Data {
+  spendWork(2);
   if (value === undefined || value === null || depth > MAX_DEPTH) return null;
   if (typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;

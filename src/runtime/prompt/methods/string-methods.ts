@@ -34,13 +34,13 @@ export const stringMethods: ReadonlyMap<string, Method> = new Map<string, Method
   ['rfind', (value, [part]) => plainTextOf(value).lastIndexOf(plainTextOf(part))],
   ['count', (value, [part]) => countOf(plainTextOf(value), plainTextOf(part))],
   ['join', (value, [items]) => join(items, value)],
-  ['isdigit', (value) => /^\p{Nd}+$/u.test(plainTextOf(value))],
-  ['isnumeric', (value) => /^\p{N}+$/u.test(plainTextOf(value))],
-  ['isalpha', (value) => /^\p{L}+$/u.test(plainTextOf(value))],
-  ['isalnum', (value) => /^[\p{L}\p{N}]+$/u.test(plainTextOf(value))],
-  ['isspace', (value) => /^\s+$/u.test(plainTextOf(value))],
-  ['isupper', (value) => isCase(plainTextOf(value), (text) => text.toUpperCase())],
-  ['islower', (value) => isCase(plainTextOf(value), (text) => text.toLowerCase())],
+  ['isdigit', (value) => /^\p{Nd}*$/u.test(plainTextOf(value))],
+  ['isnumeric', (value) => /^\p{N}*$/u.test(plainTextOf(value))],
+  ['isalpha', (value) => /^\p{L}*$/u.test(plainTextOf(value))],
+  ['isalnum', (value) => /^[\p{L}\p{N}]*$/u.test(plainTextOf(value))],
+  ['isspace', (value) => /^\s*$/u.test(plainTextOf(value))],
+  ['isupper', (value) => /^\p{Uppercase}*$/u.test(plainTextOf(value))],
+  ['islower', (value) => /^\p{Lowercase}*$/u.test(plainTextOf(value))],
   // oxlint-disable-next-line no-control-regex -- all of ASCII
   ['isascii', (value) => /^[\u0000-\u007f]*$/u.test(plainTextOf(value))],
 ]);
@@ -56,8 +56,4 @@ function affixes(value: Value): readonly string[] {
 
 function countOf(text: string, part: string): number {
   return part === '' ? text.length + 1 : text.split(part).length - 1;
-}
-
-function isCase(text: string, change: (text: string) => string): boolean {
-  return change(text) === text && /\p{L}/u.test(text);
 }

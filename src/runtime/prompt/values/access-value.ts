@@ -1,4 +1,5 @@
 import { TemplateFault } from '../template-fault.ts';
+import { spendWork } from '../work-budget.ts';
 import { valuesEqual } from './compare-values.ts';
 import { plainTextOf } from './print-value.ts';
 import { RichText } from './rich-text.ts';
@@ -78,6 +79,7 @@ function boundOf(value: Value): number | undefined {
 /** `needle in container`. */
 export function contains(container: Value, needle: Value): boolean {
   if (container === undefined || container === null) return false;
+  spendWork(sizeOf(container) >> 5);
   if (isList(container)) return container.some((item) => valuesEqual(item, needle));
   if (typeof container === 'string' || container instanceof RichText) {
     return isTextLike(needle) && plainTextOf(container).includes(plainTextOf(needle));
@@ -96,11 +98,16 @@ function isTextLike(value: Value): boolean {
 export function itemsOf(value: Value): readonly Value[] {
   if (isList(value)) return value;
   if (value === undefined || value === null) return [];
-  if (typeof value === 'string' || value instanceof RichText) return [...plainTextOf(value)];
+  if (typeof value === 'string' || value instanceof RichText) return charactersOf(plainTextOf(value));
   if (isRecord(value)) return Object.keys(value);
   const entries = entriesOf(value);
   if (entries === undefined) throw new TemplateFault(`a value of kind ${kindOf(value)} is not iterable`);
   return [...entries.keys()];
+}
+
+function charactersOf(text: string): readonly string[] {
+  spendWork(text.length >> 3);
+  return [...text];
 }
 
 /** Items in a list, entries in a mapping, characters in a string; undefined for other values. */

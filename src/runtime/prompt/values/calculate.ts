@@ -1,6 +1,7 @@
 import type { ComparisonOperator } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
 import { assertTextLength } from '../text-limit.ts';
+import { spendWork } from '../work-budget.ts';
 import { compareValues, valuesEqual } from './compare-values.ts';
 import { textOf } from './print-value.ts';
 import { Output, RichText } from './rich-text.ts';
@@ -19,6 +20,7 @@ function add(left: Value, right: Value): Value {
   if (isText(left) && isText(right)) return concatenate(left, right);
   if (isList(left) && isList(right)) {
     assertTextLength((left.length + right.length) * 8);
+    spendWork((left.length + right.length) >> 2);
     return [...left, ...right];
   }
   return calculateNumbers('+', left, right);
@@ -40,6 +42,7 @@ function repeat(what: string | readonly Value[], times: Value): Value {
     throw new TemplateFault('text and lists are repeated a whole number of times');
   }
   assertTextLength(what.length * count * (typeof what === 'string' ? 1 : 8));
+  spendWork((what.length * count) >> (typeof what === 'string' ? 7 : 3));
   return typeof what === 'string' ? what.repeat(count) : Array.from({ length: count }, () => what).flat();
 }
 

@@ -1,3 +1,4 @@
+import { spendWork } from '../work-budget.ts';
 import { EnumValue } from './enum-value.ts';
 import { RichText } from './rich-text.ts';
 import { entriesOf, isList, numberOf, type Value } from './value.ts';
@@ -9,6 +10,7 @@ export function valuesEqual(left: Value, right: Value, depth = 0): boolean {
   const b = comparable(right);
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || depth > 100) return false;
+  spendWork(isList(a) ? 1 + (a.length >> 1) : 10);
   if (isList(a)) return isList(b) && a.length === b.length && a.every((item, i) => valuesEqual(item, b[i], depth + 1));
   const entries = isList(b) ? undefined : entriesOf(a);
   const others = entriesOf(b);
@@ -41,6 +43,7 @@ function compareStrings(a: string, b: string): number {
 }
 
 function compareLists(a: readonly Value[], b: readonly Value[]): number {
+  spendWork(a.length);
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
     const order = compareValues(a[index], b[index]);
     if (order !== 0) return order;

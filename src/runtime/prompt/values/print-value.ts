@@ -1,3 +1,4 @@
+import { spendWork } from '../work-budget.ts';
 import { Float, isList, type Layout, LazyList, Special, type Value } from './value.ts';
 import { Output, RichText } from './rich-text.ts';
 import type { TextSink } from './segment.ts';
@@ -34,6 +35,7 @@ export function plainTextOf(value: Value): string {
 
 /** Writes a value as it stands in a list or map: strings are quoted. */
 export function printInside(out: TextSink, value: Value, layout: Layout, depth = 0): void {
+  spendWork(1);
   if (depth > MAX_PRINT_DEPTH) out.write('…');
   else if (typeof value === 'string') out.write(quote(value));
   else if (value instanceof Special) value.printInside(out, layout);
@@ -100,20 +102,24 @@ function close(out: TextSink, layout: Layout, empty: boolean, bracket: string): 
 
 /** Decimal notation, never an exponent; floats keep a point. */
 export function formatNumber(value: number | Float): string {
-  if (value instanceof Float) return `${expand(value.value)}.0`;
+  if (value instanceof Float) return `${expandFloat(value.value)}.0`;
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  return expand(value);
+  if (!Number.isInteger(value)) return expandFloat(value);
+  return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString();
 }
 
-function expand(value: number): string {
-  if (Number.isInteger(value)) return Math.abs(value) < 1e21 ? String(value) : BigInt(value).toString();
+/** The shortest digits that mean this number, without an exponent. */
+function expandFloat(value: number): string {
+  if (Object.is(value, -0)) return '-0';
   const text = String(value);
-  const exponent = text.indexOf('e-');
-  if (exponent < 0) return text;
-  const sign = text.startsWith('-') ? '-' : '';
-  const digits = text.slice(sign.length, exponent).replace('.', '');
-  return `${sign}0.${'0'.repeat(Number(text.slice(exponent + 2)) - 1)}${digits}`;
+  const [mantissa = '', exponent] = text.split('e');
+  if (exponent === undefined) return text;
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.');
+  const digits = whole + fraction;
+  const shift = Number(exponent);
+  return shift < 0 ? `${sign}0.${'0'.repeat(-shift - 1)}${digits}` : sign + digits.padEnd(shift + 1, '0');
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([

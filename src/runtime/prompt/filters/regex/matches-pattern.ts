@@ -55,7 +55,7 @@ class Matcher {
       this.#step += 1;
       this.#states = [];
       for (const state of [...active, start]) if (this.#reach(state, { before, after })) return true;
-      this.#run.charge(1 + (this.#states.length >> 2));
+      if (at % 4 === 0) this.#run.charge(1 + this.#states.length);
       if (after === undefined) return false;
       active = this.#consume(after);
       if (after > 0xffff) at += 1;

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { classRef, classType, field, functionType, programOf, string } from '../../support/definitions.ts';
+import { startPageServer } from './page-server.ts';
+import type { PageServer } from './page-server.ts';
+
+const CHROMIUM = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+const KEY = 'open-sesame';
+const WORDS = ['It', 'grows', 'word', 'by', 'word'];
+const HOSTILE = '</script><img src=x onerror="window.hit=1"> <b>bold</b> [link](javascript:window.hit=1) `code`';
+
+const { openapi } = programOf(
+  {
+    classes: [classType('Resume', [field('name', string, { description: HOSTILE })])],
+    functions: [
+      functionType('Extract', { text: string }, classRef('Resume'), {
+        documentation: HOSTILE,
+        examples: [{ name: 'first', args: { text: 'hello' } }],
+      }),
+    ],
+  },
+  { apiKey: true },
+);
+
+let browser: Browser | undefined;
+const open: Array<{ close(): Promise<void> }> = [];
+
+beforeAll(async () => {
+  if (CHROMIUM !== undefined) browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+interface Visit {
+  readonly page: Page;
+  readonly server: PageServer;
+  /** Requests to other places, errors of scripts, breaches of the policy. */
+  readonly offences: string[];
+}
+
+async function visit(key = '', options: BrowserContextOptions = {}): Promise<Visit> {
+  if (browser === undefined) throw new Error('no browser');
+  const server = await startPageServer(openapi, WORDS, key);
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  open.push(context, server);
+  const page = await context.newPage();
+  const offences: string[] = [];
+  page.on('pageerror', (error) => offences.push(error.message));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) offences.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL('.', server.url).href) && !request.url().startsWith('data:'))
+      offences.push(request.url());
+  });
+  await page.goto(server.url);
+  return { page, server, offences };
+}
+
+const CALL = '#operations-functions-Extract';
+const STREAM = '#operations-functions-streamExtract';
+
+async function tryOut(page: Page, operation: string): Promise<void> {
+  await page.click(`${operation} .opblock-summary-control`);
+  await page.click(`${operation} .execute`);
+}
+
+async function giveKey(page: Page, key: string): Promise<void> {
+  await page.fill('#key', key);
+  await page.click('#key-form button');
+}
+
+const IN_BROWSER = { skip: CHROMIUM === undefined };
+
+test(
+  'the page asks for the key, says when it is wrong, and sends the right one with every try-out',
+  IN_BROWSER,
+  async () => {
+    const { page, server, offences } = await visit(KEY);
+    await giveKey(page, 'wrong');
+    await page.waitForFunction("document.getElementById('key-problem').textContent !== ''");
+    await giveKey(page, KEY);
+    await tryOut(page, CALL);
+    await page.waitForSelector(`${CALL} .live-responses-table >> text=called`);
+    await tryOut(page, STREAM);
+    await page.waitForSelector('.live-final');
+    expect(server.keys).toEqual([KEY, KEY]);
+    expect(server.missing).toEqual([]);
+    expect(offences).toEqual([]);
+  },
+);
+
+test('without a key the functions are there at once', IN_BROWSER, async () => {
+  const { page } = await visit();
+  await page.waitForSelector(CALL);
+  expect(await page.isVisible('#key-form')).toBe(false);
+  expect(await page.isVisible('#change-key')).toBe(false);
+});
+
+test('a stream is shown while it grows, and whole at its end', IN_BROWSER, async () => {
+  const { page, offences } = await visit();
+  await tryOut(page, STREAM);
+  await page.waitForSelector('.live-streaming');
+  const shown = new Set<string | null>();
+  while (!(await page.isVisible('.live-final'))) shown.add(await page.textContent('.live-value'));
+  expect([...shown].some((text) => text?.startsWith('"It') === true && !text.endsWith('by word"'))).toBe(true);
+  expect(await page.textContent('.live-value')).toBe('"It grows word by word"');
+  expect(await page.textContent('.live-figures')).toContain('5 partials');
+  await page.waitForSelector(`${STREAM} .live-responses-table >> text=final_result`);
+  expect(offences).toEqual([]);
+});
+
+test('a stream can be stopped', IN_BROWSER, async () => {
+  const { page } = await visit();
+  await tryOut(page, STREAM);
+  await page.click('.live-streaming button');
+  await page.waitForSelector('.live-stopped');
+  expect(await page.isVisible('.live-streaming')).toBe(false);
+});
+
+test('definition texts stay text', IN_BROWSER, async () => {
+  const { page, offences } = await visit();
+  await page.click(`${CALL} .opblock-summary-control`);
+  await page.waitForSelector(`${CALL} .plain-text`);
+  expect(await page.textContent(`${CALL} .opblock-description`)).toContain(
+    '<img src=x onerror="window.hit=1"> <b>bold</b>',
+  );
+  expect(await page.evaluate('window.hit')).toBeUndefined();
+  expect(await page.$$(`${CALL} .plain-text :is(img, a, b, script)`)).toEqual([]);
+  expect(offences).toEqual([]);
+});
+
+test('settings in the address are not taken', IN_BROWSER, async () => {
+  const { page, server, offences } = await visit();
+  await page.goto(`${server.url}?url=https://example.com/other.json&configUrl=https://example.com/config.json`);
+  await page.waitForSelector(CALL);
+  expect(offences).toEqual([]);
+});
+
+test('nothing is wider than a phone', IN_BROWSER, async () => {
+  const { page } = await visit('', { viewport: { width: 390, height: 844 } });
+  await tryOut(page, STREAM);
+  await page.waitForSelector('.live-final');
+  await page.waitForSelector(`${STREAM} .live-responses-table`);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+});
+
+test('dark and light follow the system, and a choice is kept', IN_BROWSER, async () => {
+  const { page, server } = await visit('', { colorScheme: 'dark' });
+  const background = (): Promise<unknown> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const dark = await background();
+  await page.click('#change-theme');
+  const light = await background();
+  expect(light).not.toBe(dark);
+  await page.goto(server.url);
+  expect(await background()).toBe(light);
+});

@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../../src/server/http/docs/docs-assets.ts';
+
+/** A server with the documentation page under a path prefix, and answers that a test can predict. */
+export interface PageServer {
+  /** Address of the page. */
+  readonly url: string;
+  /** Everything under the prefix that was asked for and is not there, and everything outside of it. */
+  readonly missing: readonly string[];
+  /** Keys that came with calls and streams, in order; empty text for none. */
+  readonly keys: readonly string[];
+  close(): Promise<void>;
+}
+
+const PREFIX = '/some/prefix';
+
+/** Serves `document`; asks for `key` when there is one. Streams send one partial per word of `words`. */
+export async function startPageServer(document: unknown, words: readonly string[], key = ''): Promise<PageServer> {
+  const assets = loadDocsAssets();
+  const missing: string[] = [];
+  const keys: string[] = [];
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const url = (request.url ?? '').replace(/\?.*$/u, '');
+    const path = url.startsWith(PREFIX) ? url.slice(PREFIX.length) : '';
+    const asset = assets.get(path);
+    if (asset !== undefined) {
+      const headers = { 'content-type': asset.contentType, 'content-security-policy': DOCS_CONTENT_SECURITY_POLICY };
+      response.writeHead(200, headers).end(asset.bytes);
+      return;
+    }
+    const given = String(request.headers['x-svc-api-key'] ?? '');
+    if (path.startsWith('/call/') || path.startsWith('/stream/')) keys.push(given);
+    if (key !== '' && given !== key) json(response, 403, { error: 'Unauthorized', message: 'no', request_id: 'r' });
+    else if (path === '/openapi.json') json(response, 200, document);
+    else if (path.startsWith('/call/')) json(response, 200, 'called');
+    else if (path.startsWith('/stream/')) sendWords(response, words);
+    else {
+      missing.push(url);
+      json(response, 404, {});
+    }
+  };
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}${PREFIX}/docs`, missing, keys, close };
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** One partial each 100 ms, so that a browser has time to show it. */
+function sendWords(response: ServerResponse, words: readonly string[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  let count = 0;
+  const timer = setInterval(() => {
+    count += 1;
+    const value = words.slice(0, count).join(' ');
+    const last = count > words.length;
+    response.write(`data: ${JSON.stringify(last ? { final_result: value } : { partial_result: value })}\n\n`);
+    if (!last) return;
+    clearInterval(timer);
+    response.end();
+  }, 100);
+  response.on('close', () => clearInterval(timer));
+}

@@ -15,6 +15,16 @@ export interface Listening {
   readonly errors: readonly unknown[];
 }
 
+/** A transport that does not listen yet. */
+export function createOn(name: TransportName, handler: RequestHandler): Promise<Transport> {
+  return createTransport(name, {
+    handler,
+    refuse: () => ({ status: 500, headers: [], body: '' }),
+    discardLimit: 1,
+    maxConnections: 1,
+  });
+}
+
 /** A transport on a free port, with answers to refusals that name them. */
 export async function listenOn(
   name: TransportName,

@@ -14,6 +14,8 @@ interface FramingCase {
   readonly status: readonly number[];
   /** The request itself is fine and may be answered; only what follows it must not run. */
   readonly reaches?: boolean;
+  /** uWebSockets.js answers nothing and cuts the connection when its idle timer is over. */
+  readonly mayHang?: true;
 }
 
 const CASES: readonly FramingCase[] = [
@@ -76,6 +78,7 @@ const CASES: readonly FramingCase[] = [
     title: 'a Transfer-Encoding with a vertical tab',
     bytes: `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \u000bchunked\r\n\r\n0\r\n\r\n${SMUGGLED}`,
     status: [400],
+    mayHang: true,
   },
   { title: 'two Host headers', bytes: `GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n${SMUGGLED}`, status: [400] },
   { title: 'no Host header', bytes: `GET / HTTP/1.1\r\nX: y\r\n\r\n${SMUGGLED}`, status: [400] },
@@ -90,7 +93,7 @@ const CASES: readonly FramingCase[] = [
     title: 'a space before the colon of a header',
     bytes: `POST / HTTP/1.1\r\nHost: x\r\nContent-Length : ${LENGTH}\r\n\r\n${SMUGGLED}`,
     status: [400],
-    reaches: true,
+    mayHang: true,
   },
   {
     title: 'trailers of a chunked body that look like a request',
@@ -106,8 +109,8 @@ const CASES: readonly FramingCase[] = [
   },
   { title: 'an unknown method', bytes: `BREW / HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`, status: [501] },
   { title: 'TRACE', bytes: `TRACE / HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`, status: [501] },
-  { title: 'CONNECT', bytes: `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`, status: [400, 404, 501] },
-  { title: 'a line that is no request', bytes: 'hello\r\n\r\n', status: [400] },
+  { title: 'CONNECT', bytes: `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`, status: [501, 505] },
+  { title: 'a line that is no request', bytes: 'hello\r\n\r\n', status: [400, 501], mayHang: true },
   { title: 'headers of 40 KB', bytes: `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(40_000)}\r\n\r\n`, status: [431] },
 ];
 
@@ -120,7 +123,8 @@ afterEach(() => {
 });
 
 describe.each(TRANSPORTS)('the %s transport', (name) => {
-  it.each(CASES)('runs no request that is smuggled behind $title', async ({ bytes, status, reaches = false }) => {
+  it.each(CASES)('runs no request that is smuggled behind $title', async (row) => {
+    const { bytes, status, reaches = false } = row;
     const paths: string[] = [];
     const listening = await listenOn(name, (request, response) => {
       paths.push(request.path);
@@ -130,7 +134,9 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     const connection = new RawConnection(listening.port);
     connections.push(connection);
     connection.write(bytes);
-    await connection.until(() => connection.closed || connection.answers().length > 0);
+    const silentAt = performance.now() + 300;
+    const gaveUp = () => row.mayHang === true && name === 'uws' && performance.now() > silentAt;
+    await connection.until(() => connection.closed || connection.answers().length > 0 || gaveUp());
     await sleep(20);
     // What a client under attack sends next must not be answered as if nothing had been.
     if (!connection.closed) connection.write(SMUGGLED);

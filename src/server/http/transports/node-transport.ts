@@ -98,7 +98,9 @@ export class NodeTransport implements Transport {
 
   /** What the parser of node:http itself did not take. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // A distrusted connection has its answer already.
+    if (this.#distrusted.has(socket)) socket.destroySoon();
+    else if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else this.#write(socket, refusalOf(error.code));
   }
 

@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { PROBLEM_CODES } from '../../src/server/http/problem.ts';
+import { JSON_HEADERS, ROWS } from './support/contract-rows.ts';
+import { failed, success } from './support/scripted-runtime.ts';
+import { startServer, type TestServer } from './support/test-server.ts';
+import { TRANSPORTS } from './support/transports.ts';
+import { until } from './support/until.ts';
+
+const servers: TestServer[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** What cannot be shown by one request here is shown in the suites named. */
+const SHOWN_ELSEWHERE = new Set<string>(['request_timeout', 'headers_too_large', 'bad_request', 'not_implemented']);
+
+it('has a row for each error code', () => {
+  const shown = new Set(ROWS.map((row) => (row.answer as { error?: string } | undefined)?.error));
+  expect(PROBLEM_CODES.filter((code) => !shown.has(code) && !SHOWN_ELSEWHERE.has(code))).toEqual([]);
+  expect(ROWS.length).toBeGreaterThan(80);
+});
+
+describe.each(TRANSPORTS)('over %s', (name) => {
+  async function start(config: Partial<Config> = {}): Promise<TestServer> {
+    const server = await startServer(name, config);
+    servers.push(server);
+    return server;
+  }
+
+  it.each(ROWS)('$title', async (row) => {
+    const server = await start(row.config);
+    row.arrange?.(server);
+    const answer = await fetch(`${server.url}${row.path}`, {
+      method: row.method ?? 'GET',
+      headers: row.headers ?? {},
+      ...(row.body === undefined ? {} : { body: row.body }),
+    });
+    const text = await answer.text();
+    expect(answer.status, text).toBe(row.status);
+    if (row.answer !== undefined)
+      expect(JSON.parse(text)).toEqual(row.answer instanceof Object ? expect.objectContaining(row.answer) : row.answer);
+    for (const [header, value] of Object.entries(row.answerHeaders ?? {})) {
+      const given = answer.headers.get(header);
+      if (value instanceof RegExp) expect(given, header).toMatch(value);
+      else expect(given, header).toBe(value);
+    }
+    if (row.status >= 400 && row.method !== 'HEAD') {
+      const problem = JSON.parse(text) as Record<string, unknown>;
+      expect(problem['request_id']).toBe(answer.headers.get('x-request-id'));
+      expect(typeof problem['message']).toBe('string');
+    }
+    expect(text).not.toContain('secret inside');
+    expect(server.services.active.size).toBe(0);
+  });
+
+  it('answers 304 to the etag it gave', async () => {
+    const { url } = await start();
+    for (const path of ['/openapi.json', '/docs']) {
+      const etag = (await fetch(`${url}${path}`)).headers.get('etag') ?? '';
+      const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': `"x", W/${etag}` } });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      const changed = await fetch(`${url}${path}`, { headers: { 'if-none-match': '"x"' } });
+      expect(changed.status).toBe(200);
+    }
+  });
+
+  it('serves in order of arrival what waits for a place', async () => {
+    const server = await start({ maxInFlight: 1, maxQueue: 2 });
+    const finish: Array<() => void> = [];
+    server.runtime.onCall = () => new Promise((resolve) => finish.push(() => resolve(success(finish.length))));
+    const call = () => fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
+    const running = [call()];
+    await until(() => finish.length === 1);
+    running.push(call());
+    await until(() => server.services.admission.waiting === 1);
+    running.push(call());
+    await until(() => server.services.admission.waiting === 2);
+    expect((await call()).status).toBe(503);
+    for (let turn = 0; turn < 3; turn += 1) {
+      await until(() => finish.length === turn + 1);
+      finish[turn]?.();
+    }
+    expect(await Promise.all(running.map(async (answer) => (await answer).json()))).toEqual([1, 2, 3]);
+    expect(server.services.admission.running).toBe(0);
+  });
+
+  it('frees the place of a caller who left while it waited', async () => {
+    const server = await start({ maxInFlight: 1, maxQueue: 2 });
+    const finish: Array<() => void> = [];
+    server.runtime.onCall = () => new Promise((resolve) => finish.push(() => resolve(success(1))));
+    const call = (signal: AbortSignal) =>
+      fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}', signal });
+    const first = call(AbortSignal.timeout(5_000));
+    await until(() => server.runtime.calls.length === 1);
+    const leaving = new AbortController();
+    const second = call(leaving.signal);
+    await until(() => server.services.admission.waiting === 1);
+    leaving.abort();
+    await expect(second).rejects.toThrow('aborted');
+    await until(() => server.services.admission.waiting === 0);
+    finish[0]?.();
+    expect((await first).status).toBe(200);
+    await until(() => server.services.admission.running === 0);
+  });
+
+  it('cancels the call of a caller who left, within 100 ms', async () => {
+    const server = await start();
+    server.runtime.onCall = () => new Promise(() => {});
+    const leaving = new AbortController();
+    const call = fetch(`${server.url}/call/Greet`, {
+      method: 'POST',
+      headers: JSON_HEADERS,
+      body: '{}',
+      signal: leaving.signal,
+    });
+    await until(() => server.runtime.calls.length === 1);
+    const leftAt = performance.now();
+    leaving.abort();
+    await expect(call).rejects.toThrow('aborted');
+    await until(() => server.runtime.calls[0]?.context.cancellation.cancelled === true);
+    expect(performance.now() - leftAt).toBeLessThan(100);
+    await until(() => server.services.active.size === 0);
+    expect(server.log.at(-1)?.fields['status']).toBe(499);
+  });
+
+  it('answers what is still in flight at the end of a drain', async () => {
+    const server = await start();
+    server.runtime.onCall = () => new Promise(() => {});
+    const call = fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
+    await until(() => server.runtime.calls.length === 1);
+    for (const request of server.services.active) request.drain();
+    const answer = await call;
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ error: 'draining' });
+    expect(server.runtime.calls[0]?.context.cancellation.reason).toBe('draining');
+  });
+
+  it('writes one line for each call, and counts it', async () => {
+    const server = await start();
+    await fetch(`${server.url}/call/Greet`, {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, 'x-request-id': 'r1' },
+      body: '{"a":1}',
+    });
+    expect(server.log).toHaveLength(1);
+    expect(server.log[0]).toMatchObject({
+      level: 'info',
+      fields: {
+        requestId: 'r1',
+        function: 'Greet',
+        status: 200,
+        client: 'Fast',
+        request: '{"a":1}',
+        response: '"hello"',
+      },
+    });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toContain('svc_requests_total{function="Greet",route="call",status="200"} 1');
+    expect(metrics).toContain('svc_requests_in_flight{route="call"} 0');
+    expect(metrics).toContain('svc_tokens_total{client="Fast",direction="input"} 12');
+  });
+
+  it('tells the prompt in a failure only when it may', async () => {
+    for (const exposePrompts of [false, true]) {
+      const server = await start({ exposePrompts });
+      const outcome = failed({ code: 'validation_failure', message: 'no', rawOutput: '', details: [] });
+      server.runtime.onCall = () => ({
+        ...outcome,
+        report: { ...outcome.report, prompt: [{ role: 'user', parts: [] }] },
+      });
+      const answer = await fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
+      expect('prompt' in ((await answer.json()) as object)).toBe(exposePrompts);
+    }
+  });
+});

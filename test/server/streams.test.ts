@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import type { Config } from '../../src/config/config.ts';
+import { RawConnection } from './support/raw-connection.ts';
+import { failed, success, type ScriptedStream } from './support/scripted-runtime.ts';
+import { startServer, type TestServer } from './support/test-server.ts';
+import { TRANSPORTS } from './support/transports.ts';
+import { until } from './support/until.ts';
+
+const servers: TestServer[] = [];
+const connections: RawConnection[] = [];
+
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.end();
+  for (const server of servers.splice(0)) server.close();
+});
+
+const REQUEST =
+  'POST /stream/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+
+const DOWN = { code: 'client_error', message: 'down', client: 'Fast', attempts: [] } as const;
+
+describe.each(TRANSPORTS)('over %s', (name) => {
+  async function open(
+    config: Partial<Config> = {},
+  ): Promise<{ server: TestServer; reader: RawConnection; stream: ScriptedStream }> {
+    const server = await startServer(name, config);
+    servers.push(server);
+    const reader = new RawConnection(server.port);
+    connections.push(reader);
+    reader.write(REQUEST);
+    await until(() => server.runtime.streams.length === 1);
+    const [stream] = server.runtime.streams;
+    if (stream === undefined) throw new Error('no stream');
+    return { server, reader, stream };
+  }
+
+  it('sends the first partial at once, then at most one in 50 ms, then one final value', async () => {
+    const { reader, stream, server } = await open();
+    const startedAt = performance.now();
+    stream.grow('a');
+    await reader.until(() => messages(reader).length === 1);
+    expect(performance.now() - startedAt).toBeLessThan(45);
+    for (const text of ['ab', 'abc', 'abcd']) stream.grow(text);
+    await sleep(10);
+    expect(messages(reader)).toEqual([{ partial_result: 'a' }]);
+    await reader.until(() => messages(reader).length === 2);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(45);
+    stream.observer.ended(success('abcde'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader)).toEqual([{ partial_result: 'a' }, { partial_result: 'abcd' }, { final_result: 'abcde' }]);
+    expect(server.services.active.size).toBe(0);
+  });
+
+  it('sends every partial when the interval is 0', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 });
+    for (const text of ['a', 'ab', 'abc']) stream.grow(text);
+    stream.observer.ended(success('abc'));
+    await reader.until(() => messages(reader).length === 4);
+    expect(messages(reader).map((message) => Object.values(message)[0])).toEqual(['a', 'ab', 'abc', 'abc']);
+  });
+
+  it('has the headers of a stream, and a comment first', async () => {
+    const { reader, stream } = await open();
+    stream.grow('a');
+    await reader.until(() => messages(reader).length === 1);
+    const head = reader.text.slice(0, reader.text.indexOf('\r\n\r\n')).toLowerCase();
+    for (const line of [
+      'content-type: text/event-stream',
+      'cache-control: no-cache, no-transform',
+      'x-accel-buffering: no',
+      'x-request-id: ',
+    ]) {
+      expect(head).toContain(line);
+    }
+    expect(payload(reader).startsWith(':\n\n')).toBe(true);
+  });
+
+  it('answers a failure before the first text with its true status', async () => {
+    const { reader, stream } = await open();
+    stream.observer.ended(failed(DOWN));
+    const answer = await reader.answer();
+    expect(answer.status).toBe(502);
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 'client_error', client: 'Fast' });
+  });
+
+  it('ends with an error event when the failure comes later', async () => {
+    const { reader, stream } = await open();
+    stream.grow('a');
+    stream.observer.ended(failed(DOWN));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(reader.text).toMatch(/^HTTP\/1\.1 200/);
+    const last = messages(reader).at(-1);
+    expect(last).toMatchObject({ error: 'client_error', message: 'down' });
+    expect(typeof last?.['request_id']).toBe('string');
+  });
+
+  it('sends only a final value when there was no text before it', async () => {
+    const { reader, stream } = await open();
+    stream.observer.ended(success({ a: 1 }));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader)).toEqual([{ final_result: { a: 1 } }]);
+  });
+
+  it('opens after 5 seconds without text, and fails in the stream from then on', async () => {
+    const { reader, stream } = await open();
+    await sleep(4_500);
+    expect(reader.text).toBe('');
+    await reader.until(() => payload(reader).includes(':\n\n'), 2_000);
+    stream.observer.ended(failed(DOWN));
+    await reader.until(() => messages(reader).length === 1);
+    expect(messages(reader)[0]).toMatchObject({ error: 'client_error' });
+  }, 15_000);
+
+  it('says when partials start again', async () => {
+    const { reader, stream } = await open();
+    stream.observer.reset('before any partial: nobody has to know');
+    stream.grow('abc');
+    await reader.until(() => messages(reader).length === 1);
+    stream.observer.reset('client_error');
+    stream.grow('x');
+    await reader.until(() => messages(reader).length === 3);
+    stream.observer.ended(success('xy'));
+    await reader.until(() => messages(reader).length === 4);
+    expect(messages(reader)).toEqual([
+      { partial_result: 'abc' },
+      { reset: { reason: 'client_error' } },
+      { partial_result: 'x' },
+      { final_result: 'xy' },
+    ]);
+  });
+
+  it('ignores what comes after the last message', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 });
+    stream.grow('a');
+    stream.observer.ended(success('ab'));
+    stream.grow('abc');
+    stream.observer.reset('late');
+    stream.observer.ended(failed(DOWN));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    await sleep(20);
+    expect(messages(reader)).toEqual([{ partial_result: 'a' }, { final_result: 'ab' }]);
+  });
+
+  it('cancels the upstream call within 100 ms when the reader leaves', async () => {
+    for (const started of [false, true]) {
+      const { reader, server, stream } = await open();
+      if (started) {
+        stream.grow('a');
+        await reader.until(() => messages(reader).length === 1);
+      }
+      const leftAt = performance.now();
+      reader.end();
+      await until(() => stream.context.cancellation.cancelled);
+      expect(performance.now() - leftAt).toBeLessThan(100);
+      expect(server.services.active.size).toBe(0);
+    }
+  });
+
+  it('gives a slow reader the newest value instead of all, and the whole final one', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 });
+    reader.socket.pause();
+    const big = 'x'.repeat(100_000);
+    for (let turn = 0; turn < 400; turn += 1) {
+      stream.grow(`${turn} ${big}`);
+      if (turn % 20 === 0) await sleep(2);
+    }
+    const takenWhileStalled = stream.taken;
+    expect(takenWhileStalled).toBeLessThan(200);
+    const final = Array.from({ length: 200_000 }, (_, index) => `${index}é`).join(' ');
+    reader.socket.resume();
+    await until(() => stream.taken > takenWhileStalled, 10_000);
+    stream.observer.ended(success(final));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'), 15_000);
+    const all = messages(reader);
+    expect(all.at(-1)).toEqual({ final_result: final });
+    expect(all.at(-2)).toEqual({ partial_result: `399 ${big}` });
+    expect(all.length).toBe(stream.taken + 1);
+  }, 30_000);
+
+  it('keeps the order and all bytes under random stalls', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 });
+    let sent = 0;
+    let seed = 7;
+    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    for (let turn = 0; turn < 60; turn += 1) {
+      if (random(3) === 0) reader.socket.pause();
+      if (random(2) === 0) reader.socket.resume();
+      sent += 1;
+      stream.grow({ turn, text: 'é'.repeat(random(60_000)) });
+      if (random(4) === 0) await sleep(random(15));
+    }
+    reader.socket.resume();
+    stream.observer.ended(success({ turn: sent, text: 'done' }));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'), 15_000);
+    const turns = messages(reader).map((message) => (Object.values(message)[0] as { turn: number }).turn);
+    expect(turns).toEqual(turns.toSorted((a, b) => a - b));
+    expect(turns.at(-1)).toBe(60);
+    expect(new Set(turns).size).toBe(turns.length);
+  }, 30_000);
+
+  it('sends a comment after 15 seconds of silence', async () => {
+    const { reader, stream } = await open();
+    stream.grow('a');
+    await reader.until(() => messages(reader).length === 1);
+    const before = payload(reader).length;
+    await sleep(13_500);
+    expect(payload(reader).length).toBe(before);
+    await reader.until(() => payload(reader).slice(before) === ':\n\n', 4_000);
+    stream.observer.ended(success('a'));
+    await reader.until(() => messages(reader).length === 2);
+  }, 25_000);
+
+  it('cuts a reader that takes nothing for 30 seconds, and cancels its call', async () => {
+    const { reader, server, stream } = await open({ partialIntervalMs: 0 });
+    reader.socket.pause();
+    const text = 'x'.repeat(500_000);
+    for (let turn = 0; turn < 40; turn += 1) {
+      stream.grow(`${turn}${text}`);
+      await sleep(5);
+    }
+    await sleep(25_000);
+    expect(stream.context.cancellation.cancelled).toBe(false);
+    await until(() => stream.context.cancellation.cancelled, 10_000);
+    expect(server.services.active.size).toBe(0);
+    expect(await server.services.metricsText()).toContain('svc_stream_cuts_total 1');
+  }, 50_000);
+
+  it('gets the error of a drain as last message, before and after the first text', async () => {
+    const first = await open();
+    for (const request of first.server.services.active) request.drain();
+    expect((await first.reader.answer()).status).toBe(503);
+    const second = await open();
+    second.stream.grow('a');
+    await second.reader.until(() => messages(second.reader).length === 1);
+    for (const request of second.server.services.active) request.drain();
+    await second.reader.until(() => second.reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(second.reader).at(-1)).toMatchObject({ error: 'draining' });
+    expect(second.stream.context.cancellation.reason).toBe('draining');
+  });
+});
+
+/** The body of a chunked answer, as far as it came. */
+function payload(reader: RawConnection): string {
+  const bytes = reader.received;
+  const start = bytes.indexOf('\r\n\r\n');
+  const parts: Buffer[] = [];
+  let at = start < 0 ? bytes.length : start + 4;
+  for (;;) {
+    const end = bytes.indexOf('\r\n', at);
+    const size = end < 0 ? 0 : Number.parseInt(bytes.subarray(at, end).toString('latin1'), 16);
+    if (size === 0 || end + 2 + size > bytes.length) return Buffer.concat(parts).toString('utf8');
+    parts.push(bytes.subarray(end + 2, end + 2 + size));
+    at = end + 4 + size;
+  }
+}
+
+/** The complete events so far. */
+function messages(reader: RawConnection): ReadonlyArray<Record<string, JsonValue>> {
+  const events = payload(reader).split('\n\n').slice(0, -1);
+  return events
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => JSON.parse(event.slice(6)) as Record<string, JsonValue>);
+}

@@ -1,0 +1,107 @@
+import type { JsonValue } from '../../../src/base/json.ts';
+import { err, ok, type Result } from '../../../src/base/result.ts';
+import type { Failure } from '../../../src/runtime/function/failure.ts';
+import type {
+  CallContext,
+  CallOutcome,
+  CallReport,
+  FunctionRuntime,
+  FunctionStream,
+  PreparedCall,
+  StreamObserver,
+} from '../../../src/runtime/function/runtime.ts';
+import type { ParsedReply, ParseOutcome } from '../../../src/runtime/parsing/reply-parser.ts';
+
+export const REPORT: CallReport = {
+  client: 'Fast',
+  model: 'small-1',
+  attempts: [{ client: 'Fast', outcome: 'ok', durationMs: 3 }],
+  usage: { inputTokens: 12, outputTokens: 7 },
+  modelMs: 3,
+  flags: [],
+};
+
+export function reply(value: JsonValue): ParsedReply {
+  return { value, json: JSON.stringify(value), flags: [] };
+}
+
+export function success(value: JsonValue): CallOutcome {
+  return { result: ok(reply(value)), report: REPORT };
+}
+
+export function failed(failure: Failure): CallOutcome {
+  return { result: err(failure), report: { ...REPORT, attempts: [] } };
+}
+
+/** One stream, in the hands of the test. */
+export class ScriptedStream implements FunctionStream {
+  readonly context: CallContext;
+  readonly observer: StreamObserver;
+  partial: string | undefined;
+  taken = 0;
+
+  constructor(context: CallContext, observer: StreamObserver) {
+    this.context = context;
+    this.observer = observer;
+  }
+
+  /** Model text arrived, and with it this value. */
+  grow(value: JsonValue): void {
+    this.partial = JSON.stringify(value);
+    this.observer.text();
+  }
+
+  takePartial(): string | undefined {
+    const { partial } = this;
+    this.partial = undefined;
+    if (partial !== undefined) this.taken += 1;
+    return partial;
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+}
+
+/** A runtime of three functions whose answers the test decides. */
+export class ScriptedRuntime implements FunctionRuntime {
+  readonly functionNames = ['Greet', 'Größe', 'Sum'];
+  readonly streams: ScriptedStream[] = [];
+  readonly calls: Array<{ readonly functionName: string; readonly context: CallContext }> = [];
+  readonly bodies: unknown[] = [];
+  /** What a call gives: at once, or when the promise does. */
+  onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
+  onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
+  onParse: (text: string) => ParseOutcome = (text) => ok(reply(text));
+
+  has(functionName: string): boolean {
+    return this.functionNames.includes(functionName);
+  }
+
+  prepare(functionName: string, body: unknown): Result<PreparedCall, Failure> {
+    this.bodies.push(body);
+    const outcome = this.onPrepare(body);
+    return outcome.ok ? ok({ functionName }) : outcome;
+  }
+
+  async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
+    this.calls.push({ functionName: prepared.functionName, context });
+    return this.onCall(context);
+  }
+
+  stream(_: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
+    const stream = new ScriptedStream(context, observer);
+    this.streams.push(stream);
+    return stream;
+  }
+
+  render(prepared: PreparedCall): ReturnType<FunctionRuntime['render']> {
+    return ok([{ role: 'user', parts: [{ kind: 'text', text: `prompt of ${prepared.functionName}` }] }]);
+  }
+
+  async parseReply(_: string, text: string): Promise<ParseOutcome> {
+    return this.onParse(text);
+  }
+
+  async close(): Promise<void> {}
+}

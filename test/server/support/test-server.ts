@@ -1,0 +1,103 @@
+import type { Config } from '../../../src/config/config.ts';
+import type { Logger, LogFields } from '../../../src/logging/logger.ts';
+import { createHandler } from '../../../src/server/http/create-handler.ts';
+import { createRefusals } from '../../../src/server/http/create-refusals.ts';
+import { createServices } from '../../../src/server/http/create-services.ts';
+import type { HttpServices } from '../../../src/server/http/http-services.ts';
+import type { Transport } from '../../../src/server/http/transport.ts';
+import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
+import { MergedMetrics } from '../../../src/server/metrics/merged-metrics.ts';
+import { ProcessMetrics } from '../../../src/server/metrics/process-metrics.ts';
+import { ScriptedRuntime } from './scripted-runtime.ts';
+import type { TransportName } from './transports.ts';
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: LogFields;
+  readonly message: string;
+}
+
+/** One process's worth of server, without processes. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly runtime: ScriptedRuntime;
+  readonly services: HttpServices;
+  readonly transport: Transport;
+  readonly log: readonly LogLine[];
+  close(): void;
+}
+
+const CONFIG: Config = {
+  from: 'svc_src',
+  host: '127.0.0.1',
+  port: 0,
+  workers: 1,
+  transport: 'auto',
+  versionCheck: true,
+  features: [],
+  logLevel: 'debug',
+  logContent: 'full',
+  maxBodyBytes: 10_000,
+  requestTimeoutMs: 60_000,
+  streamTimeoutMs: 60_000,
+  drainTimeoutMs: 1_000,
+  drainDelayMs: 0,
+  partialIntervalMs: 50,
+  maxInFlight: 100,
+  maxQueue: 100,
+  maxWorkerMemoryBytes: 0,
+  maxWorkerAgeMs: 0,
+  basePath: '',
+  corsOrigins: [],
+  exposePrompts: false,
+  clientRegistry: 'open',
+  allowPrivateUrls: false,
+  env: {},
+  secrets: [],
+};
+
+export async function startServer(name: TransportName, overrides: Partial<Config> = {}): Promise<TestServer> {
+  const log: LogLine[] = [];
+  const runtime = new ScriptedRuntime();
+  const logger = recordingLogger(log);
+  const metrics = new ProcessMetrics(runtime.functionNames, {
+    connections: () => 0,
+    waiting: () => 0,
+    parseQueue: () => 0,
+    droppedLogLines: () => 0,
+  });
+  const services = createServices(
+    { ...CONFIG, ...overrides },
+    {
+      logger,
+      runtime,
+      metrics,
+      version: '1.2.3',
+      program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
+      metricsText: async () => new MergedMetrics().text([await metrics.data()], 1),
+    },
+  );
+  services.health.ready = true;
+  const transport = await createTransport(name, {
+    handler: createHandler(services),
+    refuse: createRefusals(logger),
+    discardLimit: 100_000,
+    maxConnections: 1_000,
+  });
+  const port = await transport.listen('127.0.0.1', 0);
+  const close = () => transport.close();
+  return { url: `http://127.0.0.1:${port}`, port, runtime, services, transport, log, close };
+}
+
+function recordingLogger(lines: LogLine[]): Logger {
+  const record = (level: string) => (fields: LogFields, message: string) => void lines.push({ level, fields, message });
+  return {
+    level: 'debug',
+    enabled: () => true,
+    error: record('error'),
+    warn: record('warn'),
+    info: record('info'),
+    debug: record('debug'),
+  };
+}

@@ -73,6 +73,7 @@ export function ask(
       {
         functionName: 'Fn',
         args: { a: 1 },
+        privateUrls: true,
         messages: options.messages ?? HELLO,
         streamed: options.streamed ?? false,
         deadlineAt: startedAt + (options.deadlineMs ?? 10_000),

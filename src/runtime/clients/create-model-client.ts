@@ -123,6 +123,7 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
       supportsStreaming: options.supportsStreaming && connection.streams !== false,
       endpoint: { origin, guard },
       limits: options.limits,
+      mediaHandling: (kind) => options.mediaUrls.get(kind) ?? connection.mediaUrls?.[kind] ?? 'send_url',
       secrets: secretsOf(options, resolved.reads, key.value),
       protocol: connection.protocol(key.value),
       pools: services.pools,

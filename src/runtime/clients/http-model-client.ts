@@ -1,13 +1,16 @@
 import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err } from '../../base/result.ts';
 import type { Provider } from '../../schema/client.ts';
 import type { Message, PromptClient } from '../prompt/message.ts';
 import type { ReplyFormat } from './formats/reply-format.ts';
 import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
 import type { ExchangeLimits } from './http/exchange-limits.ts';
+import { fetchMedia } from './http/fetch-media.ts';
 import type { HttpCall } from './http/http-exchange.ts';
 import type { HttpFault } from './http/http-fault.ts';
 import { HttpModelExchange } from './http-model-exchange.ts';
+import { inlineMedia, needsInlining } from './inline-media.ts';
+import type { MediaHandling } from './inline-media.ts';
 import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from './model-client.ts';
 import { clientFailure, modelFault } from './model-fault.ts';
 import type { ModelFault } from './model-fault.ts';
@@ -32,6 +35,8 @@ export interface HttpClientParts {
   readonly supportsStreaming: boolean;
   readonly endpoint: Endpoint;
   readonly limits: ExchangeLimits;
+  /** What becomes of media URLs. */
+  readonly mediaHandling: MediaHandling;
   /** Values that must not appear in any error. */
   readonly secrets: readonly string[];
   readonly protocol: WireProtocol;
@@ -78,14 +83,23 @@ export class HttpModelClient implements ModelClient {
       listener,
       fault: (fault) => this.#fault(fault),
     });
-    const call = protocol.call(request.messages, streamed);
-    if (call instanceof Promise) void call.then((made) => this.#start(exchange, made));
-    else this.#start(exchange, call);
+    if (needsInlining(request.messages, this.#parts.mediaHandling)) void this.#askInline(exchange, request, streamed);
+    else this.#start(exchange, protocol.call(request.messages, streamed));
     return exchange;
   }
 
-  #start(exchange: HttpModelExchange, call: CallResult): void {
-    if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
+  async #askInline(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<void> {
+    const { protocol, pools, mediaHandling } = this.#parts;
+    const guard = request.privateUrls ? 'not-link-local' : 'public-only';
+    const messages = await inlineMedia(request.messages, mediaHandling, (url) =>
+      fetchMedia(url, { pools, guard, deadlineAt: request.deadlineAt }),
+    );
+    this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages);
+  }
+
+  #start(exchange: HttpModelExchange, call: CallResult | Promise<CallResult>): void {
+    if (call instanceof Promise) void call.then((made) => this.#start(exchange, made));
+    else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
     else
       queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
   }
@@ -93,8 +107,4 @@ export class HttpModelClient implements ModelClient {
   #fault(fault: HttpFault): ModelFault {
     return modelFault(this.name, fault, this.#parts.secrets);
   }
-}
-
-export function okCall(call: HttpCall): CallResult {
-  return ok(call);
 }

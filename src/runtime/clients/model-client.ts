@@ -27,6 +27,8 @@ export interface ModelRequest {
   readonly streamed: boolean;
   /** On the monotonic clock (`performance.now()`): when the whole call ends. */
   readonly deadlineAt: number;
+  /** Media URLs of arguments may lead to private and loopback addresses. */
+  readonly privateUrls: boolean;
   /** What was asked, for the clients that compute their answer themselves. */
   readonly args: Readonly<Record<string, unknown>>;
 }

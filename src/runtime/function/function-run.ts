@@ -120,6 +120,7 @@ export class FunctionRun {
       messages,
       streamed: reader.streamed,
       deadlineAt,
+      privateUrls: call.requester.privateUrls,
     };
     return new Promise((resolve) => {
       let forget = ignore;

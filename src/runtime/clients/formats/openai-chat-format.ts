@@ -3,11 +3,12 @@ import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
 import type { HttpFault } from '../http/http-fault.ts';
+import { JsonEventStream } from './json-event-stream.ts';
+import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
 import { malformed } from './reply-format.ts';
-import type { ModelReply, ReplyFormat, StreamedReply } from './reply-format.ts';
+import type { ModelReply, ReplyFormat } from './reply-format.ts';
 import { reportedError } from './reported-error.ts';
-import { TextHole } from './text-hole.ts';
 
 /** Member names, checked against the types of the openai package; the values are checked as they are read. */
 const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
@@ -50,48 +51,19 @@ function detailsOf(reply: unknown, choice: unknown): Omit<ModelReply, 'text'> {
   };
 }
 
-class ChatStream implements StreamedReply {
-  readonly #hole = new TextHole(plainTextOf);
-  #text = '';
-  fault: HttpFault | undefined;
-  done = false;
-  details: Omit<ModelReply, 'text'> = {};
-
-  get complete(): boolean {
-    return this.done || this.details.finishReason !== undefined;
-  }
-
-  takeText(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
-  }
-
-  event(source: string, start: number, end: number): void {
-    if (this.done || this.fault !== undefined) return;
-    const piece = this.#hole.read(source, start, end);
-    if (piece === undefined) this.#parse(source.slice(start, end));
-    else this.#text += piece;
-  }
-
-  #parse(data: string): void {
-    if (data.trimEnd() === '[DONE]') {
-      this.done = true;
-      return;
+class ChatStream extends JsonEventStream {
+  protected override take(chunk: EventObject): string {
+    if (chunk['error'] !== undefined && chunk['error'] !== null) {
+      this.fault = reportedError(chunk['error']);
+      return '';
     }
-    const chunk = parseJson(data);
-    if (!isJsonObject(chunk))
-      this.fault = malformed(`sent an event that is not JSON: ${JSON.stringify(data.slice(0, 200))}`);
-    else if (chunk['error'] !== undefined && chunk['error'] !== null) this.fault = reportedError(chunk['error']);
-    else this.#take(data, chunk);
+    const choice = listAt(chunk, CHOICES)?.[0];
+    this.learnDetails(detailsOf(chunk, choice));
+    return contentText(objectAt(choice, DELTA)?.['content']);
   }
 
-  #take(data: string, chunk: Readonly<Record<string, unknown>>): void {
-    const choice = listAt(chunk, CHOICES)?.[0];
-    const piece = contentText(objectAt(choice, DELTA)?.['content']);
-    this.#text += piece;
-    this.details = { ...this.details, ...detailsOf(chunk, choice) };
-    if (piece !== '' && plainTextOf(chunk) === piece) this.#hole.learn(data, piece);
+  protected override plainText(chunk: EventObject): string | undefined {
+    return plainTextOf(chunk);
   }
 }
 

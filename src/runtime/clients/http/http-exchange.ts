@@ -7,11 +7,13 @@ import { errorText } from './http-fault.ts';
 import type { HttpFault } from './http-fault.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** One POST, complete: the same call sent twice is the same bytes. */
+/** One request, complete: the same call sent twice is the same bytes. */
 export interface HttpCall {
+  /** POST when it says nothing. */
+  readonly method?: 'GET';
   readonly path: string;
   /** Name, value, name, value, …: undici takes it as it is. */
-  readonly headers: string[];
+  readonly headers: readonly string[];
   readonly body: string;
 }
 
@@ -170,7 +172,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { dispatcher, call } = this.#options;
     // Our own clock watches; undici's timers are coarse and would come on top.
     dispatcher.dispatch(
-      { method: 'POST', path: call.path, headers: call.headers, body: call.body, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        method: call.method ?? 'POST',
+        path: call.path,
+        headers: call.headers as string[],
+        body: call.body,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
       this,
     );
   }

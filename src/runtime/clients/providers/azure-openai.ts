@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { OpenAiChatProtocol } from './openai-chat-protocol.ts';
+import { CHAT_MEDIA, OpenAiChatProtocol } from './openai-chat-protocol.ts';
 import { bodyModel } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
@@ -28,6 +28,7 @@ function connect(options: ClientOptions, reader: OptionReader): Connection {
   return {
     url,
     ...bodyModel(own),
+    ...CHAT_MEDIA,
     protocol: (apiKey) =>
       new OpenAiChatProtocol({
         url,

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { OpenAiChatProtocol } from './openai-chat-protocol.ts';
-import { bodyModel, urlOf } from './provider.ts';
+import { chatConnection } from './openai-chat-protocol.ts';
+import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
 /** Ollama's OpenAI-compatible API: https://github.com/ollama/ollama/blob/main/docs/openai.md */
@@ -13,17 +13,5 @@ export const ollama: HttpProvider = {
 };
 
 function connect(options: ClientOptions, reader: OptionReader): Connection {
-  const url = urlOf(ollama, options, reader);
-  return {
-    url,
-    ...bodyModel(options),
-    protocol: (apiKey) =>
-      new OpenAiChatProtocol({
-        url,
-        options,
-        headers: { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` },
-        plainText: false,
-        streamMembers: {},
-      }),
-  };
+  return chatConnection(urlOf(ollama, options, reader), options, { plainText: false, streamMembers: {} });
 }

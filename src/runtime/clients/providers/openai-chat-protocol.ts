@@ -8,6 +8,8 @@ import { openAiChatFormat } from '../formats/openai-chat-format.ts';
 import type { CallResult, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import { openAiChatMessages } from './openai-chat-messages.ts';
+import { bodyModel } from './provider.ts';
+import type { Connection } from './provider.ts';
 import { openAiRequests } from './openai-request-builder.ts';
 import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
@@ -50,6 +52,26 @@ export class OpenAiChatProtocol implements WireProtocol {
     const built = openAiRequests().chatCompletion(params);
     invariant(built !== undefined, 'the openai package posted nothing');
     if (this.#path === '') this.#path = requestPath(url, built.path, options);
-    return ok({ path: this.#path, headers: this.#headers as string[], body: JSON.stringify(built.body) });
+    return ok({ path: this.#path, headers: this.#headers, body: JSON.stringify(built.body) });
   }
 }
+
+/** The connection of a client whose key, if it has one, goes out as a bearer token. */
+export function chatConnection(
+  url: string,
+  options: ClientOptions,
+  dialect: Pick<ChatDialect, 'plainText' | 'streamMembers'>,
+): Connection {
+  return {
+    url,
+    ...bodyModel(options),
+    ...CHAT_MEDIA,
+    protocol: (apiKey) => {
+      const headers = { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` };
+      return new OpenAiChatProtocol({ url, options, headers, ...dialect });
+    },
+  };
+}
+
+/** Chat completions take audio only inline. */
+export const CHAT_MEDIA = { mediaUrls: { audio: 'send_base64' } } as const;

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { OpenAiChatProtocol } from './openai-chat-protocol.ts';
-import { bodyModel, urlOf } from './provider.ts';
+import { chatConnection } from './openai-chat-protocol.ts';
+import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
 /** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
@@ -14,21 +14,12 @@ export const openAi: HttpProvider = {
 };
 
 function connect(options: ClientOptions, reader: OptionReader): Connection {
-  const url = urlOf(openAi, options, reader);
-  const model = bodyModel(options);
-  return {
-    url,
-    ...model,
-    ...(isFirstReasoningModel(model.model) ? FIRST_REASONING_LIMITS : {}),
-    protocol: (apiKey) =>
-      new OpenAiChatProtocol({
-        url,
-        options,
-        headers: { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` },
-        plainText: false,
-        streamMembers: options.body.has('stream_options') ? {} : { stream_options: { include_usage: true } },
-      }),
-  };
+  const usage = options.body.has('stream_options') ? {} : { stream_options: { include_usage: true } };
+  const connection = chatConnection(urlOf(openAi, options, reader), options, {
+    plainText: false,
+    streamMembers: usage,
+  });
+  return isFirstReasoningModel(connection.model) ? { ...connection, ...FIRST_REASONING_LIMITS } : connection;
 }
 
 /** `o1` and its variants take no system messages and do not stream; the later reasoning models do both. */

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { OpenAiChatProtocol } from './openai-chat-protocol.ts';
-import { bodyModel, urlOf } from './provider.ts';
+import { chatConnection } from './openai-chat-protocol.ts';
+import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
 /** OpenRouter: https://openrouter.ai/docs/api-reference/overview */
@@ -14,17 +14,5 @@ export const openRouter: HttpProvider = {
 };
 
 function connect(options: ClientOptions, reader: OptionReader): Connection {
-  const url = urlOf(openRouter, options, reader);
-  return {
-    url,
-    ...bodyModel(options),
-    protocol: (apiKey) =>
-      new OpenAiChatProtocol({
-        url,
-        options,
-        headers: { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` },
-        plainText: false,
-        streamMembers: {},
-      }),
-  };
+  return chatConnection(urlOf(openRouter, options, reader), options, { plainText: false, streamMembers: {} });
 }

@@ -1,5 +1,6 @@
 import type { WireProtocol } from '../http-model-client.ts';
-import type { ClientOptions } from '../options/client-options.ts';
+import type { MediaKind } from '../../../schema/type.ts';
+import type { ClientOptions, MediaUrlHandling } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 
 /** What svc knows of one provider that is asked over HTTP. */
@@ -24,6 +25,8 @@ export interface Connection {
   readonly roles?: readonly string[];
   readonly defaultRole?: string;
   readonly streams?: false;
+  /** Media whose URLs the provider does not take, unless the client says otherwise. */
+  readonly mediaUrls?: Readonly<Partial<Record<MediaKind, MediaUrlHandling>>>;
   /** `apiKey` is undefined when the provider needs none and the client gives none. */
   protocol(apiKey: string | undefined): WireProtocol;
 }

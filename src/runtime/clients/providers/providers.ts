@@ -1,7 +1,10 @@
 import type { Provider } from '../../../schema/client.ts';
+import { anthropic } from './anthropic.ts';
 import { azureOpenAi } from './azure-openai.ts';
+import { googleAi } from './google-ai.ts';
 import { ollama } from './ollama.ts';
 import { openAiGeneric } from './openai-generic.ts';
+import { openAiResponses } from './openai-responses.ts';
 import { openAi } from './openai.ts';
 import { openRouter } from './openrouter.ts';
 import type { HttpProvider } from './provider.ts';
@@ -10,7 +13,10 @@ import type { HttpProvider } from './provider.ts';
 export const HTTP_PROVIDERS: Readonly<Partial<Record<Provider, HttpProvider>>> = {
   openai: openAi,
   'openai-generic': openAiGeneric,
+  'openai-responses': openAiResponses,
   'azure-openai': azureOpenAi,
   ollama,
   openrouter: openRouter,
+  anthropic,
+  'google-ai': googleAi,
 };

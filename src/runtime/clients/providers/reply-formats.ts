@@ -1,13 +1,21 @@
+import { anthropicFormat } from '../formats/anthropic-format.ts';
+import { googleFormat } from '../formats/google-format.ts';
 import { openAiChatFormat } from '../formats/openai-chat-format.ts';
+import { openAiResponsesFormat } from '../formats/openai-responses-format.ts';
 import type { ReplyFormat } from '../formats/reply-format.ts';
-import type { ClientOptions } from '../options/client-options.ts';
+import { transcriptionFormat } from '../formats/transcription-format.ts';
+import type { ClientOptions, ResponseType } from '../options/client-options.ts';
+
+const FORMATS: Readonly<Record<ResponseType, ReplyFormat>> = {
+  openai: openAiChatFormat,
+  'openai-responses': openAiResponsesFormat,
+  'openai-transcription': transcriptionFormat,
+  anthropic: anthropicFormat,
+  google: googleFormat,
+  vertex: googleFormat,
+};
 
 /** How replies are read: as `client_response_type` says, or as the provider writes them. */
 export function replyFormat(options: ClientOptions, own: ReplyFormat): ReplyFormat {
-  switch (options.responseType) {
-    case undefined:
-      return own;
-    default:
-      return openAiChatFormat;
-  }
+  return options.responseType === undefined ? own : FORMATS[options.responseType];
 }

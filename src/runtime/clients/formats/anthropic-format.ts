@@ -1,0 +1,77 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+import { JsonEventStream } from './json-event-stream.ts';
+import type { EventObject } from './json-event-stream.ts';
+import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
+import { malformed } from './reply-format.ts';
+import type { ModelReply, ReplyFormat } from './reply-format.ts';
+import { reportedError } from './reported-error.ts';
+
+/** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
+export const anthropicFormat: ReplyFormat = { readWhole, openStream: () => new MessageStream() };
+
+function readWhole(body: string): Result<ModelReply, HttpFault> {
+  const reply = parseJson(body);
+  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  if (reply['type'] === 'error') return err(reportedError(reply['error']));
+  const content = listAt(reply, 'content');
+  if (content === undefined) return err(malformed('answered without "content"'));
+  const finishReason = stringAt(reply, 'stop_reason');
+  return ok({
+    text: content.map(textOfBlock).join(''),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...usageOf(reply),
+  });
+}
+
+/** Thinking and tool blocks are not part of the answer. */
+function textOfBlock(block: unknown): string {
+  return stringAt(block, 'type') === 'text' ? (stringAt(block, 'text') ?? '') : '';
+}
+
+function usageOf(holder: unknown): Pick<ModelReply, 'inputTokens' | 'outputTokens'> {
+  const usage = objectAt(holder, 'usage');
+  const inputTokens = countAt(usage, 'input_tokens');
+  const outputTokens = countAt(usage, 'output_tokens');
+  return {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+class MessageStream extends JsonEventStream {
+  protected override take(event: EventObject): string {
+    switch (event['type']) {
+      case 'content_block_delta':
+        return textOfDelta(event) ?? '';
+      case 'content_block_start':
+        return textOfBlock(event['content_block']);
+      case 'message_start':
+        this.learnDetails(usageOf(event['message']));
+        return '';
+      case 'message_delta':
+        this.learnDetails({ ...usageOf(event), finishReason: stringAt(event['delta'], 'stop_reason') });
+        return '';
+      case 'message_stop':
+        this.done = true;
+        return '';
+      case 'error':
+        this.fault = reportedError(event['error']);
+        return '';
+      default:
+        // `ping`, and events that are yet to come: the documentation asks to pass over what one does not know.
+        return '';
+    }
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    return event['type'] === 'content_block_delta' ? textOfDelta(event) : undefined;
+  }
+}
+
+function textOfDelta(event: EventObject): string | undefined {
+  const delta = objectAt(event, 'delta');
+  return stringAt(delta, 'type') === 'text_delta' ? stringAt(delta, 'text') : undefined;
+}

@@ -1,0 +1,75 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+import { JsonEventStream } from './json-event-stream.ts';
+import type { EventObject } from './json-event-stream.ts';
+import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
+import { malformed } from './reply-format.ts';
+import type { ModelReply, ReplyFormat } from './reply-format.ts';
+import { reportedError } from './reported-error.ts';
+
+/** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI writes the same. */
+export const googleFormat: ReplyFormat = { readWhole, openStream: () => new CandidateStream() };
+
+function readWhole(body: string): Result<ModelReply, HttpFault> {
+  const reply = parseJson(body);
+  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
+  const blocked = blockedReason(reply);
+  if (blocked !== undefined) return err(malformed(blocked));
+  const candidates = listAt(reply, 'candidates');
+  if (candidates === undefined) return err(malformed('answered without "candidates"'));
+  if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
+  return ok({ text: textOfCandidate(candidates[0]), ...definedOnly(detailsOf(reply)) });
+}
+
+function blockedReason(reply: EventObject): string | undefined {
+  const reason = stringAt(reply['promptFeedback'], 'blockReason');
+  return reason === undefined ? undefined : `refused the prompt: ${reason}`;
+}
+
+/** Parts marked as thoughts are not part of the answer. */
+function textOfCandidate(candidate: unknown): string {
+  const parts = listAt(objectAt(candidate, 'content'), 'parts') ?? [];
+  return parts
+    .map((part) => (isJsonObject(part) && part['thought'] === true ? '' : (stringAt(part, 'text') ?? '')))
+    .join('');
+}
+
+interface Details {
+  readonly finishReason: string | undefined;
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+}
+
+function detailsOf(reply: EventObject): Details {
+  const usage = objectAt(reply, 'usageMetadata');
+  return {
+    finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
+    inputTokens: countAt(usage, 'promptTokenCount'),
+    outputTokens: countAt(usage, 'candidatesTokenCount'),
+  };
+}
+
+function definedOnly(details: Details): Omit<ModelReply, 'text'> {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+}
+
+class CandidateStream extends JsonEventStream {
+  protected override take(event: EventObject): string {
+    const blocked = blockedReason(event);
+    if (event['error'] !== undefined) this.fault = reportedError(event['error']);
+    else if (blocked !== undefined) this.fault = malformed(blocked);
+    this.learnDetails(detailsOf(event));
+    return textOfCandidate(listAt(event, 'candidates')?.[0]);
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    const details = detailsOf(event);
+    if (details.finishReason !== undefined || event['error'] !== undefined) return undefined;
+    // Usage grows with each event; where it comes along, it has to be read.
+    if (details.inputTokens !== undefined || details.outputTokens !== undefined) return undefined;
+    return textOfCandidate(listAt(event, 'candidates')?.[0]);
+  }
+}

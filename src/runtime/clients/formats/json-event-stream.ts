@@ -1,0 +1,65 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+import { parseJson } from './json-reading.ts';
+import { malformed } from './reply-format.ts';
+import type { ModelReply, StreamedReply } from './reply-format.ts';
+import { TextHole } from './text-hole.ts';
+
+/** A JSON object that an event holds. */
+export type EventObject = Readonly<Record<string, unknown>>;
+
+/**
+ * A streamed reply whose events are JSON objects: what all formats share. Events that differ only in their piece of
+ * text are read without being parsed.
+ */
+export abstract class JsonEventStream implements StreamedReply {
+  readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
+  #text = '';
+  fault: HttpFault | undefined;
+  done = false;
+  details: Omit<ModelReply, 'text'> = {};
+
+  get complete(): boolean {
+    return this.done || this.details.finishReason !== undefined;
+  }
+
+  takeText(): string {
+    const text = this.#text;
+    this.#text = '';
+    return text;
+  }
+
+  event(source: string, start: number, end: number): void {
+    if (this.done || this.fault !== undefined) return;
+    const piece = this.#hole.read(source, start, end);
+    if (piece === undefined) this.#parse(source.slice(start, end));
+    else this.#text += piece;
+  }
+
+  /** Takes what an event says, and returns the text that it brings. */
+  protected abstract take(event: EventObject): string;
+
+  /** The text of an event that says nothing else; undefined for every other event. */
+  protected abstract plainText(event: EventObject): string | undefined;
+
+  /** Adds to what is known besides the text; what is undefined changes nothing. */
+  protected learnDetails(details: { readonly [Key in keyof ModelReply]?: ModelReply[Key] | undefined }): void {
+    const known = Object.entries(details).filter(([, value]) => value !== undefined);
+    if (known.length > 0) this.details = { ...this.details, ...Object.fromEntries(known) };
+  }
+
+  #parse(data: string): void {
+    if (data.trimEnd() === '[DONE]') {
+      this.done = true;
+      return;
+    }
+    const event = parseJson(data);
+    if (!isJsonObject(event)) {
+      this.fault = malformed(`sent an event that is not a JSON object: ${JSON.stringify(data.slice(0, 200))}`);
+      return;
+    }
+    const piece = this.take(event);
+    this.#text += piece;
+    if (piece !== '' && this.plainText(event) === piece) this.#hole.learn(data, piece);
+  }
+}

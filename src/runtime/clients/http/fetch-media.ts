@@ -1,0 +1,83 @@
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import { hostRefusal } from './address-guard.ts';
+import type { AddressGuard } from './address-guard.ts';
+import type { ConnectionPools } from './connection-pools.ts';
+import { HttpExchange } from './http-exchange.ts';
+import type { ResponseHeaders } from './http-exchange.ts';
+import type { HttpFault } from './http-fault.ts';
+
+export interface FetchedMedia {
+  /** Base64. */
+  readonly data: string;
+  /** As the server names it, without parameters; absent when it does not. */
+  readonly mediaType?: string;
+}
+
+export interface MediaFetching {
+  readonly pools: ConnectionPools;
+  /** URLs of media come from arguments, so they are never trusted. */
+  readonly guard: AddressGuard;
+  readonly deadlineAt: number;
+}
+
+/** Providers take 20 to 30 MB inline; more would only fill memory. */
+const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
+
+const LIMITS = { connectMs: 10_000, firstTokenMs: 0, idleMs: 10_000, requestMs: 60_000 };
+
+/** Downloads what a URL of an argument leads to. The failure says why not; redirects are not followed. */
+export function fetchMedia(url: string, fetching: MediaFetching): Promise<Result<FetchedMedia, string>> {
+  const target = URL.canParse(url) ? new URL(url) : undefined;
+  if (target === undefined || !/^https?:$/u.test(target.protocol)) {
+    return Promise.resolve(err('can only be given media by an http or https URL'));
+  }
+  const refused = hostRefusal(target.hostname, fetching.guard);
+  if (refused !== undefined) return Promise.resolve(err(`was given a media URL that is not allowed: ${refused}`));
+  return new Promise((resolve) => new Download(target, fetching, resolve));
+}
+
+class Download {
+  readonly #exchange: HttpExchange;
+  readonly #resolve: (result: Result<FetchedMedia, string>) => void;
+  readonly #host: string;
+  #type: string | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(target: URL, fetching: MediaFetching, resolve: (result: Result<FetchedMedia, string>) => void) {
+    this.#resolve = resolve;
+    this.#host = target.host;
+    const call = { method: 'GET', path: target.pathname + target.search, headers: HEADERS, body: '' } as const;
+    const dispatcher = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
+    const { deadlineAt } = fetching;
+    this.#exchange = new HttpExchange({ dispatcher, call, limits: LIMITS, deadlineAt, streamed: false }, this);
+    this.#exchange.start();
+  }
+
+  accepted(headers: ResponseHeaders): void {
+    const type = headers['content-type'];
+    if (typeof type === 'string') this.#type = type.replace(/;.*$/u, '').trim().toLowerCase();
+  }
+
+  data(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#bytes <= MAX_MEDIA_BYTES) return;
+    this.#exchange.cancel();
+    this.#resolve(err(`was given media larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`));
+  }
+
+  ended(): void {
+    const data = Buffer.concat(this.#chunks).toString('base64');
+    this.#resolve(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
+  }
+
+  failed(fault: HttpFault): void {
+    const what =
+      'message' in fault ? fault.message : 'status' in fault ? `answered ${fault.status}` : `timer ${fault.timer}`;
+    this.#resolve(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${what}`));
+  }
+}
+
+const HEADERS = ['accept', '*/*', 'accept-encoding', 'identity'];

@@ -1,0 +1,50 @@
+import { err, ok } from '../../../base/result.ts';
+import { anthropicFormat } from '../formats/anthropic-format.ts';
+import type { WireProtocol } from '../http-model-client.ts';
+import type { ClientOptions } from '../options/client-options.ts';
+import type { OptionReader } from '../options/option-reader.ts';
+import { anthropicMessages } from './anthropic-messages.ts';
+import { bodyModel, urlOf } from './provider.ts';
+import type { Connection, HttpProvider } from './provider.ts';
+import { replyFormat } from './reply-formats.ts';
+import { requestHeaders, requestPath } from './request-head.ts';
+
+/** The API asks for a limit; this one is for clients that name none. */
+const DEFAULT_MAX_TOKENS = 4096;
+
+const API_VERSION = '2023-06-01';
+
+/** Anthropic: https://docs.anthropic.com/en/api/messages */
+export const anthropic: HttpProvider = {
+  roles: ['system', 'user', 'assistant'],
+  defaultRole: 'user',
+  keyVariable: 'ANTHROPIC_API_KEY',
+  defaultUrl: 'https://api.anthropic.com',
+  connect,
+};
+
+function connect(options: ClientOptions, reader: OptionReader): Connection {
+  const url = urlOf(anthropic, options, reader);
+  return {
+    url,
+    ...bodyModel(options),
+    mediaUrls: { pdf: 'send_base64' },
+    protocol: (apiKey) => protocol(url, options, apiKey),
+  };
+}
+
+function protocol(url: string, options: ClientOptions, apiKey: string | undefined): WireProtocol {
+  const headers = requestHeaders(options, { 'anthropic-version': API_VERSION, 'x-api-key': apiKey });
+  const path = requestPath(url, '/v1/messages', options);
+  const members = Object.fromEntries(options.body);
+  return {
+    format: replyFormat(options, anthropicFormat),
+    call(messages, streamed) {
+      const wire = anthropicMessages(messages, options);
+      if (!wire.ok) return err(wire.failure);
+      const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
+      const body = { ...members, ...limit, ...wire.value, ...(streamed ? { stream: true } : {}) };
+      return ok({ path, headers, body: JSON.stringify(body) });
+    },
+  };
+}

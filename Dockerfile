@@ -13,6 +13,9 @@ FROM node:22-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
+# The HTTP transport brings binaries for 24 platforms, 130 MB; one of them is ours.
+RUN find node_modules/uWebSockets.js -name '*.node' \
+  ! -name "$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" -delete
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production

@@ -51,7 +51,7 @@ function recompile(config: Config, logger: ServiceLogger): Program | undefined {
   }
   const report = prettyReport(compiled.value, { colour: false, everyWarning: false });
   if (compiled.value.program === undefined) {
-    logger.error({ from: config.from, report }, 'reload: the definitions have errors; the old ones stay');
+    logger.error({ from: config.from, report }, 'reload: the definitions have errors');
   } else if (report !== '') {
     logger.warn({ from: config.from, report }, 'reload: the definitions have warnings');
   }

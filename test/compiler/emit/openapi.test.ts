@@ -307,6 +307,17 @@ test('examples of tests, documentation and titles reach the document', () => {
   });
 });
 
+test('a test with arguments too few or too many is no example', () => {
+  const examples = [
+    { name: 'few', args: {} },
+    { name: 'many', args: { text: 'a', more: 1 } },
+    { name: 'right', args: { text: 'a' } },
+  ];
+  const fn = functionType('Do', { text: string, limit: optional(int) }, string, { examples });
+  const path = '#/paths/~1call~1Do/post/requestBody/content/application~1json/examples';
+  expect(resolve(path, programOf({ functions: [fn] }).openapi)).toEqual({ right: { value: { text: 'a' } } });
+});
+
 test('with a key there is a security scheme, 403, and probes that stay open', () => {
   const open = programOf({ functions: [functionType('Do', {})] }).openapi;
   const closed = programOf({ functions: [functionType('Do', {})] }, { apiKey: true }).openapi;

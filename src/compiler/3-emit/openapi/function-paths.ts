@@ -39,7 +39,7 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
   const requestName = parts.schemaNames.allocate(`${fn.name}Request`);
   const eventName = parts.schemaNames.allocate(`${fn.name}StreamEvent`);
   const result = parts.types.of(fn.returns, 'output');
-  const request = requestBody(fn, requestName);
+  const request = requestBody(fn, requestName, parts.index);
   const call = {
     operationId: fn.name,
     summary: summary(fn) ?? `Call ${fn.name}`,
@@ -93,8 +93,16 @@ function success(text: string, headers: JsonObject, contentType: string, schema:
   return { description: text, headers, content: { [contentType]: { schema } } };
 }
 
-function requestBody(fn: FunctionType, schemaName: string): JsonObject {
-  const examples = fn.examples.map(({ name, args }) => [name, { value: args }] as const);
+/** A test may lack arguments or have some too many, which is only a warning: no example for callers. */
+function isExample(args: JsonObject, fn: FunctionType, index: DefinitionIndex): boolean {
+  const known = new Map(fn.parameters.map(({ name, type }) => [name, type]));
+  const missing = [...known].some(([name, type]) => !Object.hasOwn(args, name) && !acceptsNull(type, index.aliases));
+  return !missing && Object.keys(args).every((name) => known.has(name));
+}
+
+function requestBody(fn: FunctionType, schemaName: string, index: DefinitionIndex): JsonObject {
+  const fitting = fn.examples.filter(({ args }) => isExample(args, fn, index));
+  const examples = fitting.map(({ name, args }) => [name, { value: args }] as const);
   const media = {
     schema: schemaRef(schemaName),
     ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),

@@ -162,7 +162,7 @@ function errorSchema(): JsonObject {
     timer: described(TEXT, 'The timer that ran out.'),
     after_ms: described({ type: 'number' }, 'After how many milliseconds it ran out.'),
   };
-  return { ...objectSchema(properties, ['error', 'message', 'request_id']), additionalProperties: true };
+  return objectSchema(properties, ['error', 'message', 'request_id']);
 }
 
 function closed(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {

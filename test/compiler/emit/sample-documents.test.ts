@@ -1,0 +1,73 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { canonicalJson } from '../../../src/base/canonical-json.ts';
+import { isJsonObject } from '../../../src/base/json.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import { compile } from '../../../src/compiler/compile.ts';
+import { readSources } from '../../../src/compiler/read-sources.ts';
+import { createArgumentChecker } from '../../../src/runtime/function/check-arguments.ts';
+import { loadValidators } from '../../../src/runtime/load-validators.ts';
+import type { Program } from '../../../src/schema/program.ts';
+import { openApiFaults, resolve } from './openapi-rules.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const samples = join(root, 'test/compiler/samples/valid');
+/** Relative to the root of the project. */
+const directories = ['svc_src', ...readdirSync(samples).map((name) => `test/compiler/samples/valid/${name}`)];
+
+function programOf(directory: string): Program {
+  const files = readSources(join(root, directory));
+  if (!files.ok) throw new Error(files.failure);
+  const { program, diagnostics } = compile(files.value, {
+    version: '0.1.0',
+    versionCheck: false,
+    beta: true,
+    apiKey: true,
+  });
+  if (program === undefined) throw new Error(JSON.stringify(diagnostics, null, 1));
+  return program;
+}
+
+test('there are samples', () => {
+  expect(directories.length).toBeGreaterThanOrEqual(2);
+});
+
+test.each(directories)('the document of %s is valid OpenAPI 3.0.3', async (directory) => {
+  const { openapi } = programOf(directory);
+  expect(openApiFaults(openapi)).toEqual([]);
+  const copy = JSON.parse(JSON.stringify(openapi));
+  await expect(SwaggerParser.validate(copy, { dereference: { circular: 'ignore' } })).resolves.toBeDefined();
+});
+
+test.each(directories)('%s compiles to the same program every time', (directory) => {
+  const program = programOf(directory);
+  expect(canonicalJson(programOf(directory))).toBe(canonicalJson(program));
+  expect(Object.isFrozen(program.openapi['paths'])).toBe(true);
+});
+
+test.each(directories)('the examples in the document of %s fit their functions', (directory) => {
+  const program = programOf(directory);
+  const check = createArgumentChecker(program);
+  for (const fn of program.functions) {
+    const path = `#/paths/~1call~1${fn.name}/post/requestBody/content/application~1json/examples`;
+    const examples = resolve(path, program.openapi) ?? {};
+    for (const [name, example] of Object.entries(examples)) {
+      expect(check(fn, (example as { value: JsonObject }).value), `${fn.name} ${name}`).toEqual([]);
+    }
+  }
+});
+
+test.each(directories)('every function of %s has a predicate and both paths', (directory) => {
+  const program = programOf(directory);
+  const predicates = loadValidators(program.validatorSource);
+  const paths = program.openapi['paths'];
+  for (const { name } of program.functions) {
+    expect(predicates.has(name), name).toBe(true);
+    expect(
+      isJsonObject(paths) && [`/call/${name}`, `/stream/${name}`].every((path) => Object.hasOwn(paths, path)),
+    ).toBe(true);
+  }
+});

@@ -1,6 +1,7 @@
 import { settleBareToken } from './text/bare-token.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
-import { closersOf } from './text/characters.ts';
+import { closersOf, OPEN_BRACE, OPEN_BRACKET, skipSpace } from './text/characters.ts';
+import { ExactScanner } from './text/exact-scanner.ts';
 import { stringNode, ValueNode } from './text/value-node.ts';
 import { MAX_DEPTH } from './text/value-reader.ts';
 import { Coerced, MARK, misfit, type Misfit, type Outcome } from './coercion/outcome.ts';
@@ -23,10 +24,30 @@ interface Reading {
  * reading wins; of equals the last one, since models correct themselves forwards.
  */
 export function chooseReading(text: string, plan: Plan, type: ReplyType): Outcome {
+  const exact = type.hasComposite ? exactReading(text, plan) : undefined;
+  if (exact !== undefined) return exact;
   const outcome = readReply(text, plan, type, false);
   if (outcome.ok || !text.includes('<')) return outcome;
   const withThoughts = readReply(text, plan, type, true);
   return withThoughts.ok ? withThoughts : outcome;
+}
+
+/** A reply that is one strict value, alone or in one fence: most are, and the tolerant reader is several times slower. */
+function exactReading(text: string, plan: Plan): Coerced | undefined {
+  let from = skipSpace(text, 0);
+  const inFence = text.startsWith('```', from);
+  if (inFence) {
+    const body = text.indexOf('\n', from) + 1;
+    if (body === 0 || !/^[\w ]*$/u.test(text.slice(from + 3, body - 1))) return undefined;
+    from = body;
+  }
+  const scanner = new ExactScanner(text, from);
+  const first = scanner.peek();
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
+  const json = plan.exact(scanner);
+  if (json === undefined || (inFence && !scanner.word('```'))) return undefined;
+  if (skipSpace(text, scanner.at) < text.length) return undefined;
+  return inFence ? new Coerced(json, 0, { notes: [{ flag: 'markdown', path: '' }] }) : new Coerced(json, 0);
 }
 
 function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Outcome {
@@ -36,7 +57,8 @@ function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: bool
   const readings = [...structuredReadings(finder, text, plan), ...textReadings(finder, text, plan, type)];
   const list = type.isList ? joinedReading(finder.candidates, plan, readings) : undefined;
   if (list !== undefined) readings.push(list);
-  return bestReading(readings) ?? failure(readings, finder, plan);
+  const lost = finder.tooDeep && !type.hasScalar;
+  return (lost ? undefined : bestReading(readings)) ?? failure(readings, finder, plan);
 }
 
 // --- what there is to choose from -----------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 import { invariant } from '../../../base/invariant.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import type { Coerced, Outcome } from './outcome.ts';
 import type { Partial } from './partial.ts';
@@ -25,6 +26,10 @@ export class AliasPlan extends Plan {
     return this.#target;
   }
 
+  override exact(scanner: ExactScanner): string | undefined {
+    return this.target.exact(scanner);
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     return this.target.cast(node);
   }
@@ -39,6 +44,10 @@ export class AliasPlan extends Plan {
 
   override blank(begun: boolean): string {
     return this.target.blank(begun);
+  }
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return this.target.startsWith(kind);
   }
 
   override affinity(node: ValueNode, depth = 0): number {

@@ -1,6 +1,7 @@
 import type { Condition } from '../../prompt/condition.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { FaultAt } from '../../function/failure.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { Coerced, Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
@@ -43,16 +44,22 @@ export class AttributePlan extends Plan {
     return this.#done || this.#inner.doneOnly;
   }
 
+  override exact(scanner: ExactScanner): string | undefined {
+    if (this.#checks.length > 0) return undefined;
+    const json = this.#inner.exact(scanner);
+    return json !== undefined && this.#failures(json).length === 0 ? json : undefined;
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     const value = this.#inner.cast(node);
-    if (value === undefined || this.#failures(value).length > 0) return undefined;
+    if (value === undefined || this.#failures(value.bare).length > 0) return undefined;
     return this.#withChecks(value);
   }
 
   coerce(node: ValueNode): Outcome {
     const outcome = this.#inner.coerce(node);
     if (!outcome.ok) return outcome;
-    const failures = this.#failures(outcome);
+    const failures = this.#failures(outcome.bare);
     return failures.length > 0 ? new Misfit(failures, true) : this.#withChecks(outcome);
   }
 
@@ -63,9 +70,9 @@ export class AttributePlan extends Plan {
   }
 
   /** Null is no value: asserts speak of the value when there is one. */
-  #failures(value: Coerced): readonly FaultAt[] {
-    if (this.#asserts.length === 0 || value.bare === 'null') return NO_FAULTS;
-    const self: unknown = JSON.parse(value.bare);
+  #failures(bare: string): readonly FaultAt[] {
+    if (this.#asserts.length === 0 || bare === 'null') return NO_FAULTS;
+    const self: unknown = JSON.parse(bare);
     return this.#asserts.flatMap((constraint) => {
       const result = constraint.condition(self);
       if (result.ok && result.value) return NO_FAULTS;
@@ -99,6 +106,10 @@ export class AttributePlan extends Plan {
   }
 
   // --- partials ---------------------------------------------------------------------------------------------------
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return this.#inner.startsWith(kind);
+  }
 
   override affinity(node: ValueNode, depth = 0): number {
     return this.#inner.affinity(node, depth);

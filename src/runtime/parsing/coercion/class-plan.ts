@@ -1,3 +1,5 @@
+import { CLOSE_BRACE, OPEN_BRACE } from '../text/characters.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
@@ -59,6 +61,37 @@ export class ClassPlan extends Plan {
   /** Positions of the fields that results show. */
   get shown(): readonly number[] {
     return this.#shown;
+  }
+
+  // --- exact ------------------------------------------------------------------------------------------------------
+
+  /** Every field is there once, and no other key. */
+  override exact(scanner: ExactScanner): string | undefined {
+    if (!scanner.open(OPEN_BRACE)) return undefined;
+    if (scanner.isEmpty(CLOSE_BRACE)) return this.#shown.length === 0 ? '{}' : undefined;
+    const values: (string | undefined)[] = [];
+    let count = 0;
+    for (;;) {
+      const key = scanner.key();
+      const index = key === undefined ? undefined : this.#exact.get(key);
+      const field = index === undefined ? undefined : this.#fields[index];
+      if (index === undefined || field === undefined || field.skip || values[index] !== undefined) return undefined;
+      const json = field.plan.exact(scanner);
+      const next = json === undefined ? undefined : scanner.next(CLOSE_BRACE);
+      if (json === undefined || next === undefined) return undefined;
+      values[index] = json;
+      count += 1;
+      if (next === 'end') break;
+    }
+    return count === this.#shown.length ? this.#assembled(values) : undefined;
+  }
+
+  #assembled(values: readonly (string | undefined)[]): string {
+    let json = '';
+    for (const index of this.#shown) {
+      json += `${json === '' ? '{' : ','}${this.#fields[index]?.jsonKey ?? ''}${values[index] ?? 'null'}`;
+    }
+    return `${json}}`;
   }
 
   // --- strict -----------------------------------------------------------------------------------------------------
@@ -155,7 +188,7 @@ export class ClassPlan extends Plan {
   }
 
   #slotsOf(node: ValueNode): Slots {
-    const slots = new Slots(this.#fields.length);
+    const slots = new Slots();
     for (let at = 0; at < node.items.length; at += 1) {
       const key = node.keys[at] ?? '';
       slots.put(this.fieldOf(key), key, node.items[at]);
@@ -164,6 +197,10 @@ export class ClassPlan extends Plan {
   }
 
   // --- unions and partials ----------------------------------------------------------------------------------------
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return kind === 'object';
+  }
 
   override affinity(node: ValueNode): number {
     if (node.kind !== 'object') return Infinity;
@@ -210,12 +247,8 @@ function optional(plan: Plan): Coerced | undefined {
 class Slots {
   known = 0;
   unknown = 0;
-  readonly #items: (ValueNode | undefined)[];
+  readonly #items: (ValueNode | undefined)[] = [];
   readonly notes = new NoteList();
-
-  constructor(size: number) {
-    this.#items = Array.from({ length: size });
-  }
 
   put(field: number, key: string, item: ValueNode | undefined): void {
     if (field < 0) {
@@ -234,7 +267,7 @@ class Slots {
   }
 }
 
-const NO_SLOTS = new Slots(0);
+const NO_SLOTS = new Slots();
 
 /** Builds the JSON text of an object field by field. */
 class ObjectWriter {

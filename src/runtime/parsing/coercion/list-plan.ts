@@ -1,4 +1,7 @@
 import { isScalar } from './scalar-plans.ts';
+import { CLOSE_BRACKET, OPEN_BRACKET } from '../text/characters.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
+import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { boundedScore, Coerced, MARK, misfit, NoteList, type Outcome } from './outcome.ts';
@@ -19,6 +22,20 @@ export class ListPlan extends Plan {
     super();
     this.#element = element;
     this.name = 'a list';
+  }
+
+  override exact(scanner: ExactScanner): string | undefined {
+    if (!scanner.open(OPEN_BRACKET)) return undefined;
+    if (scanner.isEmpty(CLOSE_BRACKET)) return '[]';
+    let json = '[';
+    for (;;) {
+      const member = this.#element.exact(scanner);
+      const next = member === undefined ? undefined : scanner.next(CLOSE_BRACKET);
+      if (next === undefined) return undefined;
+      json += member;
+      if (next === 'end') return `${json}]`;
+      json += ',';
+    }
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -81,6 +98,10 @@ export class ListPlan extends Plan {
 
   override blank(_begun: boolean): string {
     return '[]';
+  }
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return kind === 'list';
   }
 
   override affinity(node: ValueNode, depth = 0): number {
@@ -163,7 +184,7 @@ class ListWriter {
 class ListProgress {
   readonly #element: Plan;
   readonly #node: ValueNode;
-  #json = '';
+  readonly #json = new GrowingText();
   #written = 0;
 
   constructor(element: Plan, node: ValueNode) {
@@ -176,15 +197,17 @@ class ListProgress {
     for (; this.#written < items.length; this.#written += 1) {
       const item = items[this.#written];
       if (item === undefined || !item.complete) break;
-      this.#json = this.#with(memberText(this.#element, item));
+      this.#json.append(this.#next(item));
     }
     const open = items[this.#written];
-    return `[${open === undefined ? this.#json : this.#with(memberText(this.#element, open))}]`;
+    return `[${this.#json.text}${open === undefined ? '' : this.#next(open)}]`;
   }
 
-  #with(member: string | undefined): string {
-    if (member === undefined) return this.#json;
-    return this.#json === '' ? member : `${this.#json},${member}`;
+  /** A member with its comma; empty when it does not appear. */
+  #next(item: ValueNode): string {
+    const member = memberText(this.#element, item);
+    if (member === undefined) return '';
+    return this.#json.isEmpty ? member : `,${member}`;
   }
 }
 

@@ -1,3 +1,6 @@
+import { CLOSE_BRACE, OPEN_BRACE } from '../text/characters.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
+import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { stringNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
@@ -16,6 +19,25 @@ export class MapPlan extends Plan {
     super();
     this.#key = key;
     this.#value = value;
+  }
+
+  override exact(scanner: ExactScanner): string | undefined {
+    if (!scanner.open(OPEN_BRACE)) return undefined;
+    if (scanner.isEmpty(CLOSE_BRACE)) return '{}';
+    const seen = new Set<string>();
+    let json = '{';
+    for (;;) {
+      const key = scanner.key();
+      const value = key === undefined ? undefined : this.#value.exact(scanner);
+      const next = value === undefined ? undefined : scanner.next(CLOSE_BRACE);
+      if (key === undefined || next === undefined) return undefined;
+      const keyText = this.keyText(key);
+      if (seen.has(keyText)) return undefined;
+      seen.add(keyText);
+      json += `${keyText}:${value}`;
+      if (next === 'end') return `${json}}`;
+      json += ',';
+    }
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -53,6 +75,10 @@ export class MapPlan extends Plan {
 
   override blank(_begun: boolean): string {
     return '{}';
+  }
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return kind === 'object';
   }
 
   override affinity(node: ValueNode): number {
@@ -112,7 +138,7 @@ class MapProgress {
   readonly #value: Plan;
   readonly #node: ValueNode;
   readonly #seen = new Set<string>();
-  #json = '';
+  readonly #json = new GrowingText();
   #written = 0;
 
   constructor(plan: MapPlan, value: Plan, node: ValueNode) {
@@ -124,18 +150,19 @@ class MapProgress {
   show(): string {
     const { items } = this.#node;
     for (; this.#written < items.length && items[this.#written]?.complete === true; this.#written += 1) {
-      this.#json = this.#with(this.#written, true);
+      this.#json.append(this.#next(this.#written, true));
     }
-    return `{${this.#written < items.length ? this.#with(this.#written, false) : this.#json}}`;
+    return `{${this.#json.text}${this.#next(this.#written, false)}}`;
   }
 
-  #with(index: number, keep: boolean): string {
+  /** An entry with its comma; empty when it does not appear. */
+  #next(index: number, keep: boolean): string {
     const item = this.#node.items[index];
     const value = item === undefined ? undefined : memberText(this.#value, item);
-    if (value === undefined) return this.#json;
+    if (value === undefined) return '';
     const key = this.#plan.keyText(this.#node.keys[index] ?? '');
-    if (this.#seen.has(key)) return this.#json;
+    if (this.#seen.has(key)) return '';
     if (keep) this.#seen.add(key);
-    return `${this.#json}${this.#json === '' ? '' : ','}${key}:${value}`;
+    return `${this.#json.isEmpty ? '' : ','}${key}:${value}`;
   }
 }

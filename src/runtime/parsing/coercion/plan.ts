@@ -1,3 +1,4 @@
+import type { ExactScanner } from '../text/exact-scanner.ts';
 import { describeRepairs, type ValueNode } from '../text/value-node.ts';
 import { NO_NOTES, type Coerced, type Outcome } from './outcome.ts';
 import type { ParseFlag } from '../reply-parser.ts';
@@ -20,8 +21,21 @@ export abstract class Plan {
   /** The value, when it is of the type already: nothing forgiven but what every JSON reader forgives. */
   abstract cast(node: ValueNode): Coerced | undefined;
 
+  /**
+   * The JSON text of a value in strict JSON that is of the type to the letter, straight from the text; undefined when
+   * the tolerant reader has to look. Gives what `cast` of the value gives, at score 0 and without flags.
+   */
+  exact(_scanner: ExactScanner): string | undefined {
+    return undefined;
+  }
+
   /** The value, with all that the rules forgive. */
   abstract coerce(node: ValueNode): Outcome;
+
+  /** A value of the type may be written as an object, or as a list. */
+  startsWith(_kind: 'object' | 'list'): boolean {
+    return false;
+  }
 
   /** What a partial shows of the value so far: nothing, where only a complete value may appear. */
   show(node: ValueNode): Partial {

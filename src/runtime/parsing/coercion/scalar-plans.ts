@@ -1,4 +1,6 @@
-import { mayBecomeNull } from '../text/bare-token.ts';
+import { isJsonNumber, mayBecomeNull } from '../text/bare-token.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
+import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ValueNode } from '../text/value-node.ts';
 import { describeValue, displayText } from './display-text.ts';
 import { LabelMatcher, type Label } from './match-text.ts';
@@ -20,6 +22,10 @@ function written(json: string, node: ValueNode): Coerced {
 export class StringPlan extends Plan {
   readonly name = 'string';
 
+  override exact(scanner: ExactScanner): string | undefined {
+    return scanner.string();
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     return node.kind === 'string' ? written(quoteText(node), node) : undefined;
   }
@@ -36,17 +42,19 @@ export class StringPlan extends Plan {
   protected override partial(node: ValueNode): Partial {
     if (node.complete) return super.partial(node);
     if (node.kind === 'list' || node.kind === 'object' || node.block) return Partial.withheld;
-    if (node.kind === 'string') return new Partial(openText(node));
+    if (node.kind === 'string') return new Partial(this.#growing(node).json);
     const text = node.text.trim();
     return mayBecomeNull(text) ? Partial.withheld : new Partial(JSON.stringify(text));
   }
-}
 
-/** A string that still grows; half of a surrogate pair waits for the other half. */
-function openText(node: ValueNode): string {
-  const last = node.text.charCodeAt(node.text.length - 1);
-  if (last >= 0xd800 && last <= 0xdbff) return JSON.stringify(node.text.slice(0, -1));
-  return quoteText(node);
+  #growing(node: ValueNode): GrowingString {
+    const memo = (node.memo ??= new Map());
+    const known = memo.get(this);
+    const growing = known instanceof GrowingString ? known : new GrowingString();
+    if (known === undefined) memo.set(this, growing);
+    growing.growTo(node.text);
+    return growing;
+  }
 }
 
 abstract class NumberPlan extends Plan {
@@ -91,6 +99,11 @@ function wrappedScalar(node: ValueNode): ValueNode | undefined {
 export class IntPlan extends NumberPlan {
   readonly name = 'int';
 
+  override exact(scanner: ExactScanner): string | undefined {
+    const source = scanner.number();
+    return source !== undefined && isInteger(source) && isJsonNumber(source) ? integerText(source) : undefined;
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     return node.kind === 'number' && isInteger(node.text) ? written(integerText(node.text), node) : undefined;
   }
@@ -129,6 +142,12 @@ function integerOf(value: number): string {
 export class FloatPlan extends NumberPlan {
   readonly name = 'float';
 
+  override exact(scanner: ExactScanner): string | undefined {
+    const source = scanner.number();
+    if (source === undefined || !isJsonNumber(source)) return undefined;
+    return Number.isFinite(Number(source)) ? this.#json(source) : undefined;
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     return node.kind === 'number' && Number.isFinite(Number(node.text))
       ? written(this.#json(node.text), node)
@@ -157,6 +176,11 @@ export class BoolPlan extends Plan {
   readonly name = 'bool';
   override doneOnly = true;
 
+  override exact(scanner: ExactScanner): string | undefined {
+    if (scanner.word('true')) return 'true';
+    return scanner.word('false') ? 'false' : undefined;
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     return node.kind === 'boolean' ? written(node.text, node) : undefined;
   }
@@ -173,6 +197,10 @@ export class BoolPlan extends Plan {
 export class NullPlan extends Plan {
   readonly name = 'null';
   override doneOnly = true;
+
+  override exact(scanner: ExactScanner): string | undefined {
+    return scanner.word('null') ? 'null' : undefined;
+  }
 
   cast(node: ValueNode): Coerced | undefined {
     return node.kind === 'null' ? written('null', node) : undefined;
@@ -200,6 +228,11 @@ export class LabelPlan extends Plan {
     this.#matcher = new LabelMatcher(labels);
   }
 
+  override exact(scanner: ExactScanner): string | undefined {
+    const source = scanner.string();
+    return source === undefined || source.includes('\\') ? undefined : this.#matcher.exact(source.slice(1, -1));
+  }
+
   cast(node: ValueNode): Coerced | undefined {
     if (node.kind !== 'string') return undefined;
     const json = this.#matcher.exact(node.text);
@@ -212,6 +245,7 @@ export class LabelPlan extends Plan {
     if (node.kind === 'null') return misfit(`expected ${this.name}, got null`);
     const only = wrappedScalar(node);
     if (only !== undefined) return this.#match(only, MARK.fromComposite);
+    if (!isScalar(node) && node.items.length === 0) return misfit(`expected ${this.name}, got ${describeValue(node)}`);
     return this.#match(node, isScalar(node) ? 0 : MARK.fromComposite);
   }
 
@@ -237,6 +271,11 @@ export class LiteralPlan extends Plan {
     super();
     this.name = String(value);
     this.#inner = typeof value === 'number' ? new IntPlan() : new BoolPlan();
+  }
+
+  override exact(scanner: ExactScanner): string | undefined {
+    const json = this.#inner.exact(scanner);
+    return json === this.name ? json : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {

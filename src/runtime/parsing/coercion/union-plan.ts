@@ -1,3 +1,5 @@
+import { OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
+import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
@@ -22,6 +24,26 @@ export class UnionPlan extends Plan {
     const names = members.map((member) => member.name);
     this.name = (nullable ? [...names, 'null'] : names).join(' or ');
     this.doneOnly = members.every((member) => member.doneOnly);
+  }
+
+  /** Only where the next character tells lists and objects apart: members are never tried one after the other on those. */
+  override exact(scanner: ExactScanner): string | undefined {
+    const first = scanner.peek();
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) return this.#onlyComposite(first)?.exact(scanner);
+    if (this.#nullable && scanner.word('null')) return 'null';
+    const { at } = scanner;
+    for (const member of this.#members) {
+      const json = member.exact(scanner);
+      if (json !== undefined) return json;
+      scanner.at = at;
+    }
+    return undefined;
+  }
+
+  #onlyComposite(bracket: number): Plan | undefined {
+    const kind = bracket === OPEN_BRACE ? 'object' : 'list';
+    const suited = this.#members.filter((member) => member.startsWith(kind));
+    return suited.length === 1 ? suited[0] : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -82,6 +104,10 @@ export class UnionPlan extends Plan {
 
   override fallback(): Coerced | undefined {
     return this.#nullable ? new Coerced('null', 1) : undefined;
+  }
+
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return this.#members.some((member) => member.startsWith(kind));
   }
 
   override affinity(node: ValueNode, depth = 0): number {

@@ -32,11 +32,17 @@ const REPAIR_WORDS: readonly (readonly [number, string])[] = [
   [REPAIR.escape, 'an unknown escape'],
 ];
 
+/** Descriptions made so far: the same few repairs occur over and over. */
+const described = new Map<number, string>();
+
 /** The repairs of a value in words. */
 export function describeRepairs(repairs: number): string {
-  return REPAIR_WORDS.filter(([bit]) => (repairs & bit) !== 0)
-    .map(([, word]) => word)
-    .join(', ');
+  const known = described.get(repairs);
+  if (known !== undefined) return known;
+  const words = REPAIR_WORDS.filter(([bit]) => (repairs & bit) !== 0).map(([, word]) => word);
+  const description = words.join(', ');
+  described.set(repairs, description);
+  return description;
 }
 
 const NO_ITEMS: ValueNode[] = [];

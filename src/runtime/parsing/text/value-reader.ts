@@ -1,12 +1,9 @@
-import { settleBareToken } from './bare-token.ts';
-import { commaEndsToken, lineEndsToken, type BareContext } from './bare-end.ts';
+import { BareReader } from './bare-reader.ts';
 import {
   ASTERISK,
-  BACKSLASH,
   BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  CLOSE_PAREN,
   closersOf,
   COLON,
   COMMA,
@@ -14,22 +11,18 @@ import {
   EQUALS,
   GREATER_THAN,
   HASH,
-  isDigit,
   isSpace,
-  isWordCharacter,
   LINE_FEED,
   OPEN_BRACE,
   OPEN_BRACKET,
-  OPEN_PAREN,
   SEMICOLON,
   SINGLE_QUOTE,
   skipSpace,
   SLASH,
 } from './characters.ts';
-import { dedentBlock } from './dedent-block.ts';
-import { decodeEscape } from './escape.ts';
-import { keyAhead, type Verdict } from './look-ahead.ts';
-import { commentAhead, quoteEnds, type Place } from './string-end.ts';
+import type { Verdict } from './look-ahead.ts';
+import { ReaderCursor } from './reader-cursor.ts';
+import { StringReader } from './string-reader.ts';
 import { REPAIR, ValueNode } from './value-node.ts';
 
 /**
@@ -47,7 +40,6 @@ type State =
   | 'key-string'
   | 'bare'
   | 'bare-key'
-  | 'block'
   | 'line-comment'
   | 'block-comment'
   | 'done';
@@ -66,22 +58,14 @@ export class ValueReader {
   #state: State = 'value';
   /** The state that a comment returns to. */
   #resume: State = 'value';
-  #text = '';
-  #at = 0;
-  #isLast = false;
+  readonly #cursor = new ReaderCursor();
+  readonly #strings = new StringReader(this.#cursor);
+  readonly #tokens = new BareReader(this.#cursor);
+  /** The string or token being read, a member already or a key. */
   #token: ValueNode | undefined = undefined;
-  #closers = '';
-  #quote = 0;
-  #innerQuotes = 0;
-  #fence = '';
+  #bareKey = '';
   #key = '';
   #keyRepairs = 0;
-  #open = 0;
-  #simple = true;
-  /** A space has been read since the token's last word. */
-  #spaced = false;
-  /** The last character that the token took over from an earlier piece. */
-  #lastCode = 0;
   #sawComma = false;
 
   constructor(inFence: boolean) {
@@ -97,13 +81,13 @@ export class ValueReader {
    * in front of the next piece. `isLast`: no more text will come, so everything open is closed as incomplete.
    */
   read(text: string, from: number, isLast: boolean): number {
-    this.#text = text;
-    this.#at = from;
-    this.#isLast = isLast;
-    while (this.#at < text.length && this.#state !== 'done') if (!this.#step()) break;
+    this.#cursor.text = text;
+    this.#cursor.at = from;
+    this.#cursor.isLast = isLast;
+    while (this.#cursor.at < text.length && this.#state !== 'done') if (!this.#step()) break;
     if (isLast && this.#state !== 'done') this.#giveUp();
-    this.#text = '';
-    return this.#at;
+    this.#cursor.text = '';
+    return this.#cursor.at;
   }
 
   /** One step; false when the answer needs more text. */
@@ -118,14 +102,13 @@ export class ValueReader {
       case 'colon':
         return this.#readColon();
       case 'string':
-      case 'key-string':
         return this.#readString();
+      case 'key-string':
+        return this.#readQuotedKey();
       case 'bare':
         return this.#readBare();
       case 'bare-key':
         return this.#readBareKey();
-      case 'block':
-        return this.#readBlock();
       case 'line-comment':
         return this.#skipLineComment();
       case 'block-comment':
@@ -136,8 +119,8 @@ export class ValueReader {
   }
 
   #skipSpaces(): boolean {
-    this.#at = skipSpace(this.#text, this.#at);
-    return this.#at < this.#text.length;
+    this.#cursor.at = skipSpace(this.#cursor.text, this.#cursor.at);
+    return this.#cursor.at < this.#cursor.text.length;
   }
 
   #top(): ValueNode | undefined {
@@ -153,7 +136,7 @@ export class ValueReader {
 
   #readValue(): boolean {
     if (!this.#skipSpaces()) return true;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#cursor.text.charCodeAt(this.#cursor.at);
     switch (code) {
       case OPEN_BRACE:
         return this.#openContainer(new ValueNode('object'), 'key');
@@ -175,7 +158,7 @@ export class ValueReader {
     const inObject = this.#top()?.kind === 'object';
     if (inObject) this.#note(REPAIR.droppedText);
     if (code === COMMA) {
-      this.#at += 1;
+      this.#cursor.at += 1;
       this.#note(REPAIR.comma);
       if (inObject) this.#state = 'key';
       return true;
@@ -192,7 +175,7 @@ export class ValueReader {
     }
     this.#adopt(node);
     this.#stack.push(node);
-    this.#at += 1;
+    this.#cursor.at += 1;
     this.#state = next;
     this.#sawComma = false;
     return true;
@@ -216,11 +199,11 @@ export class ValueReader {
   #closeContainer(code: number): boolean {
     const wanted = code === CLOSE_BRACE ? 'object' : 'list';
     if (this.#top()?.kind !== wanted && !this.#closeUpTo(wanted)) {
-      this.#at += 1;
+      this.#cursor.at += 1;
       this.#note(REPAIR.brackets);
       return true;
     }
-    this.#at += 1;
+    this.#cursor.at += 1;
     const node = this.#stack.pop();
     if (node !== undefined) node.complete = true;
     this.#state = this.#stack.length === 0 ? 'done' : 'after';
@@ -243,11 +226,11 @@ export class ValueReader {
 
   #readDelimiter(): boolean {
     if (!this.#skipSpaces()) return true;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#cursor.text.charCodeAt(this.#cursor.at);
     switch (code) {
       case COMMA:
       case SEMICOLON:
-        this.#at += 1;
+        this.#cursor.at += 1;
         this.#sawComma = true;
         if (code === SEMICOLON) this.#note(REPAIR.comma);
         this.#state = this.#top()?.kind === 'object' ? 'key' : 'value';
@@ -273,7 +256,7 @@ export class ValueReader {
 
   #readKey(): boolean {
     if (!this.#skipSpaces()) return true;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#cursor.text.charCodeAt(this.#cursor.at);
     switch (code) {
       case CLOSE_BRACE:
         if (this.#sawComma) this.#note(REPAIR.comma);
@@ -283,7 +266,7 @@ export class ValueReader {
       case COMMA:
       case SEMICOLON:
       case OPEN_BRACE:
-        this.#at += 1;
+        this.#cursor.at += 1;
         this.#note(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
         return true;
       case SLASH:
@@ -291,61 +274,66 @@ export class ValueReader {
       case HASH:
         return this.#startComment('key', 'line-comment', 1);
       case BACKTICK:
-        if (this.#text.startsWith('```', this.#at) || this.#text.length - this.#at < 3)
+        if (this.#cursor.text.startsWith('```', this.#cursor.at) || this.#cursor.text.length - this.#cursor.at < 3)
           return this.#maybeFenceEnd('key');
     }
     this.#sawComma = false;
-    const closers = closersOf(code);
-    this.#token = new ValueNode('string');
-    if (closers === '') {
+    if (closersOf(code) === '') {
+      this.#bareKey = '';
       this.#keyRepairs |= REPAIR.unquotedKey;
       this.#state = 'bare-key';
-      return true;
+    } else {
+      this.#token = this.#strings.open('key');
+      this.#state = 'key-string';
     }
-    this.#openQuotes(code, closers);
-    if (code !== DOUBLE_QUOTE) this.#keyRepairs |= REPAIR.quotes;
-    this.#state = 'key-string';
+    return true;
+  }
+
+  #readQuotedKey(): boolean {
+    const goesOn = this.#strings.read();
+    const token = this.#token;
+    if (token === undefined || !this.#strings.ended) return goesOn;
+    this.#keyRepairs |= token.repairs;
+    this.#keyIs(token.text);
+    this.#state = 'colon';
     return true;
   }
 
   #readBareKey(): boolean {
-    const text = this.#text;
-    const token = this.#token;
-    if (token === undefined) return false;
-    const start = this.#at;
+    const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === COLON || (code === EQUALS && at > start)) {
-        token.text += text.slice(start, at);
-        this.#at = at;
-        this.#keyIs(stripQuotes(token.text.trim()));
-        this.#state = 'colon';
-        return true;
+      if (code === COLON || (code === EQUALS && at > start)) return this.#endBareKey(at, 'colon');
+      if (code === OPEN_BRACE) {
+        this.#note(REPAIR.colon);
+        return this.#endBareKey(at, 'value');
       }
-      if (code === OPEN_BRACE) return this.#keyBeforeBrace(token, start, at);
-      if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#dropKey(token, start, at);
-      if (code === DOUBLE_QUOTE && at > start && isSpace(text.charCodeAt(at - 1)))
-        return this.#dropKey(token, start, at);
+      if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#dropKey(at);
+      if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#dropKey(at);
     }
-    token.text += text.slice(start);
-    this.#at = text.length;
+    this.#bareKey += text.slice(start);
+    this.#cursor.at = text.length;
     return true;
   }
 
-  /** `key {`: the colon is missing. */
-  #keyBeforeBrace(token: ValueNode, from: number, to: number): boolean {
-    token.text += this.#text.slice(from, to);
-    this.#at = to;
-    this.#note(REPAIR.colon);
-    this.#keyIs(token.text.trim());
-    this.#state = 'value';
+  /** The character of the key before `at`, which may have come with an earlier piece. */
+  #before(at: number, start: number): number {
+    return at > start ? this.#cursor.text.charCodeAt(at - 1) : this.#bareKey.charCodeAt(this.#bareKey.length - 1);
+  }
+
+  #endBareKey(at: number, next: State): boolean {
+    const key = (this.#bareKey + this.#cursor.text.slice(this.#cursor.at, at)).trim();
+    this.#cursor.at = at;
+    this.#keyIs(stripQuote(key));
+    this.#state = next;
     return true;
   }
 
   /** Text where a key should be, without a colon: it is left out. */
-  #dropKey(token: ValueNode, from: number, to: number): boolean {
-    if (token.text.trim() !== '' || this.#text.slice(from, to).trim() !== '') this.#note(REPAIR.droppedText);
-    this.#at = to;
+  #dropKey(at: number): boolean {
+    const dropped = this.#bareKey + this.#cursor.text.slice(this.#cursor.at, at);
+    if (dropped.trim() !== '') this.#note(REPAIR.droppedText);
+    this.#cursor.at = at;
     this.#keyRepairs = 0;
     this.#state = 'key';
     return true;
@@ -358,12 +346,12 @@ export class ValueReader {
 
   #readColon(): boolean {
     if (!this.#skipSpaces()) return true;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#cursor.text.charCodeAt(this.#cursor.at);
     if (code === COLON || code === EQUALS) {
-      this.#at += 1;
+      this.#cursor.at += 1;
       if (code === EQUALS) {
         this.#note(REPAIR.colon);
-        if (this.#text.charCodeAt(this.#at) === GREATER_THAN) this.#at += 1;
+        if (this.#cursor.text.charCodeAt(this.#cursor.at) === GREATER_THAN) this.#cursor.at += 1;
       }
     } else if (code === SLASH) {
       return this.#maybeComment('colon');
@@ -377,260 +365,52 @@ export class ValueReader {
   // --- strings ----------------------------------------------------------------------------------------------------
 
   #startString(code: number): boolean {
-    const text = this.#text;
-    if (code === BACKTICK || code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      const triple = text.slice(this.#at, this.#at + 3);
-      const mark = String.fromCharCode(code);
-      if (triple === mark.repeat(3)) return this.#startBlock(triple);
-      if (triple.length < 3 && triple === mark.repeat(triple.length) && !this.#isLast && code !== DOUBLE_QUOTE)
-        return false;
-      if (triple === mark.repeat(2) && !this.#isLast) return false;
-    }
-    const node = new ValueNode('string');
-    node.quoted = true;
-    if (code !== DOUBLE_QUOTE) node.repairs |= REPAIR.quotes;
-    this.#adopt(node);
-    this.#token = node;
-    this.#openQuotes(code, closersOf(code));
+    const triple = this.#tripleAhead(code);
+    if (triple === 'wait') return false;
+    const place = this.#top()?.kind === 'object' ? 'object' : 'list';
+    this.#token = triple === 'yes' ? this.#strings.openBlock() : this.#strings.open(place);
+    this.#adopt(this.#token);
     this.#state = 'string';
     return true;
   }
 
-  #openQuotes(code: number, closers: string): void {
-    this.#quote = code;
-    this.#closers = closers;
-    this.#innerQuotes = 0;
-    this.#at += 1;
+  /** Three quotes open a block. Of `"` alone nothing is waited for, so that an empty text appears at once. */
+  #tripleAhead(code: number): Verdict {
+    if (code !== BACKTICK && code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return 'no';
+    const { text, at, isLast } = this.#cursor;
+    const mark = String.fromCharCode(code);
+    const ahead = text.slice(at, at + 3);
+    if (ahead === mark.repeat(3)) return 'yes';
+    if (isLast || ahead !== mark.repeat(ahead.length)) return 'no';
+    return ahead.length === 2 || code !== DOUBLE_QUOTE ? 'wait' : 'no';
   }
 
   #readString(): boolean {
-    const node = this.#token;
-    if (node === undefined) return false;
-    const text = this.#text;
-    const length = text.length;
-    const simple = this.#quote === DOUBLE_QUOTE;
-    const start = this.#at;
-    let at = start;
-    for (; at < length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (code === DOUBLE_QUOTE) {
-        if (simple) break;
-        if (this.#closers.length > 1) break;
-        node.plain = false;
-      } else if (code === BACKSLASH) {
-        if (this.#quote !== BACKTICK) break;
-        node.plain = false;
-      } else if (code < 32) {
-        node.plain = false;
-        node.repairs |= REPAIR.controlCharacter;
-      } else if (!simple && this.#closers.includes(text.charAt(at))) break;
-    }
-    if (at > start) {
-      node.text = node.text === '' ? text.slice(start, at) : node.text + text.slice(start, at);
-      this.#at = at;
-    }
-    if (at >= length) return true;
-    return text.charCodeAt(at) === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
+    const goesOn = this.#strings.read();
+    if (this.#strings.ended) this.#endToken();
+    return goesOn;
   }
 
-  #readQuote(node: ValueNode): boolean {
-    if (node.text === '' && this.#innerQuotes === 0 && this.#state === 'string') {
-      if (this.#at + 1 >= this.#text.length && !this.#isLast) return false;
-      if (this.#quote < 128 && this.#text.charCodeAt(this.#at + 1) === this.#quote) return this.#turnIntoBlock(node);
-    }
-    const place = this.#place();
-    const verdict = quoteEnds(this.#text, this.#at + 1, {
-      place,
-      innerQuotes: this.#innerQuotes,
-      isLast: this.#isLast,
-    });
-    if (verdict === 'wait') return false;
-    if (verdict === 'no') {
-      if (!this.#isApostrophe(node)) this.#innerQuotes += 1;
-      node.plain = false;
-      node.repairs |= REPAIR.innerQuotes;
-      node.text += this.#text.charAt(this.#at);
-      this.#at += 1;
-      return true;
-    }
-    this.#at += 1;
-    this.#endString(node);
-    return true;
-  }
-
-  /** Three quotes of which the first came with an earlier piece. */
-  #turnIntoBlock(node: ValueNode): boolean {
-    this.#fence = String.fromCharCode(this.#quote).repeat(3);
-    this.#at += 2;
-    node.block = true;
-    node.plain = false;
-    node.repairs |= REPAIR.quotes;
-    this.#state = 'block';
-    return true;
-  }
-
-  /** `'` between letters, in a string that `'` delimits, is an apostrophe and says nothing about pairs. */
-  #isApostrophe(node: ValueNode): boolean {
-    if (this.#quote !== SINGLE_QUOTE && this.#quote !== 0x2018) return false;
-    const before = node.text.charCodeAt(node.text.length - 1);
-    return isWordCharacter(before) && isWordCharacter(this.#text.charCodeAt(this.#at + 1));
-  }
-
-  #place(): Place {
-    if (this.#state === 'key-string') return 'key';
-    return this.#top()?.kind === 'object' ? 'object' : 'list';
-  }
-
-  #endString(node: ValueNode): void {
-    node.complete = true;
+  #endToken(): void {
     this.#token = undefined;
-    if (this.#state === 'key-string') {
-      this.#keyRepairs |= node.repairs;
-      this.#keyIs(node.text);
-      this.#state = 'colon';
-    } else {
-      this.#state = 'after';
-    }
-  }
-
-  #readEscape(node: ValueNode): boolean {
-    const escape = decodeEscape(this.#text, this.#at, this.#isLast);
-    if (escape === undefined) return false;
-    node.text += escape.text;
-    node.plain = false;
-    if (!escape.known) node.repairs |= REPAIR.escape;
-    this.#at += escape.length;
-    return true;
-  }
-
-  /** A text between triple quotes or backticks: taken as it is, then dedented. */
-  #startBlock(fence: string): boolean {
-    const node = new ValueNode('string');
-    node.quoted = true;
-    node.block = true;
-    node.plain = false;
-    node.repairs |= REPAIR.quotes;
-    this.#adopt(node);
-    this.#token = node;
-    this.#fence = fence;
-    this.#at += 3;
-    this.#state = 'block';
-    return true;
-  }
-
-  #readBlock(): boolean {
-    const node = this.#token;
-    if (node === undefined) return false;
-    const end = this.#text.indexOf(this.#fence, this.#at);
-    if (end < 0) {
-      const safe = this.#isLast ? this.#text.length : Math.max(this.#at, this.#text.length - 2);
-      node.text += this.#text.slice(this.#at, safe);
-      this.#at = safe;
-      return this.#isLast;
-    }
-    node.text += this.#text.slice(this.#at, end);
-    this.#at = end + 3;
-    node.text = dedentBlock(node.text, this.#fence === '```');
-    this.#endString(node);
-    return true;
+    this.#state = 'after';
   }
 
   // --- tokens without quotes --------------------------------------------------------------------------------------
 
   #startBare(): boolean {
-    const node = new ValueNode('bare');
-    this.#adopt(node);
-    this.#token = node;
-    this.#open = 0;
-    this.#simple = true;
-    this.#spaced = false;
-    this.#lastCode = 0;
+    this.#token = this.#tokens.open(this.#top()?.kind === 'list', this.#stack.length > 1);
+    this.#adopt(this.#token);
     this.#state = 'bare';
     return true;
   }
 
   #readBare(): boolean {
-    const node = this.#token;
-    if (node === undefined) return false;
-    const text = this.#text;
-    const start = this.#at;
-    for (let at = start; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (isWordCharacter(code)) {
-        if (this.#spaced) this.#simple = false;
-        continue;
-      }
-      const verdict = this.#bareEnds(at, at > start ? text.charCodeAt(at - 1) : this.#lastCode);
-      if (verdict === 'no') continue;
-      this.#takeBare(node, start, at);
-      if (verdict === 'wait') return false;
-      settleBareToken(node);
-      this.#token = undefined;
-      this.#state = 'after';
-      if (isEllipsis(node.text)) this.#dropEllipsis();
-      return true;
-    }
-    this.#takeBare(node, start, text.length);
+    const goesOn = this.#tokens.read();
+    if (!this.#tokens.ended) return goesOn;
+    if (this.#token !== undefined && isEllipsis(this.#token.text)) this.#dropEllipsis();
+    this.#endToken();
     return true;
-  }
-
-  #takeBare(node: ValueNode, from: number, to: number): void {
-    if (to > from) {
-      node.text += this.#text.slice(from, to);
-      this.#lastCode = this.#text.charCodeAt(to - 1);
-    }
-    this.#at = to;
-  }
-
-  #bareEnds(at: number, before: number): Verdict {
-    const text = this.#text;
-    const code = text.charCodeAt(at);
-    switch (code) {
-      case COMMA:
-        return commaEndsToken(text, at + 1, isDigit(before), this.#bareContext());
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-      case CLOSE_PAREN:
-        return this.#closerEnds(code);
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-      case OPEN_PAREN:
-        this.#open += 1;
-        this.#simple = false;
-        return 'no';
-      case LINE_FEED: {
-        const verdict = lineEndsToken(text, at + 1, this.#bareContext());
-        if (verdict === 'no') this.#open = 0;
-        return verdict;
-      }
-      case SLASH:
-        return isSpace(before) ? commentAhead(text, at, this.#isLast) : 'no';
-      case DOUBLE_QUOTE:
-        return this.#simple && this.#top()?.kind === 'object' ? keyAhead(text, at, this.#isLast) : 'no';
-      default:
-        if (isSpace(code)) this.#spaced = true;
-        return 'no';
-    }
-  }
-
-  #closerEnds(code: number): Verdict {
-    if (this.#open > 0) {
-      this.#open -= 1;
-      return 'no';
-    }
-    if (code === CLOSE_PAREN) return 'no';
-    const inList = this.#top()?.kind === 'list';
-    if ((code === CLOSE_BRACKET) === inList) return 'yes';
-    return this.#simple && this.#stack.length > 1 ? 'yes' : 'no';
-  }
-
-  #bareContext(): BareContext {
-    return {
-      inList: this.#top()?.kind === 'list',
-      simple: this.#simple,
-      open: this.#open,
-      isLast: this.#isLast,
-    };
   }
 
   /** `...` stands for members that the model left out. */
@@ -644,12 +424,12 @@ export class ValueReader {
   // --- comments and fences ----------------------------------------------------------------------------------------
 
   #maybeComment(resume: State): boolean {
-    if (this.#at + 1 >= this.#text.length && !this.#isLast) return false;
-    const next = this.#text.charCodeAt(this.#at + 1);
+    if (this.#cursor.at + 1 >= this.#cursor.text.length && !this.#cursor.isLast) return false;
+    const next = this.#cursor.text.charCodeAt(this.#cursor.at + 1);
     if (next === SLASH) return this.#startComment(resume, 'line-comment', 2);
     if (next === ASTERISK) return this.#startComment(resume, 'block-comment', 2);
     if (resume === 'value') return this.#startBare();
-    this.#at += 1;
+    this.#cursor.at += 1;
     this.#note(REPAIR.droppedText);
     return true;
   }
@@ -658,36 +438,38 @@ export class ValueReader {
     this.#note(REPAIR.comment);
     this.#resume = resume;
     this.#state = state;
-    this.#at += length;
+    this.#cursor.at += length;
     return true;
   }
 
   #skipLineComment(): boolean {
-    const end = this.#text.indexOf('\n', this.#at);
-    this.#at = end < 0 ? this.#text.length : end + 1;
+    const end = this.#cursor.text.indexOf('\n', this.#cursor.at);
+    this.#cursor.at = end < 0 ? this.#cursor.text.length : end + 1;
     if (end >= 0) this.#state = this.#resume;
     return true;
   }
 
   #skipBlockComment(): boolean {
-    const end = this.#text.indexOf('*/', this.#at);
+    const end = this.#cursor.text.indexOf('*/', this.#cursor.at);
     if (end < 0) {
-      this.#at = this.#isLast ? this.#text.length : Math.max(this.#at, this.#text.length - 1);
-      return this.#isLast;
+      this.#cursor.at = this.#cursor.isLast
+        ? this.#cursor.text.length
+        : Math.max(this.#cursor.at, this.#cursor.text.length - 1);
+      return this.#cursor.isLast;
     }
-    this.#at = end + 2;
+    this.#cursor.at = end + 2;
     this.#state = this.#resume;
     return true;
   }
 
   /** Three backticks between members end the fence that the value stands in, and the value with it. */
   #maybeFenceEnd(resume: State): boolean {
-    if (this.#text.length - this.#at < 3 && !this.#isLast) return false;
-    if (this.#inFence && this.#text.startsWith('```', this.#at)) {
+    if (this.#cursor.text.length - this.#cursor.at < 3 && !this.#cursor.isLast) return false;
+    if (this.#inFence && this.#cursor.text.startsWith('```', this.#cursor.at)) {
       this.#giveUp();
       return false;
     }
-    this.#at += 1;
+    this.#cursor.at += 1;
     this.#note(REPAIR.droppedText);
     this.#state = resume;
     return true;
@@ -695,13 +477,8 @@ export class ValueReader {
 
   /** Closes everything that is open, as incomplete. */
   #giveUp(): void {
-    const token = this.#token;
-    if (token !== undefined && this.#state === 'bare') {
-      settleBareToken(token);
-      token.complete = false;
-    }
-    if (token?.block === true) token.text = dedentBlock(token.text, this.#fence === '```');
-    if (token !== undefined) token.repairs |= REPAIR.unclosed;
+    this.#tokens.giveUp();
+    this.#strings.giveUp();
     for (const node of this.#stack) node.repairs |= REPAIR.unclosed;
     this.#state = 'done';
   }
@@ -711,6 +488,7 @@ function isEllipsis(text: string): boolean {
   return text === '...' || text === '…';
 }
 
-function stripQuotes(key: string): string {
+/** The quote that ends a key whose opening quote is missing. */
+function stripQuote(key: string): string {
   return closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
 }

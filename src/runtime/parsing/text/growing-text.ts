@@ -1,0 +1,46 @@
+/** Text behind the settled part is copied into it once it is this long, and an eighth of the settled part. */
+const SETTLE_FROM = 4096;
+
+/**
+ * A text that only grows and is often read whole. V8 keeps a sum of strings as a tree until somebody reads it; reading
+ * a large tree again and again costs far more than copying flat text, so the front is flattened now and then.
+ */
+export class GrowingText {
+  #settled = '';
+  #recent = '';
+
+  append(text: string): void {
+    this.#recent += text;
+    if (this.#recent.length < SETTLE_FROM + this.#settled.length / 8) return;
+    this.#settled += this.#recent;
+    this.#recent = '';
+    this.#settled.charCodeAt(0); // flattens
+  }
+
+  get isEmpty(): boolean {
+    return this.#settled === '' && this.#recent === '';
+  }
+
+  get text(): string {
+    return this.#settled + this.#recent;
+  }
+}
+
+/** The JSON text of a string that grows. */
+export class GrowingString {
+  readonly #json = new GrowingText();
+  #done = 0;
+
+  /** Takes in what `text` has beyond what it had last time; half of a surrogate pair waits for the other half. */
+  growTo(text: string): void {
+    const last = text.charCodeAt(text.length - 1);
+    const end = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+    if (end <= this.#done) return;
+    this.#json.append(JSON.stringify(text.slice(this.#done, end)).slice(1, -1));
+    this.#done = end;
+  }
+
+  get json(): string {
+    return `"${this.#json.text}"`;
+  }
+}

@@ -16,17 +16,23 @@ export function badEscape(span: Span, text: string): Diagnostic {
   return problem('bad-escape', span, `"${text}" means nothing in a string.`, 'Write a backslash as "\\\\".');
 }
 
+/** What people who know other languages mean. */
+const HABITS: ReadonlyMap<string, string> = new Map([
+  ['&', 'Write "and".'],
+  ['!', 'Write "not".'],
+  ['?', 'Write "value if condition else other".'],
+]);
+
 export function unexpectedCharacter(span: Span, character: string): Diagnostic {
-  return problem(
-    'unexpected-character',
-    span,
-    `"${character}" means nothing in an expression.`,
-    'Put text in quotes, or remove the character.',
-  );
+  const help = HABITS.get(character) ?? 'Put text in quotes, or remove the character.';
+  return problem('unexpected-character', span, `"${character}" means nothing in an expression.`, help);
 }
 
-export function unexpectedToken(span: Span, expected: string, found: string): Diagnostic {
-  return problem('unexpected-token', span, `Expected ${expected}, found ${found}.`);
+export function unexpectedToken(
+  span: Span,
+  { expected, found, help }: { readonly expected: string; readonly found: string; readonly help: string | undefined },
+): Diagnostic {
+  return problem('unexpected-token', span, `Expected ${expected}, found ${found}.`, help);
 }
 
 export function badNumber(span: Span, text: string): Diagnostic {

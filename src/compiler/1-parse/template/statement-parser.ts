@@ -157,6 +157,9 @@ export class StatementParser {
     if (tag.reader.skipOperator('=')) {
       return { kind: 'set', target, value: endOfTag(tag, this.#valueOfSet(tag)) };
     }
+    // Without a target it is not clear whether a block was meant: nothing is expected to follow.
+    if (tag.reader.failed)
+      return { kind: 'set', target, value: { kind: 'none', start: target.start, end: target.end } };
     const filters = this.#optionalFilters(tag);
     tag.reader.expectEnd();
     return { kind: 'set-block', target, filters, body: this.#closed(tag) };

@@ -83,13 +83,14 @@ export class TokenReader {
   }
 
   expectEnd(): void {
-    if (this.current.type !== 'end') this.failExpected('the end of the tag');
+    if (this.current.type === 'end') return;
+    this.failExpected('the end of the tag', this.isOperator('=') ? 'Compare with "==".' : undefined);
   }
 
-  failExpected(expected: string): void {
+  failExpected(expected: string, help?: string): void {
     const token = this.current;
     const found = token.type === 'end' ? 'the end' : `"${token.text}"`;
-    this.fail(unexpectedToken(this.#spanOf(token), expected, found));
+    this.fail(unexpectedToken(this.#spanOf(token), { expected, found, help }));
   }
 
   fail(diagnostic: Diagnostic): void {

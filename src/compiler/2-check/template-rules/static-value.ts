@@ -62,7 +62,7 @@ export function alternatives(type: Type, definitions: DefinitionIndex): readonly
   const seen = new Set<string>();
   const stack = [type];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (next.kind === 'union') stack.push(...next.members);
+    if (next.kind === 'union') stack.push(...next.members.toReversed());
     else if (next.kind === 'alias') {
       const alias = seen.has(next.name) ? undefined : definitions.aliases.get(next.name);
       seen.add(next.name);

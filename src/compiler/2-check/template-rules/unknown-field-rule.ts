@@ -1,9 +1,12 @@
-import { unknownEnumValue, unknownField } from '../../../diagnostics/catalogue/template.ts';
+import { unknownEnumValue, unknownField, unknownFunction } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
 import { alternatives, type StaticValue } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A field, a value of an enum, or an attribute of `ctx` or `loop` has to exist; an unknown one prints nothing. */
+/**
+ * A field, a value of an enum, or an attribute of `ctx` or `loop` has to exist; an unknown one prints nothing. `_` has two
+ * methods, and everything else of it fails.
+ */
 export function unknownFieldRule(expression: Expression, context: RuleContext): void {
   const access = accessOf(expression);
   if (access === undefined) return;
@@ -15,6 +18,9 @@ export function unknownFieldRule(expression: Expression, context: RuleContext): 
       context.report(unknownEnumValue(context.span(expression), { enumName: value.type.name, value: name, names }));
     }
     return;
+  }
+  if (value.kind === 'chat' && !CHAT_METHODS.includes(`_.${name}`)) {
+    context.report(unknownFunction(context.span(expression), `_.${name}`, CHAT_METHODS));
   }
   const names = namesOf(value, context);
   if (names !== undefined && !names.known.includes(name)) {
@@ -34,12 +40,12 @@ interface KnownNames {
   readonly known: readonly string[];
 }
 
+const CHAT_METHODS = ['_.role', '_.chat'];
 const MAPPING_METHODS = ['items', 'keys', 'values', 'get'];
 
 /** The names that a value has, when that is certain. */
 function namesOf(value: StaticValue, context: RuleContext): KnownNames | undefined {
   if (value.kind === 'object') return { owner: `"${value.name}"`, known: [...value.attributes.keys()] };
-  if (value.kind === 'chat') return { owner: '"_"', known: ['role', 'chat'] };
   if (value.kind !== 'typed') return undefined;
   const types = alternatives(value.type, context.definitions);
   const classes = types.map((type) => (type.kind === 'class' ? context.definitions.classes.get(type.name) : undefined));

@@ -8,11 +8,14 @@ export interface AttributedType {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** Lists of lists of lists: as many as brackets may be nested. */
-const MAX_POSTFIXES = 64;
+/** Lists of lists, and maps of maps: as many as brackets may be nested. */
+const MAX_NESTING = 64;
 
 /** Types. */
 export abstract class TypeGrammar extends ValueGrammar {
+  /** How many maps are open: their brackets are not among those that are balanced before. */
+  #mapDepth = 0;
+
   protected readonly type = this.RULE('type', (): AttributedType => {
     const first = this.peek();
     const members: TypeNode[] = [this.SUBRULE1(this.postfixType)];
@@ -40,7 +43,7 @@ export abstract class TypeGrammar extends ValueGrammar {
               this.CONSUME(t.LeftBracket);
               this.CONSUME(t.RightBracket);
               count += 1;
-              if (count <= MAX_POSTFIXES) type = this.ACTION(() => this.#list(type, first)) ?? type;
+              if (count <= MAX_NESTING) type = this.ACTION(() => this.#list(type, first)) ?? type;
             },
           },
           {
@@ -52,7 +55,7 @@ export abstract class TypeGrammar extends ValueGrammar {
         ]),
     });
     this.ACTION(() => {
-      if (count > MAX_POSTFIXES) this.report('parse/nesting-too-deep', this.spanFrom(first), { limit: MAX_POSTFIXES });
+      if (count > MAX_NESTING) this.report('parse/nesting-too-deep', this.spanFrom(first), { limit: MAX_NESTING });
     });
     return type;
   });
@@ -62,7 +65,7 @@ export abstract class TypeGrammar extends ValueGrammar {
       ERR_MSG: 'a type',
       IGNORE_AMBIGUITIES: true,
       DEF: [
-        { GATE: () => this.nextIs(t.Less, 2), ALT: () => this.SUBRULE(this.mapType) },
+        { GATE: () => this.nextIs(t.Less, 2) && this.#mapDepth < MAX_NESTING, ALT: () => this.SUBRULE(this.mapType) },
         { GATE: () => !this.atDeclaration(), ALT: () => this.SUBRULE(this.namedType) },
         { ALT: () => this.#stringLiteral(this.take(t.QuotedString)) },
         { ALT: () => this.#numberLiteral(this.take(t.Number)) },
@@ -80,13 +83,18 @@ export abstract class TypeGrammar extends ValueGrammar {
   });
 
   protected readonly mapType = this.RULE('mapType', (): TypeNode => {
-    const word = this.take(t.MapWord);
-    this.CONSUME(t.Less);
-    const key = this.SUBRULE1(this.innerType);
-    this.CONSUME(t.Comma);
-    const value = this.SUBRULE2(this.innerType);
-    this.CONSUME(t.Greater);
-    return this.node({ kind: 'map', key, value }, word);
+    this.#mapDepth += 1;
+    try {
+      const word = this.take(t.MapWord);
+      this.CONSUME(t.Less);
+      const key = this.SUBRULE1(this.innerType);
+      this.CONSUME(t.Comma);
+      const value = this.SUBRULE2(this.innerType);
+      this.CONSUME(t.Greater);
+      return this.node({ kind: 'map', key, value }, word);
+    } finally {
+      this.#mapDepth -= 1;
+    }
   });
 
   protected readonly namedType = this.RULE('namedType', (): TypeNode => {
@@ -155,7 +163,8 @@ export abstract class TypeGrammar extends ValueGrammar {
 
   #optional(type: TypeNode, first: t.DefinitionToken, mark: t.DefinitionToken): TypeNode {
     if (this.peek(-1).tokenType !== t.Question) return this.node({ kind: 'optional', type }, first);
-    this.report('parse/double-optional', this.spanOf(mark), {});
+    // Of a row of them only the second is reported.
+    if (this.peek(-2).tokenType !== t.Question) this.report('parse/double-optional', this.spanOf(mark), {});
     return type;
   }
 
@@ -171,7 +180,9 @@ export abstract class TypeGrammar extends ValueGrammar {
   #generic(name: t.DefinitionToken): TypeNode {
     while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
     if (this.nextIs(t.Greater)) this.skipToken();
-    this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
+    const tooDeep = name.tokenType === t.MapWord;
+    if (tooDeep) this.report('parse/nesting-too-deep', this.spanOf(name), { limit: MAX_NESTING });
+    else this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
     return this.node({ kind: 'broken' }, name);
   }
 

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../base/suggestion.ts';
 import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
@@ -6,6 +7,12 @@ import { AliasGraph } from './alias-graph.ts';
 import { Scope } from './scope.ts';
 import { TemplateReader } from './template-reader.ts';
 
+/**
+ * Comparisons of names that are spent on suggestions. Thousands of unknown names among thousands of known ones would
+ * take minutes, and nobody reads the suggestions of the last ones.
+ */
+const SUGGESTION_BUDGET = 200_000;
+
 /** What every law gets: the definitions, the options, and where to report. */
 export class CheckContext {
   readonly scope: Scope;
@@ -13,6 +20,7 @@ export class CheckContext {
   readonly templates: TemplateReader;
   readonly options: CompileOptions;
   readonly diagnostics: Diagnostic[] = [];
+  #suggestionBudget = SUGGESTION_BUDGET;
 
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
     this.scope = new Scope(documents);
@@ -24,6 +32,13 @@ export class CheckContext {
   /** Reports a problem by its code. */
   readonly report = (...args: Parameters<typeof checkDiagnostic>): void => {
     this.diagnostics.push(checkDiagnostic(...args));
+  };
+
+  /** `Did you mean "A"?` for a name that is not among `names`; the empty text when none is near. */
+  readonly suggest = (wanted: string, names: Iterable<string>): string => {
+    const candidates = [...names];
+    this.#suggestionBudget -= candidates.length;
+    return this.#suggestionBudget < 0 ? '' : didYouMean(wanted, candidates);
   };
 }
 

@@ -12,6 +12,8 @@ export class Scope {
   readonly templateStrings: ReadonlyMap<string, NodeOfKind<'template_string'>>;
   readonly clients: ReadonlyMap<string, NodeOfKind<'client'>>;
   readonly retryPolicies: ReadonlyMap<string, NodeOfKind<'retry_policy'>>;
+  /** Functions whose body is code; they are not served. */
+  readonly workflows: ReadonlyMap<string, NodeOfKind<'workflow'>>;
   readonly tests: readonly NodeOfKind<'test'>[];
   readonly generators: readonly NodeOfKind<'generator'>[];
   /** In the order of files and lines. */
@@ -26,6 +28,7 @@ export class Scope {
     this.templateStrings = byName(this.ofKind('template_string'));
     this.clients = byName(this.ofKind('client'));
     this.retryPolicies = byName(this.ofKind('retry_policy'));
+    this.workflows = byName(this.ofKind('workflow'));
     this.tests = this.ofKind('test');
     this.generators = this.ofKind('generator');
   }

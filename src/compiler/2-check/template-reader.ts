@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import { dedent, dedentTemplateString } from '../1-parse/dedent.ts';
 import type { ExpressionNode, RawStringNode } from '../1-parse/syntax-nodes.ts';
-import type { TemplateSource } from '../1-parse/template-source.ts';
+import { constraintSource } from './constraint-source.ts';
 import { parseExpression, parseTemplate } from '../1-parse/template/parse-template.ts';
 
 /** Reads the templates and expressions inside of definitions, each once however often it is asked for. */
@@ -24,7 +24,7 @@ export class TemplateReader {
   /** Undefined when its syntax is wrong. */
   expression(node: ExpressionNode): Expression | undefined {
     if (!this.#expressions.has(node)) {
-      const { expression, diagnostics } = parseExpression(expressionSource(node));
+      const { expression, diagnostics } = parseExpression(constraintSource(node));
       this.diagnostics.push(...diagnostics);
       this.#expressions.set(node, expression);
       if (expression !== undefined) this.#files.set(expression, node.span.file);
@@ -45,8 +45,4 @@ export class TemplateReader {
     this.#templates.set(node, template);
     return template;
   }
-}
-
-function expressionSource(node: ExpressionNode): TemplateSource {
-  return { file: node.span.file, text: node.source, toFileOffset: (offset) => node.contentStart + offset };
 }

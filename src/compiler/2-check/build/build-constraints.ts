@@ -1,5 +1,6 @@
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { AttributeNode, ExpressionNode } from '../../1-parse/syntax-nodes.ts';
+import { constraintSource } from '../constraint-source.ts';
 import type { TemplateReader } from '../template-reader.ts';
 
 /** `@assert(label?, {{ … }})` and `@check(label, {{ … }})`, in the order in which they are written. */
@@ -23,5 +24,6 @@ function buildConstraint(node: AttributeNode, templates: TemplateReader): Constr
   const expression = expressionNode && templates.expression(expressionNode);
   if (expressionNode === undefined || expression === undefined) return undefined;
   const label = labelOf(node);
-  return { level: node.name, ...(label !== undefined && { label }), source: expressionNode.source.trim(), expression };
+  const source = constraintSource(expressionNode).text.trim();
+  return { level: node.name, ...(label !== undefined && { label }), source, expression };
 }

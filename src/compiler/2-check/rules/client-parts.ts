@@ -13,7 +13,7 @@ export const clientParts: Rule = (context) => {
   }
 };
 
-function checkProvider({ report }: CheckContext, node: ClientNode): void {
+function checkProvider({ report, suggest }: CheckContext, node: ClientNode): void {
   const value = valueOf(node.entries, 'provider');
   const name = textOf(value);
   if (!node.entries.some((entry) => entry.key.text === 'provider')) {
@@ -23,11 +23,11 @@ function checkProvider({ report }: CheckContext, node: ClientNode): void {
   } else if (value !== undefined && name === undefined && value.kind !== 'broken') {
     report('check/option-value', value.span, { name: 'provider', expected: 'a name' });
   } else if (value !== undefined && name !== undefined && providerNamed(name) === undefined) {
-    report('check/unknown-provider', value.span, { name, suggestion: didYouMean(name, PROVIDERS) });
+    report('check/unknown-provider', value.span, { name, suggestion: suggest(name, PROVIDERS) });
   }
 }
 
-function checkRetryPolicy({ scope, report }: CheckContext, node: ClientNode): void {
+function checkRetryPolicy({ scope, report, suggest }: CheckContext, node: ClientNode): void {
   const value = valueOf(node.entries, 'retry_policy');
   const name = textOf(value);
   if (value === undefined || value.kind === 'broken' || value.kind === 'null') return;
@@ -35,7 +35,7 @@ function checkRetryPolicy({ scope, report }: CheckContext, node: ClientNode): vo
   else if (!scope.retryPolicies.has(name)) {
     report('check/unknown-retry-policy', value.span, {
       name,
-      suggestion: didYouMean(name, scope.retryPolicies.keys()),
+      suggestion: suggest(name, scope.retryPolicies.keys()),
     });
   }
 }

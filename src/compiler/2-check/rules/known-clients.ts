@@ -1,4 +1,3 @@
-import { didYouMean } from '../../../base/suggestion.ts';
 import { PROVIDERS, type Provider } from '../../../schema/client.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf, providerNamed } from '../build/build-client.ts';
@@ -33,17 +32,17 @@ function checkReference(context: CheckContext, value: ValueNode): void {
   if (name === undefined) context.report('check/option-value', value.span, { name: 'client', expected: 'a name' });
   else if (name.includes('/')) checkShorthand(context, value, name);
   else if (!context.scope.clients.has(name)) {
-    const suggestion = didYouMean(name, context.scope.clients.keys());
+    const suggestion = context.suggest(name, context.scope.clients.keys());
     context.report('check/unknown-client', value.span, { name, suggestion });
   }
 }
 
-function checkShorthand({ report }: CheckContext, value: ValueNode, name: string): void {
+function checkShorthand({ report, suggest }: CheckContext, value: ValueNode, name: string): void {
   const slash = name.indexOf('/');
   const provider = providerNamed(name.slice(0, slash));
   if (provider === undefined) {
     const unknown = name.slice(0, slash);
-    report('check/unknown-provider', value.span, { name: unknown, suggestion: didYouMean(unknown, PROVIDERS) });
+    report('check/unknown-provider', value.span, { name: unknown, suggestion: suggest(unknown, PROVIDERS) });
     return;
   }
   const needs = NEEDS[provider];

@@ -20,20 +20,20 @@ export const tests: Rule = (context) => {
   }
 };
 
-function reportUnknown({ scope, report }: CheckContext, span: TypeNode['span'], name: string): void {
+function reportUnknown({ scope, report, suggest }: CheckContext, span: TypeNode['span'], name: string): void {
   // A workflow function exists, though it is not served.
-  if (scope.ofKind('workflow').some((node) => node.name.text === name)) return;
-  report('check/unknown-tested-function', span, { name, suggestion: didYouMean(name, scope.functions.keys()) });
+  if (scope.workflows.has(name)) return;
+  report('check/unknown-tested-function', span, { name, suggestion: suggest(name, scope.functions.keys()) });
 }
 
-function checkArguments({ report }: CheckContext, test: TestNode, node: FunctionNode): void {
+function checkArguments({ report, suggest }: CheckContext, test: TestNode, node: FunctionNode): void {
   const owner = `function "${node.name.text}"`;
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
   const names = node.parameters.map((parameter) => parameter.name.text);
   for (const { key } of entries) {
     if (names.includes(key.text)) continue;
-    const suggestion = didYouMean(key.text, names);
+    const suggestion = suggest(key.text, names);
     report('check/unknown-test-argument', key.span, { name: key.text, owner, suggestion });
   }
   for (const parameter of node.parameters) {

@@ -1,4 +1,3 @@
-import { didYouMean } from '../../../base/suggestion.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { Scope } from '../scope.ts';
@@ -21,7 +20,7 @@ const FOREIGN = new Map([
 ]);
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
-export const unknownType: Rule = ({ scope, report }) => {
+export const unknownType: Rule = ({ scope, report, suggest }) => {
   const builtIn: readonly string[] = [...PRIMITIVES, ...MEDIA];
   const known = [...builtIn, ...scope.typeNames];
   eachType(scope, (type) => {
@@ -30,7 +29,7 @@ export const unknownType: Rule = ({ scope, report }) => {
     const what = otherKind(scope, name);
     if (what !== undefined) return report('check/not-a-type', type.span, { name, what });
     const foreign = FOREIGN.get(name);
-    const suggestion = foreign === undefined ? didYouMean(name, known) : `Write \`${foreign}\`.`;
+    const suggestion = foreign === undefined ? suggest(name, known) : `Write \`${foreign}\`.`;
     report('check/unknown-type', type.span, { name, suggestion });
   });
 };

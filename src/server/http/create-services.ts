@@ -9,6 +9,7 @@ import { Admission } from './admission.ts';
 import { Authenticator } from './auth.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
 import type { HttpServices } from './http-services.ts';
+import { STREAM_LIMITS, type StreamLimits } from './sse/stream-limits.ts';
 import { StreamSweep } from './sse/stream-sweep.ts';
 
 /** What differs between a worker and a test. */
@@ -19,6 +20,8 @@ export interface ServiceParts {
   readonly metrics: CallMetrics;
   readonly metricsText: () => Promise<string>;
   readonly version: string;
+  /** Shorter times, for tests. */
+  readonly streamLimits?: StreamLimits;
 }
 
 /** Everything that the handlers of one process share, not yet ready for balancers. */
@@ -35,6 +38,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     health: { ready: false },
     active: new Set(),
     sweep: new StreamSweep(),
+    streamLimits: parts.streamLimits ?? STREAM_LIMITS,
     programHash: parts.program.hash,
     version: parts.version,
     openapi: openapiText(parts.program),

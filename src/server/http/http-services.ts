@@ -7,6 +7,7 @@ import type { Authenticator } from './auth.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
+import type { StreamLimits } from './sse/stream-limits.ts';
 import type { StreamSweep } from './sse/stream-sweep.ts';
 
 /** What the handlers of one process share. */
@@ -24,6 +25,7 @@ export interface HttpServices {
   /** Calls and streams that have not been answered completely. */
   readonly active: Set<FunctionRequest>;
   readonly sweep: StreamSweep;
+  readonly streamLimits: StreamLimits;
   readonly programHash: string;
   readonly version: string;
   readonly openapi: { readonly text: string; readonly etag: string };

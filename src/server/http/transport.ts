@@ -108,6 +108,11 @@ export interface HttpResponse {
    * The client took something after `write` returned false. `empty` says that it took all of it. One listener.
    */
   onDrain(listener: (empty: boolean) => void): void;
+  /**
+   * To be called every few seconds while a client that is behind shall be waited for: the write timer of
+   * uWebSockets.js would cut it after about 10 seconds.
+   */
+  keepWaiting(): void;
   /** The client went away before the answer was complete. One listener. */
   onAborted(listener: () => void): void;
   /** Cuts the connection. */

@@ -4,6 +4,7 @@ import { createHandler } from '../../../src/server/http/create-handler.ts';
 import { createRefusals } from '../../../src/server/http/create-refusals.ts';
 import { createServices } from '../../../src/server/http/create-services.ts';
 import type { HttpServices } from '../../../src/server/http/http-services.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/sse/stream-limits.ts';
 import type { Transport } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 import { MergedMetrics } from '../../../src/server/metrics/merged-metrics.ts';
@@ -57,7 +58,11 @@ const CONFIG: Config = {
   secrets: [],
 };
 
-export async function startServer(name: TransportName, overrides: Partial<Config> = {}): Promise<TestServer> {
+export async function startServer(
+  name: TransportName,
+  overrides: Partial<Config> = {},
+  limits: Partial<StreamLimits> = {},
+): Promise<TestServer> {
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
   const logger = recordingLogger(log);
@@ -74,6 +79,7 @@ export async function startServer(name: TransportName, overrides: Partial<Config
       runtime,
       metrics,
       version: '1.2.3',
+      streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
       metricsText: async () => new MergedMetrics().text([await metrics.data()], 1),
     },

@@ -11,13 +11,11 @@ import { PartialPace } from '../sse/partial-pace.ts';
 import { FunctionRequest } from './function-request.ts';
 import { reportHeaders } from './report-headers.ts';
 
-/** Until the model's first text, or for this long, a failure still has its true status. */
-const STATUS_WAIT_MS = 5_000;
-
 /** `POST /stream/{function}`: partial values as they grow, then one last message. */
 export class StreamRequest extends FunctionRequest implements StreamObserver, EventStreamOwner {
   protected readonly route = 'stream';
   protected readonly timeoutMs = this.context.services.config.streamTimeoutMs;
+  readonly limits = this.context.services.streamLimits;
   readonly #events = new EventStream(this.context.response, this.context.services.sweep, this);
   readonly #pace = new PartialPace(this.context.services.config.partialIntervalMs, () => this.#sendPartial());
   #statusTimer: NodeJS.Timeout | undefined;
@@ -25,7 +23,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #partials = 0;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.#statusTimer = setTimeout(() => this.#open(), STATUS_WAIT_MS);
+    this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
   }
 

@@ -1,11 +1,6 @@
 import type { HeaderList, HttpResponse } from '../transport.ts';
+import type { StreamLimits } from './stream-limits.ts';
 import type { StreamSweep, Swept } from './stream-sweep.ts';
-
-/** Proxies and browsers give up on silent connections after 30 to 60 seconds. */
-const HEARTBEAT_MS = 15_000;
-
-/** A reader that takes nothing for this long is gone or stuck; what it holds is freed. */
-const STALLED_READER_MS = 30_000;
 
 /** A line that readers ignore. */
 const COMMENT = ':\n\n';
@@ -17,8 +12,9 @@ const STREAM_HEADERS: HeaderList = [
   ['x-accel-buffering', 'no'],
 ];
 
-/** What the owner of a stream is told. */
+/** What the owner of a stream decides and is told. */
 export interface EventStreamOwner {
+  readonly limits: StreamLimits;
   /** The reader takes events again. */
   writable(): void;
   /** The reader took nothing for too long; its connection is cut. */
@@ -84,8 +80,11 @@ export class EventStream implements Swept {
   }
 
   sweep(now: number): void {
-    if (!this.#writable && now - this.#lastProgressAt >= STALLED_READER_MS) this.#owner.stalled();
-    else if (this.#writable && now - this.#lastWriteAt >= HEARTBEAT_MS) this.#write(COMMENT);
+    const { heartbeatMs, stalledReaderMs } = this.#owner.limits;
+    if (this.#writable) {
+      if (now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
+    } else if (now - this.#lastProgressAt >= stalledReaderMs) this.#owner.stalled();
+    else this.#response.keepWaiting();
   }
 
   #write(text: string): void {

@@ -102,6 +102,9 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     this.#outgoing.on('drain', () => listener(true));
   }
 
+  /** There is no such timer here. */
+  keepWaiting(): void {}
+
   onAborted(listener: () => void): void {
     this.#abortListener = listener;
   }

@@ -104,6 +104,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (this.#writer !== undefined) this.#writer.drainListener = listener;
   }
 
+  keepWaiting(): void {
+    // Also starts the library's write timer anew. There is no way to stop it while the client takes nothing.
+    if (!this.#closed) this.#native.resume();
+  }
+
   onAborted(listener: () => void): void {
     this.#abortListener = listener;
   }

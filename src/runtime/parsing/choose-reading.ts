@@ -124,7 +124,7 @@ function isCleanList(reading: Reading): boolean {
 
 function textReadings(finder: CandidateFinder, text: string, plan: Plan, type: ReplyType): Reading[] {
   const readings: Reading[] = [];
-  if (type.hasScalar) {
+  if (type.hasScalar || type.nullable) {
     const used = new Set(finder.candidates.map((candidate) => candidate.fence));
     for (const fence of finder.fences)
       if (!used.has(fence.number)) readings.push(fenceReading(fence, text, plan, finder));

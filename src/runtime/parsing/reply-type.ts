@@ -7,6 +7,8 @@ export interface ReplyType {
   readonly text: 'no' | 'yes' | 'or-null';
   readonly hasComposite: boolean;
   readonly hasScalar: boolean;
+  /** Null is a value of the type. */
+  readonly nullable: boolean;
   /** A list, or a list or null. */
   readonly isList: boolean;
 }
@@ -21,6 +23,7 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
     text: !onlyText ? 'no' : nullable ? 'or-null' : 'yes',
     hasComposite: composite.length > 0,
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
+    nullable,
     isList: kinds.size === 1 && kinds.has('list'),
   };
 }

@@ -164,7 +164,11 @@ export class ClassPlan extends Plan {
   /** No object at all: only a class in which nothing is required accepts that. */
   #fromNothing(node: ValueNode): Outcome {
     const filled = this.#fill(node, NO_SLOTS);
-    return filled.ok ? filled : misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (filled.ok) {
+      const notes = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.notes];
+      return new Coerced(filled.json, filled.score + 1, { bare: filled.bare, marks: filled.marks, notes });
+    }
+    return misfit(`expected ${this.name}, got ${describeValue(node)}`);
   }
 
   #fill(node: ValueNode, slots: Slots): Outcome {

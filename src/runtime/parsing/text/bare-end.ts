@@ -5,11 +5,12 @@ import {
   COLON,
   DOUBLE_QUOTE,
   isDigit,
+  isWordCharacter,
   LINE_FEED,
   SINGLE_QUOTE,
   skipSpace,
 } from './characters.ts';
-import { keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import { keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
 
 export interface BareContext {
   readonly inList: boolean;
@@ -27,8 +28,16 @@ export function commaEndsToken(text: string, from: number, digitBefore: boolean,
   if (next === LINE_FEED || next === 13) return 'yes';
   if (context.open > 0) return 'no';
   if (context.inList || next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
-  if (context.simple) return isDigit(next) && digitBefore ? groupEnds(text, from, context.isLast) : 'yes';
-  return keyAhead(text, from, context.isLast);
+  if (!context.simple) return keyAhead(text, from, context.isLast);
+  return isDigit(next) && digitBefore ? groupEnds(text, from, context.isLast) : memberAhead(text, from, context.isLast);
+}
+
+/** After one word and a comma, only words that are no key go on with the text: `a, b and c`. */
+function memberAhead(text: string, from: number, isLast: boolean): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'yes';
+  if (at >= text.length) return isLast ? 'yes' : 'wait';
+  return isWordCharacter(text.charCodeAt(at)) ? phraseKeyAhead(text, at, isLast) : 'yes';
 }
 
 /** In an object, `1,234` is one number unless a colon makes the second part a key. */

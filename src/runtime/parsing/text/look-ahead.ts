@@ -85,7 +85,8 @@ function objectAhead2(text: string, from: number, isLast: boolean): Verdict {
   return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
 }
 
-function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
+/** Does a key of one or more words, without quotes, start here and end in a colon on this line? */
+export function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
@@ -96,7 +97,7 @@ function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
 }
 
 function isKeyCharacter(code: number): boolean {
-  return isWordCharacter(code) || code === MINUS || code === 46 || code === 47 || code === 32 || isSpace(code);
+  return isWordCharacter(code) || code === MINUS || code === 46 || code === 47 || (code !== LINE_FEED && isSpace(code));
 }
 
 /**

@@ -7,9 +7,12 @@ import {
   COLON,
   COMMA,
   EQUALS,
+  isDigit,
   isSpace,
   isWordCharacter,
   LINE_FEED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
   SEMICOLON,
   skipSpace,
   SLASH,
@@ -34,7 +37,7 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
   const at = skipSpace(text, from);
   if (at >= text.length) return context.isLast || at - from > LOOK_AHEAD ? 'yes' : 'wait';
   const code = text.charCodeAt(at);
-  if (context.place === 'key') return code === COLON || code === EQUALS || code === CLOSE_BRACE ? 'yes' : 'no';
+  if (context.place === 'key') return keyEnds(code, at > from);
   switch (code) {
     case CLOSE_BRACE:
       return context.place === 'object' || isEven(context) ? 'yes' : 'no';
@@ -50,6 +53,13 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
     default:
       return memberAhead(text, from, at, context);
   }
+}
+
+/** A key ends before its colon, or, when that is missing, before a value that stands apart. */
+function keyEnds(code: number, apart: boolean): Verdict {
+  if (code === COLON || code === EQUALS || code === CLOSE_BRACE) return 'yes';
+  const value = code === OPEN_BRACE || code === OPEN_BRACKET || isDigit(code) || closersOf(code) !== '';
+  return apart && value ? 'yes' : 'no';
 }
 
 /** Quotes inside a text come in pairs, so a delimiter after an odd one is usually text. */

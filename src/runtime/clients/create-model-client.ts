@@ -16,7 +16,7 @@ import { readClientOptions } from './options/client-options.ts';
 import type { ClientOptions } from './options/client-options.ts';
 import { CredentialRule, requestDecidesUrl } from './options/credential-rule.ts';
 import { OptionReader } from './options/option-reader.ts';
-import { resolveOptions } from './options/resolve-options.ts';
+import { readVariable, resolveOptions } from './options/resolve-options.ts';
 import type { Environment, ResolvedOptions, VariableRead } from './options/resolve-options.ts';
 import type { Connection, HttpProvider } from './providers/provider.ts';
 import { HTTP_PROVIDERS } from './providers/providers.ts';
@@ -80,7 +80,7 @@ export function createModelClient(
   if (provider === undefined) return err({ kind: 'failure', failure: unsupported(definition) });
   const made = createHttpClient({ source, provider, resolved, reader, requester, services });
   if (!made.ok) return made;
-  return ok({ client: made.value, variables: [...variables, ...keyVariables(provider)] });
+  return ok({ client: made.value, variables: [...variables, ...variablesOf(provider)] });
 }
 
 interface HttpClientMaking {
@@ -96,7 +96,11 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
   const { source, provider, resolved, reader, requester, services } = making;
   const { definition } = source;
   const options = readClientOptions(reader);
-  const connection = provider.connect(options, reader);
+  const connection = provider.connect(
+    options,
+    reader,
+    (variable) => readVariable(requester.environment, variable, '').value,
+  );
   if (reader.faults.length > 0) return optionFaults(reader);
   const { origin, hostname } = new URL(connection.url);
   const leadsElsewhere = source.from === 'request' || requestDecidesUrl(resolved.reads);
@@ -107,12 +111,19 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
     client: definition.name,
     environment: requester.environment,
     leadsElsewhere,
-    declared: (variable) => services.declaredHosts.has(variable, origin),
+    declared: (variable) => services.declaredHosts.has(variable, origin) || isOwn(provider, variable, origin),
   });
   const denied = rule.check(resolved.reads);
   if (denied !== undefined) return err({ kind: 'failure', failure: denied });
   const key = findKey(provider, options, rule);
   if (!key.ok) return err({ kind: 'failure', failure: key.failure });
+  const secrets = new Set<string>();
+  const protocol = connection.protocol(key.value, {
+    secret: (variable) => remember(rule.secret(variable), secrets),
+    pools: services.pools,
+    trusted: source.from === 'files',
+  });
+  if ('missing' in protocol) return err({ kind: 'failure', failure: rule.missing(protocol.missing) });
   return ok(
     new HttpModelClient({
       name: definition.name,
@@ -124,8 +135,8 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
       endpoint: { origin, guard },
       limits: options.limits,
       mediaHandling: (kind) => options.mediaUrls.get(kind) ?? connection.mediaUrls?.[kind] ?? 'send_url',
-      secrets: secretsOf(options, resolved.reads, key.value),
-      protocol: connection.protocol(key.value),
+      secrets: [...secretsOf(options, resolved.reads, key.value), ...secrets],
+      protocol,
       pools: services.pools,
     }),
   );
@@ -190,8 +201,18 @@ function secretsOf(options: ClientOptions, reads: readonly VariableRead[], key: 
 
 const SECRET_HEADER = /auth|key|token|secret|cookie/u;
 
-function keyVariables(provider: HttpProvider): readonly string[] {
-  return provider.keyVariable === undefined ? [] : [provider.keyVariable];
+function isOwn(provider: HttpProvider, variable: string, origin: string): boolean {
+  return provider.ownOrigins?.test(origin) === true && variablesOf(provider).includes(variable);
+}
+
+function remember(secret: string | undefined, secrets: Set<string>): string | undefined {
+  if (secret !== undefined) secrets.add(secret);
+  return secret;
+}
+
+function variablesOf(provider: HttpProvider): readonly string[] {
+  const own = provider.variables ?? [];
+  return provider.keyVariable === undefined ? own : [provider.keyVariable, ...own];
 }
 
 function optionFaults(reader: OptionReader): Result<never, ClientFault> {

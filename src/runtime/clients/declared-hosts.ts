@@ -1,7 +1,7 @@
 import type { ClientType } from '../../schema/client.ts';
 import { readClientOptions } from './options/client-options.ts';
 import { OptionReader } from './options/option-reader.ts';
-import { resolveOptions } from './options/resolve-options.ts';
+import { readVariable, resolveOptions } from './options/resolve-options.ts';
 import type { Environment } from './options/resolve-options.ts';
 import { HTTP_PROVIDERS } from './providers/providers.ts';
 
@@ -40,12 +40,13 @@ export class DeclaredHosts {
     if (resolved.reads.some((read) => read.option === 'base_url' && read.value === undefined)) return;
     const reader = new OptionReader(resolved.values);
     const options = readClientOptions(reader);
-    const { url } = provider.connect(options, reader);
+    const { url } = provider.connect(options, reader, (variable) => settingOf(server, variable));
     if (reader.faults.length > 0) return;
     const { origin } = new URL(url);
     this.#origins.add(origin);
     for (const read of resolved.reads) this.#declare(read.variable, origin);
     if (options.apiKey === undefined && provider.keyVariable !== undefined) this.#declare(provider.keyVariable, origin);
+    for (const variable of provider.variables ?? []) this.#declare(variable, origin);
   }
 
   #declare(variable: string, origin: string): void {
@@ -53,4 +54,8 @@ export class DeclaredHosts {
     origins.add(origin);
     this.#byVariable.set(variable, origins);
   }
+}
+
+function settingOf(server: Environment['server'], variable: string): string | undefined {
+  return readVariable({ server }, variable, '').value;
 }

@@ -3,6 +3,7 @@ import type { Err } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ReplyFormat, StreamedReply } from './formats/reply-format.ts';
 import type { ExchangeLimits } from './http/exchange-limits.ts';
+import type { EventListener, FrameReader } from './http/frame-reader.ts';
 import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
 import type { HttpFault } from './http/http-fault.ts';
@@ -38,7 +39,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #exchange: HttpExchange | undefined;
   #over = false;
   #chunks: Buffer[] = [];
-  #events: SseReader | undefined;
+  #events: FrameReader | undefined;
   #reply: StreamedReply | undefined;
   #text = '';
   #flushing = false;
@@ -83,9 +84,11 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   accepted(headers: ResponseHeaders): void {
     // Some servers ignore `stream` and answer whole: their content-type says so.
     if (!this.#parts.streamed || String(headers['content-type']).startsWith('application/json')) return;
-    const reply = this.#parts.format.openStream();
+    const { format } = this.#parts;
+    const reply = format.openStream();
+    const tell: EventListener = (source, start, end) => reply.event(source, start, end);
     this.#reply = reply;
-    this.#events = new SseReader((source, start, end) => reply.event(source, start, end));
+    this.#events = format.frames?.(tell) ?? new SseReader(tell);
   }
 
   data(chunk: Buffer): void {

@@ -39,12 +39,13 @@ class ProgramRuntime implements FunctionRuntime {
   readonly functionNames: readonly string[];
   readonly #prepare: PrepareServices;
   readonly #run: RunServices;
-  readonly #pools = new ConnectionPools();
+  readonly #pools: ConnectionPools;
   readonly #parsers = new Map<string, ReplyParser>();
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
     this.functionNames = [...definitions.functions.keys()];
+    this.#pools = new ConnectionPools(options.env);
     const directory = new ClientDirectory(definitions, options.env, {
       pools: this.#pools,
       declaredHosts: new DeclaredHosts(program.clients, options.env),

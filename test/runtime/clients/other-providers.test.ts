@@ -170,12 +170,13 @@ test('google-ai: a call', async () => {
   });
 });
 
+const googlePiece = (piece: string, more: object = {}): object => ({
+  candidates: [{ content: { parts: [{ text: piece }], role: 'model' }, ...more }],
+  usageMetadata: { promptTokenCount: 4, candidatesTokenCount: piece.length },
+});
+
 test('google-ai: a stream', async () => {
-  const piece = (each: string, more: object = {}): object => ({
-    candidates: [{ content: { parts: [{ text: each }], role: 'model' }, ...more }],
-    usageMetadata: { promptTokenCount: 4, candidatesTokenCount: each.length },
-  });
-  fake.answer(sse(data(piece('Hel'), piece('lo'), piece('', { finishReason: 'MAX_TOKENS' }))));
+  fake.answer(sse(data(googlePiece('Hel'), googlePiece('lo'), googlePiece('', { finishReason: 'MAX_TOKENS' }))));
   const { result } = await asked('google-ai', { api_key: 'k', model: '../x' }, { streamed: true });
   expect(result).toEqual({
     ok: true,
@@ -228,13 +229,14 @@ test('openai-responses: a call', async () => {
   });
 });
 
+const responsePiece = (piece: string, sequence_number: number): object => ({
+  type: 'response.output_text.delta',
+  sequence_number,
+  delta: piece,
+});
+
 test('openai-responses: a stream', async () => {
-  const piece = (each: string, sequence_number: number): object => ({
-    type: 'response.output_text.delta',
-    sequence_number,
-    delta: each,
-  });
-  const events = data({ type: 'response.created' }, piece('Hel', 1), piece('lo', 2), {
+  const events = data({ type: 'response.created' }, responsePiece('Hel', 1), responsePiece('lo', 2), {
     type: 'response.incomplete',
     response: { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
   });

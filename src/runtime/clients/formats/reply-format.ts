@@ -1,4 +1,5 @@
 import type { Result } from '../../../base/result.ts';
+import type { EventListener, FrameReader } from '../http/frame-reader.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 
 /** What a provider's answer says, in one shape for all providers. */
@@ -15,6 +16,8 @@ export interface ReplyFormat {
   /** Reads the body of a whole reply. The failure says what is wrong with it, for the caller. */
   readWhole(body: string): Result<ModelReply, HttpFault>;
   openStream(): StreamedReply;
+  /** How a stream is cut into events, where that is not by server-sent events. */
+  frames?(listener: EventListener): FrameReader;
 }
 
 /** Reads the events of one streamed reply. */

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
-import { Pool, buildConnector } from 'undici';
+import { Pool, ProxyAgent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { guardedLookup } from './address-guard.ts';
+import { proxyFor } from './proxy-settings.ts';
 
 /** Where a call goes, and what its connections may do. */
 export interface Endpoint {
@@ -25,8 +26,14 @@ const ABANDONED_CONNECT_MS = 10_000;
 
 /** One keep-alive pool for each origin, shared by all clients: credentials travel in headers, never with a connection. */
 export class ConnectionPools {
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, Dispatcher>();
+  readonly #env: Readonly<Record<string, string | undefined>>;
   #closed = false;
+
+  /** `env` holds the variables that name proxies. */
+  constructor(env: Readonly<Record<string, string | undefined>> = {}) {
+    this.#env = env;
+  }
 
   /** The pool for an endpoint, made on first use. */
   to(endpoint: Endpoint): Dispatcher {
@@ -36,18 +43,11 @@ export class ConnectionPools {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const pool = createPool(endpoint);
+    const pool = this.#create(endpoint);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
     return pool;
-  }
-
-  /** Open connections over all pools. */
-  get connections(): number {
-    let sum = 0;
-    for (const pool of this.#pools.values()) sum += pool.stats.connected;
-    return sum;
   }
 
   /** Cuts every connection; what runs fails. */
@@ -58,7 +58,16 @@ export class ConnectionPools {
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
-  #touch(key: string, pool: Pool): void {
+  /**
+   * URLs that a request decides never go by the proxy: it would resolve their names itself, behind our check, and
+   * reaches hosts that we do not.
+   */
+  #create(endpoint: Endpoint): Dispatcher {
+    const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
+    return proxy === undefined ? createPool(endpoint) : createProxied(endpoint.origin, proxy);
+  }
+
+  #touch(key: string, pool: Dispatcher): void {
     this.#pools.delete(key);
     this.#pools.set(key, pool);
   }
@@ -90,6 +99,13 @@ function createPool(endpoint: Endpoint): Pool {
       });
     },
   });
+}
+
+/** All connections to one origin through a proxy, by CONNECT. */
+function createProxied(origin: string, proxy: string): Dispatcher {
+  const agent = new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS, connectTimeout: ABANDONED_CONNECT_MS });
+  // A pool knows its origin; an agent has to be told.
+  return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));
 }
 
 /** A reset says nothing of what happened before on its connection: whether it was used decides about sending again. */

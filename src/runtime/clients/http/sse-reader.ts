@@ -1,5 +1,4 @@
-/** Told about each event that has data. The data is `text.slice(start, end)`, not yet cut out: most readers need not. */
-export type EventListener = (text: string, start: number, end: number) => void;
+import type { EventListener, FrameReader } from './frame-reader.ts';
 
 /** A line or an event longer than this is no event of a model: the stream is refused. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
@@ -15,7 +14,7 @@ const BOM = '\uFEFF';
  * Linear in the bytes: a chunk is cut at its last line break (which is never inside a UTF-8 sequence), so each byte is
  * decoded once and copied at most once.
  */
-export class SseReader {
+export class SseReader implements FrameReader {
   readonly #listener: EventListener;
   /** Bytes after the last line break, not yet decoded. */
   #rest: Buffer[] = [];

@@ -47,6 +47,16 @@ export class CredentialRule {
     return this.#mayUse(read) ? ok(read.value) : err(withheld(this.#client, variable));
   }
 
+  /** A secret that may be there; undefined when it is not, or is not for this client's host. */
+  secret(variable: string): string | undefined {
+    const read = readVariable(this.#environment, variable, 'api_key');
+    return this.#mayUse(read) ? read.value : undefined;
+  }
+
+  missing(variable: string): Failure {
+    return missing(this.#client, variable);
+  }
+
   #mayUse(read: VariableRead): boolean {
     if (!this.#leadsElsewhere || read.source === 'request' || URL_OPTIONS.has(read.option)) return true;
     return this.#declared(read.variable);

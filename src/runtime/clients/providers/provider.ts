@@ -1,3 +1,4 @@
+import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { WireProtocol } from '../http-model-client.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { ClientOptions, MediaUrlHandling } from '../options/client-options.ts';
@@ -13,7 +14,28 @@ export interface HttpProvider {
   /** Where the provider's own service is; absent when a client has to say it. */
   readonly defaultUrl?: string;
   /** Reads what is the provider's own. Faults go to the reader; the result is then not used. */
-  connect(options: ClientOptions, reader: OptionReader): Connection;
+  connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection;
+  /** Variables besides the key that a client may depend on. */
+  readonly variables?: readonly string[];
+  /** Origins of the provider's own service, where there are many: its variables may always go there. */
+  readonly ownOrigins?: RegExp;
+}
+
+/** The value of an environment variable that is no secret; undefined when it is not set. */
+export type Setting = (variable: string) => string | undefined;
+
+/** What a protocol may use besides the key. */
+export interface ProviderAccess {
+  /** A secret of the environment; undefined when it is not set, or not for this host. */
+  readonly secret: (variable: string) => string | undefined;
+  readonly pools: ConnectionPools;
+  /** The definition comes from the files, so it may name files of the server. */
+  readonly trusted: boolean;
+}
+
+/** A credential that is not there, by the variable that would hold it. */
+export interface MissingSecret {
+  readonly missing: string;
 }
 
 /** One client's way to its provider, all but the key. */
@@ -28,7 +50,7 @@ export interface Connection {
   /** Media whose URLs the provider does not take, unless the client says otherwise. */
   readonly mediaUrls?: Readonly<Partial<Record<MediaKind, MediaUrlHandling>>>;
   /** `apiKey` is undefined when the provider needs none and the client gives none. */
-  protocol(apiKey: string | undefined): WireProtocol;
+  protocol(apiKey: string | undefined, access: ProviderAccess): WireProtocol | MissingSecret;
 }
 
 /** The model of a client whose body carries it under `model`. */

@@ -1,5 +1,6 @@
 import type { Provider } from '../../../schema/client.ts';
 import { anthropic } from './anthropic.ts';
+import { awsBedrock } from './aws-bedrock.ts';
 import { azureOpenAi } from './azure-openai.ts';
 import { googleAi } from './google-ai.ts';
 import { ollama } from './ollama.ts';
@@ -8,6 +9,7 @@ import { openAiResponses } from './openai-responses.ts';
 import { openAi } from './openai.ts';
 import { openRouter } from './openrouter.ts';
 import type { HttpProvider } from './provider.ts';
+import { vertexAi } from './vertex-ai.ts';
 
 /** The providers that are asked over HTTP, by name. The strategies and `offline` are not among them. */
 export const HTTP_PROVIDERS: Readonly<Partial<Record<Provider, HttpProvider>>> = {
@@ -19,4 +21,6 @@ export const HTTP_PROVIDERS: Readonly<Partial<Record<Provider, HttpProvider>>> =
   openrouter: openRouter,
   anthropic,
   'google-ai': googleAi,
+  'vertex-ai': vertexAi,
+  'aws-bedrock': awsBedrock,
 };

@@ -1,0 +1,88 @@
+import type { EventListener, FrameReader } from './frame-reader.ts';
+
+/** A message larger than this is no event of a model. AWS's own limit is 24 MB. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+
+/** Lengths and their checksum, before the headers. */
+const PRELUDE_BYTES = 12;
+
+const CHECKSUM_BYTES = 4;
+
+const STRING_HEADER = 7;
+
+/**
+ * Reads the binary frames of an AWS event stream (Smithy, `application/vnd.amazon.eventstream`). Each message is
+ * told as a JSON object with one member: the event's type, or `exception`, and its payload.
+ */
+export class AwsEventReader implements FrameReader {
+  readonly #listener: EventListener;
+  #rest: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(listener: EventListener) {
+    this.#listener = listener;
+  }
+
+  push(chunk: Buffer): boolean {
+    this.#rest.push(chunk);
+    this.#bytes += chunk.length;
+    const needed = this.#needed();
+    if (needed === undefined) return false;
+    if (this.#bytes < needed) return true;
+    const { buffer, end, valid } = this.#messages();
+    this.#rest = end === buffer.length ? [] : [Buffer.from(buffer.subarray(end))];
+    this.#bytes = buffer.length - end;
+    return valid;
+  }
+
+  end(): void {}
+
+  /** Bytes until the first message is whole; undefined when it is too large. */
+  #needed(): number | undefined {
+    if (this.#bytes < PRELUDE_BYTES) return PRELUDE_BYTES;
+    if ((this.#rest[0]?.length ?? 0) < PRELUDE_BYTES) this.#rest = [Buffer.concat(this.#rest)];
+    const length = this.#rest[0]?.readUInt32BE(0) ?? 0;
+    return isMessageLength(length) ? length : undefined;
+  }
+
+  #messages(): { readonly buffer: Buffer; readonly end: number; readonly valid: boolean } {
+    const buffer = this.#rest.length === 1 ? (this.#rest[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#rest);
+    let at = 0;
+    while (buffer.length - at >= PRELUDE_BYTES) {
+      const length = buffer.readUInt32BE(at);
+      if (!isMessageLength(length)) return { buffer, end: at, valid: false };
+      if (buffer.length - at < length) break;
+      this.#message(buffer.subarray(at, at + length));
+      at += length;
+    }
+    return { buffer, end: at, valid: true };
+  }
+
+  #message(message: Buffer): void {
+    const headersEnd = Math.min(PRELUDE_BYTES + message.readUInt32BE(4), message.length - CHECKSUM_BYTES);
+    const headers = stringHeaders(message.subarray(PRELUDE_BYTES, headersEnd));
+    const payload = message.toString('utf8', headersEnd, message.length - CHECKSUM_BYTES);
+    const failed = headers.get(':message-type') !== 'event';
+    const type = failed ? 'exception' : (headers.get(':event-type') ?? 'unknown');
+    const text = `{${JSON.stringify(type)}:${payload === '' ? '{}' : payload}}`;
+    this.#listener(text, 0, text.length);
+  }
+}
+
+function isMessageLength(length: number): boolean {
+  return length >= PRELUDE_BYTES + CHECKSUM_BYTES && length <= MAX_MESSAGE_BYTES;
+}
+
+/** The headers that are strings; a header of another type ends the reading, since its length differs. */
+function stringHeaders(bytes: Buffer): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  let at = 0;
+  while (at + 4 <= bytes.length) {
+    const nameEnd = at + 1 + (bytes[at] ?? 0);
+    if (bytes[nameEnd] !== STRING_HEADER || nameEnd + 3 > bytes.length) break;
+    const valueEnd = nameEnd + 3 + bytes.readUInt16BE(nameEnd + 1);
+    headers.set(bytes.toString('utf8', at + 1, nameEnd), bytes.toString('utf8', nameEnd + 3, valueEnd));
+    at = valueEnd;
+  }
+  return headers;
+}

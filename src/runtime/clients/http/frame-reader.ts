@@ -1,0 +1,10 @@
+/** Cuts the bytes of a streamed response into events. */
+export interface FrameReader {
+  /** Takes the next bytes. False when the stream is beyond its bounds and is not read on. */
+  push(chunk: Buffer): boolean;
+  /** The body ended well. */
+  end(): void;
+}
+
+/** Told about each event. Its data is `text.slice(start, end)`, not yet cut out: most readers need not. */
+export type EventListener = (text: string, start: number, end: number) => void;

@@ -1,0 +1,41 @@
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import type { ConnectionPools } from './connection-pools.ts';
+import { DEFAULT_LIMITS } from './exchange-limits.ts';
+import { HttpExchange } from './http-exchange.ts';
+import type { HttpFault } from './http-fault.ts';
+
+/** A token service answers at once or not at all. */
+const TIMEOUT_MS = 15_000;
+
+/** Posts a body and gives the text of the answer. For what is asked beside models, such as access tokens. */
+export function postOnce(
+  pools: ConnectionPools,
+  url: string,
+  request: { readonly 'content-type': string; readonly body: string },
+): Promise<Result<string, string>> {
+  const target = new URL(url);
+  const headers = ['content-type', request['content-type'], 'accept-encoding', 'identity'];
+  const call = { path: target.pathname + target.search, headers, body: request.body };
+  const dispatcher = pools.to({ origin: target.origin, guard: 'none' });
+  const deadlineAt = performance.now() + TIMEOUT_MS;
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const exchange = new HttpExchange(
+      { dispatcher, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
+      {
+        accepted: () => {},
+        data: (chunk) => chunks.push(chunk),
+        ended: () => resolve(ok(Buffer.concat(chunks).toString('utf8'))),
+        failed: (fault) => resolve(err(described(fault))),
+      },
+    );
+    exchange.start();
+  });
+}
+
+/** Without the body of an error: it may quote what was sent. */
+function described(fault: HttpFault): string {
+  if (fault.kind === 'status') return `the service answered ${fault.status}`;
+  return fault.kind === 'timeout' ? 'the service did not answer in time' : fault.message;
+}

@@ -1,0 +1,50 @@
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import type { Program } from '../../schema/program.ts';
+import { createModelClient } from './create-model-client.ts';
+import { DeclaredHosts } from './declared-hosts.ts';
+import { ConnectionPools } from './http/connection-pools.ts';
+import { planClient } from './strategies/client-plan.ts';
+import type { ClientPlan } from './strategies/client-plan.ts';
+
+/** A client that functions use and that cannot be asked, since a variable is not set. */
+export interface MissingCredential {
+  readonly client: string;
+  readonly variable: string;
+}
+
+/** For a warning at start: calls of these clients will fail with `missing_credential` unless requests bring the variable. */
+export function missingCredentials(
+  program: Program,
+  env: Readonly<Record<string, string>>,
+): readonly MissingCredential[] {
+  const definitions = indexDefinitions(program);
+  const environment = { server: env };
+  const services = {
+    pools: new ConnectionPools(env),
+    declaredHosts: new DeclaredHosts(program.clients, env),
+    offline: { answer: () => '' },
+  };
+  const missing = new Map<string, MissingCredential>();
+  for (const name of new Set(program.functions.map((fn) => fn.client))) {
+    const plan = planClient(name, {
+      find: (wanted) => {
+        const definition = definitions.clients.get(wanted);
+        return definition === undefined ? undefined : { definition, from: 'files' };
+      },
+      names: () => definitions.clients.keys(),
+      policy: (wanted) => definitions.retryPolicies.get(wanted),
+      environment,
+    });
+    for (const source of plan.ok ? singleClients(plan.value) : []) {
+      const made = createModelClient(source, { environment, privateUrls: true }, services);
+      if (made.ok || made.failure.kind !== 'failure') continue;
+      const { failure } = made.failure;
+      if (failure.code === 'missing_credential') missing.set(failure.client, failure);
+    }
+  }
+  return [...missing.values()].map(({ client, variable }) => ({ client, variable }));
+}
+
+function singleClients(plan: ClientPlan): ReadonlyArray<Extract<ClientPlan, { kind: 'single' }>['source']> {
+  return plan.kind === 'single' ? [plan.source] : plan.members.flatMap((member) => singleClients(member));
+}

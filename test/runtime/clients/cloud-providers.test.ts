@@ -1,0 +1,303 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import { AwsEventReader } from '../../../src/runtime/clients/http/aws-event-reader.ts';
+import { signAwsRequest } from '../../../src/runtime/clients/providers/sign-aws-request.ts';
+import type { Message } from '../../../src/runtime/prompt/message.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import type { Asked } from '../../support/ask-client.ts';
+import { head, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+beforeEach(() => fake.clear());
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+
+interface Asking {
+  readonly streamed?: boolean;
+  readonly messages?: readonly Message[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function asked(provider: Provider, options: Readonly<Record<string, JsonValue>>, asking: Asking = {}): Promise<Asked> {
+  return ask(makeClient(clientDefinition(provider, options), services, asking.env), asking);
+}
+
+const ROLES: readonly Message[] = [
+  { role: 'system', parts: [{ kind: 'text', text: 'Sys' }] },
+  { role: 'user', parts: [{ kind: 'text', text: 'Hello w', metadata: { cache_control: { type: 'ephemeral' } } }] },
+  { role: 'assistant', parts: [{ kind: 'text', text: 'Asst' }] },
+];
+
+test('a request is signed as in the test suite that AWS publishes (post-vanilla)', () => {
+  const request = {
+    host: 'example.amazonaws.com',
+    path: '/',
+    body: '',
+    region: 'us-east-1',
+    service: 'service',
+    headers: {},
+  };
+  const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+  expect(signAwsRequest(request, credentials, new Date('2015-08-30T12:36:00Z'))).toEqual({
+    'x-amz-date': '20150830T123600Z',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
+  });
+});
+
+const BEDROCK = {
+  model: 'anthropic.claude-3-haiku:0',
+  region: 'us-east-1',
+  access_key_id: 'AK',
+  secret_access_key: 'SK',
+  inference_configuration: { max_tokens: 100, temperature: 0.5 },
+  additional_model_request_fields: { foo: 1 },
+};
+
+const CONVERSE = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 4, outputTokens: 2 },
+};
+
+test('aws-bedrock: a call', async () => {
+  fake.answer(status(200, CONVERSE));
+  const options = { ...BEDROCK, endpoint_url: fake.url, allowed_role_metadata: 'all' };
+  const { result } = await asked('aws-bedrock', options, { messages: ROLES });
+  expect(result).toEqual({
+    ok: true,
+    value: { text: 'Hello', finishReason: 'end_turn', inputTokens: 4, outputTokens: 2 },
+  });
+  const [request] = fake.requests;
+  expect(request?.path).toBe('/model/anthropic.claude-3-haiku%3A0/converse');
+  expect(request?.headers['authorization']).toMatch(
+    /^AWS4-HMAC-SHA256 Credential=AK\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=[0-9a-f]{64}$/u,
+  );
+  expect(request?.json).toEqual({
+    additionalModelRequestFields: { foo: 1 },
+    inferenceConfig: { maxTokens: 100, temperature: 0.5 },
+    messages: [
+      { role: 'user', content: [{ text: 'Hello w' }, { cachePoint: { type: 'default' } }] },
+      { role: 'assistant', content: [{ text: 'Asst' }] },
+    ],
+    system: [{ text: 'Sys' }],
+  });
+});
+
+test('aws-bedrock: keys of the environment, with their session', async () => {
+  fake.answer(status(200, CONVERSE));
+  const env = {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'EK',
+    AWS_SECRET_ACCESS_KEY: 'ES',
+    AWS_SESSION_TOKEN: 'ET',
+  };
+  const { result } = await asked('aws-bedrock', { model: 'm', endpoint_url: fake.url }, { env });
+  expect(result.ok).toBe(true);
+  expect(fake.requests[0]?.headers['x-amz-security-token']).toBe('ET');
+  expect(fake.requests[0]?.headers['authorization']).toContain('Credential=EK/');
+  expect(fake.requests[0]?.headers['authorization']).toContain('x-amz-security-token');
+});
+
+test('aws-bedrock: without keys the variable is named; a bearer token needs none', async () => {
+  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
+  expect(() => makeClient(definition, services)).toThrow('AWS_ACCESS_KEY_ID');
+  fake.answer(status(200, CONVERSE));
+  await asked('aws-bedrock', { model: 'm', region: 'r', endpoint_url: fake.url, api_key: 'bk' });
+  expect(fake.requests[0]?.headers['authorization']).toBe('Bearer bk');
+});
+
+/** One frame of an AWS event stream; checksums are zero, since TLS carries them. */
+function frame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
+  const names = Object.entries(headers).map(([name, value]) => {
+    const bytes = Buffer.alloc(1 + name.length + 3 + value.length);
+    bytes.writeUInt8(name.length, 0);
+    bytes.write(name, 1);
+    bytes.writeUInt8(7, 1 + name.length);
+    bytes.writeUInt16BE(value.length, 2 + name.length);
+    bytes.write(value, 4 + name.length);
+    return bytes;
+  });
+  const named = Buffer.concat(names);
+  const body = Buffer.from(JSON.stringify(payload));
+  const prelude = Buffer.alloc(12);
+  prelude.writeUInt32BE(16 + named.length + body.length, 0);
+  prelude.writeUInt32BE(named.length, 4);
+  return Buffer.concat([prelude, named, body, Buffer.alloc(4)]);
+}
+
+function event(type: string, payload: object): Buffer {
+  return frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload);
+}
+
+function frames(bytes: Buffer): Behaviour {
+  const headers = { 'content-type': 'application/vnd.amazon.eventstream', 'content-length': String(bytes.length) };
+  return (_request, wire) => {
+    wire.write(head(200, headers));
+    for (let at = 0; at < bytes.length; at += 50) wire.write(bytes.subarray(at, at + 50));
+  };
+}
+
+const STREAM = [
+  event('messageStart', { role: 'assistant' }),
+  event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hel' } }),
+  event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'lo "é"' } }),
+  event('contentBlockStop', { contentBlockIndex: 0 }),
+  event('messageStop', { stopReason: 'max_tokens' }),
+  event('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
+];
+
+test('aws-bedrock: a stream', async () => {
+  fake.answer(frames(Buffer.concat(STREAM)));
+  const { result, pieces } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
+  expect(result).toEqual({
+    ok: true,
+    value: { text: 'Hello "é"', finishReason: 'max_tokens', inputTokens: 4, outputTokens: 2 },
+  });
+  expect(pieces.join('')).toBe('Hello "é"');
+  expect(fake.requests[0]?.path).toContain('/converse-stream');
+});
+
+test('aws-bedrock: an exception inside of a stream', async () => {
+  const exception = frame(
+    { ':message-type': 'exception', ':exception-type': 'throttlingException' },
+    { message: 'slow down' },
+  );
+  fake.answer(frames(Buffer.concat([...STREAM.slice(0, 2), exception])));
+  const { result } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
+  expect(result).toMatchObject({ ok: false, failure: { failure: { message: expect.stringContaining('slow down') } } });
+});
+
+function read(chunks: readonly Buffer[]): readonly string[] {
+  const events: string[] = [];
+  const reader = new AwsEventReader((text, start, end) => events.push(text.slice(start, end)));
+  for (const chunk of chunks) expect(reader.push(chunk)).toBe(true);
+  return events;
+}
+
+test('every cut of an event stream gives the same events', () => {
+  const bytes = Buffer.concat(STREAM);
+  const whole = read([bytes]);
+  expect(whole).toHaveLength(STREAM.length);
+  for (let at = 0; at < bytes.length; at += 1) expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole);
+  expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
+});
+
+test('lengths that make no sense end an event stream', () => {
+  for (const length of [0, 15, 0xffffffff]) {
+    const bytes = Buffer.alloc(20);
+    bytes.writeUInt32BE(length, 0);
+    expect(new AwsEventReader(() => {}).push(bytes)).toBe(false);
+  }
+});
+
+const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+function account(): Readonly<Record<string, string>> {
+  return {
+    client_email: 'svc@example.com',
+    private_key: KEYS.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    token_uri: `${fake.url}/token`,
+    project_id: 'proj',
+  };
+}
+
+const GOOGLE_REPLY = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] };
+
+/** A token service and a model on one host. */
+const google: Behaviour = (request, wire) => {
+  const answer =
+    request.path === '/token' ? { access_token: `t${fake.requests.length}`, expires_in: 3600 } : GOOGLE_REPLY;
+  return status(200, answer)(request, wire);
+};
+
+test('vertex-ai: a service account signs for a token, which is kept', async () => {
+  fake.answer(google);
+  const definition = clientDefinition('vertex-ai', {
+    model: 'gemini',
+    base_url: `${fake.url}/v1`,
+    credentials: account(),
+  });
+  const client = makeClient(definition, services);
+  const first = await Promise.all([ask(client), ask(client)]);
+  const [token, ...calls] = fake.requests;
+  expect(first.every(({ result }) => result.ok && result.value.text === 'Hello')).toBe(true);
+  expect(calls.map((call) => `${call.path} ${call.headers['authorization']}`)).toEqual([
+    '/v1/gemini:generateContent Bearer t1',
+    '/v1/gemini:generateContent Bearer t1',
+  ]);
+  await ask(client);
+  expect(fake.requests.filter((request) => request.path === '/token')).toHaveLength(1);
+  const assertion = new URLSearchParams(token?.body).get('assertion') ?? '';
+  const [header = '', claims = '', signature = ''] = assertion.split('.');
+  expect(createVerify('RSA-SHA256').update(`${header}.${claims}`).verify(KEYS.publicKey, signature, 'base64url')).toBe(
+    true,
+  );
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+    iss: 'svc@example.com',
+    aud: `${fake.url}/token`,
+  });
+});
+
+test('vertex-ai: credentials of the environment', async () => {
+  fake.answer(google);
+  const env = { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: JSON.stringify(account()) };
+  const { result } = await asked('vertex-ai', { model: 'gemini', base_url: fake.url }, { env });
+  expect(result.ok).toBe(true);
+});
+
+test('vertex-ai: a model of Anthropic is asked in its own way', async () => {
+  const reply = { content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn' };
+  fake.answer((request, wire) =>
+    request.path === '/token' ? google(request, wire) : status(200, reply)(request, wire),
+  );
+  const options = {
+    model: 'claude',
+    base_url: fake.url,
+    anthropic_version: 'vertex-2023-10-16',
+    credentials: account(),
+  };
+  const { result } = await asked('vertex-ai', options);
+  expect(result.ok && result.value.text).toBe('Hello');
+  expect(fake.requests[1]).toMatchObject({
+    path: '/claude:rawPredict',
+    json: { anthropic_version: 'vertex-2023-10-16', max_tokens: 4096 },
+  });
+});
+
+test('vertex-ai: a stream', async () => {
+  const events = [`data: ${JSON.stringify(GOOGLE_REPLY)}\n\n`];
+  fake.answer((request, wire) => (request.path === '/token' ? google(request, wire) : sse(events)(request, wire)));
+  const options = { model: 'gemini', base_url: fake.url, credentials: account() };
+  const { pieces } = await asked('vertex-ai', options, { streamed: true });
+  expect(pieces).toEqual(['Hello']);
+  expect(fake.requests[1]?.path).toBe('/gemini:streamGenerateContent?alt=sse');
+});
+
+test('vertex-ai: a token that cannot be had is a failure of the client, without the assertion in it', async () => {
+  fake.answer(status(400, { error: 'invalid_grant' }));
+  const { result } = await asked('vertex-ai', { model: 'm', base_url: fake.url, credentials: account() });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { failure: { message: 'The client "Tested" could not get an access token: the service answered 400' } },
+  });
+});
+
+test.each<[Readonly<Record<string, JsonValue>>, string]>([
+  [{ model: 'm' }, 'options.location'],
+  [{ model: 'm', location: 'a.evil.example/' }, 'options.location'],
+  [{ location: 'us-central1' }, 'options.model'],
+  [{ model: 'm', location: 'us-central1' }, 'GOOGLE_APPLICATION_CREDENTIALS'],
+])('vertex-ai: %j is refused', (options, message) => {
+  expect(() => makeClient(clientDefinition('vertex-ai', options), services)).toThrow(message);
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { renderText } from './sample-program.ts';
+
+// How arguments of every type print.
+
+const DEFINITIONS = `
+enum Color {
+  RED
+  GREEN @alias("verde")
+}
+
+class Point {
+  x float
+  y float? @alias("why")
+  tags string[]
+  color Color?
+  next Point?
+  more map<string, Point>?
+}
+
+class Other {
+  only string
+}
+
+type Anything = string | int | float | bool | null | Anything[] | map<string, Anything>
+`;
+
+test.each<readonly [string, unknown, string]>([
+  ['string', 'a "b"', 'a "b"'],
+  ['int', 3, '3'],
+  ['int', -0, '0'],
+  ['float', 3, '3.0'],
+  ['float', 3.25, '3.25'],
+  ['float', 1e21, '1000000000000000000000.0'],
+  ['float', 1e-7, '0.0000001'],
+  ['float?', 2, '2.0'],
+  ['float?', null, 'null'],
+  ['float?', undefined, ''],
+  ['float[]', [1, 2.5], '[1.0, 2.5]'],
+  ['map<string, float>', { a: 1 }, '{"a": 1.0}'],
+  ['int | float', 3, '3'],
+  ['float | int', 3, '3.0'],
+  ['int | float', 3.5, '3.5'],
+  ['bool', true, 'true'],
+  ['null', null, 'null'],
+  ['"x" | "y"', 'x', 'x'],
+  ['1 | 2', 2, '2'],
+  ['string[]', ['a', 'b "c"', 'd\n'], '["a", "b \\"c\\"", "d\\n"]'],
+  ['string[][]', [['a'], []], '[["a"], []]'],
+  ['(string?)[]', ['a', null], '["a", none]'],
+  ['Color', 'GREEN', 'verde'],
+  ['Color?', 'RED', 'RED'],
+  ['Color | string', 'GREEN', 'verde'],
+  ['Color | string', 'BLUE', 'BLUE'],
+  ['Color[]', ['GREEN', 'RED'], '[verde, RED]'],
+  ['map<Color, int>', { GREEN: 1 }, '{"GREEN": 1}'],
+  ['map<string, Color>', { a: 'GREEN' }, '{"a": verde}'],
+  ['Anything', { a: [1, 2.5, null, { b: 'x' }] }, '{"a": [1, 2.5, none, {"b": "x"}]}'],
+  ['Point', { x: 1, tags: [] }, '{\n    "x": 1.0,\n    "tags": [],\n}'],
+  [
+    'Point',
+    { x: 1, y: 2, tags: ['a', 'b'], color: 'GREEN', next: { x: 0.5, tags: [] } },
+    '{\n    "x": 1.0,\n    "why": 2.0,\n    "tags": [\n        "a",\n        "b",\n    ],\n    "color": verde,\n' +
+      '    "next": {\n        "x": 0.5,\n        "tags": [],\n    },\n}',
+  ],
+  ['Point | Other', { only: 'x' }, '{\n    "only": "x",\n}'],
+  ['Other | Point', { x: 1, tags: [] }, '{\n    "x": 1.0,\n    "tags": [],\n}'],
+  ['Point[] | Color[]', ['GREEN'], '[verde]'],
+  ['Other[]', [{ only: 'x' }], '[{\n    "only": "x",\n}]'],
+])('%s %j', (type, value, expected) => {
+  const setup = { definitions: DEFINITIONS, parameters: `v: ${type}`, args: { v: value } };
+  expect(renderText('{{ v }}', setup)).toBe(expected);
+});
+
+test.each([
+  ['p.x', '1.0'],
+  ['p.x + 1', '2.0'],
+  ['p.x|int', '1'],
+  ['p.why', ''],
+  ['p.y', 'null'],
+  ['p.color', 'verde'],
+  ['p.color.value', 'GREEN'],
+  ['p.color == Color.GREEN', 'true'],
+  ['p.color == "GREEN"', 'true'],
+  ['p.color in ["GREEN"]', 'true'],
+  ['p.color is string', 'false'],
+  ['p.more.k.x', '4.0'],
+  ['p.more["k"].tags[0]', 't'],
+  ['p.next is defined', 'false'],
+  ['p|length', '5'],
+  ['p.keys()|join(",")', 'x,y,tags,color,more'],
+  ['p is mapping', 'true'],
+  ['"x" in p', 'true'],
+  ['p == p', 'true'],
+  ['p.items()|first', '["x", 1.0]'],
+  ['p|tojson', '{"x":1.0,"y":null,"tags":["a"],"color":"verde","more":{"k":{"x":4.0,"tags":["t"]}}}'],
+  ['p|format(type="json")', '{"x":1.0,"why":null,"tags":["a"],"color":"verde","more":{"k":{"x":4.0,"tags":["t"]}}}'],
+  ['p.constructor', ''],
+  ['p["__proto__"]', ''],
+])('%s of an instance', (expression, expected) => {
+  const p = { x: 1, y: null, tags: ['a'], color: 'GREEN', more: { k: { x: 4, tags: ['t'] } } };
+  expect(renderText(`{{ ${expression} }}`, { definitions: DEFINITIONS, parameters: 'p: Point', args: { p } })).toBe(
+    expected,
+  );
+});

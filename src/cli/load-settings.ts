@@ -9,6 +9,9 @@ import type { ExitCode, Terminal } from './terminal.ts';
 /** Settings of the commands that only compile. */
 export const COMPILE_SETTINGS: readonly SettingKey[] = ['from', 'versionCheck', 'features'];
 
+/** Settings of the formatter. */
+export const FORMAT_SETTINGS: readonly SettingKey[] = ['from'];
+
 /** Settings of the server: all. */
 export const SERVE_SETTINGS = Object.keys(SETTINGS) as readonly SettingKey[];
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { checkCommand } from './commands/check.ts';
+import { fmtCommand } from './commands/fmt.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
 import { initCommand } from './commands/init.ts';
 import { openapiCommand } from './commands/openapi.ts';
@@ -13,6 +14,7 @@ export type DescribeCommand = (terminal: Terminal, finish: (code: ExitCode) => v
 const COMMANDS: readonly DescribeCommand[] = [
   serveCommand,
   checkCommand,
+  fmtCommand,
   initCommand,
   openapiCommand,
   healthcheckCommand,

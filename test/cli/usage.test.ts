@@ -44,7 +44,7 @@ test.each(['--version', '-v'])('%s prints the version and nothing else', async (
 test.each(['--help', '-h', 'help'])('%s lists the commands', async (flag) => {
   const { code, out } = await svc(flag);
   expect(code).toBe(0);
-  for (const name of ['serve', 'check', 'init', 'openapi', 'healthcheck']) expect(out).toContain(`\n  ${name} `);
+  for (const name of ['serve', 'check', 'init', 'openapi', 'healthcheck', 'fmt']) expect(out).toContain(`\n  ${name} `);
 });
 
 test.each(['serve --help', 'help serve'])('%s names every flag, its default and its variable', async (line) => {

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from '../../../src/compiler/1-parse/parse.ts';
+import { tokenize } from '../../../src/compiler/1-parse/tokenize.ts';
+import { formatSource } from '../../../src/compiler/format-source.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+
+/** All definition files of the project that have no syntax error, samples of other tests included. */
+const files = ['svc_src', 'test']
+  .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => `${root}/${path}`))
+  .filter((path) => /\.(?:svc|baml)$/u.test(path))
+  .map((path) => new SourceFile(path, readFileSync(path, 'utf8')))
+  .filter((file) => problemsOf(file.text).length === 0);
+
+function problemsOf(text: string): readonly string[] {
+  const { diagnostics } = parse(new SourceFile('a.svc', text));
+  return diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+}
+
+/** Everything but white space, in order. */
+function wordsOf(text: string): readonly string[] {
+  const words = tokenize(text).filter((token) => token.tokenType.name !== 'WhiteSpace');
+  return words.map((token) => (token.tokenType.name.endsWith('Comment') ? token.image.trimEnd() : token.image));
+}
+
+test('there are samples to lay out', () => {
+  expect(files.length).toBeGreaterThanOrEqual(60);
+});
+
+test('laying out changes nothing but white space, comments and prompts included', () => {
+  for (const { path, text } of files) expect(wordsOf(formatSource(text)), path).toEqual(wordsOf(text));
+});
+
+test('what was read without an error still is', () => {
+  for (const { path, text } of files) expect(problemsOf(formatSource(text)), path).toEqual([]);
+});
+
+test('laid out twice is laid out once', () => {
+  for (const { path, text } of files) {
+    const once = formatSource(text);
+    expect(formatSource(once), path).toBe(once);
+  }
+});
+
+test('the sample definitions are laid out already', () => {
+  const samples = files.filter(({ path }) => path.startsWith('svc_src'));
+  expect(samples.length).toBeGreaterThanOrEqual(5);
+  for (const { path, text } of samples) expect(formatSource(text), path).toBe(text);
+});
+
+const UNTIDY = `
+
+// A comment stays.   
+class   A {
+
+      b   string
+    @description("below")
+  c int // at the end
+
+
+      d   "x"
+  | "y"
+@@alias("Z")
+
+}
+function F(
+a: string
+) -> string {
+client   Offline
+prompt #"
+      untouched   {{ a }}
+   "#
+}`;
+
+const TIDY = `// A comment stays.
+class A {
+  b string
+    @description("below")
+  c int // at the end
+
+  d "x"
+    | "y"
+  @@alias("Z")
+}
+function F(
+  a: string
+) -> string {
+  client Offline
+  prompt #"
+      untouched   {{ a }}
+   "#
+}
+`;
+
+test('lines are indented by their brackets, empty lines are at most one, prompts stay', () => {
+  expect(formatSource(UNTIDY)).toBe(TIDY);
+});
+
+const crlf = (text: string) => text.replaceAll('\n', '\r\n');
+
+test('a file with CRLF keeps CRLF', () => {
+  expect(formatSource(crlf(UNTIDY))).toBe(crlf(TIDY));
+});
+
+test('an empty file stays empty', () => {
+  expect(formatSource('')).toBe('');
+  expect(formatSource('\n\n')).toBe('');
+});

@@ -2,7 +2,7 @@ import type { DefinitionIndex } from './definition-index.ts';
 import type { Type } from './type.ts';
 
 /** The types written inside a type; nothing for those that only name another one. */
-export function insideOf(type: Type): readonly Type[] {
+function insideOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element];
   if (type.kind === 'map') return [type.key, type.value];
   return type.kind === 'union' ? type.members : [];

@@ -86,7 +86,7 @@ export function functionType(
   return { name, parameters: named, returns, client: 'offline/echo', prompt, examples: [], ...more };
 }
 
-export function definitions(parts: Partial<Definitions>): Definitions {
+function definitions(parts: Partial<Definitions>): Definitions {
   const none = {
     classes: [],
     enums: [],

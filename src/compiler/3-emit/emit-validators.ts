@@ -45,7 +45,7 @@ function createAjv(): Ajv {
     strictTypes: false,
     validateSchema: false,
     logger: false,
-    // Unoptimized: the optimizer takes as long as all the rest, and V8 does the same work better.
+    // The optimizer takes as long as all the rest and saves less than half a microsecond per call.
     code: { source: true, optimize: false },
   });
 }

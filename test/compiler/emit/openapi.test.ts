@@ -332,6 +332,16 @@ test('with a key there is a security scheme, 403, and probes that stay open', ()
   expect(openApiFaults(closed)).toEqual([]);
 });
 
+test('the paths of feature beta are there with it only', () => {
+  const functions = [functionType('Do', { text: string }, int)];
+  const { openapi } = programOf({ functions }, { beta: true });
+  expect(openApiFaults(openapi)).toEqual([]);
+  expect(resolve('#/paths/~1render~1Do/post/operationId', openapi)).toBe('renderDo');
+  const content = resolve('#/paths/~1parse~1Do/post/responses/200/content', openapi);
+  expect(content).toEqual({ 'application/json': { schema: { type: 'integer', format: 'int64' } } });
+  expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
+});
+
 test('the order of definitions does not change the document', () => {
   const functions = ['B', 'A', 'C'].map((name) => functionType(name, { x: classRef('Resume') }, classRef('Growing')));
   const reversed = {

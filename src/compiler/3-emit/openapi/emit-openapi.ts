@@ -26,7 +26,7 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
   const operationIds = new NameAllocator();
   const functions = [...index.functions.values()].toSorted((a, b) => compareText(a.name, b.name));
   for (const { name } of functions) operationIds.reserve(name);
-  const parts = { index, types, own, schemaNames, operationIds, apiKey: options.apiKey };
+  const parts = { index, types, own, schemaNames, operationIds, apiKey: options.apiKey, beta: options.beta };
   const emitted = functions.map((fn) => functionPaths(fn, parts));
   const schemas = [...types.components, ...emitted.flatMap((one) => one.schemas)];
   const responses = errorResponseComponents(own.ref('SvcError'), options);

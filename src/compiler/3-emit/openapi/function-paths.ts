@@ -27,6 +27,8 @@ export interface PathParts {
   readonly schemaNames: NameAllocator;
   readonly operationIds: NameAllocator;
   readonly apiKey: boolean;
+  /** With the paths of feature `beta`. */
+  readonly beta: boolean;
 }
 
 export interface FunctionPaths {
@@ -61,6 +63,7 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
     paths: [
       [`/call/${fn.name}`, operation(call, request, parts.apiKey)],
       [`/stream/${fn.name}`, operation(stream, request, parts.apiKey)],
+      ...(parts.beta ? betaPaths(fn, { request, result }, parts) : []),
     ],
     schemas: [
       [requestName, requestSchema(fn, parts)],
@@ -68,6 +71,40 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
     ],
   };
 }
+
+/** `POST /render/{name}` and `POST /parse/{name}`: the two halves of a call, without a model. */
+function betaPaths(
+  fn: FunctionType,
+  call: { readonly request: JsonObject; readonly result: JsonObject },
+  parts: PathParts,
+): FunctionPaths['paths'] {
+  const reply = { ...objectSchema({ text: { type: 'string' } }), additionalProperties: false };
+  const render = {
+    operationId: parts.operationIds.allocate(`render${fn.name}`),
+    summary: `Messages that ${fn.name} would send`,
+    response: success('The messages.', plainHeaders(), 'application/json', RENDERED),
+  };
+  const parse = {
+    operationId: parts.operationIds.allocate(`parse${fn.name}`),
+    summary: `Value that ${fn.name} would make of a reply`,
+    response: success('The value.', plainHeaders(), 'application/json', call.result),
+  };
+  const body = { required: true, content: { 'application/json': { schema: reply } } };
+  return [
+    [`/render/${fn.name}`, operation(render, call.request, parts.apiKey)],
+    [`/parse/${fn.name}`, operation(parse, body, parts.apiKey)],
+  ];
+}
+
+const RENDERED: JsonObject = objectSchema({
+  messages: {
+    type: 'array',
+    items: objectSchema({
+      role: { type: 'string' },
+      parts: { type: 'array', items: { type: 'object', additionalProperties: true } },
+    }),
+  },
+});
 
 function operation(
   { response, ...texts }: { readonly response: JsonObject } & Record<string, JsonValue>,

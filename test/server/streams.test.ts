@@ -229,7 +229,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await stall(reader, stream);
     await sleep(1_000);
     expect(stream.context.cancellation.cancelled).toBe(false);
-    await until(() => stream.context.cancellation.cancelled);
+    await until(() => stream.context.cancellation.cancelled, 10_000);
     expect(server.services.active.size).toBe(0);
     expect(await server.services.metricsText()).toContain('svc_stream_cuts_total 1');
     reader.socket.resume();

@@ -2,6 +2,9 @@ import type { HeaderList, HttpResponse } from '../transport.ts';
 import type { StreamLimits } from './stream-limits.ts';
 import type { StreamSweep, Swept } from './stream-sweep.ts';
 
+/** Well under the 8 to 12 seconds after which a transport may cut a reader that takes nothing. */
+const KEEP_WAITING_MS = 4_000;
+
 /** A line that readers ignore. */
 const COMMENT = ':\n\n';
 
@@ -30,6 +33,7 @@ export class EventStream implements Swept {
   #writable = true;
   #lastWriteAt = 0;
   #lastProgressAt = 0;
+  #lastWaitAt = 0;
 
   constructor(response: HttpResponse, sweep: StreamSweep, owner: EventStreamOwner) {
     this.#response = response;
@@ -84,7 +88,10 @@ export class EventStream implements Swept {
     if (this.#writable) {
       if (now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
     } else if (now - this.#lastProgressAt >= stalledReaderMs) this.#owner.stalled();
-    else this.#response.keepWaiting();
+    else if (now - this.#lastWaitAt >= KEEP_WAITING_MS) {
+      this.#lastWaitAt = now;
+      this.#response.keepWaiting();
+    }
   }
 
   #write(text: string): void {

@@ -113,7 +113,8 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     if (this.#closed) return;
     this.#closed = true;
     this.#transport.bodies.delete(this);
-    this.#incoming.destroy();
+    // Destroying a message that is complete would leave the connection open.
+    this.#incoming.socket.destroy();
   }
 
   expire(now: number): void {

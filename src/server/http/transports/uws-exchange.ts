@@ -105,8 +105,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   }
 
   keepWaiting(): void {
-    // Also starts the library's write timer anew. There is no way to stop it while the client takes nothing.
-    if (!this.#closed) this.#native.resume();
+    if (!this.#closed) this.#writer?.keepWaiting();
   }
 
   onAborted(listener: () => void): void {

@@ -45,6 +45,16 @@ export class UwsWriter {
     this.#pump();
   }
 
+  /**
+   * Starts the library's write timer anew, which it does with each write: one piece goes into its buffer, where it waits
+   * with the others. To be called every few seconds, not more often: the buffer grows by that piece.
+   */
+  keepWaiting(): void {
+    if (!this.#blocked || this.#finished) return;
+    this.#writeNext(this.#queue.shift() ?? this.#filler);
+    if (!this.#blocked) this.#drained();
+  }
+
   #pump(): boolean {
     if (!this.#opened) return true;
     while (!this.#blocked && this.#queue.length > 0) this.#writeNext(this.#queue.shift() ?? '');
@@ -80,9 +90,13 @@ export class UwsWriter {
   #onWritable(): boolean {
     this.#blocked = false;
     if (this.#queue.length === 0) this.#queue.push(this.#filler);
+    this.#drained();
+    return true;
+  }
+
+  #drained(): void {
     this.#pump();
     if (!this.#finished) this.drainListener?.(!this.#blocked);
-    return true;
   }
 }
 

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
+import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
+import type { MetricData } from '../../src/server/protocol.ts';
+import { REPORT } from './support/scripted-runtime.ts';
+
+async function worker(calls: number, name = 'Greet'): Promise<readonly MetricData[]> {
+  const metrics = new ProcessMetrics(['Greet'], {
+    connections: () => 2,
+    waiting: () => 0,
+    parseQueue: () => 0,
+    droppedLogLines: () => 0,
+  });
+  for (let call = 0; call < calls; call += 1) {
+    metrics.callStarted('call');
+    metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });
+  }
+  // As it comes over the channel.
+  return JSON.parse(JSON.stringify(await metrics.data())) as readonly MetricData[];
+}
+
+function valueOf(text: string, series: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));
+}
+
+const TOTAL = 'svc_requests_total{function="Greet",route="call",status="200"}';
+const COUNT = 'svc_request_duration_seconds_count{function="Greet"}';
+
+it('adds up counters, histograms and gauges of all workers', async () => {
+  const text = await new MergedMetrics().text([await worker(3), await worker(4)], 2);
+  expect(valueOf(text, TOTAL)).toBe(7);
+  expect(valueOf(text, COUNT)).toBe(7);
+  expect(valueOf(text, 'svc_request_duration_seconds_bucket{le="0.005",function="Greet"}')).toBe(7);
+  expect(valueOf(text, 'svc_connections')).toBe(4);
+  expect(valueOf(text, 'svc_workers')).toBe(2);
+});
+
+it('keeps the counters of workers that are gone, however many, and not their gauges', async () => {
+  const metrics = new MergedMetrics();
+  let last = 0;
+  for (let gone = 1; gone <= 20; gone += 1) {
+    metrics.retire(await worker(2));
+    const total = valueOf(await metrics.text([await worker(1)], 1), TOTAL);
+    expect(total).toBe(gone * 2 + 1);
+    expect(total).toBeGreaterThan(last);
+    last = total;
+  }
+  expect(valueOf(await metrics.text([await worker(1)], 1), 'svc_connections')).toBe(2);
+});
+
+it('counts restarts and names the program', async () => {
+  const metrics = new MergedMetrics();
+  metrics.restarted('crash');
+  metrics.serving('old', '1.0.0');
+  metrics.serving('new', '1.0.0');
+  const text = await metrics.text([], 0);
+  expect(valueOf(text, 'svc_worker_restarts_total{reason="crash"}')).toBe(1);
+  expect(text).not.toContain('hash="old"');
+  expect(valueOf(text, 'svc_program_info{hash="new",version="1.0.0"}')).toBe(1);
+});
+
+it('has one label for all functions that do not exist', async () => {
+  const text = await new MergedMetrics().text([await worker(1, 'Nope1'), await worker(1, 'Nope2')], 2);
+  expect(valueOf(text, TOTAL.replace('Greet', 'unknown'))).toBe(2);
+});

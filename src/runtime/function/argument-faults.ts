@@ -169,7 +169,8 @@ function literalFields(type: ClassType | undefined): ReadonlyArray<{ readonly na
 
 function unknownKey(what: string, key: string, known: readonly string[]): string {
   const allowed = known.length === 0 ? `no ${what}s are allowed` : `allowed: ${names(known)}`;
-  return `unknown ${what} ${quoted(key)}${didYouMeanShort(key, known) || `; ${allowed}`}`;
+  const near = didYouMeanShort(key, what === 'parameter' ? [...known, ...OPTION_KEYS] : known);
+  return `unknown ${what} ${quoted(key)}${near || `; ${allowed}`}`;
 }
 
 /** Edit distance costs the product of the lengths, so long text gets no suggestion. */

@@ -197,6 +197,9 @@ test('options keys are let through whatever is in them, other unknown keys are n
   expect(faultsIn({ a: int }, { a: 1, zzzzzz: 5 })).toEqual([
     { path: 'zzzzzz', message: 'unknown parameter "zzzzzz"; allowed: "a"' },
   ]);
+  expect(faultsIn({ a: int }, { a: 1, __baml_options__: {} })).toEqual([
+    { path: '__baml_options__', message: 'unknown parameter "__baml_options__". Did you mean "__svc_options__"?' },
+  ]);
   expect(faultsIn({}, json('{"__proto__": 1}'))).toEqual([
     { path: '__proto__', message: 'unknown parameter "__proto__"; no parameters are allowed' },
   ]);

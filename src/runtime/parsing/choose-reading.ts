@@ -3,7 +3,7 @@ import { CandidateFinder, type Candidate, type FenceBody } from './text/candidat
 import { closersOf, OPEN_BRACE, OPEN_BRACKET, skipSpace } from './text/characters.ts';
 import { ExactScanner } from './text/exact-scanner.ts';
 import { stringNode, ValueNode } from './text/value-node.ts';
-import { MAX_DEPTH } from './text/value-reader.ts';
+import { MAX_DEPTH } from './text/open-containers.ts';
 import { Coerced, MARK, misfit, type Misfit, type Outcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { readingWeight } from './coercion/rank.ts';

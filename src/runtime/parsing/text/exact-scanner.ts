@@ -10,7 +10,7 @@ import {
   MINUS,
   skipSpace,
 } from './characters.ts';
-import { MAX_DEPTH } from './value-reader.ts';
+import { MAX_DEPTH } from './open-containers.ts';
 
 /** Escapes that JSON.stringify writes the same way: n t r b f " \ */
 const CANONICAL_ESCAPES = new Set([110, 116, 114, 98, 102, DOUBLE_QUOTE, BACKSLASH]);

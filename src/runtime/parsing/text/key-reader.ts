@@ -1,0 +1,79 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  closersOf,
+  COLON,
+  COMMA,
+  DOUBLE_QUOTE,
+  EQUALS,
+  isSpace,
+  LINE_FEED,
+  OPEN_BRACE,
+} from './characters.ts';
+import type { ReaderCursor } from './reader-cursor.ts';
+
+/** How a key without quotes ended: before its colon, before a brace with the colon missing, or as no key at all. */
+export type BareKeyEnd = 'colon' | 'brace' | 'dropped';
+
+/** Reads keys that need no string reader: without quotes, or with the colon right behind the closing quote. */
+export class KeyReader {
+  /** The last key read, or the text that turned out to be none. */
+  key = '';
+  readonly #cursor: ReaderCursor;
+
+  constructor(cursor: ReaderCursor) {
+    this.#cursor = cursor;
+  }
+
+  /** Takes `"key":` when all of it stands at the cursor. */
+  quick(): boolean {
+    const { text, at } = this.#cursor;
+    for (let end = at + 1; end < text.length; end += 1) {
+      const code = text.charCodeAt(end);
+      if (code === DOUBLE_QUOTE) {
+        if (text.charCodeAt(end + 1) !== COLON) return false;
+        this.key = text.slice(at + 1, end);
+        this.#cursor.at = end + 2;
+        return true;
+      }
+      if (code === BACKSLASH || code < 32) return false;
+    }
+    return false;
+  }
+
+  /** Begins a key without quotes at the cursor. */
+  openBare(): void {
+    this.key = '';
+  }
+
+  /** Reads on; undefined while the key may go on. */
+  readBare(): BareKeyEnd | undefined {
+    const { text, at: start } = this.#cursor;
+    for (let at = start; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === COLON || (code === EQUALS && at > start)) return this.#end(at, 'colon');
+      if (code === OPEN_BRACE) return this.#end(at, 'brace');
+      if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
+      if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#end(at, 'dropped');
+    }
+    this.key += text.slice(start);
+    this.#cursor.at = text.length;
+    return undefined;
+  }
+
+  /** The character of the key before `at`, which may have come with an earlier piece. */
+  #before(at: number, start: number): number {
+    return at > start ? this.#cursor.text.charCodeAt(at - 1) : this.key.charCodeAt(this.key.length - 1);
+  }
+
+  #end(at: number, end: BareKeyEnd): BareKeyEnd {
+    this.key = stripQuote((this.key + this.#cursor.text.slice(this.#cursor.at, at)).trim());
+    this.#cursor.at = at;
+    return end;
+  }
+}
+
+/** The quote that ends a key whose opening quote is missing. */
+function stripQuote(key: string): string {
+  return closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
+}

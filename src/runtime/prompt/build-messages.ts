@@ -58,10 +58,10 @@ class MessageBuilder {
     this.#endMessage();
     const { allowedRoles, defaultRole } = this.#client;
     const role = allowedRoles.includes(segment.role) ? segment.role : defaultRole;
-    const { [KEEP_APART]: apart, ...metadata } = segment.metadata;
+    const entries = Object.entries(segment.metadata).filter(([name]) => name !== KEEP_APART);
     this.#current = { role, parts: [] };
-    this.#metadata = Object.keys(metadata).length > 0 ? metadata : undefined;
-    this.#apart = apart === true;
+    this.#metadata = entries.length > 0 ? Object.fromEntries(entries) : undefined;
+    this.#apart = segment.metadata[KEEP_APART] === true;
   }
 
   #endText(): void {

@@ -24,13 +24,15 @@ function beginMessage({ positional, named }: CallArguments): RichText {
   const role = positional.length === 1 ? positional[0] : named.get('role');
   if (role === undefined) throw new TemplateFault('"_.role" needs a role: _.role("user")');
   if (typeof role !== 'string') throw new TemplateFault('the role has to be a string');
-  const metadata = new Map(named);
-  if (positional.length === 0) metadata.delete('role');
-  return new RichText([{ kind: 'role', role, metadata: metadataOf(metadata) }]);
+  return new RichText([{ kind: 'role', role, metadata: metadataOf(named, positional.length === 0) }]);
 }
 
-function metadataOf(named: ReadonlyMap<string, Value>): JsonObject {
-  return Object.fromEntries([...named].map(([name, value]) => [name, jsonOf(dataOf(value, 'real'))]));
+const NO_METADATA: JsonObject = {};
+
+function metadataOf(named: ReadonlyMap<string, Value>, withRole: boolean): JsonObject {
+  if (named.size === 0) return NO_METADATA;
+  const entries = [...named].filter(([name]) => name !== 'role' || !withRole);
+  return Object.fromEntries(entries.map(([name, value]) => [name, jsonOf(dataOf(value, 'real'))]));
 }
 
 function jsonOf(data: Data): JsonValue {

@@ -24,6 +24,9 @@ export function parameterOf(text: string): Parameter {
  * `undefined`.
  */
 export function orderArguments(args: CallArguments, parameters: readonly string[]): readonly Value[] {
+  if (args.named.size === 0 && args.positional.length === parameters.length && parameters.every(takesPosition)) {
+    return args.positional;
+  }
   const named = new Map(args.named);
   let position = 0;
   const values = parameters.map((text): Value => {
@@ -39,6 +42,10 @@ export function orderArguments(args: CallArguments, parameters: readonly string[
   if (position < args.positional.length) throw new TemplateFault('too many arguments');
   for (const name of named.keys()) throw new TemplateFault(`there is no argument "${name}"`);
   return values;
+}
+
+function takesPosition(parameter: string): boolean {
+  return !parameter.includes('=') && !parameter.startsWith('*');
 }
 
 function takeAll(named: Map<string, Value>): Value {

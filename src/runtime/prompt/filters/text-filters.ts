@@ -16,9 +16,26 @@ export function capitalize(text: string): string {
 
 /** A capital after blank space and punctuation, small letters otherwise. */
 export function titleCase(text: string): string {
-  return text.toLowerCase().replace(/(^|[\s!-/:-@[-`{-~])(\p{Ll})/gu, (_, before: string, letter: string) => {
-    return before + letter.toUpperCase();
-  });
+  const lower = text.toLowerCase();
+  let result = '';
+  let from = 0;
+  let atBoundary = true;
+  for (let at = 0; at < lower.length; at += 1) {
+    if (atBoundary) {
+      result += lower.slice(from, at) + lower.charAt(at).toUpperCase();
+      from = at + 1;
+    }
+    atBoundary = isBoundary(lower.charCodeAt(at));
+  }
+  return result + lower.slice(from);
+}
+
+/** Blank space, or punctuation of ASCII. */
+function isBoundary(unit: number): boolean {
+  if (unit > 127) return /\s/u.test(String.fromCharCode(unit));
+  const letter = unit >= 97 && unit <= 122;
+  const digit = unit >= 48 && unit <= 57;
+  return !letter && !digit && unit !== 127 && (unit > 31 || (unit > 8 && unit < 14));
 }
 
 /** Trims blank space, or the given characters. */

@@ -25,7 +25,7 @@ function writeEntries(entries: ReadonlyMap<string, Data>, level: number): string
   const pad = '  '.repeat(level);
   return [...entries]
     .map(([key, value]) => {
-      const name = scalar(key, level);
+      const name = key.includes('\n') ? JSON.stringify(key) : writeString(key, level);
       if (isEntries(value) && value.size > 0) return `${name}:\n${'  '.repeat(level + 1)}${block(value, level + 1)}`;
       if (isItems(value) && value.length > 0) return `${name}:\n${pad}${block(value, level)}`;
       return `${name}: ${scalar(value, level)}`;
@@ -34,7 +34,10 @@ function writeEntries(entries: ReadonlyMap<string, Data>, level: number): string
 }
 
 function writeItems(items: readonly Data[], level: number): string {
-  return items.map((item) => `- ${block(item, level + 1)}`).join(`\n${'  '.repeat(level)}`);
+  const lines = items.map(
+    (item) => `- ${typeof item === 'string' ? writeString(item, level) : block(item, level + 1)}`,
+  );
+  return lines.join(`\n${'  '.repeat(level)}`);
 }
 
 function scalar(data: Data, level: number): string {

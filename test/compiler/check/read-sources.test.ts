@@ -1,0 +1,84 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSources } from '../../../src/compiler/read-sources.ts';
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'svc-sources-'));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(path: string, content: string | Uint8Array = 'class A {\n}\n'): void {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+/** Paths below the root, or the failure. */
+function paths(dir = root): readonly string[] | string {
+  const read = readSources(dir);
+  return read.ok ? read.value.map((file) => relative(root, join(process.cwd(), file.path))) : read.failure;
+}
+
+test('definition files are found at any depth, sorted by path, and nothing else', () => {
+  write('z.svc');
+  write('a/b/c.baml');
+  write('a.baml');
+  write('readme.md');
+  write('a.svc.bak');
+  expect(paths()).toEqual(['a.baml', 'a/b/c.baml', 'z.svc']);
+});
+
+test('paths are relative to the working directory', () => {
+  write('a.svc');
+  const read = readSources(root);
+  expect(read.ok && read.value[0]?.path).toBe(relative(process.cwd(), join(root, 'a.svc')));
+});
+
+test('the root of a project stands for its definition directory', () => {
+  write('baml_src/a.baml');
+  write('other/b.svc');
+  expect(paths()).toEqual(['baml_src/a.baml']);
+});
+
+test('a directory with definitions of its own stands for itself', () => {
+  write('main.svc');
+  write('svc_src/a.svc');
+  expect(paths()).toEqual(['main.svc', 'svc_src/a.svc']);
+});
+
+test('a directory that does not exist, is none, or holds no definitions is said to be so', () => {
+  write('file.svc');
+  expect(paths(join(root, 'nowhere'))).toMatch(/nowhere" does not exist/);
+  expect(paths(join(root, 'file.svc'))).toMatch(/is not a directory/);
+  mkdirSync(join(root, 'empty'));
+  expect(paths(join(root, 'empty'))).toMatch(/no definition files \(\*\.svc, \*\.baml\)/);
+});
+
+test('a file that is not UTF-8 is named', () => {
+  write('good.svc');
+  write('bad.svc', new Uint8Array([0x63, 0xff, 0xfe]));
+  expect(paths()).toMatch(/bad\.svc" is not valid UTF-8/);
+});
+
+test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', () => {
+  write('secret.svc');
+  chmodSync(join(root, 'secret.svc'), 0);
+  expect(paths()).toMatch(/secret\.svc" cannot be read: permission denied/);
+});
+
+test('a directory that is called like a file is no file', () => {
+  write('odd.svc/inner.svc');
+  expect(paths()).toEqual(['odd.svc/inner.svc']);
+});
+
+test('a byte order mark is no part of the text', () => {
+  write('bom.svc', '\uFEFFclass A {\n}\n');
+  const read = readSources(root);
+  expect(read.ok && read.value[0]?.text.startsWith('class')).toBe(true);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { checkText } from '../check/sample-files.ts';
+
+/** Texts of about `size` characters, each a way to make a careless parser slow or to exhaust its stack. */
+const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => string]> = [
+  ['open brackets', (size) => '['.repeat(size)],
+  ['open brackets in a value', (size) => `client<llm> A {\n options {\n x ${'[a'.repeat(size / 2)}`],
+  ['open parentheses in a type', (size) => `class A {\n x ${'('.repeat(size)}`],
+  ['brackets that do not fit', (size) => '[}'.repeat(size / 2)],
+  ['maps of maps', (size) => `class A { a ${'map<string,'.repeat(size / 11)}`],
+  ['lists of lists', (size) => `class A { a int${'[]'.repeat(size / 2)} }`],
+  ['open quotes', (size) => '"\\"\n'.repeat(size / 4)],
+  ['open raw strings', (size) => '#"\n##"\n'.repeat(size / 7)],
+  ['open expressions', (size) => `class A { a int @check(${'{{ "}}\n'.repeat(size / 7)}`],
+  ['open block comments', (size) => '{//'.repeat(size / 3)],
+  ['open attributes', (size) => `class A { a int ${'@a('.repeat(size / 3)}`],
+  ['many fields', (size) => `class A {\n${rows(size / 12, (row) => ` f${row} string\n`)}}`],
+  ['many classes', (size) => rows(size / 30, (row) => `class C${row} {\n a C${row + 1}?\n}\n`)],
+  ['a chain of aliases', (size) => rows(size / 20, (row) => `type T${row} = T${row + 1}\n`)],
+  ['a chain of classes', (size) => rows(size / 20, (row) => `class T${row} { a T${row + 1} }\n`)],
+  ['unknown types', (size) => rows(size / 16, (row) => `class A${row} { a B${row} }\n`)],
+  ['open classes', (size) => 'class A { a int\n'.repeat(size / 16)],
+  ['duplicates', (size) => 'class A { a int }\n'.repeat(size / 18)],
+  ['nothing that means anything', (size) => '$%^&*\n'.repeat(size / 6)],
+];
+
+const SIZE = 60_000;
+/** Quadratic work would be 4; the machine may be busy, so the best of three counts. */
+const LARGEST_RATIO = 2.5;
+/** CPU milliseconds below which garbage collection decides. A quadratic shape of this size takes many seconds. */
+const NOISE_MS = 400;
+
+checkText('class WarmUp {\n x int\n}\n');
+
+test.each(SHAPES)('%s take time in proportion', (_name, make) => {
+  const single = best(make(SIZE));
+  const double = best(make(2 * SIZE));
+  expect(double).toBeLessThan(Math.max(NOISE_MS, single * LARGEST_RATIO));
+});
+
+test('a hundred thousand nested brackets are one mistake', () => {
+  const { diagnostics } = checkText(`class A {\n x ${'('.repeat(100_000)}int${')'.repeat(100_000)}\n}\n`);
+  expect(diagnostics.map(({ code }) => code)).toEqual(['parse/nesting-too-deep']);
+});
+
+test('thirty aliases that double are refused, not built', () => {
+  const text = `type T0 = int\n${rows(30, (row) => `type T${row + 1} = map<string, T${row} | T${row}[]>\n`)}`;
+  expect(checkText(text).diagnostics.map(({ code }) => code)).toContain('check/type-too-large');
+});
+
+test('a file of five megabytes is checked within seconds', () => {
+  const text = rows(
+    60_000,
+    (row) => `/// Number ${row}.\nclass C${row} {\n  name string @alias("n")\n  next C${row}?\n}\n`,
+  );
+  expect(text.length).toBeGreaterThan(4_500_000);
+  const start = process.cpuUsage();
+  expect(checkText(text).diagnostics).toEqual([]);
+  expect(process.cpuUsage(start).user / 1000).toBeLessThan(20_000);
+});
+
+function best(text: string): number {
+  return Math.min(...[1, 2, 3].map(() => measure(text)));
+}
+
+function measure(text: string): number {
+  const start = process.cpuUsage();
+  checkText(text);
+  return process.cpuUsage(start).user / 1000;
+}
+
+function rows(count: number, make: (row: number) => string): string {
+  return Array.from({ length: Math.floor(count) }, (_, row) => make(row)).join('');
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse } from '../../../src/compiler/1-parse/parse.ts';
+import { tokenize } from '../../../src/compiler/1-parse/tokenize.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import { checkText, samples } from '../check/sample-files.ts';
+
+const texts = [...samples('valid'), ...samples('invalid')].map(({ name, file }) => ({ name, text: file.text }));
+/** Deleting characters one by one is quadratic in the text: only of samples that are not long. */
+const LONGEST = 250;
+const short = texts.filter(({ text }) => text.length > 0 && text.length <= LONGEST);
+
+/** Pieces that the language is made of, and some that it is not. */
+const PIECES =
+  'class enum type function client<llm> test type_builder { } ( ) [ ] < > , : ; = | ? -> @ @@check( @alias( {{ }} " #" "# \' // /// {// //} \\ \n A b 5 -1 1e5 env.X string map< options prompt é'.split(
+    ' ',
+  );
+const soup = fc.array(fc.constantFrom(...PIECES, '\n', ' '), { maxLength: 60 }).map((pieces) => pieces.join(' '));
+
+test('there is something to take apart', () => {
+  expect(texts.length).toBeGreaterThanOrEqual(300);
+  expect(short.length).toBeGreaterThanOrEqual(200);
+});
+
+test('the images of all tokens joined are the source', () => {
+  for (const { text } of texts) expect(joined(text)).toBe(text);
+  fc.assert(fc.property(fc.string(), (text) => joined(text) === text));
+  fc.assert(fc.property(soup, (text) => joined(text) === text));
+});
+
+test('tokens are where they say, and none but added ones is empty', () => {
+  for (const { text } of texts) {
+    for (const token of tokenize(text)) {
+      expect(token.image).not.toBe('');
+      expect(text.startsWith(token.image, token.startOffset)).toBe(true);
+    }
+  }
+});
+
+test('every prefix of every sample is checked without an exception', () => {
+  for (const { text } of short) {
+    for (let end = 0; end < text.length; end += 1) expect(placesOutside(text.slice(0, end))).toEqual([]);
+  }
+}, 120_000);
+
+test('every sample without one of its characters is checked without an exception', () => {
+  for (const { text } of short) {
+    for (let at = 0; at < text.length; at += 1) {
+      expect(placesOutside(text.slice(0, at) + text.slice(at + 1))).toEqual([]);
+    }
+  }
+}, 120_000);
+
+test('any heap of pieces of the language is checked without an exception', () => {
+  fc.assert(
+    fc.property(soup, (text) => {
+      expect(placesOutside(text)).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a definition between two mistakes is read', () => {
+  const { document } = parse(new SourceFile('a.svc', 'clas A {}\nclass B {\n  x int\n}\nenum C D\ntype E = int\n'));
+  expect(document.declarations.map((node) => node.name.text)).toContain('B');
+  expect(document.declarations.map((node) => node.name.text)).toContain('E');
+});
+
+test('a mistake in one field leaves the others', () => {
+  const { document, diagnostics } = parse(new SourceFile('a.svc', 'class A {\n  a int\n  5 b\n  c int\n}\n'));
+  const [node] = document.declarations;
+  expect(node?.kind === 'class' && node.fields.map((field) => field.name.text)).toEqual(['a', 'c']);
+  expect(diagnostics).toHaveLength(1);
+});
+
+function joined(text: string): string {
+  return tokenize(text)
+    .map((token) => token.image)
+    .join('');
+}
+
+/** Checks the text; the reported places that are not in it. */
+function placesOutside(text: string): readonly object[] {
+  const places = checkText(text).diagnostics.flatMap(({ span, related = [] }) => [
+    span,
+    ...related.map((other) => other.span),
+  ]);
+  return places
+    .filter(({ start, end }) => start < 0 || end > text.length || start > end)
+    .map((span) => ({ span, text }));
+}

@@ -15,6 +15,10 @@ test('every function has a predicate under its own name, whatever the name', () 
   }
 });
 
+test('a program without functions has no predicates', () => {
+  expect(loadValidators(programOf({}).validatorSource).size).toBe(0);
+});
+
 test('the module asks for nothing', () => {
   const { validatorSource } = programOf({ functions: [functionType('Do', { x: map(string, string) })] });
   expect(validatorSource).not.toContain('require(');

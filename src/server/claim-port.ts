@@ -13,14 +13,24 @@ const ATTEMPTS = 5;
 /**
  * Makes sure that nobody else serves on a port. Workers share it by SO_REUSEPORT, where a second server of the same
  * user would succeed as well and take half of the connections: so the primary holds an abstract unix socket (Linux) that
- * names the port, and tries a listener without SO_REUSEPORT first. The failure is the reason, for people.
+ * names the port, and tries a listener without SO_REUSEPORT. The failure is the reason, for people.
  */
 export async function claimPort(host: string, port: number): Promise<Result<PortClaim, string>> {
+  if (port === 0) return claimAnyPort(host);
+  const held = await hold(host, port);
+  if (!held.ok) return held;
+  const probed = await probe(host, port);
+  if (probed.ok) return held;
+  held.value.release();
+  return probed;
+}
+
+async function claimAnyPort(host: string): Promise<Result<PortClaim, string>> {
   for (let attempt = 1; ; attempt += 1) {
-    const probed = await probe(host, port);
+    const probed = await probe(host, 0);
     if (!probed.ok) return probed;
     const held = await hold(host, probed.value);
-    if (held.ok || port !== 0 || attempt === ATTEMPTS) return held;
+    if (held.ok || attempt === ATTEMPTS) return held;
   }
 }
 

@@ -257,7 +257,8 @@ function isTrue(value: unknown): boolean {
 }
 
 function textOf(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value);
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 }
 
 const FUNCTIONS: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = {

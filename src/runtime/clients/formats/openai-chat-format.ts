@@ -40,15 +40,15 @@ function contentText(content: unknown): string {
 }
 
 function detailsOf(reply: unknown, choice: unknown): Omit<ModelReply, 'text'> {
+  const details: { finishReason?: string; inputTokens?: number; outputTokens?: number } = {};
   const finishReason = stringAt(choice, FINISH_REASON);
+  if (finishReason !== undefined) details.finishReason = finishReason;
   const usage = objectAt(reply, USAGE);
   const inputTokens = countAt(usage, 'prompt_tokens');
+  if (inputTokens !== undefined) details.inputTokens = inputTokens;
   const outputTokens = countAt(usage, 'completion_tokens');
-  return {
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-  };
+  if (outputTokens !== undefined) details.outputTokens = outputTokens;
+  return details;
 }
 
 class ChatStream extends JsonEventStream {

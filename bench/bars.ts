@@ -40,8 +40,9 @@ function growth(results: ReadonlyMap<CaseName, CaseResult>): number | undefined 
 /** The bars, in a fixed order, also those that could not be measured. */
 export function judge(results: readonly CaseResult[]): readonly Verdict[] {
   const byName = new Map(results.map((result) => [result.name, result]));
-  return BARS.map(({ bar, limit, measure }) => {
-    const measured = measure(byName);
+  return BARS.map((one) => {
+    const { bar, limit } = one;
+    const measured = one.measure(byName);
     return { bar, measured, limit, holds: measured === undefined ? undefined : measured <= limit };
   });
 }

@@ -16,6 +16,8 @@ export interface Case {
   readonly connections: number;
   /** Requests in one measurement: chosen so that it costs about a second of CPU, for clock ticks are 10 ms. */
   readonly requests: Readonly<Partial<Record<SideName, number>>>;
+  /** Requests before the first measurement: until the engine of the fastest side has compiled what is hot. */
+  readonly warmUp: Readonly<Partial<Record<SideName, number>>>;
 }
 
 export const CASES: readonly Case[] = [
@@ -27,6 +29,7 @@ export const CASES: readonly Case[] = [
     answer: 'Small',
     connections: 32,
     requests: { svc: 12_000, floor: 12_000, baml: 3000 },
+    warmUp: { svc: 40_000, floor: 40_000, baml: 3000 },
   },
   {
     name: 'call-large',
@@ -36,6 +39,7 @@ export const CASES: readonly Case[] = [
     answer: 'Large',
     connections: 8,
     requests: { svc: 1600, floor: 2000, baml: 24 },
+    warmUp: { svc: 2000, floor: 2000, baml: 8 },
   },
   {
     name: 'stream-burst',
@@ -45,6 +49,7 @@ export const CASES: readonly Case[] = [
     answer: 'Large',
     connections: 2,
     requests: { svc: 60, baml: 4 },
+    warmUp: { svc: 60, baml: 2 },
   },
   {
     name: 'stream-long',
@@ -54,6 +59,7 @@ export const CASES: readonly Case[] = [
     answer: 'Larger',
     connections: 2,
     requests: { svc: 6 },
+    warmUp: { svc: 6 },
   },
   {
     name: 'stream-paced',
@@ -63,12 +69,12 @@ export const CASES: readonly Case[] = [
     answer: 'Large',
     connections: 2,
     requests: { svc: 2, baml: 2 },
+    warmUp: {},
   },
 ];
 
-/** Runs the case's load against a side; `share` of the usual number of requests. */
-export function runLoad(subject: Case, side: Side, share = 1): Promise<LoadResult> {
-  const requests = Math.max(1, Math.round((subject.requests[side.name] ?? 1) * share));
+/** Runs the case's load of so many requests against a side. */
+export function runLoad(subject: Case, side: Side, requests: number): Promise<LoadResult> {
   const load = { url: addressOf(subject, side), connections: Math.min(subject.connections, requests), requests };
   return subject.endpoint === 'call' ? callLoad(load) : streamLoad(load);
 }

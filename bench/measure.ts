@@ -3,9 +3,6 @@ import { median, type LoadResult } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
 import type { Side, SideName } from './sides.ts';
 
-/** Share of a measurement's requests that are made before the first one, so that code is compiled and pools are full. */
-const WARM_UP_SHARE = 0.5;
-
 /** One load on one side. */
 export interface Sample {
   readonly cpuMicrosPerRequest: number;
@@ -25,7 +22,8 @@ export async function measureCase(subject: Case, allSides: readonly Side[], pair
   const sides = allSides.filter((side) => subject.requests[side.name] !== undefined);
   for (const side of sides) {
     await checkAnswer(subject, side);
-    if (subject.name !== 'stream-paced') await runLoad(subject, side, WARM_UP_SHARE);
+    const warmUp = subject.warmUp[side.name];
+    if (warmUp !== undefined) await runLoad(subject, side, warmUp);
   }
   const samples: Partial<Record<SideName, Sample[]>> = {};
   for (let pair = 0; pair < pairs; pair += 1) {
@@ -36,7 +34,7 @@ export async function measureCase(subject: Case, allSides: readonly Side[], pair
 
 async function measure(subject: Case, side: Side): Promise<Sample> {
   const before = cpuMicrosOf(side.pid);
-  const result = await runLoad(subject, side);
+  const result = await runLoad(subject, side, subject.requests[side.name] ?? 1);
   return sampleOf(cpuMicrosOf(side.pid) - before, result);
 }
 

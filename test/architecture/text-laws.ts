@@ -4,6 +4,8 @@ import type { TextFile } from './source-files.ts';
 export interface TextLaw {
   readonly why: string;
   readonly pattern: RegExp;
+  /** Comments may say it, code may not. */
+  readonly codeOnly?: true;
   /** Files that the law is for. */
   applies(path: string): boolean;
 }
@@ -16,11 +18,13 @@ export const TEXT_LAWS: readonly TextLaw[] = [
   {
     why: 'only src/config reads the environment: everything else is told',
     pattern: /process\.en[v]\b/,
+    codeOnly: true,
     applies: (path) => isProgram(path) && !path.startsWith('src/config/'),
   },
   {
     why: 'only the command line prints; the rest has a logger',
     pattern: /\bconsole\.[a-z]/,
+    codeOnly: true,
     applies: (path) => isProgram(path) && !path.startsWith('src/cli/'),
   },
   {
@@ -57,15 +61,19 @@ export function linesAgainst(law: TextLaw, files: readonly TextFile[]): readonly
       text
         .split('\n')
         .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
-        .filter(({ line }) => law.pattern.test(line))
+        .filter(({ line }) => law.pattern.test(line) && !(law.codeOnly === true && isComment(line)))
         .map(({ line, at }) => `${at}: ${line.trim().slice(0, 120)}`),
     );
 }
 
-/** Source files over the limit, as `path: lines`. */
+function isComment(line: string): boolean {
+  return /^\s*(?:\*|\/[/*])/.test(line);
+}
+
+/** Files of the program over the limit, as `path: lines`; tables of test cases may be longer. */
 export function longFiles(files: readonly TextFile[]): readonly string[] {
   return files
     .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-    .filter(({ path, lines }) => path.endsWith('.ts') && lines > MAX_LINES)
+    .filter(({ path, lines }) => isProgram(path) && lines > MAX_LINES)
     .map(({ path, lines }) => `${path}: ${lines}`);
 }

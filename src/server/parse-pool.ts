@@ -1,4 +1,4 @@
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import type { Cancellation } from '../base/cancellation.ts';
 import type { JsonValue } from '../base/json.ts';
 import { err, ok } from '../base/result.ts';
@@ -23,11 +23,14 @@ const IDLE_MS = 30_000;
 /** No reply takes this long to parse: a thread that does is stuck. */
 const DEADLINE_MS = 10_000;
 
+type Pool = Piscina<ParseTask, ParseTaskResult>;
+
 /** Threads that parse large replies, so that they hold up no other call. Nothing is started before the first one. */
 export class ParsePool {
   readonly #thread: URL;
   readonly #programPath: string;
-  #pool: Piscina<ParseTask, ParseTaskResult> | undefined;
+  #pool: Pool | undefined;
+  #creating: Promise<Pool> | undefined;
 
   /** `thread` is the file of the thread's entry: its default export takes a ParseTask. */
   constructor(thread: URL, programPath: string) {
@@ -41,7 +44,7 @@ export class ParsePool {
 
   /** Rejects when the queue is full or the thread crashed; a cancelled call's outcome means nothing. */
   async parse(functionName: string, text: string, cancellation: Cancellation): Promise<ParseOutcome> {
-    const pool = (this.#pool ??= this.#create());
+    const pool = this.#pool ?? (await (this.#creating ??= this.#create()));
     // piscina does not apply its own limit to tasks with a signal.
     if (pool.queueSize >= MAX_QUEUE) return err(TOO_BUSY);
     const abort = new AbortController();
@@ -60,17 +63,22 @@ export class ParsePool {
   }
 
   async close(): Promise<void> {
-    await this.#pool?.destroy();
+    const pool = await this.#creating;
+    this.#creating = undefined;
     this.#pool = undefined;
+    await pool?.destroy();
   }
 
-  #create(): Piscina<ParseTask, ParseTaskResult> {
-    return new Piscina({
+  /** Most workers never need it: it is not even loaded at the start. */
+  async #create(): Promise<Pool> {
+    const { Piscina } = await import('piscina');
+    this.#pool = new Piscina<ParseTask, ParseTaskResult>({
       filename: this.#thread.href,
       minThreads: 0,
       maxThreads: MAX_THREADS,
       idleTimeout: IDLE_MS,
     });
+    return this.#pool;
   }
 }
 

@@ -45,6 +45,7 @@ class Worker {
   #state: WorkerState = 'waiting';
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
+  #pool: ParsePool | undefined;
   #transports: readonly Transport[] = [];
   #logger: ServiceLogger | undefined;
   #lastRequestAt = 0;
@@ -108,6 +109,7 @@ class Worker {
     const logger = createLogger(config, { fields: { worker: number } });
     this.#logger = logger;
     const pool = new ParsePool(this.#parseThread, programPath);
+    this.#pool = pool;
     const runtime = createRuntime(program, {
       logger,
       env: config.env,
@@ -191,6 +193,7 @@ class Worker {
 
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
     const cut = await drain.run(timeoutMs);
+    await this.#pool?.close();
     await this.#sendMetrics(0);
     this.#exit(0, cut);
   }

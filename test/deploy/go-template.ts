@@ -258,7 +258,7 @@ function isTrue(value: unknown): boolean {
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const FUNCTIONS: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = {

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
@@ -40,6 +41,8 @@ const PIECE = 4;
 /** A partial for every so many pieces: one each 50 ms at 4,000 pieces a second; but no more than so many in all. */
 const PIECES_PER_PARTIAL = 200;
 const MAX_PARTIALS = 100;
+/** jsonrepair needs seconds for more. */
+const MAX_OTHERS = 300_000;
 const MIN_CPU_MICROSECONDS = 150_000;
 
 /** Prints CPU time and throughput of parsing, whole and in pieces, for clean and for broken replies. */
@@ -70,8 +73,32 @@ function row(parser: ReplyParser, name: string, text: string): string {
     `${pieces.toFixed(0).padStart(9)} ${(pieces / whole).toFixed(1).padStart(6)}`,
     `${partials.toFixed(0).padStart(16)} ${(partials / whole).toFixed(1).padStart(6)}`,
     strict.padStart(13),
+    others('jsonrepair', 'jsonrepair', text).padStart(13),
+    others('partial-json', 'parse', text).padStart(15),
   ];
   return cells.join(' | ');
+}
+
+const requireOther = createRequire(new URL('../../bench/package.json', import.meta.url));
+
+/** The same text in another parser: CPU microseconds, or why there is no figure. Neither of them knows the type. */
+function others(name: string, method: string, text: string): string {
+  if (text.length > MAX_OTHERS) return '';
+  let run: unknown;
+  try {
+    const loaded = requireOther(name) as Readonly<Record<string, unknown>>;
+    run = loaded[method];
+  } catch {
+    return 'not installed';
+  }
+  if (typeof run !== 'function') return 'not installed';
+  const parse = run as (text: string) => unknown;
+  try {
+    parse(text);
+  } catch {
+    return 'refused';
+  }
+  return measure(() => parse(text)).toFixed(0);
 }
 
 function stream(parser: ReplyParser, text: string, perPartial: number): void {

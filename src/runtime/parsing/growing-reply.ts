@@ -40,9 +40,15 @@ export class GrowingReply implements ReplyStream {
 
   takePartial(): string | undefined {
     const json = this.#type.text === 'no' ? this.#partialValue() : this.#partialText();
-    if (json === undefined || json === this.#last) return undefined;
+    if (json === undefined || json === this.#last || this.#changesKind(json)) return undefined;
     this.#last = json;
     return json;
+  }
+
+  /** An empty list does not turn into an object, when a later value in the reply suits a union better. */
+  #changesKind(json: string): boolean {
+    const last = this.#last;
+    return last !== undefined && last !== 'null' && json.charCodeAt(0) !== last.charCodeAt(0);
   }
 
   finish(): ParseOutcome {

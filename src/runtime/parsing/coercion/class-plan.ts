@@ -4,6 +4,7 @@ import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
 import { boundedScore, Coerced, faultsBelow, MARK, Misfit, misfit, NoteList, type Outcome } from './outcome.ts';
+import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 import { bestMember, compareReadings } from './rank.ts';
@@ -117,7 +118,7 @@ export class ClassPlan extends Plan {
 
   coerce(node: ValueNode): Outcome {
     if (node.kind === 'object') return this.#fromObject(node);
-    if (node.kind !== 'list') return this.#implied(node) ?? this.#fromNothing(node);
+    if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
     const known = node.memo?.get(this);
     if (known instanceof Coerced || known instanceof Misfit) return known;
     const outcome = this.#fromList(node);

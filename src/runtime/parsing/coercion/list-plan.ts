@@ -5,6 +5,7 @@ import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { boundedScore, Coerced, MARK, misfit, NoteList, type Outcome } from './outcome.ts';
+import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 
@@ -64,6 +65,8 @@ export class ListPlan extends Plan {
   }
 
   #fromOther(node: ValueNode): Outcome {
+    const nested = coerceNested(this, node);
+    if (nested !== undefined) return nested;
     if (this.#wrapping === node) return misfit(`expected a list, got ${describeValue(node)}`);
     const outer = this.#wrapping;
     this.#wrapping = node;

@@ -5,6 +5,7 @@ import type { ValueNode } from '../text/value-node.ts';
 import { stringNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { memberText } from './list-plan.ts';
+import { coerceNested } from './nested-value.ts';
 import { boundedScore, Coerced, misfit, NoteList, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -53,7 +54,9 @@ export class MapPlan extends Plan {
   }
 
   coerce(node: ValueNode): Outcome {
-    if (node.kind !== 'object') return misfit(`expected a map, got ${describeValue(node)}`);
+    if (node.kind !== 'object') {
+      return coerceNested(this, node) ?? misfit(`expected a map, got ${describeValue(node)}`);
+    }
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';

@@ -144,8 +144,8 @@ export class DefinitionGrammar extends FunctionGrammar {
     return undefined;
   });
 
-  constructor() {
-    super();
+  constructor(validate = false) {
+    super(validate);
     this.performSelfAnalysis();
   }
 

@@ -44,8 +44,9 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
   protected file = '';
   #tokens: readonly t.DefinitionToken[] = [];
 
-  constructor() {
-    super(t.VOCABULARY, { maxLookahead: 1, errorMessageProvider: EXPECTATIONS, skipValidations: false });
+  /** `validate` looks for ambiguities in the grammar, which takes longer than reading most files: tests do it. */
+  constructor(validate: boolean) {
+    super(t.VOCABULARY, { maxLookahead: 1, errorMessageProvider: EXPECTATIONS, skipValidations: !validate });
   }
 
   /** Makes the parser ready for another file. */

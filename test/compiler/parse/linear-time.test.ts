@@ -24,19 +24,23 @@ const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => stri
   ['nothing that means anything', (size) => '$%^&*\n'.repeat(size / 6)],
 ];
 
-const SIZE = 60_000;
+const SIZE = 30_000;
 /** Quadratic work would be 4; the machine may be busy, so the best of three counts. */
 const LARGEST_RATIO = 2.5;
 /** CPU milliseconds below which garbage collection decides. A quadratic shape of this size takes many seconds. */
-const NOISE_MS = 400;
+const NOISE_MS = 250;
 
 checkText('class WarmUp {\n x int\n}\n');
 
-test.each(SHAPES)('%s take time in proportion', (_name, make) => {
-  const single = best(make(SIZE));
-  const double = best(make(2 * SIZE));
-  expect(double).toBeLessThan(Math.max(NOISE_MS, single * LARGEST_RATIO));
-});
+test.each(SHAPES)(
+  '%s take time in proportion',
+  (_name, make) => {
+    const single = best(make(SIZE));
+    const double = best(make(2 * SIZE));
+    expect(double).toBeLessThan(Math.max(NOISE_MS, single * LARGEST_RATIO));
+  },
+  120_000,
+);
 
 test('a hundred thousand nested brackets are one mistake', () => {
   const { diagnostics } = checkText(`class A {\n x ${'('.repeat(100_000)}int${')'.repeat(100_000)}\n}\n`);
@@ -57,7 +61,7 @@ test('a file of five megabytes is checked within seconds', () => {
   const start = process.cpuUsage();
   expect(checkText(text).diagnostics).toEqual([]);
   expect(process.cpuUsage(start).user / 1000).toBeLessThan(20_000);
-});
+}, 120_000);
 
 function best(text: string): number {
   return Math.min(...[1, 2, 3].map(() => measure(text)));

@@ -95,7 +95,7 @@ function withAttributes(type: Type, more: TypeAttributes): Type {
 }
 
 /** A union in its normal form: flat, without duplicates, null last; a single type when only one is left. */
-export function unionOf(members: readonly Type[]): Type {
+function unionOf(members: readonly Type[]): Type {
   const distinct = new Map<string, Type>();
   for (const member of members.flatMap(flatten)) distinct.set(JSON.stringify(member), member);
   const all = [...distinct.values()];

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { dependenciesFirst, stronglyConnected } from '../../../src/compiler/2-check/strongly-connected.ts';
+
+const EDGES: Readonly<Record<string, readonly string[]>> = { a: ['b'], b: ['c'], c: ['b', 'd'], d: [], e: ['e'] };
+const edges = (name: string): readonly string[] => EDGES[name] ?? [];
+const names = Object.keys(EDGES);
+
+test('names that reach each other are one group, in the order in which they were declared', () => {
+  expect(stronglyConnected(names, edges)).toEqual([['b', 'c'], ['e']]);
+  expect(stronglyConnected(names.toReversed(), edges)).toEqual([['e'], ['c', 'b']]);
+});
+
+test('a name that reaches only others is in no group', () => {
+  expect(stronglyConnected(['a', 'd'], edges)).toEqual([['b', 'c']]);
+});
+
+test('every name comes after those that it needs', () => {
+  const order = dependenciesFirst(['a', 'd'], edges);
+  expect(order.indexOf('d')).toBeLessThan(order.indexOf('a'));
+  expect(order.indexOf('b')).toBeLessThan(order.indexOf('a'));
+});
+
+test('a chain of a hundred thousand is no deep recursion', () => {
+  const chain = Array.from({ length: 100_000 }, (_, index) => String(index));
+  expect(stronglyConnected(chain, (name) => [String((Number(name) + 1) % chain.length)])[0]).toHaveLength(100_000);
+});

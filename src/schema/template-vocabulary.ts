@@ -105,6 +105,39 @@ export const FUNCTIONS = {
   namespace: ['value?', '**entries'],
 } as const satisfies Record<string, readonly string[]>;
 
+/** Python's methods of the kinds of values that have some. */
+export const METHODS = {
+  string: [
+    'capitalize',
+    'count',
+    'endswith',
+    'find',
+    'isalnum',
+    'isalpha',
+    'isascii',
+    'isdigit',
+    'islower',
+    'isnumeric',
+    'isspace',
+    'isupper',
+    'join',
+    'lower',
+    'lstrip',
+    'replace',
+    'rfind',
+    'rstrip',
+    'split',
+    'splitlines',
+    'startswith',
+    'strip',
+    'title',
+    'upper',
+  ],
+  list: ['count'],
+  map: ['get', 'items', 'keys', 'values'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type MethodName<K extends keyof typeof METHODS> = (typeof METHODS)[K][number];
 export type FilterName = keyof typeof FILTERS;
 export type TestName = keyof typeof TESTS;
 export type FunctionName = keyof typeof FUNCTIONS;

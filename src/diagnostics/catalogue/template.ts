@@ -99,6 +99,10 @@ export function unknownTest(span: Span, name: string, names: Iterable<string>): 
   return problem('unknown-test', span, `There is no test "${name}".`, didYouMean(name, names));
 }
 
+export function unknownMethod(span: Span, name: string, names: Iterable<string>): Diagnostic {
+  return problem('unknown-method', span, `The value has no method "${name}".`, didYouMean(name, names));
+}
+
 export function wrongArguments(span: Span, what: string, reason: string): Diagnostic {
   return problem('wrong-arguments', span, `The arguments of ${what} do not fit: ${reason}.`);
 }

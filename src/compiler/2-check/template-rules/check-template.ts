@@ -11,12 +11,14 @@ import type { ConstraintScope, TemplateScope } from './template-scope.ts';
 import { TemplateWalker } from './template-walker.ts';
 import { unknownFieldRule } from './unknown-field-rule.ts';
 import { unknownFilterRule } from './unknown-filter-rule.ts';
+import { unknownMethodRule } from './unknown-method-rule.ts';
 import { unknownTestRule } from './unknown-test-rule.ts';
 import { unknownVariableRule } from './unknown-variable-rule.ts';
 
 const EXPRESSION_RULES: readonly TemplateRule[] = [
   unknownVariableRule,
   unknownFieldRule,
+  unknownMethodRule,
   unknownTestRule,
   callArgumentsRule,
   enumComparisonRule,

@@ -70,6 +70,17 @@ export class TemplateWalker implements RuleContext {
     return value;
   }
 
+  /** A name or method that is called is judged together with its call. */
+  #callee(callee: Expression): void {
+    if (callee.kind === 'name') this.#values.set(callee, this.#lookUp(callee.name));
+    else if (callee.kind !== 'attribute') this.expression(callee);
+    else {
+      const object = this.expression(callee.object);
+      this.#values.set(callee, attributeOf(object, callee.name, this.definitions));
+      if (object.kind !== 'typed') for (const rule of this.#rules.expression) rule(callee, this);
+    }
+  }
+
   #statement(statement: Statement): void {
     switch (statement.kind) {
       case 'text':
@@ -193,10 +204,8 @@ export class TemplateWalker implements RuleContext {
     }
   }
 
-  /** A name that is called is judged together with its call. */
   #call({ callee, args }: Extract<Expression, { readonly kind: 'call' }>): StaticValue {
-    if (callee.kind === 'name') this.#values.set(callee, this.#lookUp(callee.name));
-    else this.expression(callee);
+    this.#callee(callee);
     this.#arguments(args);
     return ANY;
   }

@@ -2,9 +2,14 @@ import { TemplateFault } from '../template-fault.ts';
 import { attributeOf } from '../values/access-value.ts';
 import { RichText } from '../values/rich-text.ts';
 import { type CallArguments, entriesOf, isList, kindOf, Special, type Value } from '../values/value.ts';
-import { listMethods } from './list-methods.ts';
-import { mapMethods } from './map-methods.ts';
-import { stringMethods } from './string-methods.ts';
+import { LIST_METHODS } from './list-methods.ts';
+import { MAP_METHODS } from './map-methods.ts';
+import type { Method } from './method.ts';
+import { STRING_METHODS } from './string-methods.ts';
+
+const ofStrings: ReadonlyMap<string, Method> = new Map(Object.entries(STRING_METHODS));
+const ofLists: ReadonlyMap<string, Method> = new Map(Object.entries(LIST_METHODS));
+const ofMaps: ReadonlyMap<string, Method> = new Map(Object.entries(MAP_METHODS));
 
 /** `value.name(…)`: Python's methods of strings, lists and maps, or an attribute that can be called. */
 export function callMethod(value: Value, name: string, args: CallArguments): Value {
@@ -20,7 +25,7 @@ export function callMethod(value: Value, name: string, args: CallArguments): Val
 function callSpecial(value: Special, name: string, args: CallArguments): Value {
   const attribute = value.attribute(name);
   if (attribute instanceof Special) return attribute.call(args);
-  const method = value.entries() === undefined ? undefined : mapMethods.get(name);
+  const method = value.entries() === undefined ? undefined : ofMaps.get(name);
   return method === undefined ? value.callMethod(name, args) : method(value, args.positional);
 }
 
@@ -28,8 +33,8 @@ function isPlainMapping(value: Value): boolean {
   return typeof value === 'object' && value !== null && !isList(value) && entriesOf(value) !== undefined;
 }
 
-function methodsOf(value: Value): ReadonlyMap<string, (value: Value, args: readonly Value[]) => Value> | undefined {
-  if (typeof value === 'string' || value instanceof RichText) return stringMethods;
-  if (isList(value)) return listMethods;
-  return isPlainMapping(value) ? mapMethods : undefined;
+function methodsOf(value: Value): ReadonlyMap<string, Method> | undefined {
+  if (typeof value === 'string' || value instanceof RichText) return ofStrings;
+  if (isList(value)) return ofLists;
+  return isPlainMapping(value) ? ofMaps : undefined;
 }

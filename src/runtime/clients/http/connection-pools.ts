@@ -82,9 +82,16 @@ export class ConnectionPools {
   }
 }
 
+/**
+ * Sockets stop reading as soon as a paused reader has something to read, so that the kernel gathers what comes; by
+ * default they go on for 64 KiB, with a wake-up for each piece.
+ */
+const READ_WHEN_ASKED = { highWaterMark: 1 };
+
 function createPool(endpoint: Endpoint): Pool {
   const lookup = guardedLookup(endpoint.guard);
   const connect = buildConnector({
+    ...READ_WHEN_ASKED,
     timeout: ABANDONED_CONNECT_MS,
     noDelay: true,
     ...(lookup === undefined ? {} : { lookup }),

@@ -5,7 +5,6 @@ import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './auth.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';
-import type { FunctionRequest } from './handlers/function-request.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import type { StreamLimits } from './sse/stream-limits.ts';
 import type { StreamSweep } from './sse/stream-sweep.ts';
@@ -23,13 +22,19 @@ export interface HttpServices {
   metricsText(): Promise<string>;
   readonly health: Health;
   /** Calls and streams that have not been answered completely. */
-  readonly active: Set<FunctionRequest>;
+  readonly active: Set<Drainable>;
   readonly sweep: StreamSweep;
   readonly streamLimits: StreamLimits;
   readonly programHash: string;
   readonly version: string;
   readonly openapi: { readonly text: string; readonly etag: string };
   readonly docs: ReadonlyMap<string, DocsAsset>;
+}
+
+/** A request in flight. */
+export interface Drainable {
+  /** Ends it because the process stops. */
+  drain(): void;
 }
 
 /** The part of the configuration that HTTP depends on. */

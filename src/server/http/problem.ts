@@ -18,7 +18,7 @@ type HttpCode =
 export type ProblemCode = HttpCode | FailureCode;
 
 /** Every error that the server answers: the code and its status. `docs/errors.md` explains each. */
-export const PROBLEM_STATUS: Readonly<Record<ProblemCode, number>> = {
+const PROBLEM_STATUS: Readonly<Record<ProblemCode, number>> = {
   bad_request: 400,
   invalid_json: 400,
   invalid_argument: 400,

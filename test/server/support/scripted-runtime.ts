@@ -21,7 +21,7 @@ export const REPORT: CallReport = {
   flags: [],
 };
 
-export function reply(value: JsonValue): ParsedReply {
+function reply(value: JsonValue): ParsedReply {
   return { value, json: JSON.stringify(value), flags: [] };
 }
 

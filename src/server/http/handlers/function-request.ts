@@ -4,6 +4,7 @@ import type { Failure } from '../../../runtime/function/failure.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
 import type { FunctionRoute } from '../../metrics/call-metrics.ts';
 import type { Waiter } from '../admission.ts';
+import type { Drainable } from '../http-services.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -35,7 +36,7 @@ export interface Finish {
  * A request that names a function: key, body, arguments and a place, in this order, then `run`. Subclasses answer;
  * they call `finish` exactly once with what they answered.
  */
-export abstract class FunctionRequest implements Waiter {
+export abstract class FunctionRequest implements Drainable, Waiter {
   protected readonly context: RequestContext;
   protected readonly functionName: string;
   protected readonly cancellation = new Cancellation();
@@ -61,7 +62,6 @@ export abstract class FunctionRequest implements Waiter {
     else this.refuse(early);
   }
 
-  /** Ends it because the process stops. */
   drain(): void {
     if (this.#finished) return;
     this.cancellation.cancel('draining');

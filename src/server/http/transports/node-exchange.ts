@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, BodyOutcome, HeaderList, HttpRequest, HttpResponse, RequestHeader } from '../transport.ts';
 import { BodyReader, type Expiring } from './body-reader.ts';
+import type { ExchangeHost } from './exchange-host.ts';
 import { Framing } from './framing.ts';
 import { headerValue } from './header-value.ts';
-import type { NodeTransport } from './node-transport.ts';
 
 /** A complete answer that a client does not take is cut after this time without progress. */
 const STALLED_ANSWER_MS = 30_000;
@@ -14,7 +14,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   readonly path: string;
   readonly query: string;
   readonly framing = new Framing();
-  readonly #transport: NodeTransport;
+  readonly #transport: ExchangeHost;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #body: BodyReader;
@@ -24,7 +24,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   #answer: Answer | undefined;
   #abortListener: (() => void) | undefined;
 
-  constructor(transport: NodeTransport, incoming: IncomingMessage, outgoing: ServerResponse) {
+  constructor(transport: ExchangeHost, incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#transport = transport;
     this.#incoming = incoming;
     this.#outgoing = outgoing;

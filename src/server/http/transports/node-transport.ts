@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Answer, Refusal, Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
+import type { ExchangeHost } from './exchange-host.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { statusLine } from './status-line.ts';
 
@@ -15,7 +16,7 @@ const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** node:http: for platforms without a binary of uWebSockets.js, and for balancers that pool connections for long. */
-export class NodeTransport implements Transport {
+export class NodeTransport implements Transport, ExchangeHost {
   readonly name = 'node';
   readonly options: TransportOptions;
   readonly bodies = new BodyWatch();

@@ -1,15 +1,19 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { Answer, BodyOutcome, HeaderList, HttpRequest, HttpResponse, RequestHeader } from '../transport.ts';
 import { BodyReader, type Expiring } from './body-reader.ts';
+import type { ExchangeHost } from './exchange-host.ts';
 import { Framing } from './framing.ts';
 import { headerValue } from './header-value.ts';
 import { statusLine } from './status-line.ts';
-import type { Deferred } from './turn-clock.ts';
-import type { UwsTransport } from './uws-transport.ts';
+import type { Deferred, TurnClock } from './turn-clock.ts';
 import { UwsWriter } from './uws-writer.ts';
 
 /** What clients are told; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = 'timeout=5';
+
+interface UwsHost extends ExchangeHost {
+  readonly clock: TurnClock;
+}
 
 /** One request and its answer on uWebSockets.js: one object, since it is made for every request. */
 export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expiring {
@@ -17,7 +21,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   readonly path: string;
   readonly query: string;
   readonly framing = new Framing();
-  readonly #transport: UwsTransport;
+  readonly #transport: UwsHost;
   readonly #native: NativeResponse;
   readonly #body: BodyReader;
   /** The turn in which the last input came. */
@@ -30,7 +34,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   #abortListener: (() => void) | undefined;
 
   /** Nothing here may throw before `onAborted` is set: uWebSockets.js would end the process. */
-  constructor(transport: UwsTransport, native: NativeResponse, request: NativeRequest) {
+  constructor(transport: UwsHost, native: NativeResponse, request: NativeRequest) {
     native.onAborted(() => this.#aborted());
     this.#transport = transport;
     this.#native = native;

@@ -2,13 +2,14 @@ import type * as UwsModule from 'uWebSockets.js';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
+import type { ExchangeHost } from './exchange-host.ts';
 import { TurnClock } from './turn-clock.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 type Uws = typeof UwsModule;
 
 /** uWebSockets.js with a guard around it: see `UwsExchange`, `Framing` and `TurnClock` for what each protects from. */
-export class UwsTransport implements Transport {
+export class UwsTransport implements Transport, ExchangeHost {
   readonly name = 'uws';
   readonly options: TransportOptions;
   readonly clock = new TurnClock();

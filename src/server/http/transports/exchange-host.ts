@@ -1,0 +1,10 @@
+import type { TransportOptions } from '../transport.ts';
+import type { BodyWatch } from './body-reader.ts';
+
+/** What an exchange needs of the transport that it belongs to. */
+export interface ExchangeHost {
+  readonly options: TransportOptions;
+  readonly bodies: BodyWatch;
+  /** No new connections: every answer is the last one of its connection. */
+  readonly stopped: boolean;
+}

@@ -182,6 +182,20 @@ test('every function has a call and a stream, every status has the shared error'
   }
 });
 
+test('every error has an example with the fields that all errors have', () => {
+  const document = programOf({ functions: [] }, { apiKey: true }).openapi;
+  const names = Object.keys(resolve('#/components/responses', document) as JsonObject);
+  expect(names).toHaveLength(12);
+  for (const name of names) {
+    const example = resolve(`#/components/responses/${name}/content/application~1json/example`, document);
+    expect(example, name).toMatchObject({
+      error: expect.any(String),
+      message: expect.any(String),
+      request_id: expect.any(String),
+    });
+  }
+});
+
 test('the request takes the parameters and the options, and nothing else', () => {
   const document = documentOf(string, { text: string, limit: optional(int), resume: classRef('Resume') });
   expect(schema(document, 'DoRequest')).toEqual({

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../base/json.ts';
+import { errorExample } from './error-examples.ts';
 
 interface ErrorStatus {
   readonly name: string;
@@ -65,12 +66,12 @@ function possibleErrors({ apiKey }: ErrorOptions): readonly ErrorStatus[] {
 /** The shared responses of the document. */
 export function errorResponseComponents(errorSchema: JsonObject, options: ErrorOptions): JsonObject {
   return Object.fromEntries(
-    possibleErrors(options).map(({ name, description, headers = [] }) => {
+    possibleErrors(options).map(({ name, status, description, headers = [] }) => {
       const all = ['RequestId', ...headers].map((header) => [
         HEADER_NAMES[header] ?? 'x-request-id',
         headerRef(header),
       ]);
-      const content = { 'application/json': { schema: errorSchema } };
+      const content = { 'application/json': { schema: errorSchema, example: errorExample(status) } };
       return [name, { description, headers: Object.fromEntries(all), content }];
     }),
   );

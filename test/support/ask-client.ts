@@ -33,7 +33,7 @@ export function clientDefinition(
   };
 }
 
-export function optionValue(value: JsonValue): OptionValue {
+function optionValue(value: JsonValue): OptionValue {
   if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
   if (isJsonObject(value)) {
     const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member as JsonValue) }));
@@ -87,4 +87,4 @@ export function ask(
 }
 
 /** One system message. */
-export const HELLO: readonly Message[] = [{ role: 'system', parts: [{ kind: 'text', text: 'Hello w' }] }];
+const HELLO: readonly Message[] = [{ role: 'system', parts: [{ kind: 'text', text: 'Hello w' }] }];

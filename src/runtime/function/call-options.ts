@@ -12,8 +12,10 @@ export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
 
 /** What one request says about how it is to be served. */
 export interface CallOptions {
-  /** Client to ask in place of the function's own. */
-  readonly client?: string;
+  /** The name under which the request gave them: where the paths of faults begin. */
+  readonly key: string;
+  /** Client to ask in place of the function's own, and where the request names it. */
+  readonly client?: { readonly name: string; readonly path: string };
   /** Clients to try in this order when the first one fails. */
   readonly fallback: readonly string[];
   readonly clients: readonly ClientType[];
@@ -40,7 +42,7 @@ export function readCallOptions(
   return reader.faults.length === 0 ? ok(options) : err(invalidOptions(reader.faults));
 }
 
-const NO_OPTIONS: CallOptions = { fallback: [], clients: [], env: new Map() };
+const NO_OPTIONS: CallOptions = { key: OPTION_KEYS[0], fallback: [], clients: [], env: new Map() };
 
 export function invalidOptions(details: readonly FaultAt[]): Failure {
   const [first] = details;
@@ -70,25 +72,31 @@ class CallOptionsReader {
   read(value: unknown): CallOptions {
     const members = this.#members(value, this.#key, ['client_registry', 'env', 'client']);
     const registry = this.#readRegistry(members['client_registry']);
-    const client = this.#name(members['client'], `${this.#key}.client`);
+    const client = this.#client(members['client'], `${this.#key}.client`);
     const primary = registry.client;
-    if (client !== undefined && primary !== undefined && client !== primary) {
-      this.fault(`${this.#key}.client`, 'names another client than "client_registry.primary": send only one of them');
+    if (client !== undefined && primary !== undefined && client.name !== primary.name) {
+      this.fault(client.path, 'names another client than "client_registry.primary": send only one of them');
     }
     const chosen = primary ?? client;
     return {
       ...registry,
+      key: this.#key,
       ...(chosen === undefined ? {} : { client: chosen }),
       env: this.#readEnv(members['env']),
     };
   }
 
-  #readRegistry(value: unknown): Omit<CallOptions, 'env'> {
+  #client(value: unknown, path: string): CallOptions['client'] {
+    const name = this.#name(value, path);
+    return name === undefined ? undefined : { name, path };
+  }
+
+  #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key'> {
     const path = `${this.#key}.client_registry`;
     if (value === undefined) return { fallback: [], clients: [] };
     if (this.#registry === 'off') this.fault(path, 'is switched off on this server');
     const members = this.#members(value, path, ['primary', 'fallback', 'clients']);
-    const primary = this.#name(members['primary'], `${path}.primary`);
+    const primary = this.#client(members['primary'], `${path}.primary`);
     const clients = this.#readClients(members['clients'], `${path}.clients`);
     if (clients.length > 0 && this.#registry === 'known') {
       this.fault(`${path}.clients`, 'is not allowed on this server: only clients of its definition files may be named');

@@ -107,7 +107,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
 
 /** The named client, or the function's own, and behind it the request's fallbacks. */
 function planWith(fn: FunctionType, options: CallOptions, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
-  const first = planOf(options.client ?? fn.client, catalogue);
+  const first = planOf(options.client?.name ?? fn.client, catalogue);
   if (!first.ok || options.fallback.length === 0) return first;
   const members = [first.value];
   for (const name of options.fallback) {
@@ -130,14 +130,21 @@ function unknownClients(
   registry: RuntimeOptions['clientRegistry'],
 ): readonly FaultAt[] {
   const faults: FaultAt[] = [];
-  const named = options.client === undefined ? options.fallback : [options.client, ...options.fallback];
-  for (const name of named) {
+  for (const { name, path } of namedClients(options)) {
     if (catalogue.find(name) !== undefined) continue;
     if (registry === 'open' && planClient(name, catalogue).ok) continue;
     const near = didYouMean(name, catalogue.names());
-    faults.push({ path: 'client', message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+    faults.push({ path, message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
   }
   return faults;
+}
+
+function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: string; readonly path: string }> {
+  const fallback = options.fallback.map((name, index) => ({
+    name,
+    path: `${options.key}.client_registry.fallback[${index}]`,
+  }));
+  return options.client === undefined ? fallback : [options.client, ...fallback];
 }
 
 /** Shapes of the request's own clients; keys that are missing are a matter of the call. */
@@ -151,7 +158,7 @@ function clientFaults(
 ): readonly FaultAt[] {
   const faults: FaultAt[] = [];
   for (const [index, definition] of request.options.clients.entries()) {
-    const path = `client_registry.clients[${index}]`;
+    const path = `${request.options.key}.client_registry.clients[${index}]`;
     const found = strategyFault(definition.name, request.catalogue) ?? [];
     const source: ClientSource = { definition, from: 'request' };
     const { provider } = definition;
@@ -180,7 +187,7 @@ function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Recor
   return args;
 }
 
-export function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
+function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
   const suggestions = nearestNames(functionName, definitions.functions.keys());
   const near = didYouMean(functionName, definitions.functions.keys());
   return {

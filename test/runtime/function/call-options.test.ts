@@ -84,7 +84,7 @@ test.each<[string, unknown, string]>([
   [
     'a primary that is not defined',
     { client_registry: { primary: 'Mian' } },
-    'There is no client "Mian". Did you mean "Main"?',
+    'svc_options.client_registry.primary: There is no client "Mian". Did you mean "Main"?',
   ],
   ['a fallback that is not defined', { client_registry: { fallback: ['Nope'] } }, 'There is no client "Nope"'],
   ['a client that is not defined', { client: 'Nope' }, 'There is no client "Nope"'],
@@ -261,7 +261,7 @@ test.each([
   expect(subject.prepare('F', body, { local: true }).ok).toBe(true);
   expect(subject.prepare('F', body, { local: false })).toMatchObject({
     ok: false,
-    failure: { details: [{ path: 'client_registry.clients[0].options.base_url' }] },
+    failure: { details: [{ path: 'svc_options.client_registry.clients[0].options.base_url' }] },
   });
 });
 

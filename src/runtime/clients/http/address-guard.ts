@@ -51,7 +51,7 @@ export function addressKind(address: string): AddressKind {
 }
 
 /** Why a guard refuses an address; undefined when it lets it through. */
-export function refusal(address: string, guard: AddressGuard): string | undefined {
+function refusal(address: string, guard: AddressGuard): string | undefined {
   if (guard === 'none') return undefined;
   const kind = addressKind(address);
   if (kind === 'link-local') return `${address} is a link-local or metadata address, which a request may never name`;

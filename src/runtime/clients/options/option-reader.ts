@@ -99,7 +99,7 @@ export class OptionReader {
   }
 }
 
-export function unknownMember(name: string, allowed: readonly string[]): string {
+function unknownMember(name: string, allowed: readonly string[]): string {
   const near = didYouMean(name, allowed);
   return `is not known; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`;
 }

@@ -59,7 +59,7 @@ export function planClient(name: string, catalogue: ClientCatalogue): Result<Cli
 }
 
 /** The client that a shorthand such as `openai/gpt-4o` stands for; undefined when the text is none. */
-export function shorthandClient(text: string): ClientType | undefined {
+function shorthandClient(text: string): ClientType | undefined {
   const slash = text.indexOf('/');
   const provider = text.slice(0, slash);
   if (slash <= 0 || slash === text.length - 1 || !isProvider(provider)) return undefined;

@@ -8,6 +8,7 @@ import type {
   TypeNode,
 } from './syntax-nodes.ts';
 import type { Span } from '../../diagnostics/span.ts';
+import { quoteText } from './quote-text.ts';
 import * as t from './tokens.ts';
 import { TypeGrammar } from './type-grammar.ts';
 
@@ -184,7 +185,7 @@ export abstract class BlockGrammar extends TypeGrammar {
       ) {
         this.report('parse/missing-type', name.span, { name: name.text, what });
       } else {
-        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a type', found: `"${next.image}"` });
+        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a type', found: quoteText(next.image) });
       }
       this.skipEntry(this.peek(0).depth);
     });

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
+import { quoteText } from './quote-text.ts';
 import * as t from './tokens.ts';
 import { FunctionGrammar } from './function-grammar.ts';
 
@@ -173,8 +174,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       const suggestion = didYouMean(token.image, WORDS);
       this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
-    else
-      this.report('parse/unexpected-token', span, { expected: 'a definition', found: `"${token.image.slice(0, 40)}"` });
+    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: quoteText(token.image) });
     this.skipDeclaration(token.depth);
   }
 

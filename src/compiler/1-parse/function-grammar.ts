@@ -1,4 +1,4 @@
-import { nearestNames } from '../../base/suggestion.ts';
+import { editDistance } from '../../base/suggestion.ts';
 import { BlockGrammar } from './block-grammar.ts';
 import type {
   AttributeNode,
@@ -110,7 +110,7 @@ export abstract class FunctionGrammar extends BlockGrammar {
     if (!this.nextIs(t.LeftBrace)) return false;
     const first = this.peek(2);
     if (first.tokenType === t.RightBrace) return true;
-    if (nearestNames(first.image, MODEL_KEYS).length > 0) return true;
+    if (MODEL_KEYS.some((key) => editDistance(first.image, key) <= 1)) return true;
     for (let ahead = 2, depth = 1; depth > 0; ahead += 1) {
       const token = this.peek(ahead);
       if (Number.isNaN(token.startOffset)) return true;
@@ -178,4 +178,4 @@ export abstract class FunctionGrammar extends BlockGrammar {
 
 /** Of a function whose head has no parameter list at all. */
 const NO_PARAMETERS: readonly ParameterNode[] = [];
-const MODEL_KEYS = ['client', 'prompt', 'input', 'output'];
+const MODEL_KEYS = ['client', 'prompt'];

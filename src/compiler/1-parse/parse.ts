@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { balanceBrackets } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
+import { quoteText } from './quote-text.ts';
 import { Regions } from './regions.ts';
 import type { DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
@@ -12,9 +13,6 @@ export interface Parsed {
   readonly document: DocumentNode;
   readonly diagnostics: readonly Diagnostic[];
 }
-
-/** Characters of the user's text that a message repeats. */
-const LONGEST_QUOTE = 40;
 
 let grammar: DefinitionGrammar | undefined;
 
@@ -37,11 +35,6 @@ function describe(error: IRecognitionException, file: SourceFile): readonly Diag
   if (!atEnd && token.image === '') return [];
   const start = atEnd ? file.text.trimEnd().length : token.startOffset;
   const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
-  const found = atEnd ? 'the end of the file' : `"${firstLine(token.image)}"`;
+  const found = atEnd ? 'the end of the file' : quoteText(token.image);
   return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
-}
-
-function firstLine(image: string): string {
-  const line = image.split('\n', 1)[0] ?? '';
-  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
 }

@@ -1,4 +1,5 @@
 import { parseScalar, unescapeString } from './parse-scalar.ts';
+import { quoteText } from './quote-text.ts';
 import { RecoveringParser } from './recovering-parser.ts';
 import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
@@ -160,7 +161,8 @@ export abstract class ValueGrammar extends RecoveringParser {
     else if (BROKEN.has(token.tokenType)) this.reportBroken(token);
     else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
     else if (token.tokenType !== t.TooDeep) {
-      this.report('parse/unexpected-token', span, { expected, found: `"${image.slice(0, LONGEST_QUOTE)}"` });
+      const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
+      this.report('parse/unexpected-token', span, { expected: place, found: quoteText(image) });
     }
     this.skipEntry(token.depth);
   }
@@ -207,7 +209,8 @@ export abstract class ValueGrammar extends RecoveringParser {
     this.ACTION(() => {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
-      else this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a value', found: `"${next.image}"` });
+      else
+        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a value', found: quoteText(next.image) });
       if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
@@ -217,7 +220,7 @@ export abstract class ValueGrammar extends RecoveringParser {
     if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return true;
     const next = this.peek();
     if (isHashComment(next)) return true;
-    this.report('parse/same-line', this.spanOf(next), { text: `"${next.image.slice(0, LONGEST_QUOTE)}"` });
+    this.report('parse/same-line', this.spanOf(next), { text: quoteText(next.image) });
     this.skipEntry(next.depth);
     return false;
   }
@@ -228,8 +231,6 @@ function isHashComment(token: t.DefinitionToken): boolean {
 }
 
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
-/** Characters of the user's text that a message repeats. */
-const LONGEST_QUOTE = 40;
 /** A function or client at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
 const SWALLOWED = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
 /** A second key with its block or list, behind a value without quotes. */

@@ -249,8 +249,8 @@ const BLOCKS = {
     (p) => `"${p.name}" is not a version.`,
     () => 'Write three numbers, such as "0.1.0".',
   ),
-  'check/version-mismatch': error<{ readonly asked: string; readonly own: string }>(
-    (p) => `This generator asks for version ${p.asked}, but this is svc ${p.own}.`,
+  'check/version-mismatch': error<{ readonly file: string; readonly asked: string; readonly own: string }>(
+    (p) => `"${p.file}" asks for version ${p.asked}, but this is svc ${p.own}.`,
     (p) =>
       `Major and minor have to agree: write "${p.own}" here, install the other version, or pass --no-version-check.`,
   ),

@@ -66,5 +66,5 @@ function checkVersion({ options, report }: CheckContext, node: GeneratorNode): v
   if (asked === null) return report('check/generator-version', value.span, { name: value.value });
   const agrees = asked[1] === own?.[1] && asked[2] === own?.[2];
   if (!options.versionCheck || agrees) return;
-  report('check/version-mismatch', value.span, { asked: value.value, own: options.version });
+  report('check/version-mismatch', value.span, { file: value.span.file, asked: value.value, own: options.version });
 }

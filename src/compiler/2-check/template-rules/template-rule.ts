@@ -1,19 +1,11 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Span } from '../../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { Arguments, Expression } from '../../../schema/template.ts';
+import type { Expression } from '../../../schema/template.ts';
 import type { StaticValue } from './static-value.ts';
 
 /** One law about expressions in templates and conditions. It sees each expression after the parts of it. */
 export type TemplateRule = (expression: Expression, context: RuleContext) => void;
-
-/** A use of a filter, also those on blocks (`{% filter upper %}`). */
-export interface FilterUse {
-  readonly name: string;
-  readonly args: Arguments;
-  readonly start: number;
-  readonly end: number;
-}
 
 export interface RuleContext {
   readonly definitions: DefinitionIndex;

@@ -10,7 +10,7 @@ interface Parameter {
 }
 
 /** Reads a parameter of the vocabulary: `name`, `name?`, `name=`, `name=?`, `*rest`, `**names`. */
-export function parameterOf(text: string): Parameter {
+function parameterOf(text: string): Parameter {
   const optional = text.endsWith('?');
   const bare = optional ? text.slice(0, -1) : text;
   if (bare.startsWith('**')) return { name: bare.slice(2), optional: true, kind: 'names' };

@@ -3,7 +3,7 @@ import { spendWork } from '../work-budget.ts';
 import { valuesEqual } from './compare-values.ts';
 import { plainTextOf } from './print-value.ts';
 import { RichText } from './rich-text.ts';
-import { entriesOf, Group, isList, isRecord, kindOf, LazyList, numberOf, Special, type Value } from './value.ts';
+import { entriesOf, Group, isList, isRecord, kindOf, numberOf, Special, type Value } from './value.ts';
 
 /** `object.name`. Only data: own properties of JSON objects, entries of maps, and what special values offer. */
 export function attributeOf(object: Value, name: string): Value {
@@ -132,8 +132,4 @@ export function sizeOf(value: Value): number {
   if (typeof value === 'string') return value.length;
   if (isList(value)) return value.length * 8;
   return value instanceof Map ? value.size * 8 : 8;
-}
-
-export function lazyList(items: readonly Value[]): LazyList {
-  return LazyList.from(items) as LazyList;
 }

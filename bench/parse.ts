@@ -49,7 +49,7 @@ const MIN_CPU_MICROSECONDS = 150_000;
 function main(): void {
   const parser = parserOfDefinitions();
   console.log(
-    'reply            bytes | one shot µs   MB/s | pieces µs  ratio | with partials µs  ratio | JSON.parse µs',
+    'reply            bytes | one shot µs   MB/s | pieces µs  ratio | with partials µs  ratio | JSON.parse µs | jsonrepair µs | partial-json µs',
   );
   for (const size of SIZES) {
     const team = makeTeam(size);

@@ -1,6 +1,6 @@
 import { settleBareToken } from './text/bare-token.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
-import { closersOf, OPEN_BRACE, OPEN_BRACKET, skipSpace } from './text/characters.ts';
+import { BACKTICK, closersOf, LESS_THAN, OPEN_BRACE, OPEN_BRACKET, skipSpace } from './text/characters.ts';
 import { ExactScanner } from './text/exact-scanner.ts';
 import { stringNode, ValueNode } from './text/value-node.ts';
 import { MAX_DEPTH } from './text/open-containers.ts';
@@ -32,22 +32,41 @@ export function chooseReading(text: string, plan: Plan, type: ReplyType): Outcom
   return withThoughts.ok ? withThoughts : outcome;
 }
 
-/** A reply that is one strict value, alone or in one fence: most are, and the tolerant reader is several times slower. */
+/**
+ * A reply with one strict value and nothing else that could be one: most are like that, and the tolerant reader is
+ * several times slower.
+ */
 function exactReading(text: string, plan: Plan): Coerced | undefined {
-  let from = skipSpace(text, 0);
-  const inFence = text.startsWith('```', from);
-  if (inFence) {
-    const body = text.indexOf('\n', from) + 1;
-    if (body === 0 || !/^[\w ]*$/u.test(text.slice(from + 3, body - 1))) return undefined;
-    from = body;
-  }
+  let from = nextMark(text, 0);
+  const inFence = text.charCodeAt(from) === BACKTICK;
+  if (inFence) from = fenceBody(text, from);
   const scanner = new ExactScanner(text, from);
   const first = scanner.peek();
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
+  const start = scanner.at;
   const json = plan.exact(scanner);
-  if (json === undefined || (inFence && !scanner.word('```'))) return undefined;
-  if (skipSpace(text, scanner.at) < text.length) return undefined;
-  return inFence ? new Coerced(json, 0, { notes: [{ flag: 'markdown', path: '' }] }) : new Coerced(json, 0);
+  if (json === undefined || (inFence && !scanner.word('```')) || nextMark(text, scanner.at) < text.length)
+    return undefined;
+  const isAlone = skipSpace(text, 0) === start && skipSpace(text, scanner.at) === text.length;
+  return isAlone
+    ? new Coerced(json, 0)
+    : new Coerced(json, 0, { notes: [{ flag: inFence ? 'markdown' : 'prose', path: '' }] });
+}
+
+/** The next character from `from` on at which a value, a fence or a thought could begin. */
+function nextMark(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_BRACE || code === OPEN_BRACKET || code === BACKTICK || code === LESS_THAN) break;
+  }
+  return at;
+}
+
+/** Where the body of the fence at `at` begins; the end of the text when it is no plain fence. */
+function fenceBody(text: string, at: number): number {
+  const body = text.indexOf('\n', at) + 1;
+  return body > 0 && /^```[\w ]*$/u.test(text.slice(at, body - 1)) ? body : text.length;
 }
 
 function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Outcome {

@@ -3,6 +3,7 @@ import type { Plan } from './coercion/plan.ts';
 import type { ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CandidateFinder } from './text/candidate-finder.ts';
+import { GrowingText } from './text/growing-text.ts';
 import { ValueNode } from './text/value-node.ts';
 
 /**
@@ -14,12 +15,12 @@ export class GrowingReply implements ReplyStream {
   readonly #parser: ReplyParser;
   readonly #plan: Plan;
   readonly #type: ReplyType;
-  readonly #finder = new CandidateFinder();
+  #finder = new CandidateFinder();
   /** The reply as a text, for types that take it as it is. */
   readonly #asText = new ValueNode('string');
   /** Several objects, where a list is wanted. */
   readonly #joined = new ValueNode('list');
-  #text = '';
+  readonly #text = new GrowingText();
   #last: string | undefined = undefined;
   #candidate = 0;
   #settled = false;
@@ -33,9 +34,8 @@ export class GrowingReply implements ReplyStream {
   }
 
   push(piece: string): void {
-    this.#text += piece;
-    if (this.#type.text !== 'no') this.#asText.text = this.#text;
-    else if (this.#type.hasComposite) this.#finder.push(piece);
+    this.#text.append(piece);
+    if (this.#type.text === 'no' && this.#type.hasComposite) this.#finder.push(piece);
   }
 
   takePartial(): string | undefined {
@@ -52,12 +52,14 @@ export class GrowingReply implements ReplyStream {
   }
 
   finish(): ParseOutcome {
-    return this.#parser.parse(this.#text);
+    this.#finder = new CandidateFinder(); // lets go of what was read, before the whole is read once more
+    return this.#parser.parse(this.#text.text);
   }
 
   #partialText(): string | undefined {
-    const text = this.#text;
+    const { text } = this.#text;
     if (text === '' || (this.#type.text === 'or-null' && 'null'.startsWith(text.trim().slice(0, 5)))) return undefined;
+    this.#asText.text = text;
     return this.#plan.show(this.#asText).json;
   }
 

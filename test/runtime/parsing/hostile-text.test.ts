@@ -68,8 +68,11 @@ function fastest(run: () => unknown): number {
 /** Milliseconds below which a ratio says nothing. */
 const NOISE = 100;
 
-/** Milliseconds of CPU for 100 KB: the machine may be busy, so the bound is looser than on an idle one. */
-const BOUND = 400;
+/** CPU milliseconds of a fixed piece of work: tells how fast the machine is just now. */
+const unit = fastest(() => JSON.parse(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => `text ${index}`))));
+
+/** CPU milliseconds for 100 KB: some 50 on an idle machine, with room for one that is busy. */
+const BOUND = Math.max(500, 30 * unit);
 
 test.each(TYPES)('no repetition makes %s slow, whole or in pieces', (type) => {
   const parser = parserOf(type, DEFINITIONS);

@@ -115,8 +115,11 @@ test('a value as deep as the limit is read, also by types that refer to themselv
   expect(outcome.ok && outcome.value.json).toBe(reply);
 });
 
+function deep(innermost: string): string {
+  return '{"children":['.repeat(199) + innermost + ']}'.repeat(199);
+}
+
 test('deep values inside of texts inside of deep values are read', () => {
-  const deep = (innermost: string): string => '{"children":['.repeat(199) + innermost + ']}'.repeat(199);
   const reply = deep(`{"children": ${JSON.stringify(`[${deep('{}')}]`)}}`);
   const outcome = parserOf('Node', DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.flags.map((flag) => flag.flag)).toContain('json-in-text');

@@ -5,9 +5,8 @@ import type { Span } from './span.ts';
 /** Columns of source shown at most; a longer line is cut around the place. */
 const MAX_WIDTH = 120;
 const TAB = '  ';
-// Text of a file must not be able to drive the terminal.
-// eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]/g;
+/** What would let the text of a file drive the terminal: control characters and changes of direction. */
+const CONTROL = /(?!\n)[\p{Cc}\u2028-\u202E\u2066-\u2069]/gu;
 /** Characters that take two columns of a terminal. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/gu;

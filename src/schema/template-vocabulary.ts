@@ -166,5 +166,3 @@ export const OUTPUT_FORMAT_OPTIONS = [
   'quote_class_fields',
   'render_null_as',
 ] as const;
-
-export type OutputFormatOption = (typeof OUTPUT_FORMAT_OPTIONS)[number];

@@ -70,7 +70,7 @@ export function replaceText(value: Value, from: Value, to: Value): string | Rich
 }
 
 /** Literal replacement, with its length checked before it is done. */
-export function replaceAll(text: string, search: string, replacement: string): string {
+function replaceAll(text: string, search: string, replacement: string): string {
   const parts = search === '' ? ['', ...text, ''] : text.split(search);
   assertTextLength(text.length + parts.length * Math.max(0, replacement.length - search.length));
   return parts.join(replacement);

@@ -134,7 +134,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 const TO_ESCAPE = /["\\\u0000-\u001f\u007f-\u009f]/gu;
 
 /** A string in double quotes; quotes, backslashes and control characters are escaped. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `"${text.replace(TO_ESCAPE, (character) => ESCAPES.get(character) ?? hexEscape(character))}"`;
 }
 

@@ -70,7 +70,7 @@ export function misfit(message: string): Misfit {
 }
 
 /** `skills` + `[2].name` = `skills[2].name`. */
-export function joinPath(segment: string, rest: string): string {
+function joinPath(segment: string, rest: string): string {
   if (rest === '' || segment === '') return segment + rest;
   return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
 }

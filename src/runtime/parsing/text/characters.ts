@@ -1,8 +1,8 @@
 /** UTF-16 codes of the characters that steer the reader. */
-export const TAB = 9;
+const TAB = 9;
 export const LINE_FEED = 10;
-export const CARRIAGE_RETURN = 13;
-export const SPACE = 32;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
 export const DOUBLE_QUOTE = 34;
 export const HASH = 35;
 export const SINGLE_QUOTE = 39;
@@ -21,7 +21,7 @@ export const GREATER_THAN = 62;
 export const OPEN_BRACKET = 91;
 export const BACKSLASH = 92;
 export const CLOSE_BRACKET = 93;
-export const UNDERSCORE = 95;
+const UNDERSCORE = 95;
 export const BACKTICK = 96;
 export const OPEN_BRACE = 123;
 export const CLOSE_BRACE = 125;

@@ -101,7 +101,7 @@ function textAhead(text: string, from: number, isLast: boolean): Verdict {
   return isSpace(code) || code === COMMA || code === CLOSE_BRACKET ? 'no' : 'yes';
 }
 
-export function hasLineFeed(text: string, from: number, to: number): boolean {
+function hasLineFeed(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) return true;
   return false;
 }

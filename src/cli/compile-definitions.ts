@@ -24,6 +24,7 @@ export function compileDefinitions(config: Config): Result<Compiled, string> {
     versionCheck: config.versionCheck,
     beta: config.features.includes('beta'),
     apiKey: config.apiKey !== undefined,
+    basePath: config.basePath,
   });
   return ok({ files: files.value, diagnostics, ...(program === undefined ? {} : { program }) });
 }

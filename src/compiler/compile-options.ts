@@ -7,4 +7,6 @@ export interface CompileOptions {
   readonly beta: boolean;
   /** The server asks for a key, so the OpenAPI document has a security scheme. */
   readonly apiKey: boolean;
+  /** The path before every endpoint, where a gateway adds one: the server's address in the OpenAPI document. */
+  readonly basePath?: string;
 }

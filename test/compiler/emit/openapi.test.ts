@@ -182,6 +182,11 @@ test('every function has a call and a stream, every status has the shared error'
   }
 });
 
+test('the server of the document is the root, or the path that a gateway puts before it', () => {
+  expect(programOf({ functions: [] }).openapi['servers']).toEqual([{ url: '/' }]);
+  expect(programOf({ functions: [] }, { basePath: '/llm' }).openapi['servers']).toEqual([{ url: '/llm' }]);
+});
+
 test('every error has an example with the fields that all errors have', () => {
   const document = programOf({ functions: [] }, { apiKey: true }).openapi;
   const names = Object.keys(resolve('#/components/responses', document) as JsonObject);

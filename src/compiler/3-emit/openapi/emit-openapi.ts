@@ -56,7 +56,7 @@ function head(options: CompileOptions): JsonObject {
       description: 'Typed LLM functions. `/call` answers with the value, `/stream` with partial values as they grow.',
       version: options.version,
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: options.basePath || '/' }],
     security: options.apiKey ? [{ apiKey: [] }, { bearer: [] }] : [],
     tags: [
       { name: 'functions', description: 'The functions of the definition files.' },

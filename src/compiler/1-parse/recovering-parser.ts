@@ -1,14 +1,8 @@
-import {
-  EmbeddedActionsParser,
-  isRecognitionException,
-  tokenLabel,
-  tokenMatcher,
-  type IParserErrorMessageProvider,
-  type TokenType,
-} from 'chevrotain';
+import type { IParserErrorMessageProvider, TokenType } from 'chevrotain';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Span } from '../../diagnostics/span.ts';
+import { EmbeddedActionsParser, isRecognitionException, tokenLabel, tokenMatcher } from './chevrotain.ts';
 import type { NameNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 

@@ -1,4 +1,5 @@
-import { createToken, Lexer, type IToken, type TokenType } from 'chevrotain';
+import type { IToken, TokenType } from 'chevrotain';
+import { createToken, Lexer } from './chevrotain.ts';
 
 /**
  * A token as the grammar sees it. White space and comments are tokens too (all images joined are the source),

@@ -36,7 +36,7 @@ export function clientDefinition(
 function optionValue(value: JsonValue): OptionValue {
   if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
   if (isJsonObject(value)) {
-    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member as JsonValue) }));
+    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member) }));
     return { kind: 'map', entries };
   }
   return { kind: 'scalar', value: value as string | number | boolean | null };

@@ -5,6 +5,7 @@ import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import { DeclaredHosts } from '../clients/declared-hosts.ts';
 import { ConnectionPools } from '../clients/http/connection-pools.ts';
+import { loadProviders } from '../clients/providers/providers.ts';
 import { createOfflineAnswers } from '../clients/offline/offline-client.ts';
 import { createReplyParser } from '../parsing/create-reply-parser.ts';
 import type { ParseOutcome, ReplyParser } from '../parsing/reply-parser.ts';
@@ -44,6 +45,7 @@ class ProgramRuntime implements FunctionRuntime {
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
+    loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
     this.#pools = new ConnectionPools(options.env);
     const directory = new ClientDirectory(definitions, options.env, {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { Pool, ProxyAgent, buildConnector } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { guardedLookup } from './address-guard.ts';
+import { loadPools, loadProxyAgent } from './load-undici.ts';
 import { proxyFor } from './proxy-settings.ts';
 
 /** Where a call goes, and what its connections may do. */
@@ -89,14 +89,15 @@ export class ConnectionPools {
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
 function createPool(endpoint: Endpoint): Pool {
+  const undici = loadPools();
   const lookup = guardedLookup(endpoint.guard);
-  const connect = buildConnector({
+  const connect = undici.buildConnector({
     ...READ_WHEN_ASKED,
     timeout: ABANDONED_CONNECT_MS,
     noDelay: true,
     ...(lookup === undefined ? {} : { lookup }),
   });
-  return new Pool(endpoint.origin, {
+  return new undici.Pool(endpoint.origin, {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: (options, callback) => {
@@ -110,6 +111,7 @@ function createPool(endpoint: Endpoint): Pool {
 
 /** All connections to one origin through a proxy, by CONNECT. */
 function createProxied(origin: string, proxy: string): Dispatcher {
+  const ProxyAgent = loadProxyAgent();
   const agent = new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS, connectTimeout: ABANDONED_CONNECT_MS });
   // A pool knows its origin; an agent has to be told.
   return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));

@@ -1,5 +1,4 @@
 import type { JsonValue } from '../../../base/json.ts';
-import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
@@ -80,7 +79,7 @@ function readReply(reader: OptionReader): string | undefined {
   const value: JsonValue | undefined = reader.take('reply');
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
+  return JSON.stringify(value);
 }
 
 function readCount(reader: OptionReader, key: string): number | undefined {

@@ -96,7 +96,7 @@ function readMembers(reader: OptionReader): JsonObject {
   if (inference !== undefined && !isJsonObject(inference)) reader.fault('inference_configuration', 'has to be a map');
   const members: Record<string, JsonValue> = {};
   if (additional !== undefined) members['additionalModelRequestFields'] = additional;
-  if (isJsonObject(inference)) members['inferenceConfig'] = renamed(inference as JsonObject);
+  if (isJsonObject(inference)) members['inferenceConfig'] = renamed(inference);
   return members;
 }
 

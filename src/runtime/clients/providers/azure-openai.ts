@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { CHAT_MEDIA, OpenAiChatProtocol } from './openai-chat-protocol.ts';
+import { CHAT_MEDIA, OpenAiChatProtocol, loadChatCompletions } from './openai-chat-protocol.ts';
 import { bodyModel } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
@@ -16,6 +16,7 @@ export const azureOpenAi: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'system',
   keyVariable: 'AZURE_OPENAI_API_KEY',
+  load: loadChatCompletions,
   connect,
 };
 

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { chatConnection } from './openai-chat-protocol.ts';
+import { chatConnection, loadChatCompletions } from './openai-chat-protocol.ts';
 import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
@@ -9,6 +9,7 @@ export const ollama: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
   defaultUrl: 'http://localhost:11434/v1',
+  load: loadChatCompletions,
   connect,
 };
 

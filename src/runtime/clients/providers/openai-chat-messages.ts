@@ -89,5 +89,5 @@ function pdfPart({ source }: MediaPart): Result<ChatCompletionContentPart, strin
     });
   }
   const file = { type: 'input_file', file_url: source.url, filename: PDF_NAME };
-  return ok({ type: 'file', file } as ChatCompletionContentPart);
+  return ok({ type: 'file', file });
 }

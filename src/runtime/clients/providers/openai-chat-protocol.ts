@@ -49,11 +49,15 @@ export class OpenAiChatProtocol implements WireProtocol {
       ...(streamed ? { stream: true, ...streamMembers } : {}),
       // Options are the user's: the provider judges them.
     } as unknown as ChatCompletionCreateParams;
-    const built = openAiRequests().chatCompletion(params);
+    const built = openAiRequests.chatCompletion(params);
     invariant(built !== undefined, 'the openai package posted nothing');
     if (this.#path === '') this.#path = requestPath(url, built.path, options);
     return ok({ path: this.#path, headers: this.#headers, body: JSON.stringify(built.body) });
   }
+}
+
+export function loadChatCompletions(): void {
+  openAiRequests.loadChat();
 }
 
 /** The connection of a client whose key, if it has one, goes out as a bearer token. */

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { chatConnection } from './openai-chat-protocol.ts';
+import { chatConnection, loadChatCompletions } from './openai-chat-protocol.ts';
 import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
@@ -8,6 +8,7 @@ import type { Connection, HttpProvider } from './provider.ts';
 export const openAiGeneric: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'system',
+  load: loadChatCompletions,
   connect,
 };
 

@@ -18,6 +18,7 @@ export const openAiResponses: HttpProvider = {
   defaultRole: 'system',
   keyVariable: 'OPENAI_API_KEY',
   defaultUrl: 'https://api.openai.com/v1',
+  load: () => openAiRequests.loadResponses(),
   connect,
 };
 
@@ -40,7 +41,7 @@ function protocol(url: string, options: ClientOptions, apiKey: string | undefine
       const input = openAiResponsesInput(messages, options);
       if (!input.ok) return err(input.failure);
       const params = { ...members, input: input.value, ...(streamed ? { stream: true } : {}) };
-      const built = openAiRequests().response(params as unknown as ResponseCreateParams);
+      const built = openAiRequests.response(params as unknown as ResponseCreateParams);
       invariant(built !== undefined, 'the openai package posted nothing');
       return ok({ path: requestPath(url, built.path, options), headers, body: JSON.stringify(built.body) });
     },

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { chatConnection } from './openai-chat-protocol.ts';
+import { chatConnection, loadChatCompletions } from './openai-chat-protocol.ts';
 import { urlOf } from './provider.ts';
 import type { Connection, HttpProvider } from './provider.ts';
 
@@ -10,6 +10,7 @@ export const openRouter: HttpProvider = {
   defaultRole: 'system',
   keyVariable: 'OPENROUTER_API_KEY',
   defaultUrl: 'https://openrouter.ai/api/v1',
+  load: loadChatCompletions,
   connect,
 };
 

@@ -17,6 +17,8 @@ export interface HttpProvider {
   connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection;
   /** Variables besides the key that a client may depend on. */
   readonly variables?: readonly string[];
+  /** Loads what its calls will need besides connections, so that the first one does not wait for it. */
+  load?(): void;
   /** Origins of the provider's own service, where there are many: its variables may always go there. */
   readonly ownOrigins?: RegExp;
 }

@@ -1,4 +1,5 @@
-import type { Provider } from '../../../schema/client.ts';
+import type { ClientType, Provider } from '../../../schema/client.ts';
+import { loadPools } from '../http/load-undici.ts';
 import { anthropic } from './anthropic.ts';
 import { awsBedrock } from './aws-bedrock.ts';
 import { azureOpenAi } from './azure-openai.ts';
@@ -24,3 +25,13 @@ export const HTTP_PROVIDERS: Readonly<Partial<Record<Provider, HttpProvider>>> =
   'vertex-ai': vertexAi,
   'aws-bedrock': awsBedrock,
 };
+
+/** Loads what calls of these clients will need, so that the first of them does not wait for it. */
+export function loadProviders(clients: readonly ClientType[]): void {
+  for (const client of clients) {
+    const provider = HTTP_PROVIDERS[client.provider];
+    if (provider === undefined) continue;
+    loadPools();
+    provider.load?.();
+  }
+}

@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+import type * as Undici from 'undici';
+
+/**
+ * The parts of undici that svc uses, each loaded when it is first needed. The package's entry brings fetch, caches,
+ * mocks and more: three times the time that a pool takes, at the start of every worker. The package has no `exports`
+ * that hide the files, and its version is pinned.
+ */
+const load = createRequire(import.meta.url);
+
+export interface UndiciPools {
+  readonly Pool: typeof Undici.Pool;
+  readonly buildConnector: typeof Undici.buildConnector;
+}
+
+export function loadPools(): UndiciPools {
+  return {
+    Pool: load('undici/lib/dispatcher/pool.js') as typeof Undici.Pool,
+    buildConnector: load('undici/lib/core/connect.js') as typeof Undici.buildConnector,
+  };
+}
+
+/** An agent opens its tunnels with methods that only the package's entry adds to dispatchers. */
+export function loadProxyAgent(): typeof Undici.ProxyAgent {
+  return (load('undici') as typeof Undici).ProxyAgent;
+}

@@ -1,10 +1,10 @@
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { err, ok, type Result } from '../base/result.ts';
 
 /** A port that is ours until `release`. */
 export interface PortClaim {
   readonly port: number;
-  release(): void;
+  readonly release: () => void;
 }
 
 /** For port 0: another process may take the port between probe and claim. */
@@ -52,10 +52,7 @@ async function hold(host: string, port: number): Promise<Result<PortClaim, strin
   return ok({ port, release: () => server.close() });
 }
 
-function listen(
-  server: Server,
-  options: Parameters<Server['listen']>[0] & object,
-): Promise<NodeJS.ErrnoException | undefined> {
+function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
     server.once('error', resolve);
     server.listen(options, () => resolve(undefined));

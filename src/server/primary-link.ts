@@ -5,8 +5,14 @@ const ANSWER_MS = 5_000;
 
 type AnswerOf = Extract<PrimaryMessage, { readonly id: number }>;
 
+/** An answer, and the socket that may have come with it. */
+interface Answered {
+  readonly answer: AnswerOf;
+  readonly socket: unknown;
+}
+
 interface Pending {
-  readonly resolve: (answer: AnswerOf) => void;
+  readonly resolve: (answered: Answered) => void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -17,9 +23,9 @@ export class PrimaryLink {
 
   /** `take` gets everything that is no answer. */
   listen(take: (message: PrimaryMessage) => void): void {
-    process.on('message', (message: unknown) => {
+    process.on('message', (message: unknown, socket: unknown) => {
       if (!isPrimaryMessage(message)) return;
-      if (message.type === 'turn' || message.type === 'merged-metrics') this.#answered(message);
+      if ('id' in message && message.type !== 'collect-metrics') this.#answered(message, socket);
       else take(message);
     });
   }
@@ -31,17 +37,27 @@ export class PrimaryLink {
 
   /** The metrics of all processes as Prometheus text. Rejects when the primary does not answer. */
   async metricsText(): Promise<string> {
-    const answer = await this.#ask((id) => ({ type: 'merge-metrics', id }));
+    const { answer } = await this.#ask((id) => ({ type: 'merge-metrics', id }));
     return answer.type === 'merged-metrics' ? answer.text : '';
   }
 
   /** Turns of a round-robin client over all workers. Rejects when the primary does not answer. */
   async takeTurn(client: string): Promise<number> {
-    const answer = await this.#ask((id) => ({ type: 'take-turn', id, client }));
+    const { answer } = await this.#ask((id) => ({ type: 'take-turn', id, client }));
     return answer.type === 'turn' ? answer.turn : 0;
   }
 
-  #ask(question: (id: number) => WorkerMessage): Promise<AnswerOf> {
+  /**
+   * The bound socket of a port, the same one that the other workers accept from; undefined where sockets cannot be shared.
+   * Rejects with the reason.
+   */
+  async sharedPort(host: string, port: number): Promise<object | undefined> {
+    const { answer, socket } = await this.#ask((id) => ({ type: 'share-port', id, host, port }));
+    if (answer.type === 'shared-port' && answer.failure !== undefined) throw new Error(answer.failure);
+    return typeof socket === 'object' && socket !== null ? socket : undefined;
+  }
+
+  #ask(question: (id: number) => WorkerMessage): Promise<Answered> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
@@ -54,12 +70,12 @@ export class PrimaryLink {
     });
   }
 
-  #answered(answer: AnswerOf): void {
+  #answered(answer: AnswerOf, socket: unknown): void {
     const pending = this.#pending.get(answer.id);
     if (pending === undefined) return;
     this.#pending.delete(answer.id);
     clearTimeout(pending.timer);
-    pending.resolve(answer);
+    pending.resolve({ answer, socket });
   }
 }
 

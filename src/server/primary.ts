@@ -22,7 +22,7 @@ export interface PrimaryOptions {
   /** Writes why it does not start to the standard error. */
   printError(line: string): void;
   /** Compiles the definitions anew (SIGHUP); undefined when they have errors, which it reports itself. */
-  reload?(): Promise<Program | undefined>;
+  readonly reload?: () => Promise<Program | undefined>;
 }
 
 /**

@@ -23,7 +23,9 @@ export type PrimaryMessage =
   /** Answers `merge-metrics`. */
   | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
   /** Answers `take-turn`. */
-  | { readonly type: 'turn'; readonly id: number; readonly turn: number };
+  | { readonly type: 'turn'; readonly id: number; readonly turn: number }
+  /** Answers `share-port`; the socket comes along with it, except where there is a failure or no way to share. */
+  | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
 /** What a worker sends to the primary. */
 export type WorkerMessage =
@@ -41,6 +43,8 @@ export type WorkerMessage =
   | { readonly type: 'merge-metrics'; readonly id: number }
   /** Which client of a round-robin list is next, over all workers. Answered by `turn`. */
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
+  /** It serves by node:http and needs the socket of a port. Answered by `shared-port`. */
+  | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** Everything is finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
 
@@ -67,6 +71,7 @@ const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
   'metrics',
   'merge-metrics',
   'take-turn',
+  'share-port',
   'drained',
 ]);
 
@@ -77,6 +82,7 @@ const PRIMARY_TYPES: ReadonlySet<unknown> = new Set<PrimaryMessage['type']>([
   'collect-metrics',
   'merged-metrics',
   'turn',
+  'shared-port',
 ]);
 
 /** Both ends are of one build, so the type says it all; other libraries may send messages of their own. */

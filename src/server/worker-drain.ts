@@ -11,6 +11,12 @@ const LOOK_MS = 25;
  */
 const QUIET_MS = 1_000;
 
+/**
+ * Between the end of accepting and the first answer that closes its connection: all workers stop accepting at about the
+ * same time, and a client that is told to connect anew at that moment could come into a queue that is given up.
+ */
+const SETTLE_MS = 250;
+
 /** What the last messages of a drain get to leave the process. */
 const FLUSH_MS = 250;
 
@@ -31,6 +37,8 @@ export class WorkerDrain {
     const startedAt = performance.now();
     this.#services.health.ready = false;
     for (const transport of this.#transports) transport.stopAccepting();
+    await this.#settle();
+    for (const transport of this.#transports) transport.finishConnections();
     while (!this.#isIdle(startedAt) && performance.now() - startedAt < timeoutMs) await sleep(LOOK_MS);
     const cut = await this.#cut();
     for (const transport of this.#transports) transport.close();
@@ -38,9 +46,20 @@ export class WorkerDrain {
     return cut;
   }
 
+  /** Ends early when nobody is there who could come back. */
+  async #settle(): Promise<void> {
+    const startedAt = performance.now();
+    do await sleep(LOOK_MS);
+    while (this.#connections > 0 && performance.now() - startedAt < SETTLE_MS);
+  }
+
+  get #connections(): number {
+    return this.#transports[0]?.connections ?? 0;
+  }
+
   #isIdle(startedAt: number): boolean {
     if (this.#services.active.size > 0) return false;
-    if ((this.#transports[0]?.connections ?? 0) === 0) return true;
+    if (this.#connections === 0) return true;
     return performance.now() - Math.max(startedAt, this.#lastRequestAt()) >= QUIET_MS;
   }
 

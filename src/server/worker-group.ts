@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
 import type { WorkerMessage } from './protocol.ts';
+import { SharedPorts } from './shared-ports.ts';
 import { SharedTruths } from './shared-truths.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
@@ -41,11 +42,14 @@ export interface GroupOptions {
   readonly metrics: MergedMetrics;
 }
 
+type SharePort = Extract<WorkerMessage, { readonly type: 'share-port' }>;
+
 /** The workers of one server: starts them, watches them, replaces them, and ends them. */
 export class WorkerGroup implements HandleOwner {
   readonly #options: GroupOptions;
   readonly #handles = new Set<WorkerHandle>();
   readonly #truths: SharedTruths;
+  readonly #ports = new SharedPorts();
   #programPath: string;
   #watch: NodeJS.Timeout | undefined;
   #lastLookAt = 0;
@@ -90,6 +94,7 @@ export class WorkerGroup implements HandleOwner {
   /** Resolves when no worker is left: they finish what they have, for at most this long. */
   async drain(timeoutMs: number): Promise<void> {
     this.#stopping = true;
+    this.#ports.close();
     for (const handle of this.#handles) handle.drain(timeoutMs);
     const deadline = setTimeout(() => this.kill(), timeoutMs + OVERTIME_MS);
     while (this.#handles.size > 0) await this.#nextChange();
@@ -115,6 +120,7 @@ export class WorkerGroup implements HandleOwner {
     else if (message.type === 'listening') this.#noteChange();
     else if (message.type === 'failed') this.#options.logger.error({ reason: message.reason }, 'a worker cannot start');
     else if (message.type === 'heartbeat') this.#checkMemory(handle);
+    else if (message.type === 'share-port') void this.#sharePort(handle, message);
   }
 
   exited(handle: WorkerHandle): void {
@@ -137,6 +143,12 @@ export class WorkerGroup implements HandleOwner {
   #sendStart(handle: WorkerHandle): void {
     const { config, port, version } = this.#options;
     handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number: handle.number });
+  }
+
+  async #sharePort(handle: WorkerHandle, { id, host, port }: SharePort): Promise<void> {
+    const shared = await this.#ports.get(host, port);
+    if (shared.ok) handle.send({ type: 'shared-port', id }, shared.value);
+    else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
 
   /** Starts a worker in place of one that died, later and later while they die young. */

@@ -1,5 +1,7 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
+import type { Server } from 'node:net';
 import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import type { SharedPort } from './shared-ports.ts';
 
 /** A worker as the primary sees it; `exited` can follow every other state. */
 export type HandleState = 'starting' | 'listening' | 'draining' | 'exited';
@@ -49,8 +51,10 @@ export class WorkerHandle {
   }
 
   /** Dropped when the worker is gone: its exit tells the rest. */
-  send(message: PrimaryMessage): void {
-    if (this.state !== 'exited' && this.#worker.isConnected()) this.#worker.send(message, undefined, () => undefined);
+  send(message: PrimaryMessage, port?: SharedPort): void {
+    if (this.state === 'exited' || !this.#worker.isConnected()) return;
+    // Any handle of Node can be sent; its types know only those that are wrapped.
+    this.#worker.send(message, port as Server | undefined, () => undefined);
   }
 
   drain(timeoutMs: number): void {

@@ -83,6 +83,7 @@ class Worker {
         return;
       case 'merged-metrics':
       case 'turn':
+      case 'shared-port':
         return;
       default:
         unreachable(message);
@@ -149,6 +150,7 @@ class Worker {
       refuse: createRefusals(services.logger),
       discardLimit: DISCARD_LIMIT,
       maxConnections: connectionLimit(),
+      sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });
     this.#transports = [...this.#transports, transport];
     return transport;

@@ -6,8 +6,10 @@ export interface Transport {
   readonly name: 'uws' | 'node';
   /** Listens; resolves with the port once connections are accepted, rejects with the reason when they never will be. */
   listen(host: string, port: number): Promise<number>;
-  /** Stops accepting; what is in flight goes on, and every answer from now on closes its connection. */
+  /** Takes no new connections; those that are open go on as before. */
   stopAccepting(): void;
+  /** Every answer from now on is the last one of its connection. */
+  finishConnections(): void;
   /** Connections open now, idle ones included. */
   readonly connections: number;
   /** Ends everything at once. */
@@ -25,6 +27,8 @@ export interface TransportOptions {
   readonly discardLimit: number;
   /** Connections above which new ones get no more than a refusal; below the descriptor limit of the process. */
   readonly maxConnections: number;
+  /** Where node:http gets the socket that it shares with other processes; without it, it binds one of its own. */
+  readonly sharedPort?: (host: string, port: number) => Promise<object | undefined>;
 }
 
 export type Refusal =

@@ -58,7 +58,7 @@ export class MergedMetrics {
 
 /** prom-client types its JSON form loosely; here it is what `getMetricsAsJSON` gives. */
 function merge(parts: ReadonlyArray<readonly MetricData[]>): Registry {
-  return AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0) as unknown as object[]);
+  return AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0));
 }
 
 async function json(registry: Registry): Promise<readonly MetricData[]> {

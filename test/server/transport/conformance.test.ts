@@ -311,6 +311,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.answer();
     expect(listening.transport.connections).toBe(1);
     listening.transport.stopAccepting();
+    listening.transport.finishConnections();
     await sleep(20);
     connection.write(GET);
     expect((await connection.answer(1)).headers.get('connection')).toBe('close');

@@ -5,6 +5,6 @@ import type { BodyWatch } from './body-reader.ts';
 export interface ExchangeHost {
   readonly options: TransportOptions;
   readonly bodies: BodyWatch;
-  /** No new connections: every answer is the last one of its connection. */
-  readonly stopped: boolean;
+  /** Every answer is the last one of its connection. */
+  readonly finishing: boolean;
 }

@@ -148,7 +148,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   #flatHeaders(headers: HeaderList): string[] {
     const flat: string[] = [];
     for (const [name, value] of headers) flat.push(name, headerValue(value));
-    if (this.#closing || this.#transport.stopped) flat.push('Connection', 'close');
+    if (this.#closing || this.#transport.finishing) flat.push('Connection', 'close');
     return flat;
   }
 

@@ -24,7 +24,7 @@ export class NodeTransport implements Transport, ExchangeHost {
   readonly #sockets = new Set<Socket>();
   /** Connections on which something was refused for its framing: what follows on them is not to be believed. */
   readonly #distrusted = new WeakSet<Socket>();
-  #stopped = false;
+  #finishing = false;
 
   constructor(options: TransportOptions) {
     this.options = options;
@@ -37,10 +37,11 @@ export class NodeTransport implements Transport, ExchangeHost {
     this.#server.on('connect', (_: IncomingMessage, socket: Socket) => this.#write(socket, 'not-implemented'));
   }
 
-  listen(host: string, port: number): Promise<number> {
+  async listen(host: string, port: number): Promise<number> {
+    const shared = await this.options.sharedPort?.(host, port);
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
+      this.#server.listen(shared ?? { ...OWN_SOCKET, host, port }, () => {
         this.#server.off('error', reject);
         const address: AddressInfo | string | null = this.#server.address();
         resolve(address === null || typeof address === 'string' ? port : address.port);
@@ -52,18 +53,22 @@ export class NodeTransport implements Transport, ExchangeHost {
     return this.#sockets.size;
   }
 
-  get stopped(): boolean {
-    return this.#stopped;
+  get finishing(): boolean {
+    return this.#finishing;
   }
 
   stopAccepting(): void {
-    this.#stopped = true;
-    // The close of node:http would cut idle connections, on which a request may be on its way.
-    NetServer.prototype.close.call(this.#server);
+    // On a turn of its own: what waits in the queue was accepted before. And the close of node:http would cut idle
+    // connections, on which a request may be on its way.
+    setImmediate(() => NetServer.prototype.close.call(this.#server));
+  }
+
+  finishConnections(): void {
+    this.#finishing = true;
   }
 
   close(): void {
-    this.#stopped = true;
+    this.#finishing = true;
     this.bodies.close();
     this.#server.close();
     this.#server.closeAllConnections();
@@ -114,6 +119,12 @@ export class NodeTransport implements Transport, ExchangeHost {
     socket.destroySoon();
   }
 }
+
+/**
+ * Exclusive: not by way of the primary of node:cluster, which would accept for the workers. They can then only be several
+ * where Node knows `reusePort` (from 22.12).
+ */
+const OWN_SOCKET = { exclusive: true, reusePort: true };
 
 const REFUSAL_DETAIL = 'The request is not valid HTTP.';
 

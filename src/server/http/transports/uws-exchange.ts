@@ -139,7 +139,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   }
 
   get #isLastAnswer(): boolean {
-    return this.#closing || this.#transport.stopped;
+    return this.#closing || this.#transport.finishing;
   }
 
   #writeAnswer(): void {

@@ -18,7 +18,7 @@ export class UwsTransport implements Transport, ExchangeHost {
   readonly #app: TemplatedApp;
   #listenSocket: UwsModule.us_listen_socket | undefined;
   #connections = 0;
-  #stopped = false;
+  #finishing = false;
 
   /** Throws where the library has no binary for this platform and version of Node. */
   static async load(options: TransportOptions): Promise<UwsTransport> {
@@ -53,20 +53,23 @@ export class UwsTransport implements Transport, ExchangeHost {
     return this.#connections;
   }
 
-  get stopped(): boolean {
-    return this.#stopped;
+  get finishing(): boolean {
+    return this.#finishing;
   }
 
   stopAccepting(): void {
-    this.#stopped = true;
     const socket = this.#listenSocket;
     this.#listenSocket = undefined;
     // On a turn of its own: never while the library walks its sockets.
     if (socket !== undefined) setImmediate(() => this.#uws.us_listen_socket_close(socket));
   }
 
+  finishConnections(): void {
+    this.#finishing = true;
+  }
+
   close(): void {
-    this.#stopped = true;
+    this.#finishing = true;
     this.#listenSocket = undefined;
     this.bodies.close();
     this.#app.close();

@@ -34,14 +34,16 @@ class OpenAiRequestBuilder {
   }
 
   loadChat(): Chat.Completions {
-    this.#chat ??= new (load('openai/resources/chat/completions/completions') as typeof Chat).Completions(
-      this.#openAi(),
-    );
+    if (this.#chat !== undefined) return this.#chat;
+    const { Completions } = load('openai/resources/chat/completions/completions') as typeof Chat;
+    this.#chat = new Completions(this.#openAi());
     return this.#chat;
   }
 
   loadResponses(): Response.Responses {
-    this.#responses ??= new (load('openai/resources/responses/responses') as typeof Response).Responses(this.#openAi());
+    if (this.#responses !== undefined) return this.#responses;
+    const { Responses } = load('openai/resources/responses/responses') as typeof Response;
+    this.#responses = new Responses(this.#openAi());
     return this.#responses;
   }
 

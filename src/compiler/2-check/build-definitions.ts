@@ -12,7 +12,7 @@ export function buildDefinitions(context: CheckContext): Definitions {
   const recursive = [...scope.aliases.values()].filter((node) => aliases.recursive.has(node.name.text));
   return {
     classes: [...scope.classes.values()].map((node) => buildClass(node, types, context)),
-    enums: [...scope.enums.values()].map(buildEnum),
+    enums: [...scope.enums.values()].map((node) => buildEnum(node, context)),
     aliases: recursive.map((node) => ({
       name: node.name.text,
       type: types.alias(node.name.text),

@@ -49,11 +49,14 @@ class ConstraintWalk {
     this.#definitions = definitions;
   }
 
-  run({ classes, aliases, functions }: Definitions): readonly Diagnostic[] {
+  run({ classes, enums, aliases, functions }: Definitions): readonly Diagnostic[] {
     for (const type of classes) {
       const file = this.#fileOf(this.#context.scope.classes.get(type.name));
       this.#constraints({ kind: 'class', name: type.name, constraints: type.constraints }, file);
       for (const field of type.fields) this.#type(field.type, file);
+    }
+    for (const { name, constraints = [] } of enums) {
+      this.#constraints({ kind: 'enum', name, constraints }, this.#fileOf(this.#context.scope.enums.get(name)));
     }
     for (const alias of aliases) this.#type(alias.type, this.#fileOf(this.#context.scope.aliases.get(alias.name)));
     for (const fn of functions) {

@@ -111,11 +111,7 @@ function isWhole(candidate: Candidate, text: string): boolean {
 
 function withFlag(outcome: Outcome, flag: string): Outcome {
   if (!outcome.ok) return outcome;
-  return new Coerced(outcome.json, outcome.score, {
-    bare: outcome.bare,
-    marks: outcome.marks,
-    notes: [{ flag, path: '' }, ...outcome.notes],
-  });
+  return outcome.as(outcome.score, outcome.marks, [{ flag, path: '' }, ...outcome.notes]);
 }
 
 /** Several objects where a list is wanted: its members. */

@@ -35,27 +35,37 @@ import {
 // The document says what comes out of the parser: whatever the type and the reply, results and partials fit their
 // schemas.
 
-const SCALARS = new Set(['string', 'int', 'float', 'bool', 'literal', 'enum']);
-
 const attributes: fc.Arbitrary<(type: Type) => Type> = fc.constantFrom(
   (type: Type) => type,
   (type: Type) => type,
   (type: Type) => checked(type, 'ok'),
-  (type: Type): Type => (SCALARS.has(type.kind) ? { ...type, stream: { done: true } } : type),
+  (type: Type) => done(type),
+  (type: Type) => stated(type),
+  (type: Type) => stated(checked(type, 'ok')),
+  (type: Type) => stated(done(type)),
 );
 
-/** Attributes stand on whole fields, items and results; members of a union have none of their own. */
+function done(type: Type): Type {
+  return { ...type, stream: { ...type.stream, done: true } };
+}
+
+function stated(type: Type): Type {
+  return { ...type, stream: { ...type.stream, withState: true } };
+}
+
+/** Attributes stand anywhere, also on members of unions. */
 const types: fc.Arbitrary<Type> = fc.letrec<{ plain: Type; type: Type }>((tie) => ({
   type: fc.tuple(tie('plain'), attributes).map(([type, attribute]) => attribute(type)),
   plain: fc.oneof(
     { maxDepth: 3 },
     fc.constantFrom<Type>(string, int, float, bool, literal('a'), literal(1), enumRef('E'), enumRef('Guarded')),
-    fc.constantFrom('A', 'B').map((name) => classRef(name)),
+    fc.constantFrom('A', 'B', 'C').map((name) => classRef(name)),
     fc.constant<Type>(aliasRef('Json')),
     tie('type').map((element) => list(element)),
     tie('type').map((value) => map(string, value)),
     tie('plain').map((type) => optional(type)),
     fc.array(tie('plain'), { minLength: 2, maxLength: 3 }).map((members) => union(...members)),
+    fc.array(tie('type'), { minLength: 2, maxLength: 3 }).map((members) => union(...members)),
   ),
 })).type;
 
@@ -116,7 +126,11 @@ test('results and partials fit the schemas that the document gives for them', ()
   fc.assert(
     fc.property(types, fields, fields, fc.array(replies, { minLength: 6, maxLength: 6 }), (returns, a, b, values) => {
       const program = programOf({
-        classes: [classType('A', a), classType('B', b, { constraints: [check('whole')] })],
+        classes: [
+          classType('A', a),
+          classType('B', b, { constraints: [check('whole')] }),
+          classType('C', [field('f0', classRef('B'))], { streamDone: true }),
+        ],
         enums: [enumType('E', ['X', 'Y']), { ...enumType('Guarded', ['X', 'Y']), constraints: [check('fine')] }],
         aliases: [alias('Json', union(string, list(aliasRef('Json'))))],
         functions: [functionType('Do', {}, returns)],
@@ -134,15 +148,11 @@ test('results and partials fit the schemas that the document gives for them', ()
         });
       }
     }),
-    { numRuns: 100, seed: 3 },
+    { numRuns: 200, seed: 3 },
   );
   expect(seen.results).toBeGreaterThan(100);
   expect(seen.partials).toBeGreaterThan(100);
 });
-
-function stated(type: Type): Type {
-  return { ...type, stream: { withState: true } };
-}
 
 test('partials with state fit their schemas from the first piece to the last', () => {
   const ofStated = [

@@ -21,12 +21,14 @@ export function buildClass(node: ClassNode, types: TypeBuilder, context: CheckCo
   };
 }
 
-export function buildEnum(node: EnumNode): EnumType {
+export function buildEnum(node: EnumNode, context: CheckContext): EnumType {
+  const constraints = buildConstraints(node.attributes, context.templates);
   return {
     name: node.name.text,
     values: node.values.map(buildEnumValue),
     ...named(node.attributes),
     ...documented(node),
+    ...(constraints.length > 0 && { constraints }),
     dynamic: hasAttribute(node.attributes, 'dynamic'),
   };
 }

@@ -53,20 +53,20 @@ export class AttributePlan extends Plan {
   cast(node: ValueNode): Coerced | undefined {
     const value = this.#inner.cast(node);
     if (value === undefined || this.#failures(value.bare).length > 0) return undefined;
-    return this.#withChecks(value);
+    return this.#wrapped(value);
   }
 
   coerce(node: ValueNode): Outcome {
     const outcome = this.#inner.coerce(node);
     if (!outcome.ok) return outcome;
     const failures = this.#failures(outcome.bare);
-    return failures.length > 0 ? new Misfit(failures, true) : this.#withChecks(outcome);
+    return failures.length > 0 ? new Misfit(failures, true) : this.#wrapped(outcome);
   }
 
   /** A missing value is not asserted of, but its checks are reported. */
   override fallback(): Coerced | undefined {
     const value = this.#inner.fallback();
-    return value === undefined ? undefined : this.#withChecks(value);
+    return value === undefined ? undefined : this.#wrapped(value);
   }
 
   /** Null is no value: asserts speak of the value when there is one. */
@@ -82,27 +82,31 @@ export class AttributePlan extends Plan {
     });
   }
 
-  #withChecks(value: Coerced): Coerced {
-    if (this.#checks.length === 0) return value;
+  #wrapped(value: Coerced): Coerced {
+    if (this.#checks.length === 0 && !this.#withState) return value;
     const notes: ParseFlag[] = [];
     const checks = this.#checkResults(value.bare, notes);
-    return new Coerced(`{"value":${value.json},"checks":${checks}}`, value.score, {
+    return new Coerced(this.#wrap(value.json, checks), value.score, {
       bare: value.bare,
+      shown: this.#stated(this.#wrap(value.shown, checks), 'Complete'),
       marks: value.marks,
       notes: notes.length === 0 ? value.notes : [...value.notes, ...notes],
     });
   }
 
   #checkResults(bare: string, notes: ParseFlag[]): string {
+    if (this.#checks.length === 0) return '{}';
     const self: unknown = JSON.parse(bare);
-    const results = this.#checks.map((constraint) => {
+    const results = new Map<string, string>();
+    for (const constraint of this.#checks) {
       const name = constraint.label ?? '';
       const result = constraint.condition(self);
       if (!result.ok) notes.push({ flag: 'check-error', path: '', detail: `${name}: ${result.failure}` });
       const status = result.ok && result.value ? 'succeeded' : 'failed';
-      return `${JSON.stringify(name)}:${JSON.stringify({ name, expression: constraint.source, status })}`;
-    });
-    return `{${results.join(',')}}`;
+      const text = JSON.stringify({ name, expression: constraint.source, status });
+      results.set(name, `${JSON.stringify(name)}:${text}`);
+    }
+    return `{${[...results.values()].join(',')}}`;
   }
 
   // --- partials ---------------------------------------------------------------------------------------------------
@@ -120,37 +124,34 @@ export class AttributePlan extends Plan {
     if (!this.#withState && this.#checks.length === 0) return inner;
     if (inner.json === undefined && inner === Partial.unfit) return inner;
     const value = inner.json ?? 'null';
-    const json = this.#wrap(value, node.complete ? this.#partialChecks(node) : '{}', stateOf(node));
-    return new Partial(json, inner.hollow || inner.json === undefined);
+    const json = this.#wrap(value, node.complete ? this.#partialChecks(node) : '{}');
+    return new Partial(this.#stated(json, node.complete ? 'Complete' : 'Incomplete'), inner.hollow || value === 'null');
   }
 
   #innerPartial(node: ValueNode): Partial {
-    if (!node.complete) return this.#done ? Partial.withheld : this.#inner.show(node);
-    const partial = this.#inner.show(node);
-    if (!this.#done) return partial;
+    if (!this.#done) return this.#inner.show(node);
+    if (!node.complete) return Partial.withheld;
     const outcome = this.#inner.coerce(node);
-    if (!outcome.ok) return Partial.unfit;
-    return partial.json === undefined ? new Partial(outcome.json) : partial;
+    return outcome.ok ? new Partial(outcome.shown) : Partial.unfit;
   }
 
   #partialChecks(node: ValueNode): string {
     const outcome = this.#inner.coerce(node);
-    return outcome.ok && this.#checks.length > 0 ? this.#checkResults(outcome.bare, []) : '{}';
+    return outcome.ok ? this.#checkResults(outcome.bare, []) : '{}';
   }
 
-  #wrap(value: string, checks: string, state: string): string {
-    const checked = this.#checks.length === 0 ? value : `{"value":${value},"checks":${checks}}`;
-    return this.#withState ? `{"value":${checked},"state":"${state}"}` : checked;
+  #wrap(value: string, checks: string): string {
+    return this.#checks.length === 0 ? value : `{"value":${value},"checks":${checks}}`;
+  }
+
+  #stated(value: string, state: string): string {
+    return this.#withState ? `{"value":${value},"state":"${state}"}` : value;
   }
 
   override blank(begun: boolean): string {
     const value = this.#hidden ? 'null' : this.#inner.blank(begun);
-    return this.#wrap(value, '{}', begun ? 'Incomplete' : 'Pending');
+    return this.#stated(this.#wrap(value, '{}'), begun ? 'Incomplete' : 'Pending');
   }
 }
 
 const NO_FAULTS: readonly FaultAt[] = [];
-
-function stateOf(node: ValueNode): string {
-  return node.complete ? 'Complete' : 'Incomplete';
-}

@@ -3,7 +3,7 @@ import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
-import { boundedScore, Coerced, faultsBelow, MARK, Misfit, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, faultsBelow, GrowingTexts, MARK, Misfit, misfit, NoteList, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -155,8 +155,7 @@ export class ClassPlan extends Plan {
     const notes = new NoteList();
     notes.add('implied-key', field.name);
     notes.addAll(field.name, outcome.notes);
-    return new Coerced(`{${field.jsonKey}${outcome.json}}`, boundedScore(2 + outcome.score * 10), {
-      bare: `{${field.jsonKey}${outcome.bare}}`,
+    return outcome.enclosed(`{${field.jsonKey}`, '}', 2 + outcome.score * 10, {
       marks: MARK.implied,
       notes: notes.list,
     });
@@ -167,7 +166,7 @@ export class ClassPlan extends Plan {
     const filled = this.#fill(node, NO_SLOTS);
     if (filled.ok) {
       const notes = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.notes];
-      return new Coerced(filled.json, filled.score + 1, { bare: filled.bare, marks: filled.marks, notes });
+      return filled.as(filled.score + 1, filled.marks, notes);
     }
     return misfit(`expected ${this.name}, got ${describeValue(node)}`);
   }
@@ -224,7 +223,7 @@ export class ClassPlan extends Plan {
     if (node.kind === 'object') return this.#progress(node).show();
     if (!node.complete) return Partial.withheld;
     const outcome = this.coerce(node);
-    return outcome.ok ? new Partial(outcome.json) : Partial.unfit;
+    return outcome.ok ? new Partial(outcome.shown) : Partial.unfit;
   }
 
   #progress(node: ValueNode): ObjectProgress {
@@ -277,8 +276,7 @@ const NO_SLOTS = new Slots();
 /** Builds the JSON text of an object field by field. */
 class ObjectWriter {
   score = 0;
-  #json = '';
-  #bare: string | undefined = undefined;
+  readonly #texts = new GrowingTexts();
   readonly #notes = new NoteList();
 
   constructor(node: ValueNode) {
@@ -286,10 +284,7 @@ class ObjectWriter {
   }
 
   add(field: FieldPlan, value: Coerced): void {
-    const head = this.#json === '' ? field.jsonKey : `,${field.jsonKey}`;
-    if (this.#bare !== undefined || value.bare !== value.json)
-      this.#bare = (this.#bare ?? this.#json) + head + value.bare;
-    this.#json += head + value.json;
+    this.#texts.add(this.#texts.isEmpty ? field.jsonKey : `,${field.jsonKey}`, value);
     this.score += value.score * 10;
     if (value.notes.length > 0) this.#notes.addAll(field.name, value.notes);
   }
@@ -315,18 +310,13 @@ class ObjectWriter {
 
   finish(slots: Slots, marks: number): Coerced {
     if (slots.notes.list.length > 0) this.#notes.addAll('', slots.notes.list);
-    const json = `{${this.#json}}`;
-    return new Coerced(json, boundedScore(this.score), {
-      bare: this.#bare === undefined ? json : `{${this.#bare}}`,
-      marks,
-      notes: this.#notes.list,
-    });
+    return this.#texts.finish('{', '}', this.score, { marks, notes: this.#notes.list });
   }
 }
 
-/** Null, or null in the wrapper of `@check` or `@stream.with_state`. */
-function isNullText(json: string): boolean {
-  return json === 'null' || json.startsWith('{"value":null,');
+/** Null, or null in the wrappers of `@check` and `@stream.with_state`. */
+function isNullBlank(json: string): boolean {
+  return json === 'null' || json.startsWith('{"value":null,') || json.startsWith('{"value":{"value":null,');
 }
 
 /** The partial of one object as it grows: members that are complete are written once. */
@@ -334,7 +324,7 @@ class ObjectProgress {
   readonly #plan: ClassPlan;
   readonly #node: ValueNode;
   readonly #slots: (ValueNode | undefined)[] = [];
-  readonly #finished: (string | undefined)[] = [];
+  readonly #finished: (Partial | undefined)[] = [];
   #scanned = 0;
 
   constructor(plan: ClassPlan, node: ValueNode) {
@@ -350,11 +340,11 @@ class ObjectProgress {
     for (const index of shown) {
       const field = fields[index];
       if (field === undefined) continue;
-      const text = this.#finished[index] ?? this.#field(field, index);
-      if (text === undefined && field.streamNotNull) return Partial.withheld;
-      const value = text ?? field.plan.blank(this.#slots[index] !== undefined);
+      const partial = this.#finished[index] ?? this.#field(field, index);
+      if (partial === undefined && field.streamNotNull) return Partial.withheld;
+      const value = partial?.json ?? field.plan.blank(this.#slots[index] !== undefined);
       json += `${json === '' ? '' : ','}${field.jsonKey}${value}`;
-      hollow = hollow && isNullText(value);
+      hollow &&= partial === undefined ? isNullBlank(value) : partial.hollow || value === 'null';
     }
     return new Partial(`{${json}}`, hollow);
   }
@@ -367,13 +357,13 @@ class ObjectProgress {
     }
   }
 
-  /** The text of a field that has begun; undefined when there is nothing to show of it. */
-  #field(field: FieldPlan, index: number): string | undefined {
+  /** A field that has begun; undefined when there is nothing to show of it. */
+  #field(field: FieldPlan, index: number): Partial | undefined {
     const item = this.#slots[index];
     if (item === undefined) return undefined;
     const partial = field.plan.show(item);
     if (partial.json === undefined || (partial.hollow && field.streamNotNull)) return undefined;
-    if (item.complete) this.#finished[index] = partial.json;
-    return partial.json;
+    if (item.complete) this.#finished[index] = partial;
+    return partial;
   }
 }

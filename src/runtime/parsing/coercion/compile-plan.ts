@@ -38,15 +38,22 @@ class PlanCompiler {
     this.#definitions = definitions;
   }
 
+  /** What the definition of a class or enum says of its values comes before what is said where it is used. */
   plan(type: Type): Plan {
+    const named = this.#definition(type);
     const attributes = {
-      constraints: runnable(type.constraints),
-      done: type.stream?.done === true,
+      constraints: runnable([...(named?.constraints ?? []), ...(type.constraints ?? [])]),
+      done: type.stream?.done === true || (named !== undefined && 'streamDone' in named && named.streamDone),
       withState: type.stream?.withState === true,
     };
     const inner = this.#shape(type);
     const plain = attributes.constraints.length === 0 && !attributes.done && !attributes.withState;
     return plain ? inner : new AttributePlan(inner, attributes);
+  }
+
+  #definition(type: TypeShape): ClassType | EnumType | undefined {
+    if (type.kind === 'class') return this.#definitions.classes.get(type.name);
+    return type.kind === 'enum' ? this.#definitions.enums.get(type.name) : undefined;
   }
 
   #shape(type: TypeShape): Plan {
@@ -94,10 +101,9 @@ class PlanCompiler {
     const type = this.#definitions.classes.get(name);
     invariant(type !== undefined, `class ${name} is not defined`);
     const plan = new ClassPlan(name);
-    const outer = withClassAttributes(plan, type);
-    this.#classes.set(name, outer);
+    this.#classes.set(name, plan);
     plan.setFields(type.fields.map((field) => this.#field(field)));
-    return outer;
+    return plan;
   }
 
   #field(field: FieldType): FieldPlan {
@@ -133,16 +139,9 @@ class PlanCompiler {
   }
 }
 
-function withClassAttributes(plan: ClassPlan, type: ClassType): Plan {
-  if (type.constraints.length === 0 && !type.streamDone) return plan;
-  return new AttributePlan(plan, { constraints: runnable(type.constraints), done: type.streamDone, withState: false });
-}
-
-function enumPlan(type: EnumType): Plan {
+function enumPlan(type: EnumType): LabelPlan {
   const labels = type.values.filter((value) => !value.skip).flatMap(enumLabels);
-  const plan = new LabelPlan(type.name, labels);
-  const constraints = runnable(type.constraints);
-  return constraints.length === 0 ? plan : new AttributePlan(plan, { constraints, done: false, withState: false });
+  return new LabelPlan(type.name, labels);
 }
 
 /** The name in the prompt first, then the description, alone and after the name. */
@@ -163,8 +162,8 @@ function literalPlan(value: string | number | boolean): Plan {
   return new LabelPlan(json, [{ text: value, json }]);
 }
 
-function runnable(constraints: readonly Constraint[] | undefined): readonly RunnableConstraint[] {
-  return (constraints ?? []).map((constraint) => ({
+function runnable(constraints: readonly Constraint[]): readonly RunnableConstraint[] {
+  return constraints.map((constraint) => ({
     ...constraint,
     condition: compileCondition(constraint.expression),
   }));

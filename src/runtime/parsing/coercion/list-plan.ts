@@ -4,7 +4,7 @@ import type { ExactScanner } from '../text/exact-scanner.ts';
 import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
-import { boundedScore, Coerced, MARK, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, GrowingTexts, MARK, misfit, NoteList, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -76,8 +76,7 @@ export class ListPlan extends Plan {
     const wrapped = clean ? undefined : this.#wrappedList(node);
     if (wrapped !== undefined) return wrapped;
     if (!single.ok || (single.marks & MARK.nullForMisfit) !== 0) return emptied(node, single);
-    return new Coerced(`[${single.json}]`, boundedScore(1 + single.score * 10), {
-      bare: `[${single.bare}]`,
+    return single.enclosed('[', ']', 1 + single.score * 10, {
       marks: MARK.singleToList,
       notes: [{ flag: 'single-to-list', path: '' }, ...single.notes],
     });
@@ -89,10 +88,7 @@ export class ListPlan extends Plan {
     if (list === undefined) return undefined;
     const outcome = this.coerce(list);
     if (!outcome.ok || (outcome.marks & MARK.emptied) !== 0) return undefined;
-    return new Coerced(outcome.json, outcome.score + 2, {
-      bare: outcome.bare,
-      notes: [{ flag: 'unwrapped-list', path: '' }, ...outcome.notes],
-    });
+    return outcome.as(outcome.score + 2, 0, [{ flag: 'unwrapped-list', path: '' }, ...outcome.notes]);
   }
 
   override fallback(): Coerced | undefined {
@@ -148,8 +144,7 @@ function emptied(node: ValueNode, single: Outcome): Coerced {
 }
 
 class ListWriter {
-  #json = '';
-  #bare: string | undefined = undefined;
+  readonly #texts = new GrowingTexts();
   #score = 0;
   #kept = 0;
   readonly #notes = new NoteList();
@@ -159,10 +154,7 @@ class ListWriter {
   }
 
   add(value: Coerced, index: number): void {
-    const comma = this.#kept === 0 ? '' : ',';
-    if (this.#bare !== undefined || value.bare !== value.json)
-      this.#bare = (this.#bare ?? this.#json) + comma + value.bare;
-    this.#json += comma + value.json;
+    this.#texts.add(this.#kept === 0 ? '' : ',', value);
     this.#kept += 1;
     this.#score += value.score * 10;
     if (value.notes.length > 0) this.#notes.addAll(`[${index}]`, value.notes);
@@ -174,9 +166,7 @@ class ListWriter {
   }
 
   finish(node: ValueNode): Coerced {
-    const json = `[${this.#json}]`;
-    return new Coerced(json, boundedScore(this.#score), {
-      bare: this.#bare === undefined ? json : `[${this.#bare}]`,
+    return this.#texts.finish('[', ']', this.#score, {
       marks: this.#kept === 0 && node.items.length > 0 ? MARK.emptied : 0,
       notes: this.#notes.list,
     });

@@ -6,7 +6,7 @@ import { stringNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { memberText } from './list-plan.ts';
 import { coerceNested } from './nested-value.ts';
-import { boundedScore, Coerced, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, GrowingTexts, misfit, NoteList, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 
@@ -99,8 +99,7 @@ export class MapPlan extends Plan {
 }
 
 class MapWriter {
-  #json = '';
-  #bare = '';
+  readonly #texts = new GrowingTexts();
   #score = 0;
   readonly #seen = new Set<string>();
   readonly #notes = new NoteList();
@@ -116,8 +115,7 @@ class MapWriter {
     }
     const head = this.#seen.size === 0 ? `${keyText}:` : `,${keyText}:`;
     this.#seen.add(keyText);
-    this.#json += head + value.json;
-    this.#bare += head + value.bare;
+    this.#texts.add(head, value);
     this.#score += value.score;
     if (value.notes.length > 0) this.#notes.addAll(key, value.notes);
   }
@@ -128,10 +126,7 @@ class MapWriter {
   }
 
   finish(): Coerced {
-    return new Coerced(`{${this.#json}}`, boundedScore(this.#score), {
-      bare: `{${this.#bare}}`,
-      notes: this.#notes.list,
-    });
+    return this.#texts.finish('{', '}', this.#score, { notes: this.#notes.list });
   }
 }
 

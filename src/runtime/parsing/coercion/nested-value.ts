@@ -1,7 +1,7 @@
 import { skipSpace, OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
 import { ValueReader } from '../text/value-reader.ts';
 import type { ValueNode } from '../text/value-node.ts';
-import { Coerced, type Outcome } from './outcome.ts';
+import type { Coerced, Outcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
 /** Under this the value written in a string is kept with it, since several members of a union may ask. */
@@ -36,11 +36,7 @@ export function coerceNested(plan: Plan, node: ValueNode): Coerced | undefined {
   if (nested === undefined) return undefined;
   const outcome = coerceInside(plan, nested);
   if (!outcome.ok) return undefined;
-  return new Coerced(outcome.json, outcome.score + 2, {
-    bare: outcome.bare,
-    marks: outcome.marks,
-    notes: [{ flag: 'json-in-text', path: '' }, ...outcome.notes],
-  });
+  return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'json-in-text', path: '' }, ...outcome.notes]);
 }
 
 function coerceInside(plan: Plan, node: ValueNode): Outcome {

@@ -27,6 +27,8 @@ export class Coerced {
   readonly json: string;
   /** The same without the wrappers of `@check`: what constraints see. */
   readonly bare: string;
+  /** The same as a partial shows it: in the wrappers of `@stream.with_state`, all of them complete. */
+  readonly shown: string;
   /** How much had to be forgiven; lower is better. */
   readonly score: number;
   readonly marks: number;
@@ -36,19 +38,66 @@ export class Coerced {
     this.json = json;
     this.score = score;
     this.bare = details.bare ?? json;
+    this.shown = details.shown ?? json;
     this.marks = details.marks ?? 0;
     this.notes = details.notes ?? NO_NOTES;
   }
+
+  /** The same value, read in another way. */
+  as(score: number, marks: number, notes: readonly ParseFlag[]): Coerced {
+    return new Coerced(this.json, score, { bare: this.bare, shown: this.shown, marks, notes });
+  }
+
+  /** A list or object of which this value is the only member. */
+  enclosed(open: string, close: string, score: number, remarks: Remarks): Coerced {
+    const texts = new GrowingTexts();
+    texts.add('', this);
+    return texts.finish(open, close, score, remarks);
+  }
 }
 
-export interface CoercedDetails {
-  readonly bare?: string;
+export interface Remarks {
   readonly marks?: number;
   readonly notes?: readonly ParseFlag[];
 }
 
+export interface CoercedDetails extends Remarks {
+  readonly bare?: string;
+  readonly shown?: string;
+}
+
 export const NO_NOTES: readonly ParseFlag[] = [];
 const PLAIN: CoercedDetails = {};
+
+/** The JSON texts of a list or object while members are added: one text, as long as all of them are equal. */
+export class GrowingTexts {
+  #json = '';
+  #bare: string | undefined = undefined;
+  #shown: string | undefined = undefined;
+
+  get isEmpty(): boolean {
+    return this.#json === '';
+  }
+
+  add(head: string, value: Coerced): void {
+    if (this.#bare !== undefined || value.bare !== value.json)
+      this.#bare = (this.#bare ?? this.#json) + head + value.bare;
+    if (this.#shown !== undefined || value.shown !== value.json)
+      this.#shown = (this.#shown ?? this.#json) + head + value.shown;
+    this.#json += head + value.json;
+  }
+
+  /** The value that the members make between two brackets. */
+  finish(open: string, close: string, score: number, { marks = 0, notes = NO_NOTES }: Remarks): Coerced {
+    const json = open + this.#json + close;
+    return new Coerced(json, boundedScore(score), {
+      bare: this.#bare === undefined ? json : open + this.#bare + close,
+      shown: this.#shown === undefined ? json : open + this.#shown + close,
+      marks,
+      notes,
+    });
+  }
+}
 
 /** A value that does not fit its type. */
 export class Misfit {

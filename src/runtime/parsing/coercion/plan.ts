@@ -46,7 +46,7 @@ export abstract class Plan {
   protected partial(node: ValueNode): Partial {
     if (!node.complete) return Partial.withheld;
     const outcome = this.coerce(node);
-    return outcome.ok ? new Partial(outcome.json) : Partial.unfit;
+    return outcome.ok ? new Partial(outcome.shown) : Partial.unfit;
   }
 
   /**

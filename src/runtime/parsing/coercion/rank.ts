@@ -1,5 +1,5 @@
 import type { ValueNode } from '../text/value-node.ts';
-import { Coerced, MARK, misfit, type Outcome } from './outcome.ts';
+import { MARK, misfit, type Coerced, type Outcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
 /** Negative when `a` is the better reading of a value. */
@@ -25,9 +25,5 @@ export function bestMember(plan: Plan, list: ValueNode): Outcome {
     if (outcome.ok && (best === undefined || compareReadings(outcome, best) < 0)) best = outcome;
   }
   if (best === undefined) return misfit(`expected ${plan.name}, got a list in which none fits`);
-  return new Coerced(best.json, best.score + 1, {
-    bare: best.bare,
-    marks: best.marks,
-    notes: [{ flag: 'first-of-list', path: '' }, ...best.notes],
-  });
+  return best.as(best.score + 1, best.marks, [{ flag: 'first-of-list', path: '' }, ...best.notes]);
 }

@@ -84,10 +84,7 @@ function fromComposite(plan: Plan, node: ValueNode): Outcome {
   if (only === undefined) return misfit(`expected ${plan.name}, got ${describeValue(node)}`);
   const outcome = plan.coerce(only);
   if (!outcome.ok) return outcome;
-  return new Coerced(outcome.json, outcome.score + 2, {
-    marks: MARK.fromComposite,
-    notes: [{ flag: 'unwrapped', path: '' }, ...outcome.notes],
-  });
+  return outcome.as(outcome.score + 2, MARK.fromComposite, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
 }
 
 /** The scalar that is the only value of an object. */

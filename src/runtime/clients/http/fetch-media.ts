@@ -49,9 +49,9 @@ class Download {
     this.#resolve = resolve;
     this.#host = target.host;
     const call = { method: 'GET', path: target.pathname + target.search, headers: HEADERS, body: '' } as const;
-    const dispatcher = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
+    const upstream = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
     const { deadlineAt } = fetching;
-    this.#exchange = new HttpExchange({ dispatcher, call, limits: LIMITS, deadlineAt, streamed: false }, this);
+    this.#exchange = new HttpExchange({ upstream, call, limits: LIMITS, deadlineAt, streamed: false }, this);
     this.#exchange.start();
   }
 

@@ -6,6 +6,7 @@ import type { ExchangeLimits } from './exchange-limits.ts';
 import { errorText } from './http-fault.ts';
 import type { HttpFault } from './http-fault.ts';
 import { retryAfterMs } from './retry-after.ts';
+import type { Upstream } from './upstream.ts';
 
 /** One request, complete: the same call sent twice is the same bytes. */
 export interface HttpCall {
@@ -29,7 +30,7 @@ export interface ExchangeListener {
 }
 
 interface ExchangeOptions {
-  readonly dispatcher: Dispatcher;
+  readonly upstream: Pick<Upstream, 'dispatch' | 'responseEnded'>;
   readonly call: HttpCall;
   readonly limits: ExchangeLimits;
   readonly deadlineAt: number;
@@ -146,6 +147,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#options.upstream.responseEnded();
     clearTimeout(this.#linger);
     if (this.#state !== 'open') {
       this.#state = 'closed';
@@ -169,9 +171,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #send(): void {
-    const { dispatcher, call } = this.#options;
+    const { upstream, call } = this.#options;
     // Our own clock watches; undici's timers are coarse and would come on top.
-    dispatcher.dispatch(
+    upstream.dispatch(
       {
         method: call.method ?? 'POST',
         path: call.path,

@@ -17,12 +17,12 @@ export function postOnce(
   const target = new URL(url);
   const headers = ['content-type', request['content-type'], 'accept-encoding', 'identity'];
   const call = { path: target.pathname + target.search, headers, body: request.body };
-  const dispatcher = pools.to({ origin: target.origin, guard: 'none' });
+  const upstream = pools.to({ origin: target.origin, guard: 'none' });
   const deadlineAt = performance.now() + TIMEOUT_MS;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const exchange = new HttpExchange(
-      { dispatcher, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
+      { upstream, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
         accepted: () => {},
         data: (chunk) => chunks.push(chunk),

@@ -43,13 +43,10 @@ export class OpenAiChatProtocol implements WireProtocol {
     const { options, plainText, streamMembers, url } = this.#dialect;
     const wire = openAiChatMessages(messages, options, plainText);
     if (!wire.ok) return err(wire.failure);
-    const params = {
-      ...this.#members,
-      messages: wire.value,
-      ...(streamed ? { stream: true, ...streamMembers } : {}),
-      // Options are the user's: the provider judges them.
-    } as unknown as ChatCompletionCreateParams;
-    const built = openAiRequests.chatCompletion(params);
+    const params: Record<string, unknown> = { ...this.#members, messages: wire.value };
+    if (streamed) Object.assign(params, { stream: true }, streamMembers);
+    // Options are the user's: the provider judges them.
+    const built = openAiRequests.chatCompletion(params as unknown as ChatCompletionCreateParams);
     invariant(built !== undefined, 'the openai package posted nothing');
     if (this.#path === '') this.#path = requestPath(url, built.path, options);
     return ok({ path: this.#path, headers: this.#headers, body: JSON.stringify(built.body) });

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Program } from '../schema/program.ts';
-import { packageInfo } from './package-info.ts';
+import { compileOptions } from './compile-options.ts';
 
 /** A directory of definitions, compiled: a program unless a diagnostic is an error. */
 export interface Compiled {
@@ -19,12 +19,6 @@ export interface Compiled {
 export function compileDefinitions(config: Config): Result<Compiled, string> {
   const files = readSources(config.from);
   if (!files.ok) return err(files.failure);
-  const { diagnostics, program } = compile(files.value, {
-    version: packageInfo().version,
-    versionCheck: config.versionCheck,
-    beta: config.features.includes('beta'),
-    apiKey: config.apiKey !== undefined,
-    basePath: config.basePath,
-  });
+  const { diagnostics, program } = compile(files.value, compileOptions(config));
   return ok({ files: files.value, diagnostics, ...(program === undefined ? {} : { program }) });
 }

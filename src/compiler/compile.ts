@@ -1,10 +1,8 @@
-import { compareDiagnostics } from '../diagnostics/compare-diagnostics.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Program } from '../schema/program.ts';
-import { parse } from './1-parse/parse.ts';
-import { check } from './2-check/check.ts';
 import { emitProgram } from './3-emit/emit-program.ts';
+import { checkSources } from './check-sources.ts';
 import type { CompileOptions } from './compile-options.ts';
 
 export interface CompileResult {
@@ -16,14 +14,7 @@ export interface CompileResult {
 
 /** Definition files to a program: parse each file, check them together, emit. Never throws for what the files say. */
 export function compile(files: readonly SourceFile[], options: CompileOptions): CompileResult {
-  const parsed = files.map((file) => parse(file));
-  const documents = parsed.map((each) => each.document);
-  const { definitions, diagnostics: found } = check(documents, options);
-  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
-    .filter((diagnostic) => !(options.beta && diagnostic.code === 'parse/workflow'))
-    .toSorted(compareDiagnostics);
-
-  const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
-  if (failed || definitions === undefined) return { diagnostics };
+  const { diagnostics, definitions } = checkSources(files, options);
+  if (definitions === undefined) return { diagnostics };
   return { diagnostics, program: emitProgram(definitions, files, options) };
 }

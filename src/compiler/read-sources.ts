@@ -9,7 +9,9 @@ const DEFINITION_DIRECTORIES = ['baml_src', 'svc_src'];
 
 /**
  * All definition files under `dir`, sorted by path, paths relative to the working directory. A directory that has no
- * definition files of its own but one of the usual definition directories stands for that one. The failure is a sentence.
+ * definition files of its own but one of the usual definition directories stands for that one. What lies in a hidden directory counts only by the links to it:
+ * Kubernetes mounts a ConfigMap as links into such directories, where each file would be found twice. The failure is a
+ * sentence.
  */
 export function readSources(dir: string): Result<readonly SourceFile[], string> {
   const listed = listFiles(dir);
@@ -31,7 +33,12 @@ function listFiles(dir: string): Result<readonly string[], string> {
 }
 
 function isDefinitionFile(path: string): boolean {
-  return EXTENSIONS.some((extension) => path.endsWith(extension)) && !path.split('/').includes('node_modules');
+  const directories = path.split('/').slice(0, -1);
+  return EXTENSIONS.some((extension) => path.endsWith(extension)) && !directories.some(isIgnored);
+}
+
+function isIgnored(directory: string): boolean {
+  return directory.startsWith('.') || directory === 'node_modules';
 }
 
 /** Only what lies in `baml_src` or `svc_src` directly below, when there is such a directory. */

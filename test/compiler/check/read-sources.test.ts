@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -81,4 +81,20 @@ test('a byte order mark is no part of the text', () => {
   write('bom.svc', '\uFEFFclass A {\n}\n');
   const read = readSources(root);
   expect(read.ok && read.value[0]?.text.startsWith('class')).toBe(true);
+});
+
+test('a mounted ConfigMap gives each file once, read through its links', () => {
+  write('..2026_11_21/a.svc', 'class Mounted {\n}\n');
+  symlinkSync('..2026_11_21', join(root, '..data'));
+  symlinkSync('..data/a.svc', join(root, 'a.svc'));
+  expect(paths()).toEqual(['a.svc']);
+  const read = readSources(root);
+  expect(read.ok && read.value[0]?.text).toContain('Mounted');
+});
+
+test('hidden directories hold no definitions, hidden files may', () => {
+  write('.git/a.svc');
+  write('.draft.svc');
+  write('sub/.cache/b.svc');
+  expect(paths()).toEqual(['.draft.svc']);
 });

@@ -55,8 +55,8 @@ interface Holdings {
   readonly directory: string;
 }
 
-/** V8's young generation of 2 MB: a fifth less memory under load at nearly the same CPU time. */
-const NODE_OPTIONS = ['--max-semi-space-size=2'];
+/** V8's young generation: half of its usual size saves memory under load, a quarter would cost a tenth more CPU time. */
+const NODE_OPTIONS = ['--max-semi-space-size=8'];
 
 /** While it drains, what is still in flight is logged this often. */
 const DRAIN_REPORT_MS = 5_000;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 
 /** What the primary sends to a worker, over the channel of node:cluster. */
 export type PrimaryMessage =
-  /** Answers `hello`: everything a worker needs. It answers `listening` or `failed`. */
+  /** Answers `hello`: everything a worker needs. It loads it and answers `ready` or `failed`. */
   | {
       readonly type: 'start';
       readonly config: Config;
@@ -11,9 +11,11 @@ export type PrimaryMessage =
       /** File of the program, named by its hash. */
       readonly programPath: string;
       readonly version: string;
-      /** Position among the workers, from 1; a replacement gets the number of the one it replaces. */
+      /** Tells the workers apart in the log, from 1; numbers of those that are gone are used again. */
       readonly number: number;
     }
+  /** Answers `ready`, or comes later, to a spare worker: accept connections. It answers `listening` or `failed`. */
+  | { readonly type: 'listen' }
   /** Readiness fails from now on; everything else goes on. */
   | { readonly type: 'unready' }
   /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
@@ -31,9 +33,11 @@ export type PrimaryMessage =
 export type WorkerMessage =
   /** Its code is loaded and it hears messages; those sent before are lost. Answered by `start`. */
   | { readonly type: 'hello' }
-  /** Connections are accepted; heartbeats follow. */
+  /** Everything is loaded; heartbeats follow. Answered by `listen` once it is needed. */
+  | { readonly type: 'ready' }
+  /** Connections are accepted. */
   | { readonly type: 'listening'; readonly transport: 'uws' | 'node' }
-  /** It cannot start: the reason, for the log and, at the first start, for the user. It exits. */
+  /** It cannot start, or goes on no longer: the reason, for the log and, at the first start, for the user. It exits. */
   | { readonly type: 'failed'; readonly reason: string }
   /** Once a second. A worker that is silent for 9 seconds is killed. */
   | { readonly type: 'heartbeat'; readonly inFlight: number; readonly rssBytes: number }
@@ -65,6 +69,7 @@ export interface MetricValue {
 
 const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
   'hello',
+  'ready',
   'listening',
   'failed',
   'heartbeat',
@@ -77,6 +82,7 @@ const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
 
 const PRIMARY_TYPES: ReadonlySet<unknown> = new Set<PrimaryMessage['type']>([
   'start',
+  'listen',
   'unready',
   'drain',
   'collect-metrics',

@@ -5,6 +5,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
 import type { WorkerMessage } from './protocol.ts';
+import { RestartPolicy } from './restart-policy.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { SharedTruths } from './shared-truths.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
@@ -17,15 +18,11 @@ const START_MS = 30_000;
 
 const WATCH_MS = 1_000;
 
-/** Between a crash and the next start of the same worker; doubled from crash to crash. */
-const FIRST_BACKOFF_MS = 100;
-const LAST_BACKOFF_MS = 10_000;
-
-/** A worker that lived this long did not crash at its start: the next one comes at once. */
-const STABLE_MS = 10_000;
-
 /** As long as no worker has ever listened, so many crashes end the attempt. */
 const MAX_START_CRASHES = 3;
+
+/** After a replacement that could not start. */
+const REPLACE_AGAIN_MS = 10_000;
 
 /** A worker that should be finished and is not is killed this long after its time. */
 const OVERTIME_MS = 2_000;
@@ -50,6 +47,7 @@ export class WorkerGroup implements HandleOwner {
   readonly #handles = new Set<WorkerHandle>();
   readonly #truths: SharedTruths;
   readonly #ports = new SharedPorts();
+  readonly #policy = new RestartPolicy();
   #programPath: string;
   #watch: NodeJS.Timeout | undefined;
   #lastLookAt = 0;
@@ -58,7 +56,6 @@ export class WorkerGroup implements HandleOwner {
   #rolling = false;
   #startCrashes = 0;
   #startFailure: string | undefined;
-  #backoffMs = FIRST_BACKOFF_MS;
   #changed: Array<() => void> = [];
 
   constructor(options: GroupOptions) {
@@ -69,7 +66,7 @@ export class WorkerGroup implements HandleOwner {
 
   /** Resolves when all workers listen; the failure is the reason why they do not. */
   async start(): Promise<Result<void, string>> {
-    for (let number = 1; number <= this.#options.config.workers; number += 1) this.#fork(number);
+    this.#fill();
     this.#lastLookAt = performance.now();
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
     while (!this.#started) {
@@ -77,6 +74,7 @@ export class WorkerGroup implements HandleOwner {
       else if (this.#startFailure !== undefined) return this.#giveUp(this.#startFailure);
       else await this.#nextChange();
     }
+    this.#fill();
     return ok(undefined);
   }
 
@@ -110,6 +108,7 @@ export class WorkerGroup implements HandleOwner {
   async roll(programPath: string): Promise<void> {
     this.#programPath = programPath;
     this.#rolling = true;
+    this.#spare?.dismiss();
     for (const handle of this.#listening) await this.#replace(handle, 'reload');
     this.#rolling = false;
   }
@@ -117,8 +116,8 @@ export class WorkerGroup implements HandleOwner {
   message(handle: WorkerHandle, message: WorkerMessage): void {
     this.#truths.take(handle, message);
     if (message.type === 'hello') this.#sendStart(handle);
-    else if (message.type === 'listening') this.#noteChange();
-    else if (message.type === 'failed') this.#options.logger.error({ reason: message.reason }, 'a worker cannot start');
+    else if (message.type === 'listening') this.#listens();
+    else if (message.type === 'failed') this.#failed(handle, message.reason);
     else if (message.type === 'heartbeat') this.#checkMemory(handle);
     else if (message.type === 'share-port') void this.#sharePort(handle, message);
   }
@@ -127,20 +126,49 @@ export class WorkerGroup implements HandleOwner {
     this.#handles.delete(handle);
     this.#options.metrics.retire(handle.metrics);
     this.#noteChange();
-    if (!this.#stopping && !handle.replaced) this.#revive(handle);
+    if (!this.#stopping && !handle.dismissed) this.#makeGood(handle);
   }
 
   get #listening(): readonly WorkerHandle[] {
     return [...this.#handles].filter((handle) => handle.state === 'listening');
   }
 
-  #fork(number: number): WorkerHandle {
-    const handle = new WorkerHandle(cluster.fork(WORKER_ENVIRONMENT), number, this);
+  /** A loaded worker that does not listen: it takes the place of one that dies within milliseconds. */
+  get #spare(): WorkerHandle | undefined {
+    return [...this.#handles].find((handle) => !handle.wanted && isComing(handle));
+  }
+
+  /** As many workers as asked for, and, once these listen, the spare one. */
+  #fill(): void {
+    if (this.#stopping) return;
+    const coming = [...this.#handles].filter((handle) => handle.wanted && isComing(handle)).length;
+    for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) this.#provide();
+    if (this.#started && this.#spare === undefined) this.#fork(false);
+  }
+
+  /** A worker that listens soon: the spare one, or a new one. */
+  #provide(): WorkerHandle {
+    const handle = this.#spare ?? this.#fork(true);
+    handle.want();
+    return handle;
+  }
+
+  #fork(wanted: boolean): WorkerHandle {
+    const handle = new WorkerHandle(cluster.fork(WORKER_ENVIRONMENT), { number: this.#freeNumber(), wanted }, this);
     this.#handles.add(handle);
     return handle;
   }
 
+  #freeNumber(): number {
+    const taken = new Set([...this.#handles].filter(isComing).map((handle) => handle.number));
+    let number = 1;
+    while (taken.has(number)) number += 1;
+    return number;
+  }
+
   #sendStart(handle: WorkerHandle): void {
+    // It did not hear that it is to end.
+    if (handle.state === 'draining') handle.kill();
     const { config, port, version } = this.#options;
     handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number: handle.number });
   }
@@ -151,18 +179,28 @@ export class WorkerGroup implements HandleOwner {
     else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
 
-  /** Starts a worker in place of one that died, later and later while they die young. */
-  #revive(handle: WorkerHandle): void {
+  #listens(): void {
+    this.#policy.started();
+    this.#noteChange();
+  }
+
+  #failed(handle: WorkerHandle, reason: string): void {
+    this.#options.logger.error({ worker: handle.number, reason }, 'a worker cannot go on');
+    // One that listened finishes what it has, and accepts nothing any more.
+    if (handle.state !== 'draining' || handle.dismissed) return;
+    handle.dismissed = true;
+    this.#makeGood(handle);
+  }
+
+  #makeGood(handle: WorkerHandle): void {
     const { logger, metrics } = this.#options;
     const reason = handle.failure ?? 'unknown';
     logger.error({ worker: handle.number, workerPid: handle.pid, reason }, 'a worker died');
     metrics.restarted('crash');
-    const lived = performance.now() - handle.startedAt;
     if (!this.#started) this.#countStartCrash(reason);
-    if (lived >= STABLE_MS) this.#backoffMs = FIRST_BACKOFF_MS;
-    const delayMs = lived >= STABLE_MS ? 0 : this.#backoffMs;
-    this.#backoffMs = Math.min(LAST_BACKOFF_MS, this.#backoffMs * 2);
-    setTimeout(() => !this.#stopping && this.#fork(handle.number), delayMs);
+    const delayMs = this.#policy.delayAfterDeath(handle.listeningAt !== undefined, performance.now());
+    if (delayMs === 0) this.#fill();
+    else setTimeout(() => this.#fill(), delayMs);
   }
 
   #countStartCrash(reason: string): void {
@@ -203,7 +241,9 @@ export class WorkerGroup implements HandleOwner {
     const limit = this.#options.config.maxWorkerAgeMs;
     if (limit === 0) return;
     // A tenth per number apart, so that workers of one age are not replaced together.
-    const old = this.#listening.find((handle) => now - handle.startedAt > limit * (1 + (handle.number % 10) / 10));
+    const old = this.#listening.find(
+      (handle) => now - (handle.listeningAt ?? now) > limit * (1 + (handle.number % 10) / 10),
+    );
     if (old !== undefined) void this.#recycle(old, 'age');
   }
 
@@ -223,18 +263,16 @@ export class WorkerGroup implements HandleOwner {
       { worker: handle.number, workerPid: handle.pid, reason, rssBytes: handle.rssBytes },
       'a worker is replaced',
     );
-    const next = this.#fork(handle.number);
-    next.replaced = true;
-    while (next.state === 'starting') await this.#nextChange();
-    next.replaced = false;
+    const next = this.#provide();
+    while (isComing(next) && next.state !== 'listening') await this.#nextChange();
     if (next.state !== 'listening') {
       logger.error({ reason: next.failure ?? 'unknown' }, 'the replacement did not start; the old worker stays');
-      await sleep(LAST_BACKOFF_MS, undefined, { ref: false });
+      await sleep(REPLACE_AGAIN_MS, undefined, { ref: false });
       return;
     }
     metrics.restarted(reason);
-    handle.replaced = true;
     handle.drain(config.drainTimeoutMs);
+    this.#fill();
     setTimeout(() => handle.state === 'draining' && handle.kill(), config.drainTimeoutMs + OVERTIME_MS).unref();
   }
 
@@ -247,4 +285,9 @@ export class WorkerGroup implements HandleOwner {
     this.#changed = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** It listens, or is on its way. */
+function isComing({ state }: WorkerHandle): boolean {
+  return state === 'starting' || state === 'ready' || state === 'listening';
 }

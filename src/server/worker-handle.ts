@@ -4,7 +4,7 @@ import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessa
 import type { SharedPort } from './shared-ports.ts';
 
 /** A worker as the primary sees it; `exited` can follow every other state. */
-export type HandleState = 'starting' | 'listening' | 'draining' | 'exited';
+export type HandleState = 'starting' | 'ready' | 'listening' | 'draining' | 'exited';
 
 /** What the primary is told about its workers. */
 export interface HandleOwner {
@@ -14,25 +14,30 @@ export interface HandleOwner {
 
 /** The primary's end of one worker. */
 export class WorkerHandle {
-  /** Position among the workers, from 1. */
+  /** Tells it apart in the log. */
   readonly number: number;
   readonly startedAt = performance.now();
   state: HandleState = 'starting';
   /** When it last said anything, on the monotonic clock. */
   lastSeenAt = this.startedAt;
+  /** When it began to listen. */
+  listeningAt: number | undefined;
+  /** It is to listen as soon as it is ready; a spare one is not, until it is needed. */
+  wanted: boolean;
   inFlight = 0;
   rssBytes = 0;
   /** The newest counters it sent. */
   metrics: readonly MetricData[] = [];
   /** Why it could not start, in its own words. */
   failure: string | undefined;
-  /** A replacement for it is on its way. */
-  replaced = false;
+  /** It was told to end: nobody has to make good for it. */
+  dismissed = false;
   readonly #worker: ClusterWorker;
 
-  constructor(worker: ClusterWorker, number: number, owner: HandleOwner) {
+  constructor(worker: ClusterWorker, place: { readonly number: number; readonly wanted: boolean }, owner: HandleOwner) {
     this.#worker = worker;
-    this.number = number;
+    this.number = place.number;
+    this.wanted = place.wanted;
     worker.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return;
       this.#note(message);
@@ -57,10 +62,24 @@ export class WorkerHandle {
     this.#worker.send(message, port as Server | undefined, () => undefined);
   }
 
+  /** Lets it accept connections, now or once it is ready. */
+  want(): void {
+    this.wanted = true;
+    if (this.state === 'ready') this.send({ type: 'listen' });
+  }
+
   drain(timeoutMs: number): void {
     if (this.state === 'exited') return;
+    this.dismissed = true;
     this.state = 'draining';
     this.send({ type: 'drain', timeoutMs });
+  }
+
+  /** Ends one that serves nobody. */
+  dismiss(): void {
+    this.dismissed = true;
+    this.state = 'draining';
+    this.kill();
   }
 
   kill(): void {
@@ -69,13 +88,30 @@ export class WorkerHandle {
 
   #note(message: WorkerMessage): void {
     this.lastSeenAt = performance.now();
-    if (message.type === 'listening' && this.state === 'starting') this.state = 'listening';
-    else if (message.type === 'failed') this.failure = message.reason;
+    if (message.type === 'ready' && this.state === 'starting') this.#ready();
+    else if (message.type === 'listening' && this.state === 'ready') this.#listening();
+    else if (message.type === 'failed') this.#failed(message.reason);
     else if (message.type === 'metrics') this.metrics = message.metrics;
     else if (message.type === 'heartbeat') {
       this.inFlight = message.inFlight;
       this.rssBytes = message.rssBytes;
     }
+  }
+
+  #ready(): void {
+    this.state = 'ready';
+    if (this.wanted) this.send({ type: 'listen' });
+  }
+
+  #listening(): void {
+    this.state = 'listening';
+    this.listeningAt = this.lastSeenAt;
+  }
+
+  /** One that listened finishes what it has, and exits then. */
+  #failed(reason: string): void {
+    this.failure = reason;
+    if (this.state === 'listening') this.state = 'draining';
   }
 }
 

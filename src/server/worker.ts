@@ -1,4 +1,5 @@
 import { unreachable } from '../base/invariant.ts';
+import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { createRuntime } from '../runtime/function/create-runtime.ts';
 import { loadProgram } from '../runtime/load-program.ts';
@@ -32,7 +33,14 @@ const DISCARD_LIMIT = 16 * 1024 * 1024;
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** A worker's life, in this order; from every state it may exit. */
-type WorkerState = 'waiting' | 'starting' | 'listening' | 'draining';
+type WorkerState = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
+
+/** A transport and where it is to listen. */
+interface Door {
+  readonly transport: Transport;
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Runs a worker process until the primary ends it. `parseThread` is the file of the parse threads' entry. */
 export function runWorker(parseThread: URL): void {
@@ -46,7 +54,7 @@ class Worker {
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
   #pool: ParsePool | undefined;
-  #transports: readonly Transport[] = [];
+  #doors: readonly Door[] = [];
   #logger: ServiceLogger | undefined;
   #lastRequestAt = 0;
   #beats = 0;
@@ -71,6 +79,9 @@ class Worker {
     switch (message.type) {
       case 'start':
         this.#start(message).catch((error: unknown) => this.#fail(reasonOf(error)));
+        return;
+      case 'listen':
+        this.#listen().catch((error: unknown) => this.#fail(reasonOf(error)));
         return;
       case 'unready':
         if (this.#services !== undefined) this.#services.health.ready = false;
@@ -99,11 +110,19 @@ class Worker {
     }
     const services = this.#createServices(start, program.value);
     this.#services = services;
-    await this.#listen(start, services);
-    this.#state = 'listening';
-    services.health.ready = true;
+    await this.#openDoors(start, services);
+    this.#state = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
-    this.#link.send({ type: 'listening', transport: this.#transports[0]?.name ?? 'node' });
+    this.#link.send({ type: 'ready' });
+  }
+
+  async #listen(): Promise<void> {
+    for (const { transport, host, port } of this.#doors) await transport.listen(host, port);
+    // It may have been told to stop meanwhile.
+    if (this.#state !== 'ready' || this.#services === undefined) return;
+    this.#state = 'listening';
+    this.#services.health.ready = true;
+    this.#link.send({ type: 'listening', transport: this.#doors[0]?.transport.name ?? 'node' });
   }
 
   #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {
@@ -132,28 +151,24 @@ class Worker {
     return createServices(config, { logger, runtime, program, metrics, metricsText, version });
   }
 
-  async #listen({ config, port }: Start, services: HttpServices): Promise<void> {
-    const main = await this.#open(config.transport, services, this.#counting(createHandler(services)));
-    await main.listen(config.host, port);
-    if (config.metricsPort === undefined) return;
-    const operations = await this.#open(config.transport, services, createOperationsHandler(services));
-    await operations.listen(config.host, config.metricsPort);
+  /** Everything short of accepting. */
+  async #openDoors({ config, port }: Start, services: HttpServices): Promise<void> {
+    const { host, metricsPort } = config;
+    const main = await this.#transport(services, this.#counting(createHandler(services)), config);
+    this.#doors = [{ transport: main, host, port }];
+    if (metricsPort === undefined) return;
+    const operations = await this.#transport(services, createOperationsHandler(services), config);
+    this.#doors = [...this.#doors, { transport: operations, host, port: metricsPort }];
   }
 
-  async #open(
-    choice: Start['config']['transport'],
-    services: HttpServices,
-    handler: RequestHandler,
-  ): Promise<Transport> {
-    const transport = await createTransport(choice, {
+  #transport(services: HttpServices, handler: RequestHandler, config: Config): Promise<Transport> {
+    return createTransport(config.transport, {
       handler,
       refuse: createRefusals(services.logger),
       discardLimit: DISCARD_LIMIT,
       maxConnections: connectionLimit(),
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });
-    this.#transports = [...this.#transports, transport];
-    return transport;
   }
 
   #counting(handler: RequestHandler): RequestHandler {
@@ -165,7 +180,7 @@ class Worker {
   }
 
   get #connections(): number {
-    return this.#transports[0]?.connections ?? 0;
+    return this.#doors[0]?.transport.connections ?? 0;
   }
 
   #beat(): void {
@@ -190,7 +205,8 @@ class Worker {
       this.#exit(0, 0);
       return;
     }
-    void this.#finish(new WorkerDrain(services, this.#transports, () => this.#lastRequestAt), timeoutMs);
+    const transports = this.#doors.map((door) => door.transport);
+    void this.#finish(new WorkerDrain(services, transports, () => this.#lastRequestAt), timeoutMs);
   }
 
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
@@ -202,8 +218,10 @@ class Worker {
 
   #crashed(error: unknown): void {
     this.#logger?.error({ err: error }, 'a bug: an uncaught exception ends this worker');
-    if (this.#state === 'listening') this.#drain(CRASH_DRAIN_MS);
-    else if (this.#state !== 'draining') this.#fail(reasonOf(error));
+    if (this.#state === 'listening') {
+      this.#link.send({ type: 'failed', reason: reasonOf(error) });
+      this.#drain(CRASH_DRAIN_MS);
+    } else if (this.#state !== 'draining') this.#fail(reasonOf(error));
   }
 
   #fail(reason: string): void {

@@ -1,6 +1,8 @@
-import { afterEach, expect, test } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
 import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 
 const FILES = {
@@ -28,108 +30,174 @@ function Count(to: int) -> string {
 `,
 };
 
+const LATER = `
+function Later(name: string) -> string {
+  client Quick
+  prompt #"Say bye to {{ name }}"#
+}
+`;
+
 let server: RunningServer | undefined;
 afterEach(async () => {
   await server?.stop('SIGKILL');
   server = undefined;
 });
 
-async function start(flags: readonly string[] = []): Promise<RunningServer> {
-  server = await startServer({ files: FILES, flags });
-  return server;
+describe.each(['uws', 'node'])('on %s', (transport) => {
+  async function start(flags: readonly string[] = [], from?: string): Promise<RunningServer> {
+    const definitions = from === undefined ? { files: FILES } : { from };
+    server = await startServer({ ...definitions, flags: ['--transport', transport, ...flags] });
+    return server;
+  }
+
+  test('workers killed one after the other under load are replaced; no connection is refused, only calls in flight fail', async () => {
+    const running = await start();
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
+    await waitUntil('the first calls', () => load.counts.served > 200);
+    const killed = await killOldest(running, 5);
+    await waitUntil('replacements', () => complete(running, killed));
+    const soFar = load.counts.served;
+    await waitUntil('more calls served', () => load.counts.served > soFar + 200);
+    const counts = await load.stop();
+    expect(counts.refused, counts.errors.join()).toBe(0);
+    expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(5 * 8);
+  });
+
+  test('a worker that hangs is killed within ten seconds and replaced', async () => {
+    const running = await start();
+    const [victim = 0] = childrenOf(pidOf(running));
+    const stoppedAt = Date.now();
+    process.kill(victim, 'SIGSTOP');
+    await waitUntil('the end of the worker', () => !alive(victim), 11_000);
+    expect(Date.now() - stoppedAt).toBeLessThan(10_500);
+    await waitUntil('a replacement', () => complete(running, [victim]));
+    expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
+    expect(running.output()).toContain('a worker hangs and is killed');
+  });
+
+  test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async () => {
+    const running = await start();
+    const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
+    await waitUntil('the first calls', () => load.counts.served > 100);
+    const code = running.stop('SIGTERM');
+    await waitUntil('the end of listening', () => load.counts.refused > 0);
+    const counts = await load.stop();
+    expect(counts.failed, counts.errors.join()).toBe(0);
+    const reading = await stream;
+    expect(reading.messages.at(-1)?.data).toEqual({ final_result: 'one two three four five six seven eight nine ten' });
+    expect(await code).toBe(0);
+  });
+
+  test('SIGTERM right after the start ends at once', async () => {
+    const running = await start();
+    const asked = Date.now();
+    expect(await running.stop('SIGTERM')).toBe(0);
+    expect(Date.now() - asked).toBeLessThan(5_000);
+  });
+
+  test('a stream that outlasts the drain timeout gets the draining error as its last message', async () => {
+    const running = await start(['--drain-timeout', '300ms']);
+    const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
+    await sleep(300);
+    const code = running.stop('SIGTERM');
+    const reading = await stream;
+    expect(reading.messages.at(-1)?.data).toMatchObject({ error: 'draining' });
+    expect(await code).toBe(0);
+  });
+
+  test('a second signal ends the server at once', async () => {
+    const running = await start();
+    const stream = readStream(`${running.url}/stream/Count`, { to: 10 }).catch(() => undefined);
+    await sleep(300);
+    const ended = running.stop('SIGTERM');
+    await sleep(100);
+    const signalled = Date.now();
+    running.child.kill('SIGTERM');
+    await ended;
+    expect(Date.now() - signalled).toBeLessThan(1000);
+    await stream;
+  });
+
+  test('workers are gone within a second when the primary is killed, and the port can be taken again', async () => {
+    const running = await start();
+    const workers = childrenOf(pidOf(running));
+    expect(workers.length).toBeGreaterThanOrEqual(2);
+    await running.stop('SIGKILL');
+    await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)), 1_000);
+    await start(['--port', String(running.port)]);
+    expect((await fetch(`${running.url}/livez`)).status).toBe(200);
+  });
+
+  test('readiness fails while draining, liveness does not', async () => {
+    const running = await start(['--drain-delay', '700ms']);
+    expect((await fetch(`${running.url}/readyz`)).status).toBe(200);
+    const code = running.stop('SIGTERM');
+    await waitUntil('readiness to fail', async () => (await fetch(`${running.url}/readyz`)).status === 503, 600);
+    expect((await fetch(`${running.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${running.url}/call/Hi`, post({ name: 'late' }))).status).toBe(200);
+    expect(await code).toBe(0);
+  });
+
+  test('SIGHUP under load: new definitions are served without a failed call; those with errors change nothing', async () => {
+    const folder = temporaryFolder(FILES);
+    const running = await start([], folder);
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 4);
+    writeFileSync(join(folder, 'later.svc'), LATER);
+    running.child.kill('SIGHUP');
+    await waitUntil(
+      'the new definitions',
+      () => running.output().includes('all workers serve the new definitions'),
+      20_000,
+    );
+    const counts = await load.stop();
+    expect(counts.failed, counts.errors.join()).toBe(0);
+    expect(counts.refused).toBe(0);
+    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
+    writeFileSync(join(folder, 'later.svc'), 'function Broken(');
+    running.child.kill('SIGHUP');
+    await waitUntil('the refusal', () => running.output().includes('the definitions have errors; the old ones stay'));
+    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
+  });
+});
+
+/** Kills the worker that is the oldest, again and again, every one and a half seconds. */
+async function killOldest(running: RunningServer, times: number): Promise<readonly number[]> {
+  const killed: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const oldest = childrenOf(pidOf(running)).find((pid) => !killed.includes(pid)) ?? 0;
+    killed.push(oldest);
+    process.kill(oldest, 'SIGKILL');
+    await sleep(1_500);
+  }
+  return killed;
+}
+
+/** Two that listen and a spare one, and none of those that are to be gone. */
+function complete(running: RunningServer, gone: readonly number[]): boolean {
+  const now = childrenOf(pidOf(running));
+  return now.length >= 3 && !now.some((pid) => gone.includes(pid));
 }
 
 function pidOf(running: RunningServer): number {
-  const pid = running.child.pid;
+  const { pid } = running.child;
   if (pid === undefined) throw new Error('the server has no process id');
   return pid;
 }
-
-test('a worker killed under load is replaced; no connection is refused, only calls in flight fail', async () => {
-  const running = await start();
-  const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 16);
-  await waitUntil('the first calls', () => load.counts.served > 200);
-  const before = childrenOf(pidOf(running));
-  const victim = before[0] ?? 0;
-  process.kill(victim, 'SIGKILL');
-  await waitUntil('a replacement', () => {
-    const now = childrenOf(pidOf(running));
-    return now.length === before.length && !now.includes(victim);
-  });
-  const soFar = load.counts.served;
-  await waitUntil('more calls served', () => load.counts.served > soFar + 200);
-  const counts = await load.stop();
-  expect(counts.refused, counts.errors.join()).toBe(0);
-  expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(16);
-});
-
-test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async () => {
-  const running = await start();
-  const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
-  const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
-  await waitUntil('the first calls', () => load.counts.served > 100);
-  const code = running.stop('SIGTERM');
-  await waitUntil('the end of listening', () => load.counts.refused > 0);
-  const counts = await load.stop();
-  expect(counts.failed, counts.errors.join()).toBe(0);
-  const reading = await stream;
-  expect(reading.messages.at(-1)?.data).toEqual({ final_result: 'one two three four five six seven eight nine ten' });
-  expect(await code).toBe(0);
-});
-
-test('a stream that outlasts the drain timeout gets the draining error as its last message', async () => {
-  const running = await start(['--drain-timeout', '300ms']);
-  const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const code = running.stop('SIGTERM');
-  const reading = await stream;
-  expect(reading.messages.at(-1)?.data).toMatchObject({ error: 'draining' });
-  expect(await code).toBe(0);
-});
-
-test('a second signal ends the server at once', async () => {
-  const running = await start();
-  const stream = readStream(`${running.url}/stream/Count`, { to: 10 }).catch(() => undefined);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const ended = running.stop('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const signalled = Date.now();
-  running.child.kill('SIGTERM');
-  await ended;
-  expect(Date.now() - signalled).toBeLessThan(1000);
-  await stream;
-});
-
-test('workers are gone within two seconds when the primary is killed, and the port can be taken again', async () => {
-  const running = await start();
-  const workers = childrenOf(pidOf(running));
-  expect(workers.length).toBeGreaterThanOrEqual(2);
-  await running.stop('SIGKILL');
-  await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)), 2500);
-  const again = await startServer({ files: FILES, flags: ['--port', String(running.port)] });
-  server = again;
-  expect((await fetch(`${again.url}/livez`)).status).toBe(200);
-});
-
-test('readiness fails while draining, liveness does not', async () => {
-  const running = await start(['--drain-delay', '700ms']);
-  expect((await fetch(`${running.url}/readyz`)).status).toBe(200);
-  const code = running.stop('SIGTERM');
-  await waitUntil('readiness to fail', async () => (await fetch(`${running.url}/readyz`)).status === 503, 600);
-  expect((await fetch(`${running.url}/livez`)).status).toBe(200);
-  expect((await fetch(`${running.url}/call/Hi`, post({ name: 'late' }))).status).toBe(200);
-  expect(await code).toBe(0);
-});
 
 function post(body: unknown): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
+/** A process that ended and that nobody has waited for yet is not alive. */
 function alive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

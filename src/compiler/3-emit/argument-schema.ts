@@ -38,13 +38,13 @@ export class ArgumentSchemas {
     ];
   }
 
-  /** The schema of a function's whole argument object. */
-  signature(fn: FunctionType, id: string): JsonObject {
+  /** The schema of a function's whole argument object, without an id. */
+  signature(fn: FunctionType): JsonObject {
     const properties: Record<string, JsonValue> = {};
     for (const key of OPTION_KEYS) properties[key] = true;
     for (const { name, type } of fn.parameters) properties[name] = this.#schema(type);
     const required = this.#required(fn.parameters);
-    return root(id, { type: 'object', properties, required, additionalProperties: false });
+    return { type: 'object', properties, required, additionalProperties: false };
   }
 
   #schema(type: Type): JsonObject {

@@ -25,10 +25,15 @@ function compilePredicates(index: DefinitionIndex): string {
   const ajv = createAjv();
   for (const schema of schemas.shared()) ajv.addSchema(schema);
   const exported: Record<string, string> = {};
-  for (const [position, fn] of [...index.functions.values()].entries()) {
+  // Many functions take the same arguments, often one text: they share a predicate.
+  const ids = new Map<string, string>();
+  for (const fn of index.functions.values()) {
     if (ambiguous.reachableFrom(fn)) continue;
-    const id = `f${position}`;
-    ajv.addSchema(schemas.signature(fn, id));
+    const signature = schemas.signature(fn);
+    const key = JSON.stringify(signature);
+    const id = ids.get(key) ?? `f${ids.size}`;
+    if (!ids.has(key)) ajv.addSchema({ $id: id, ...signature });
+    ids.set(key, id);
     exported[fn.name] = id;
   }
   return standalone.default(ajv, exported);

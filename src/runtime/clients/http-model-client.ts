@@ -1,3 +1,4 @@
+import { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import { err } from '../../base/result.ts';
 import type { Provider } from '../../schema/client.ts';
@@ -22,6 +23,8 @@ export interface WireProtocol {
   call(messages: readonly Message[], streamed: boolean): CallResult | Promise<CallResult>;
   /** How replies are written. */
   readonly format: ReplyFormat;
+  /** Servers of this kind may leave out finish reason and end mark: a stream whose body ended well is whole. */
+  readonly endsWithBody?: boolean;
 }
 
 export type CallResult = Result<HttpCall, string>;
@@ -76,6 +79,7 @@ export class HttpModelClient implements ModelClient {
     const streamed = request.streamed && supportsStreaming;
     const exchange = new HttpModelExchange({
       format: protocol.format,
+      endsWithBody: protocol.endsWithBody === true,
       streamed,
       tellsText: request.streamed,
       limits,
@@ -90,9 +94,11 @@ export class HttpModelClient implements ModelClient {
 
   async #askInline(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<void> {
     const { protocol, pools, mediaHandling } = this.#parts;
+    const cancellation = new Cancellation();
+    exchange.prepares(cancellation);
     const guard = request.privateUrls ? 'not-link-local' : 'public-only';
     const messages = await inlineMedia(request.messages, mediaHandling, (url) =>
-      fetchMedia(url, { pools, guard, deadlineAt: request.deadlineAt }),
+      fetchMedia(url, { pools, guard, deadlineAt: request.deadlineAt, cancellation }),
     );
     this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages);
   }

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../base/cancellation.ts';
 import type { Err } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ReplyFormat, StreamedReply } from './formats/reply-format.ts';
@@ -13,6 +14,8 @@ import type { ModelFault } from './model-fault.ts';
 
 interface ExchangeParts {
   readonly format: ReplyFormat;
+  /** A stream is whole when its body ended well and brought text, whatever its events say. */
+  readonly endsWithBody: boolean;
   /** The provider was asked for a stream. */
   readonly streamed: boolean;
   /** The listener wants the text as it comes; what comes whole is one piece. */
@@ -33,6 +36,9 @@ const GATHER_MS = 20;
 /** A read larger than this is no trickle: there is more to come, and waiting gains nothing. */
 const TRICKLE_BYTES = 4096;
 
+const TOO_LARGE: HttpFault = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
+const DAMAGED: HttpFault = { kind: 'network', message: 'an event of its stream has a wrong checksum' };
+
 /** One question over HTTP: feeds the body to the provider's reply format and tells the listener. */
 export class HttpModelExchange implements ModelExchange, ExchangeListener {
   readonly #parts: ExchangeParts;
@@ -42,6 +48,9 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #events: FrameReader | undefined;
   #reply: StreamedReply | undefined;
   #text = '';
+  /** The response says where its body ends; without that, a cut looks like an end. */
+  #framed = false;
+  #preparation: Cancellation | undefined;
   #flushing = false;
   #readAt = 0;
   #readBytes = 0;
@@ -59,6 +68,11 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#exchange.start();
   }
 
+  /** Before anything is sent: what has to be cancelled with it. */
+  prepares(preparation: Cancellation): void {
+    this.#preparation = preparation;
+  }
+
   /** Ends it before anything was sent. */
   refuse(result: Err<ModelFault>): void {
     if (this.#over) return;
@@ -68,6 +82,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 
   cancel(): void {
     this.#close();
+    this.#preparation?.cancel('nobody waits for the answer');
     this.#exchange?.cancel();
   }
 
@@ -88,6 +103,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     const reply = format.openStream();
     const tell: EventListener = (source, start, end) => reply.event(source, start, end);
     this.#reply = reply;
+    this.#framed = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
     this.#events = format.frames?.(tell) ?? new SseReader(tell);
   }
 
@@ -111,7 +127,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#events.end();
     this.#tellText();
     if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
-    else if (this.#reply?.complete === true) this.#streamEnded();
+    else if (this.#reply?.complete === true || this.#endedWithBody()) this.#streamEnded();
     else this.failed({ kind: 'network', message: 'its stream ended before the reply was complete' });
   }
 
@@ -132,10 +148,14 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     const withinBounds = bytes === undefined || this.#events?.push(bytes) !== false;
     this.#readBytes = bytes?.length ?? 0;
     this.#tellText();
-    if (!withinBounds) this.failed({ kind: 'unusable', message: 'sent an event larger than 8 MiB' });
+    if (!withinBounds) this.failed(this.#events?.damaged === true ? DAMAGED : TOO_LARGE);
     else if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
     else if (this.#reply?.done === true) this.#streamEnded();
     return !this.#over;
+  }
+
+  #endedWithBody(): boolean {
+    return this.#parts.endsWithBody && this.#framed && this.#text !== '';
   }
 
   #gather(): void {

@@ -1,4 +1,5 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { AwsEventReader } from '../../../src/runtime/clients/http/aws-event-reader.ts';
@@ -117,7 +118,7 @@ test('aws-bedrock: without keys the variable is named; a bearer token needs none
   expect(fake.requests[0]?.headers['authorization']).toBe('Bearer bk');
 });
 
-/** One frame of an AWS event stream; checksums are zero, since TLS carries them. */
+/** One frame of an AWS event stream. */
 function frame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
   const names = Object.entries(headers).map(([name, value]) => {
     const bytes = Buffer.alloc(1 + name.length + 3 + value.length);
@@ -133,7 +134,11 @@ function frame(headers: Readonly<Record<string, string>>, payload: object): Buff
   const prelude = Buffer.alloc(12);
   prelude.writeUInt32BE(16 + named.length + body.length, 0);
   prelude.writeUInt32BE(named.length, 4);
-  return Buffer.concat([prelude, named, body, Buffer.alloc(4)]);
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  const checked = Buffer.concat([prelude, named, body]);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(checked));
+  return Buffer.concat([checked, checksum]);
 }
 
 function event(type: string, payload: object): Buffer {
@@ -191,6 +196,27 @@ test('every cut of an event stream gives the same events', () => {
   expect(whole).toHaveLength(STREAM.length);
   for (let at = 0; at < bytes.length; at += 1) expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole);
   expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
+});
+
+test('a byte that was changed on its way is seen, wherever it is', async () => {
+  const [first = Buffer.alloc(0)] = STREAM;
+  for (let at = 0; at < first.length; at += 1) {
+    const changed = Buffer.from(first);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    const events: string[] = [];
+    const reader = new AwsEventReader((text) => events.push(text));
+    reader.push(changed);
+    reader.push(Buffer.alloc(64));
+    expect(events).toEqual([]);
+  }
+  const bytes = Buffer.concat(STREAM);
+  bytes[bytes.length - 20] = 0;
+  fake.answer(frames(bytes));
+  const { result } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { retry: 'always', failure: { message: expect.stringContaining('checksum') } },
+  });
 });
 
 test('lengths that make no sense end an event stream', () => {

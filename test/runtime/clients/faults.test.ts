@@ -159,9 +159,37 @@ const TABLE: readonly Row[] = [
   { name: '[DONE] missing', behaviour: sse([text.replace('data: [DONE]\n\n', '')]), stream: 'ok' },
   { name: '[DONE] twice', behaviour: sse([`${text}data: [DONE]\n\n`]), stream: 'ok' },
   {
-    name: 'neither finish reason nor [DONE]',
+    name: 'neither finish reason nor [DONE], but a body that ended well',
     behaviour: sse(events.slice(0, 3)),
+    stream: 'ok',
+  },
+  {
+    name: 'neither, and the connection is closed before the last chunk',
+    behaviour: then(raw(head(200, SSE_HEADERS), ...events.slice(0, 3).map(chunk)), end),
     stream: 'client_error',
+    retry: 'always',
+  },
+  {
+    name: 'neither, in a body that only the end of its connection ends',
+    behaviour: then(raw(head(200, { 'content-type': 'text/event-stream' }), ...events.slice(0, 3)), end),
+    stream: 'client_error',
+    retry: 'always',
+  },
+  {
+    name: 'cut in a body that only the end of its connection ends',
+    behaviour: then(raw(head(200, { 'content-type': 'text/event-stream' }), ...events.slice(0, 3)), reset),
+    stream: 'client_error',
+    retry: 'always',
+  },
+  {
+    name: 'whole, in a body that only the end of its connection ends',
+    behaviour: then(raw(head(200, { 'content-type': 'text/event-stream' }), ...events), end),
+    stream: 'ok',
+  },
+  {
+    name: '100 Continue, that nobody asked for',
+    behaviour: then(raw('HTTP/1.1 100 Continue\r\n\r\n'), status(200, chatCompletion('fine'))),
+    call: 'client_error',
     retry: 'always',
   },
   { name: 'a stream with no event', behaviour: sse(['']), stream: 'client_error' },
@@ -271,6 +299,13 @@ test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, 
   const told = result.ok ? undefined : result.failure.retry;
   expect(retry ?? told).toBe(told);
   expect(JSON.stringify(result)).not.toContain('canary-key-1234');
+});
+
+test('a stream of OpenAI itself needs a finish reason or its end mark', async () => {
+  const url = fake.at('fault', sse(events.slice(0, 3)));
+  const definition = clientDefinition('openai', { base_url: url, model: 'm', api_key: 'k' });
+  const { result } = await ask(makeClient(definition, services), { streamed: true });
+  expect(result.ok ? 'ok' : code(result.failure)).toBe('client_error');
 });
 
 test('a connection that is refused is a fault of the client', async () => {

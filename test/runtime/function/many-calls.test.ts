@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-/** Runs `call` until it was called `total` times, by `callers` that each begin the next call when one ends. */
-async function callAll(total: number, callers: number, call: (index: number) => Promise<void>): Promise<void> {
+/** Runs `call` until it was called `total` times, `atOnce` at a time, each following one that ended. */
+async function callAll(total: number, atOnce: number, call: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
     while (next < total) {
@@ -19,7 +19,7 @@ async function callAll(total: number, callers: number, call: (index: number) => 
       await call(next - 1);
     }
   };
-  await Promise.all(Array.from({ length: callers }, caller));
+  await Promise.all(Array.from({ length: atOnce }, caller));
 }
 
 test('1,000 calls by 32 callers use 32 connections', async () => {

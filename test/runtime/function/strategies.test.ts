@@ -96,6 +96,17 @@ test('an exponential policy multiplies its first wait already, and waits at leas
   expect(third).toBeGreaterThanOrEqual(53);
 });
 
+test('a policy with statuses of its own retries these, and no others', async () => {
+  const listing = `retry_policy Listed {\n  max_retries 1\n  statuses [404]\n  strategy {\n    type constant_delay\n    delay_ms 1\n  }\n}\n`;
+  const runtime = program(listing + generic('Top', 'retry_policy Listed'));
+  fake.script(status(404, {}));
+  expect(valueOf(await callFunction(runtime, 'F', {}))).toEqual({ n: 1 });
+  expect(fake.requests).toHaveLength(2);
+  fake.script(no);
+  expect(valueOf(await callFunction(runtime, 'F', {}))).toBe('client_error');
+  expect(fake.requests).toHaveLength(3);
+});
+
 test.each([400, 401, 403, 404, 422])('status %d is not retried', async (code) => {
   fake.script(status(code, {}));
   const { result } = await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { EventListener, FrameReader } from './frame-reader.ts';
 
 /** A message larger than this is no event of a model. AWS's own limit is 24 MB. */
@@ -18,6 +19,7 @@ export class AwsEventReader implements FrameReader {
   readonly #listener: EventListener;
   #rest: Buffer[] = [];
   #bytes = 0;
+  damaged = false;
 
   constructor(listener: EventListener) {
     this.#listener = listener;
@@ -52,7 +54,10 @@ export class AwsEventReader implements FrameReader {
       const length = buffer.readUInt32BE(at);
       if (!isMessageLength(length)) return { buffer, end: at, valid: false };
       if (buffer.length - at < length) break;
-      this.#message(buffer.subarray(at, at + length));
+      const message = buffer.subarray(at, at + length);
+      this.damaged = !isIntact(message);
+      if (this.damaged) return { buffer, end: at, valid: false };
+      this.#message(message);
       at += length;
     }
     return { buffer, end: at, valid: true };
@@ -71,6 +76,16 @@ export class AwsEventReader implements FrameReader {
 
 function isMessageLength(length: number): boolean {
   return length >= PRELUDE_BYTES + CHECKSUM_BYTES && length <= MAX_MESSAGE_BYTES;
+}
+
+/** One checksum is over the lengths, the other over all that stands before it. */
+function isIntact(message: Buffer): boolean {
+  const lengths = PRELUDE_BYTES - CHECKSUM_BYTES;
+  const end = message.length - CHECKSUM_BYTES;
+  return (
+    crc32(message.subarray(0, lengths)) === message.readUInt32BE(lengths) &&
+    crc32(message.subarray(0, end)) === message.readUInt32BE(end)
+  );
 }
 
 /** The headers that are strings; a header of another type ends the reading, since its length differs. */

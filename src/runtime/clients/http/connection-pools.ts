@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
-import type { Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool, buildConnector } from 'undici';
 import { guardedLookup } from './address-guard.ts';
-import { loadPools, loadProxyAgent } from './load-undici.ts';
+import { loadPools, loadUndici } from './load-undici.ts';
 import { Upstream } from './upstream.ts';
+import { watchSocket } from './watch-socket.ts';
 import { proxyFor } from './proxy-settings.ts';
 
 /** Where a call goes, and what its connections may do. */
@@ -101,26 +101,33 @@ function createPool(endpoint: Endpoint): Pool {
   return new undici.Pool(endpoint.origin, {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: (options, callback) => {
-      connect(options, (...result) => {
-        if (result[0] === null) tellUseInErrors(result[1]);
-        callback(...result);
-      });
-    },
+    connect: watched(connect),
   });
 }
 
 /** All connections to one origin through a proxy, by CONNECT. */
 function createProxied(origin: string, proxy: string): Dispatcher {
-  const ProxyAgent = loadProxyAgent();
-  const agent = new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS, connectTimeout: ABANDONED_CONNECT_MS });
+  const { Pool, ProxyAgent } = loadUndici();
+  const agent = new ProxyAgent({
+    uri: proxy,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectTimeout: ABANDONED_CONNECT_MS,
+    factory: (target, options) => new Pool(target, watchedOptions(options)),
+  });
   // A pool knows its origin; an agent has to be told.
   return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));
 }
 
-/** A reset says nothing of what happened before on its connection: whether it was used decides about sending again. */
-function tellUseInErrors(socket: Socket): void {
-  socket.prependListener('error', (error) => {
-    Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
-  });
+function watchedOptions(options: Pool.Options): Pool.Options {
+  const { connect } = options;
+  return typeof connect === 'function' ? { ...options, connect: watched(connect) } : options;
+}
+
+function watched(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) => {
+    connect(options, (...result) => {
+      if (result[0] === null) watchSocket(result[1]);
+      callback(...result);
+    });
+  };
 }

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../../base/cancellation.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { hostRefusal } from './address-guard.ts';
@@ -19,6 +20,8 @@ export interface MediaFetching {
   /** URLs of media come from arguments, so they are never trusted. */
   readonly guard: AddressGuard;
   readonly deadlineAt: number;
+  /** Ends the download. */
+  readonly cancellation: Cancellation;
 }
 
 /** Providers take 20 to 30 MB inline; more would only fill memory. */
@@ -41,6 +44,7 @@ class Download {
   readonly #exchange: HttpExchange;
   readonly #resolve: (result: Result<FetchedMedia, string>) => void;
   readonly #host: string;
+  readonly #forget: () => void;
   #type: string | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
@@ -52,6 +56,10 @@ class Download {
     const upstream = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
     const { deadlineAt } = fetching;
     this.#exchange = new HttpExchange({ upstream, call, limits: LIMITS, deadlineAt, streamed: false }, this);
+    this.#forget = fetching.cancellation.onCancel((reason) => {
+      this.#exchange.cancel();
+      this.#resolve(err(reason));
+    });
     this.#exchange.start();
   }
 
@@ -65,18 +73,23 @@ class Download {
     this.#chunks.push(chunk);
     if (this.#bytes <= MAX_MEDIA_BYTES) return;
     this.#exchange.cancel();
-    this.#resolve(err(`was given media larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`));
+    this.#end(err(`was given media larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`));
   }
 
   ended(): void {
     const data = Buffer.concat(this.#chunks).toString('base64');
-    this.#resolve(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
+    this.#end(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
   }
 
   failed(fault: HttpFault): void {
     const what =
       'message' in fault ? fault.message : 'status' in fault ? `answered ${fault.status}` : `timer ${fault.timer}`;
-    this.#resolve(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${what}`));
+    this.#end(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${what}`));
+  }
+
+  #end(result: Result<FetchedMedia, string>): void {
+    this.#forget();
+    this.#resolve(result);
   }
 }
 

@@ -1,7 +1,9 @@
 /** Cuts the bytes of a streamed response into events. */
 export interface FrameReader {
-  /** Takes the next bytes. False when the stream is beyond its bounds and is not read on. */
+  /** Takes the next bytes. False when the stream is beyond its bounds or damaged, and is not read on. */
   push(chunk: Buffer): boolean;
+  /** True when bytes were changed on their way: the same request may succeed. */
+  readonly damaged?: boolean;
   /** The body ended well. */
   end(): void;
 }

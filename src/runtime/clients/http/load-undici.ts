@@ -20,7 +20,12 @@ export function loadPools(): UndiciPools {
   };
 }
 
-/** An agent opens its tunnels with methods that only the package's entry adds to dispatchers. */
-export function loadProxyAgent(): typeof Undici.ProxyAgent {
-  return (load('undici') as typeof Undici).ProxyAgent;
+/** The whole package: an agent for a proxy opens its tunnels with methods that only the entry adds to dispatchers. */
+export function loadUndici(): typeof Undici {
+  return load('undici') as typeof Undici;
+}
+
+/** Under which undici keeps the parser of a socket's responses. */
+export function loadParserKey(): symbol {
+  return (load('undici/lib/core/symbols.js') as { readonly kParser: symbol }).kParser;
 }

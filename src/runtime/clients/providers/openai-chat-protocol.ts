@@ -22,11 +22,14 @@ export interface ChatDialect {
   readonly plainText: boolean;
   /** Members that only streams have, after `stream`. */
   readonly streamMembers: Readonly<Record<string, JsonValue>>;
+  /** Of the many servers that follow the API, some end a stream by ending its body. */
+  readonly endsWithBody?: boolean;
 }
 
 /** Chat completions, as OpenAI, Azure, Ollama, OpenRouter and many others take them. */
 export class OpenAiChatProtocol implements WireProtocol {
   readonly format: ReplyFormat;
+  readonly endsWithBody: boolean;
   readonly #dialect: ChatDialect;
   readonly #headers: readonly string[];
   readonly #members: Readonly<Record<string, JsonValue>>;
@@ -34,6 +37,7 @@ export class OpenAiChatProtocol implements WireProtocol {
 
   constructor(dialect: ChatDialect) {
     this.#dialect = dialect;
+    this.endsWithBody = dialect.endsWithBody === true;
     this.format = replyFormat(dialect.options, openAiChatFormat);
     this.#headers = requestHeaders(dialect.options, dialect.headers);
     this.#members = Object.fromEntries(dialect.options.body);
@@ -61,7 +65,7 @@ export function loadChatCompletions(): void {
 export function chatConnection(
   url: string,
   options: ClientOptions,
-  dialect: Pick<ChatDialect, 'plainText' | 'streamMembers'>,
+  dialect: Pick<ChatDialect, 'plainText' | 'streamMembers' | 'endsWithBody'>,
 ): Connection {
   return {
     url,

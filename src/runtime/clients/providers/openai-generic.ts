@@ -13,5 +13,6 @@ export const openAiGeneric: HttpProvider = {
 };
 
 function connect(options: ClientOptions, reader: OptionReader): Connection {
-  return chatConnection(urlOf(openAiGeneric, options, reader), options, { plainText: true, streamMembers: {} });
+  const dialect = { plainText: true, streamMembers: {}, endsWithBody: true };
+  return chatConnection(urlOf(openAiGeneric, options, reader), options, dialect);
 }

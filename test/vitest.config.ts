@@ -1,10 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-// Three projects: `unit` reads the sources, `e2e` drives the built program with real processes, one file at a time, and
-// `browser` drives the page of the built program in Chromium, which has to be installed; it is not a part of `npm test`.
+/** Drives the built program with real processes, one file at a time. */
+function builtProgram(name: string, timeoutMs = 60_000): TestProjectInlineConfiguration {
+  const times = { testTimeout: timeoutMs, hookTimeout: timeoutMs };
+  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, ...times } };
+}
+
+// `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
+// `generators` what `npm ci` installs in its folder, and `readers` a minute: they are no part of `npm test`.
 export default defineConfig({
   test: {
     projects: [
@@ -13,30 +19,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/browser/**'],
+          exclude: ['e2e', 'browser', 'gateways', 'generators', 'readers'].map((name) => `test/${name}/**`),
           testTimeout: 30_000,
         },
       },
-      {
-        root,
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        root,
-        test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
+      builtProgram('e2e'),
+      builtProgram('browser'),
+      builtProgram('gateways', 180_000),
+      builtProgram('generators', 180_000),
+      builtProgram('readers', 180_000),
     ],
   },
 });

@@ -5,12 +5,19 @@ import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import { typeText } from '../../../schema/type-text.ts';
 import type { ClassType, EnumType, FieldType, Type } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
+import { openLists } from './open-lists.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 import { anyOf, choice, described, NULL, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
 import { differsAsInput, showsState } from './view-difference.ts';
 
 /** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
 export type View = 'input' | 'output' | 'partial';
+
+/** A type, or what its definition says of it: what is asked of either is the same. */
+interface Checkable {
+  readonly kind: Type['kind'];
+  readonly constraints?: readonly Constraint[] | undefined;
+}
 
 const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
 
@@ -45,27 +52,24 @@ export class TypeSchemas {
   of(type: Type, view: View): JsonObject {
     if (view === 'input') return this.#bare(type, view);
     const inner = this.#bare(type, this.#isDone(type) && !showsState(type, this.#index) ? 'output' : view);
-    const checked = this.#withChecks(type, inner, view);
+    const checked = this.#withChecks(type, this.#withChecks(this.#named(type), inner, view), view);
     return view === 'partial' && type.stream?.withState === true ? withState(type, checked) : checked;
   }
 
-  #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
-    const labels = this.#checkLabels(type);
+  #withChecks(checkable: Checkable, schema: JsonObject, view: View): JsonObject {
+    const labels = checkLabels(checkable.constraints);
     if (labels.length === 0) return schema;
     const checks = Object.fromEntries(labels.map((label) => [label, this.#own.ref('SvcCheck')]));
     return view === 'partial'
-      ? objectSchema({ value: nullableOf(type, schema), checks: objectSchema(checks, []) })
+      ? objectSchema({ value: nullableOf(checkable, schema), checks: objectSchema(checks, []) })
       : objectSchema({ value: schema, checks: objectSchema(checks) });
   }
 
-  /** The checks of the class or enum come first, then those of the use. */
-  #checkLabels(type: Type): readonly string[] {
-    const named = type.kind === 'class' ? this.#class(type.name) : this.#enum(type);
-    return [...checkLabels(named?.constraints), ...checkLabels(type.constraints)];
-  }
-
-  #enum(type: Type): EnumType | undefined {
-    return type.kind === 'enum' ? this.#index.enums.get(type.name) : undefined;
+  /** What the definition of a class or enum says of every value of it. */
+  #named(type: Type): Checkable {
+    if (type.kind === 'class') return { kind: type.kind, constraints: this.#class(type.name).constraints };
+    if (type.kind === 'enum') return { kind: type.kind, constraints: this.#index.enums.get(type.name)?.constraints };
+    return { kind: type.kind, constraints: undefined };
   }
 
   #isDone(type: Type): boolean {
@@ -139,8 +143,16 @@ export class TypeSchemas {
     const enumType = this.#index.enums.get(name);
     if (enumType !== undefined) return enumSchema(enumType, view);
     const alias = this.#index.aliases.get(name);
-    if (alias !== undefined) return described(this.of(alias.type, view), alias.documentation);
+    if (alias !== undefined) {
+      return described(openLists(this.of(alias.type, view), this.#aliasReferences()), alias.documentation);
+    }
     return this.#classSchema(this.#class(name), view);
+  }
+
+  /** References to the components of aliases that were mentioned so far. */
+  #aliasReferences(): ReadonlySet<string> {
+    const components = [...this.#names].filter(([key]) => this.#index.aliases.has(key.slice(key.indexOf(' ') + 1)));
+    return new Set(components.map(([, name]) => `#/components/schemas/${name}`));
   }
 
   #classSchema(type: ClassType, view: View): JsonObject {
@@ -164,8 +176,9 @@ export class TypeSchemas {
 
   /** Wrappers are there from the start, lists and maps begin empty. */
   #alwaysThere(type: Type): boolean {
-    if (type.stream?.withState === true || this.#checkLabels(type).length > 0) return true;
-    return type.stream?.done !== true && (type.kind === 'list' || type.kind === 'map');
+    if (type.stream?.withState === true || isChecked(type)) return true;
+    if (type.stream?.done === true) return false;
+    return type.kind === 'list' || type.kind === 'map' || isChecked(this.#named(type));
   }
 
   #class(name: string): ClassType {
@@ -174,7 +187,7 @@ export class TypeSchemas {
 }
 
 /** Null allowed beside values of the type. */
-function nullableOf(type: Type | undefined, schema: JsonObject): JsonObject {
+function nullableOf(type: Checkable | undefined, schema: JsonObject): JsonObject {
   if (type?.kind === 'class') return nullable(schema, 'object');
   return type?.kind === 'enum' ? nullable(schema, 'string') : nullable(schema);
 }
@@ -183,10 +196,13 @@ function withState(type: Type, schema: JsonObject): JsonObject {
   return objectSchema({ value: nullableOf(type, schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
 }
 
-/** The value of a literal that nothing wraps; nothing for other types. */
+/** The value of a literal without checks; nothing for other types. */
 function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
-  const wrapped = checkLabels(type.constraints).length > 0 || type.stream?.withState === true;
-  return type.kind === 'literal' && !wrapped ? [type.value] : [];
+  return type.kind === 'literal' && !isChecked(type) ? [type.value] : [];
+}
+
+function isChecked({ constraints }: Checkable): boolean {
+  return checkLabels(constraints).length > 0;
 }
 
 function checkLabels(constraints: readonly Constraint[] = []): readonly string[] {

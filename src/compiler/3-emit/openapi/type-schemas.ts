@@ -13,12 +13,6 @@ import { differsAsInput, showsState } from './view-difference.ts';
 /** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
 export type View = 'input' | 'output' | 'partial';
 
-/** A type, or what its definition says of it: what is asked of either is the same. */
-interface Checkable {
-  readonly kind: Type['kind'];
-  readonly constraints?: readonly Constraint[] | undefined;
-}
-
 const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
 
 /**
@@ -52,24 +46,27 @@ export class TypeSchemas {
   of(type: Type, view: View): JsonObject {
     if (view === 'input') return this.#bare(type, view);
     const inner = this.#bare(type, this.#isDone(type) && !showsState(type, this.#index) ? 'output' : view);
-    const checked = this.#withChecks(type, this.#withChecks(this.#named(type), inner, view), view);
+    const checked = this.#withChecks(type, inner, view);
     return view === 'partial' && type.stream?.withState === true ? withState(type, checked) : checked;
   }
 
-  #withChecks(checkable: Checkable, schema: JsonObject, view: View): JsonObject {
-    const labels = checkLabels(checkable.constraints);
+  #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
+    const labels = this.#checkLabels(type);
     if (labels.length === 0) return schema;
     const checks = Object.fromEntries(labels.map((label) => [label, this.#own.ref('SvcCheck')]));
     return view === 'partial'
-      ? objectSchema({ value: nullableOf(checkable, schema), checks: objectSchema(checks, []) })
+      ? objectSchema({ value: nullableOf(type, schema), checks: objectSchema(checks, []) })
       : objectSchema({ value: schema, checks: objectSchema(checks) });
   }
 
-  /** What the definition of a class or enum says of every value of it. */
-  #named(type: Type): Checkable {
-    if (type.kind === 'class') return { kind: type.kind, constraints: this.#class(type.name).constraints };
-    if (type.kind === 'enum') return { kind: type.kind, constraints: this.#index.enums.get(type.name)?.constraints };
-    return { kind: type.kind, constraints: undefined };
+  /** The checks of the class or enum come first, then those of the use. */
+  #checkLabels(type: Type): readonly string[] {
+    const named = type.kind === 'class' ? this.#class(type.name) : this.#enum(type);
+    return [...checkLabels(named?.constraints), ...checkLabels(type.constraints)];
+  }
+
+  #enum(type: Type): EnumType | undefined {
+    return type.kind === 'enum' ? this.#index.enums.get(type.name) : undefined;
   }
 
   #isDone(type: Type): boolean {
@@ -176,9 +173,8 @@ export class TypeSchemas {
 
   /** Wrappers are there from the start, lists and maps begin empty. */
   #alwaysThere(type: Type): boolean {
-    if (type.stream?.withState === true || isChecked(type)) return true;
-    if (type.stream?.done === true) return false;
-    return type.kind === 'list' || type.kind === 'map' || isChecked(this.#named(type));
+    if (type.stream?.withState === true || this.#checkLabels(type).length > 0) return true;
+    return type.stream?.done !== true && (type.kind === 'list' || type.kind === 'map');
   }
 
   #class(name: string): ClassType {
@@ -187,7 +183,7 @@ export class TypeSchemas {
 }
 
 /** Null allowed beside values of the type. */
-function nullableOf(type: Checkable | undefined, schema: JsonObject): JsonObject {
+function nullableOf(type: Type | undefined, schema: JsonObject): JsonObject {
   if (type?.kind === 'class') return nullable(schema, 'object');
   return type?.kind === 'enum' ? nullable(schema, 'string') : nullable(schema);
 }
@@ -196,13 +192,10 @@ function withState(type: Type, schema: JsonObject): JsonObject {
   return objectSchema({ value: nullableOf(type, schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
 }
 
-/** The value of a literal without checks; nothing for other types. */
+/** The value of a literal that nothing wraps; nothing for other types. */
 function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
-  return type.kind === 'literal' && !isChecked(type) ? [type.value] : [];
-}
-
-function isChecked({ constraints }: Checkable): boolean {
-  return checkLabels(constraints).length > 0;
+  const wrapped = checkLabels(type.constraints).length > 0 || type.stream?.withState === true;
+  return type.kind === 'literal' && !wrapped ? [type.value] : [];
 }
 
 function checkLabels(constraints: readonly Constraint[] = []): readonly string[] {

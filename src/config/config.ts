@@ -14,6 +14,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;
   readonly streamTimeoutMs: number;
+  /** How long node:http keeps idle connections open. */
+  readonly keepAliveTimeoutMs: number;
   readonly drainTimeoutMs: number;
   readonly drainDelayMs: number;
   readonly partialIntervalMs: number;

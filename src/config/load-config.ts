@@ -80,6 +80,7 @@ function readConfig(reader: SettingReader, variables: Variables): Config {
     requestTimeoutMs: reader.read('requestTimeoutMs', SETTINGS.requestTimeoutMs),
     streamTimeoutMs: reader.read('streamTimeoutMs', SETTINGS.streamTimeoutMs),
     partialIntervalMs: reader.read('partialIntervalMs', SETTINGS.partialIntervalMs),
+    keepAliveTimeoutMs: reader.read('keepAliveTimeoutMs', SETTINGS.keepAliveTimeoutMs),
     drainTimeoutMs: reader.read('drainTimeoutMs', SETTINGS.drainTimeoutMs),
     drainDelayMs: reader.read('drainDelayMs', SETTINGS.drainDelayMs),
     maxInFlight: reader.read('maxInFlight', SETTINGS.maxInFlight),

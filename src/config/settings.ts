@@ -145,6 +145,14 @@ export const SETTINGS: Settings = {
     fallback: 50,
     fallbackText: '50ms',
   },
+  keepAliveTimeoutMs: {
+    flag: '--keep-alive-timeout <duration>',
+    variable: 'SVC_KEEP_ALIVE_TIMEOUT',
+    description: 'how long idle connections stay open, with --transport node alone',
+    parse: duration(2_000),
+    fallback: 10_000,
+    fallbackText: '10s',
+  },
   drainTimeoutMs: {
     flag: '--drain-timeout <duration>',
     variable: 'SVC_DRAIN_TIMEOUT',

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { err, ok, type Result } from '../base/result.ts';
+import { lockFile } from './lock-file.ts';
 
 /** A port that is ours until `release`. */
 export interface PortClaim {
@@ -13,7 +14,7 @@ const ATTEMPTS = 5;
 /**
  * Makes sure that nobody else serves on a port. Workers share it by SO_REUSEPORT, where a second server of the same
  * user would succeed as well and take half of the connections: so the primary holds an abstract unix socket (Linux) that
- * names the port, and tries a listener without SO_REUSEPORT. The failure is the reason, for people.
+ * names the port (a file elsewhere), and tries a listener without SO_REUSEPORT. The failure is the reason, for people.
  */
 export async function claimPort(host: string, port: number): Promise<Result<PortClaim, string>> {
   if (port === 0) return claimAnyPort(host);
@@ -44,13 +45,21 @@ async function probe(host: string, port: number): Promise<Result<number, string>
 }
 
 async function hold(host: string, port: number): Promise<Result<PortClaim, string>> {
-  if (process.platform !== 'linux') return ok({ port, release: ignore });
+  if (process.platform !== 'linux') return holdByFile(host, port);
   const server = createServer((socket) => socket.destroy());
   const failure = await listen(server, { path: `\0svc-${host}-${port}` });
-  if (failure?.code === 'EADDRINUSE') return err('another svc serves on it');
+  if (failure?.code === 'EADDRINUSE') return err(TAKEN);
   server.unref();
   return ok({ port, release: () => server.close() });
 }
+
+/** Elsewhere there are no abstract sockets; unlike those, a file can outlive its process. */
+function holdByFile(host: string, port: number): Result<PortClaim, string> {
+  const release = lockFile(`svc-${host.replaceAll(/[^\w.-]/g, '_')}-${port}.lock`);
+  return release === undefined ? err(TAKEN) : ok({ port, release });
+}
+
+const TAKEN = 'another svc serves on it';
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
@@ -74,5 +83,3 @@ function reason(error: NodeJS.ErrnoException, host: string, port: number): strin
       return error.message;
   }
 }
-
-function ignore(): void {}

@@ -5,6 +5,7 @@ import { createRuntime } from '../runtime/function/create-runtime.ts';
 import { loadProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { connectionLimit } from './descriptor-limit.ts';
+import { BodyBudget } from './http/body-budget.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createRefusals } from './http/create-refusals.ts';
 import { createServices } from './http/create-services.ts';
@@ -30,6 +31,9 @@ const CRASH_DRAIN_MS = 5_000;
 /** Bytes beyond the limit of a body that are read so that the client sees the 413. */
 const DISCARD_LIMIT = 16 * 1024 * 1024;
 
+/** Bytes of unfinished bodies that a worker holds at least. */
+const MIN_BODY_BUDGET = 64 * 1024 * 1024;
+
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** A worker's life, in this order; from every state it may exit. */
@@ -54,6 +58,7 @@ class Worker {
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
   #pool: ParsePool | undefined;
+  #bodyBudget: BodyBudget | undefined;
   #doors: readonly Door[] = [];
   #logger: ServiceLogger | undefined;
   #lastRequestAt = 0;
@@ -167,6 +172,8 @@ class Worker {
       refuse: createRefusals(services.logger),
       discardLimit: DISCARD_LIMIT,
       maxConnections: connectionLimit(),
+      bodyBudget: (this.#bodyBudget ??= new BodyBudget(bodyLimit(config))),
+      keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });
   }
@@ -232,6 +239,11 @@ class Worker {
     this.#logger?.flushSync();
     this.#link.send({ type: 'drained', cut }, () => process.exit(code));
   }
+}
+
+/** Room for some bodies of the largest size at once, and for a thousand usual ones. */
+function bodyLimit({ maxBodyBytes }: Config): number {
+  return Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
 }
 
 function reasonOf(error: unknown): string {

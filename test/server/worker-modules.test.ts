@@ -39,6 +39,6 @@ it.each(['workers/http-worker.ts', 'workers/parse-thread.ts'])('%s loads no comp
 
 it('sees what a worker does load', () => {
   const { packages } = closure('workers/http-worker.ts');
-  expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'prom-client', 'piscina', 'undici']));
-  expect(closure('src/compiler/compile.ts').packages.has('chevrotain')).toBe(true);
+  expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'piscina', 'pino']));
+  expect(closure('src/compiler/compile.ts').packages.has('ajv')).toBe(true);
 });

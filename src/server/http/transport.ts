@@ -1,3 +1,5 @@
+import type { BodyBudget } from './body-budget.ts';
+
 /**
  * The HTTP library behind the server, as the few things that the server needs of it. Two implementations
  * (uWebSockets.js and node:http) pass one conformance suite.
@@ -25,8 +27,12 @@ export interface TransportOptions {
   readonly refuse: RefusalWriter;
   /** Bytes of a body beyond its limit that are read and dropped before the connection is cut without an answer. */
   readonly discardLimit: number;
+  /** Shared by the transports of a process. */
+  readonly bodyBudget: BodyBudget;
   /** Connections above which new ones get no more than a refusal; below the descriptor limit of the process. */
   readonly maxConnections: number;
+  /** Of node:http: idle connections are closed after this time. uWebSockets.js has its own. */
+  readonly keepAliveTimeoutMs: number;
   /** Where node:http gets the socket that it shares with other processes; without it, it binds one of its own. */
   readonly sharedPort?: (host: string, port: number) => Promise<object | undefined>;
 }
@@ -87,6 +93,8 @@ export type BodyOutcome =
   /** `bytes` is the library's memory: decode it before `done` returns. */
   | { readonly kind: 'body'; readonly bytes: Uint8Array }
   | { readonly kind: 'too-large' }
+  /** All bodies together hold as much as they may. */
+  | { readonly kind: 'overloaded' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' };
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import { createHandler } from '../../../src/server/http/create-handler.ts';
 import { createRefusals } from '../../../src/server/http/create-refusals.ts';
 import { createServices } from '../../../src/server/http/create-services.ts';
@@ -43,6 +44,7 @@ const CONFIG: Config = {
   requestTimeoutMs: 60_000,
   streamTimeoutMs: 60_000,
   drainTimeoutMs: 1_000,
+  keepAliveTimeoutMs: 10_000,
   drainDelayMs: 0,
   partialIntervalMs: 50,
   maxInFlight: 100,
@@ -89,6 +91,8 @@ export async function startServer(
     handler: createHandler(services),
     refuse: createRefusals(logger),
     discardLimit: 100_000,
+    bodyBudget: new BodyBudget(50_000),
+    keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
   });
   const port = await transport.listen('127.0.0.1', 0);

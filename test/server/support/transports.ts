@@ -1,3 +1,4 @@
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import type { Answer, RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 
@@ -21,6 +22,8 @@ export function createOn(name: TransportName, handler: RequestHandler): Promise<
     handler,
     refuse: () => ({ status: 500, headers: [], body: '' }),
     discardLimit: 1,
+    bodyBudget: new BodyBudget(1),
+    keepAliveTimeoutMs: 10_000,
     maxConnections: 1,
   });
 }
@@ -42,6 +45,8 @@ export async function listenOn(
     handler,
     refuse,
     discardLimit: 100_000,
+    bodyBudget: new BodyBudget(10_000_000),
+    keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     ...options,
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
@@ -25,6 +26,10 @@ const echo: RequestHandler = (request, response) => {
     if (outcome.kind === 'body') response.send(200, [], Buffer.from(outcome.bytes).toString('utf8'));
     else response.send(outcome.kind === 'too-large' ? 413 : 408, [], outcome.kind);
   });
+};
+
+const sayOutcome: RequestHandler = (request, response) => {
+  request.readBody(1_000, ({ kind }) => response.send(kind === 'overloaded' ? 503 : 200, [], kind));
 };
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -318,6 +323,30 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.until(() => connection.closed);
     await connection.until(() => listening.transport.connections === 0);
     await expect(fetch(`http://127.0.0.1:${listening.port}/`)).rejects.toThrow('fetch failed');
+  });
+
+  it('holds no more bytes of unfinished bodies than it may, over all connections', async () => {
+    const bodyBudget = new BodyBudget(700);
+    const listening = await listen(sayOutcome, { bodyBudget });
+    const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n';
+    const first = connectTo(listening);
+    first.write(head + 'x'.repeat(500));
+    await first.until(() => bodyBudget.held === 500);
+    const second = connectTo(listening);
+    second.write(head + 'x'.repeat(500));
+    await sleep(50);
+    expect(bodyBudget.held).toBe(500);
+    second.write('x'.repeat(500));
+    expect((await second.answer()).status).toBe(503);
+    first.write('x'.repeat(100));
+    await first.until(() => bodyBudget.held === 600);
+    first.write('x'.repeat(400));
+    expect((await first.answer()).status).toBe(503);
+    const third = connectTo(listening);
+    third.write(head + 'x'.repeat(600));
+    await third.until(() => bodyBudget.held === 600);
+    third.end();
+    await third.until(() => bodyBudget.held === 0);
   });
 
   it('refuses requests beyond its number of connections', async () => {

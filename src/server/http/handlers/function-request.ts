@@ -160,6 +160,9 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       case 'too-large':
         this.refuse(tooLarge(this.context.services.config.maxBodyBytes));
         return;
+      case 'overloaded':
+        this.fail(OVERLOADED);
+        return;
       case 'body':
         this.guarded(() => this.#takeBytes(outcome.bytes));
     }

@@ -1,4 +1,5 @@
-import type { BodyOutcome } from '../transport.ts';
+import type { BodyBudget } from '../body-budget.ts';
+import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
 /**
  * Without a byte for this long the client gets a 408. uWebSockets.js itself cuts the connection silently after 8 to 12
@@ -12,6 +13,8 @@ const TOTAL_MS = 60_000;
 /** What the transport has to do after a piece. */
 export type BodyProgress = 'more' | 'complete' | 'overflow';
 
+type BodyLimits = Pick<TransportOptions, 'discardLimit' | 'bodyBudget'>;
+
 type BodyListener = (outcome: BodyOutcome) => void;
 
 const EMPTY = new Uint8Array(0);
@@ -19,18 +22,22 @@ const EMPTY = new Uint8Array(0);
 /** The body of one request on its way in: collected up to a limit, or dropped as it comes. */
 export class BodyReader {
   readonly #discardLimit: number;
+  readonly #budget: BodyBudget;
   readonly #startedAt = performance.now();
   #lastByteAt = this.#startedAt;
   #chunks: Uint8Array[] = [];
+  /** Bytes taken from the budget. */
+  #held = 0;
   #size = 0;
   #limit = 0;
   #listener: BodyListener | undefined;
   /** Nothing more is expected: the answer may leave. */
   complete: boolean;
 
-  constructor(hasBody: boolean, discardLimit: number) {
+  constructor(hasBody: boolean, { discardLimit, bodyBudget }: BodyLimits) {
     this.complete = !hasBody;
     this.#discardLimit = discardLimit;
+    this.#budget = bodyBudget;
   }
 
   read(limit: number, listener: BodyListener): void {
@@ -45,9 +52,9 @@ export class BodyReader {
   /** Takes a piece; `chunk` is copied, since its memory may belong to the library. */
   push(chunk: Uint8Array, isLast: boolean): BodyProgress {
     this.#size += chunk.length;
-    if (this.#size > this.#limit) return this.#drop(isLast);
+    if (this.#size > this.#limit) return this.#drop('too-large', isLast);
     this.#lastByteAt = performance.now();
-    if (this.#listener !== undefined) this.#chunks.push(isLast && this.#chunks.length === 0 ? chunk : chunk.slice());
+    if (this.#listener !== undefined && !this.#keep(chunk, isLast)) return this.#drop('overloaded', isLast);
     if (!isLast) return 'more';
     this.complete = true;
     // The only piece is not copied: the listener decodes it before it returns.
@@ -71,10 +78,21 @@ export class BodyReader {
     this.#tell({ kind: 'timeout' });
   }
 
-  #drop(isLast: boolean): BodyProgress {
-    this.#chunks = [];
+  /** False where all bodies together hold as much as they may. */
+  #keep(chunk: Uint8Array, isLast: boolean): boolean {
+    if (isLast && this.#chunks.length === 0) {
+      this.#chunks.push(chunk);
+      return true;
+    }
+    if (!this.#budget.take(chunk.length)) return false;
+    this.#held += chunk.length;
+    this.#chunks.push(chunk.slice());
+    return true;
+  }
+
+  #drop(why: 'too-large' | 'overloaded', isLast: boolean): BodyProgress {
     if (isLast) this.complete = true;
-    this.#tell({ kind: 'too-large' });
+    this.#tell({ kind: why });
     if (isLast) return 'complete';
     return this.#size > this.#limit + this.#discardLimit ? 'overflow' : 'more';
   }
@@ -87,6 +105,8 @@ export class BodyReader {
     const listener = this.#listener;
     this.#listener = undefined;
     this.#chunks = [];
+    this.#budget.give(this.#held);
+    this.#held = 0;
     listener?.(outcome);
   }
 }

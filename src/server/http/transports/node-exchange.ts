@@ -35,7 +35,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.query = mark < 0 ? '' : target.slice(mark + 1);
     readHeaders(incoming.rawHeaders, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, transport.options.discardLimit);
+    this.#body = new BodyReader(this.framing.hasBody, transport.options);
   }
 
   /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */
@@ -149,7 +149,13 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     const flat: string[] = [];
     for (const [name, value] of headers) flat.push(name, headerValue(value));
     if (this.#closing || this.#transport.finishing) flat.push('Connection', 'close');
+    else if (this.#outgoing.shouldKeepAlive) flat.push('Connection', 'keep-alive', 'Keep-Alive', this.#keepAlive());
     return flat;
+  }
+
+  /** Clients are told half of the time: their next request must not meet the end of the connection. */
+  #keepAlive(): string {
+    return `timeout=${Math.max(1, Math.floor(this.#transport.options.keepAliveTimeoutMs / 2000))}`;
   }
 
   #takeBody(chunk: Uint8Array, isLast: boolean): void {

@@ -12,9 +12,6 @@ const MAX_HEADER_BYTES = 16_384;
 /** A request whose headers take longer than this is answered 408. */
 const HEADERS_MS = 10_000;
 
-/** Idle connections are closed after this time; clients are told 5 seconds less. */
-const KEEP_ALIVE_MS = 10_000;
-
 /** node:http: for platforms without a binary of uWebSockets.js, and for balancers that pool connections for long. */
 export class NodeTransport implements Transport, ExchangeHost {
   readonly name = 'node';
@@ -29,7 +26,7 @@ export class NodeTransport implements Transport, ExchangeHost {
   constructor(options: TransportOptions) {
     this.options = options;
     const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => this.#dispatch(incoming, outgoing);
-    this.#server = createServer(SERVER_OPTIONS, listener);
+    this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: options.keepAliveTimeoutMs }, listener);
     // Any other expectation than 100-continue: RFC 9110, 10.1.1 allows to ignore it.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => this.#track(socket));
@@ -133,7 +130,6 @@ const SERVER_OPTIONS = {
   headersTimeout: HEADERS_MS,
   // Bodies have a watch of their own.
   requestTimeout: 0,
-  keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: 1_000,
   // Checked with the rest of the framing, for the same answer on both transports.
   requireHostHeader: false,

@@ -43,7 +43,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
     readHeaders(request, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, transport.options.discardLimit);
+    this.#body = new BodyReader(this.framing.hasBody, transport.options);
   }
 
   /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */

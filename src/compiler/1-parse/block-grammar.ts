@@ -149,10 +149,18 @@ export abstract class BlockGrammar extends TypeGrammar {
 
   protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
     this.ACTION(() => {
-      if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
+      const next = this.peek();
+      if (this.nextOnSameLine() && next.tokenType !== t.RightBrace) this.#notABlock(next, what);
+      else if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
       this.skipDeclaration(this.peek(0).depth);
     });
     return [];
+  }
+
+  #notABlock(token: t.DefinitionToken, what: string): void {
+    const advice = token.image === 'extends' ? `A ${what} does not extend another one: repeat the fields.` : '';
+    const params = { expected: '"{"', found: quoteText(token.image), advice };
+    this.report('parse/unexpected-token', this.spanOf(token), params);
   }
 
   #missingName(what: string): undefined {
@@ -185,7 +193,9 @@ export abstract class BlockGrammar extends TypeGrammar {
       ) {
         this.report('parse/missing-type', name.span, { name: name.text, what });
       } else {
-        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a type', found: quoteText(next.image) });
+        const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
+        const params = { expected: 'a type', found: quoteText(next.image), advice };
+        this.report('parse/unexpected-token', this.spanOf(next), params);
       }
       this.skipEntry(this.peek(0).depth);
     });

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
 import { quoteText } from './quote-text.ts';
@@ -151,8 +152,12 @@ export class DefinitionGrammar extends FunctionGrammar {
   }
 
   /** Reads a whole file. Never throws for what the file says; `diagnostics` and `errors` tell what is wrong with it. */
-  parseDocument(file: string, tokens: t.DefinitionToken[]): readonly DeclarationNode[] {
-    this.begin(file, tokens);
+  parseDocument(
+    file: string,
+    tokens: t.DefinitionToken[],
+    brackets: readonly Diagnostic[] = [],
+  ): readonly DeclarationNode[] {
+    this.begin(file, tokens, brackets);
     return this.document() ?? [];
   }
 
@@ -169,6 +174,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       return this.report('parse/unsupported-comment', span, { text: '#' });
     }
     if (token.image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
+    if (token.image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
     if (token.tokenType === t.Dynamic) this.#strayDynamic(span);
     else if (this.isWord(token)) {
       const suggestion = didYouMean(token.image, WORDS);

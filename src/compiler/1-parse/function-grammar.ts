@@ -73,16 +73,26 @@ export abstract class FunctionGrammar extends BlockGrammar {
   });
 
   protected readonly returnType = this.RULE('returnType', (name: NameNode | undefined): Returns =>
-    this.OR<Returns>([
-      {
-        ALT: () => {
-          this.CONSUME(t.Arrow);
-          const { type, attributes } = this.SUBRULE(this.type);
-          return { returns: type, returnAttributes: attributes };
+    this.OR<Returns>({
+      IGNORE_AMBIGUITIES: true,
+      DEF: [
+        {
+          GATE: () => this.nextIs(t.LeftBrace, 2) && this.#isModelFunction(2),
+          ALT: () => {
+            this.CONSUME2(t.Arrow);
+            return this.#missingReturnType(name);
+          },
         },
-      },
-      { ALT: () => this.#missingReturnType(name) },
-    ]),
+        {
+          ALT: () => {
+            this.CONSUME1(t.Arrow);
+            const { type, attributes } = this.SUBRULE(this.type);
+            return { returns: type, returnAttributes: attributes };
+          },
+        },
+        { ALT: () => this.#missingReturnType(name) },
+      ],
+    }),
   );
 
   protected readonly templateString = this.RULE('templateString', (): DeclarationNode | undefined => {
@@ -106,12 +116,12 @@ export abstract class FunctionGrammar extends BlockGrammar {
    * Whether the block ahead has a client or a prompt. Otherwise it is the code of a workflow function, which is another
    * language: it is skipped whole.
    */
-  #isModelFunction(): boolean {
-    if (!this.nextIs(t.LeftBrace)) return false;
-    const first = this.peek(2);
+  #isModelFunction(brace = 1): boolean {
+    if (!this.nextIs(t.LeftBrace, brace)) return false;
+    const first = this.peek(brace + 1);
     if (first.tokenType === t.RightBrace) return true;
     if (MODEL_KEYS.some((key) => editDistance(first.image, key) <= 1)) return true;
-    for (let ahead = 2, depth = 1; depth > 0; ahead += 1) {
+    for (let ahead = brace + 1, depth = 1; depth > 0; ahead += 1) {
       const token = this.peek(ahead);
       if (Number.isNaN(token.startOffset)) return true;
       if (token.tokenType === t.RawString || token.tokenType === t.UnterminatedRawString) return true;

@@ -6,8 +6,9 @@ import { balanceBrackets } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
 import { quoteText } from './quote-text.ts';
 import { Regions } from './regions.ts';
-import type { DocumentNode } from './syntax-nodes.ts';
+import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
+import type { DefinitionToken } from './tokens.ts';
 
 export interface Parsed {
   readonly document: DocumentNode;
@@ -20,12 +21,45 @@ let grammar: DefinitionGrammar | undefined;
 export function parse(file: SourceFile): Parsed {
   // Analysing the grammar takes tens of milliseconds: once, and only when something is compiled.
   grammar ??= new DefinitionGrammar();
-  const { tokens, diagnostics, unclosedRegions } = balanceBrackets(file, tokenize(file.text));
-  const declarations = grammar.parseDocument(file.path, tokens);
+  const { tokens, diagnostics: brackets, unclosedRegions } = balanceBrackets(file, tokenize(file.text));
+  const declarations = grammar.parseDocument(file.path, tokens, brackets);
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
   const cascades = new Regions(unclosedRegions);
-  const found = [...grammar.diagnostics, ...syntax].filter(({ span }) => !cascades.covers(span.start));
-  return { document: { file, declarations }, diagnostics: [...diagnostics, ...found] };
+  const told = new Set(brackets.map(({ span }) => span.start));
+  const found = [...grammar.diagnostics, ...syntax].filter(
+    ({ span }) => !cascades.covers(span.start) && !told.has(span.start),
+  );
+  const diagnostics = [...withoutEndsOfMissingBlocks(brackets, found, declarations), ...found];
+  return { document: { file, declarations }, diagnostics };
+}
+
+/** Where the brace that opens a block is missing, the one that closes it is no second mistake. */
+function withoutEndsOfMissingBlocks(
+  brackets: readonly Diagnostic[],
+  found: readonly Diagnostic[],
+  declarations: readonly DeclarationNode[],
+): readonly Diagnostic[] {
+  const headless = found.filter(({ code }) => code === 'parse/missing-block').map(({ span }) => span.start);
+  if (headless.length === 0) return brackets;
+  const heads = new Set(headless);
+  const starts = [...headless, ...declarations.map(({ span }) => span.start)].toSorted((a, b) => a - b);
+  return brackets.filter(({ code, span }) => {
+    if (code !== 'parse/unmatched-bracket') return true;
+    const before = starts[countUpTo(starts, span.start) - 1];
+    return before === undefined || !heads.delete(before);
+  });
+}
+
+/** How many of the ascending numbers are at most `limit`. */
+function countUpTo(numbers: readonly number[], limit: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function describe(error: IRecognitionException, file: SourceFile): readonly Diagnostic[] {
@@ -33,8 +67,19 @@ function describe(error: IRecognitionException, file: SourceFile): readonly Diag
   const atEnd = Number.isNaN(token.startOffset);
   // A bracket that was added has its own diagnostic already.
   if (!atEnd && token.image === '') return [];
+  // A punctuation mark that is missing at the end of a line is missing there, not on the next one.
+  const { previousToken } = error as IRecognitionException & { readonly previousToken?: DefinitionToken };
+  if (!atEnd && expected.startsWith('"') && previousToken?.endOffset !== undefined && isOnNewLine(token)) {
+    const end = previousToken.endOffset + 1;
+    const span = { file: file.path, start: end, end };
+    return [parseDiagnostic('parse/unexpected-token', span, { expected, found: 'the end of the line' })];
+  }
   const start = atEnd ? file.text.trimEnd().length : token.startOffset;
   const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
   const found = atEnd ? 'the end of the file' : quoteText(token.image);
   return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
+}
+
+function isOnNewLine(token: object): boolean {
+  return 'onNewLine' in token && token.onNewLine === true;
 }

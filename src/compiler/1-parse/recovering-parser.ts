@@ -37,6 +37,8 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
   readonly diagnostics: Diagnostic[] = [];
   protected file = '';
   #tokens: readonly t.DefinitionToken[] = [];
+  /** Where brackets have no partner, the next one last. */
+  #brackets: number[] = [];
 
   /** `validate` looks for ambiguities in the grammar, which takes longer than reading most files: tests do it. */
   constructor(validate: boolean) {
@@ -44,11 +46,12 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
   }
 
   /** Makes the parser ready for another file. */
-  protected begin(file: string, tokens: t.DefinitionToken[]): void {
+  protected begin(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): void {
     this.input = tokens;
     this.diagnostics.length = 0;
     this.file = file;
     this.#tokens = tokens;
+    this.#brackets = brackets.map(({ span }) => span.start).toSorted((a, b) => b - a);
   }
 
   protected get report(): (...args: Parameters<typeof parseDiagnostic>) => void {
@@ -136,6 +139,7 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
 
   /** Whether a problem was found in that part of the file. */
   protected brokenBetween(span: Span): true | undefined {
+    if (this.#bracketBetween(span)) return true;
     for (let index = this.diagnostics.length - 1; index >= 0; index -= 1) {
       const at = this.diagnostics[index]?.span.start ?? -1;
       if (at < span.start) break;
@@ -143,6 +147,15 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
     }
     const thrown = this.errors.at(-1)?.token.startOffset ?? -1;
     return thrown >= span.start && thrown < span.end ? true : undefined;
+  }
+
+  /** Definitions are asked about in their order, so what lies before one is never asked for again. */
+  #bracketBetween({ start, end }: Span): boolean {
+    for (let next = this.#brackets.at(-1); next !== undefined && next < end; next = this.#brackets.at(-1)) {
+      if (next >= start) return true;
+      this.#brackets.pop();
+    }
+    return false;
   }
 
   protected nameOf(token: t.DefinitionToken): NameNode {

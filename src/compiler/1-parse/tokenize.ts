@@ -115,10 +115,17 @@ class Tokenizer {
   #next(): t.DefinitionToken {
     const frame = this.#frames.at(-1);
     const character = this.#text[this.#at] ?? '';
+    if (this.#text.startsWith('{# ', this.#at)) return this.#templateComment();
     if (CLOSERS[character] !== undefined && !this.#beginsExpression(frame)) return this.#open(character, frame);
     if (character === '}' || character === ']' || character === ')') return this.#close(character);
     if (frame === undefined || frame.kind === 'code') return this.#codeToken();
     return frame.kind === 'list' ? this.#listToken(frame) : this.#mapToken(frame);
+  }
+
+  /** `{# … #}` is a comment in templates alone. */
+  #templateComment(): t.DefinitionToken {
+    const end = Math.min(this.#scanner.find('#}', this.#at + 2) + 2, this.#scanner.lineEnd(this.#at));
+    return this.#push(t.Stray, end - this.#at);
   }
 
   #beginsExpression(frame: Frame | undefined): boolean {

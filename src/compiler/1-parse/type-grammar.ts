@@ -104,7 +104,7 @@ export abstract class TypeGrammar extends ValueGrammar {
         ? { kind: 'literal', value: name.image === 'true' }
         : { kind: 'name', name: name.image };
     const node = this.node(shape, name);
-    const generic = this.ACTION(() => this.nextIs(t.Less) && this.nextOnSameLine()) === true;
+    const generic = this.ACTION(() => this.#parametersFollow()) === true;
     return generic ? this.#generic(name) : node;
   });
 
@@ -177,7 +177,18 @@ export abstract class TypeGrammar extends ValueGrammar {
     return this.node({ kind: 'literal', value: Number(token.image) }, token);
   }
 
+  /** `<T>`, or `[T]` as some languages write it. */
+  #parametersFollow(): boolean {
+    if (!this.nextOnSameLine()) return false;
+    return this.nextIs(t.Less) || (this.nextIs(t.LeftBracket) && this.nextIs(t.Identifier, 2));
+  }
+
   #generic(name: t.DefinitionToken): TypeNode {
+    if (this.nextIs(t.LeftBracket)) {
+      this.skipToken();
+      this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
+      return this.node({ kind: 'broken' }, name);
+    }
     while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
     if (this.nextIs(t.Greater)) this.skipToken();
     const tooDeep = name.tokenType === t.MapWord;

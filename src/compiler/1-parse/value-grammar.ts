@@ -6,6 +6,9 @@ import * as t from './tokens.ts';
 
 /** Values, maps and attributes. */
 export abstract class ValueGrammar extends RecoveringParser {
+  /** The arguments of a constraint are being read. */
+  #constraint = false;
+
   protected readonly value = this.RULE('value', (): ValueNode =>
     this.OR<ValueNode>({
       ERR_MSG: 'a value',
@@ -77,6 +80,7 @@ export abstract class ValueGrammar extends RecoveringParser {
   protected readonly attribute = this.RULE('attribute', (): AttributeNode => {
     const at = this.take(t.Attribute);
     const args: ValueNode[] = [];
+    this.#constraint = /^@+(?:check|assert)$/u.test(at.image);
     this.OPTION({
       GATE: () => !this.peek().onNewLine,
       DEF: () => {
@@ -89,6 +93,7 @@ export abstract class ValueGrammar extends RecoveringParser {
         if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });
+    this.#constraint = false;
     const name = at.image.replace(/^@+/, '');
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
@@ -154,6 +159,7 @@ export abstract class ValueGrammar extends RecoveringParser {
     const { image } = token;
     if (isHashComment(token)) return this.report('parse/unsupported-comment', span, { text: '#' });
     if (image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
+    if (image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
     if (token.tokenType === t.Comma || token.tokenType === t.Semicolon) {
       return this.report('parse/separator-in-block', span, { text: image });
     }
@@ -181,8 +187,9 @@ export abstract class ValueGrammar extends RecoveringParser {
     if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
     else if (text === '#') this.report('parse/unsupported-comment', span, { text });
     else if (second !== undefined) this.report('parse/same-line', span, { text: `"${second}"` });
-    else if (text !== undefined) this.report('parse/unquoted-value', span, { text });
-    else this.report('parse/invalid-number', span, { text: image });
+    else if (text !== undefined) {
+      this.report('parse/unquoted-value', span, { text, expression: this.#constraint && /[{<>]/u.test(text) });
+    } else this.report('parse/invalid-number', span, { text: image });
   }
 
   #quoted(token: t.DefinitionToken): ValueNode {
@@ -216,11 +223,23 @@ export abstract class ValueGrammar extends RecoveringParser {
     return undefined;
   }
 
+  /** What follows a string of several lines shows that a quote is missing in the first of them. */
+  #reportSameLine(next: t.DefinitionToken, value: t.DefinitionToken): void {
+    const { image, startOffset } = value;
+    const isQuoted = value.tokenType === t.QuotedString;
+    if (isQuoted && next.image.startsWith('"') && next.startOffset === startOffset + image.length) {
+      this.report('parse/triple-quotes', this.spanFrom(value), {});
+    } else if (isQuoted && image.includes('\n')) {
+      const end = startOffset + image.search(/\r?\n/u);
+      this.report('parse/unterminated-string', { file: this.file, start: startOffset, end }, {});
+    } else this.report('parse/same-line', this.spanOf(next), { text: quoteText(next.image) });
+  }
+
   #endOfEntry(): boolean {
     if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return true;
     const next = this.peek();
     if (isHashComment(next)) return true;
-    this.report('parse/same-line', this.spanOf(next), { text: quoteText(next.image) });
+    this.#reportSameLine(next, this.peek(0));
     this.skipEntry(next.depth);
     return false;
   }

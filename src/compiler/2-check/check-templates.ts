@@ -3,6 +3,7 @@ import type { Span } from '../../diagnostics/span.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType, TemplateStringType } from '../../schema/function.ts';
 import type { Definitions } from '../../schema/program.ts';
+import type { Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
 import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
 import { valueOf } from './build/text-of.ts';
@@ -19,14 +20,26 @@ export function checkTemplates(context: CheckContext, definitions: Definitions):
     // Without a prompt there is nothing to check; that has its own diagnostic.
     if (node === undefined || valueOf(node.entries, 'prompt')?.kind !== 'raw-string') continue;
     const returns = node.returns === undefined ? {} : { returns: fn.returns };
-    found.push(...checkTemplate(fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
+    found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }
   for (const text of definitions.templateStrings) {
     const node = scope.templateStrings.get(text.name);
-    if (node !== undefined) found.push(...checkTemplate(text.template, scopeOf(node, text, index)));
+    if (node !== undefined) found.push(...problemsOf(context, text.template, scopeOf(node, text, index)));
   }
   found.push(...new ConstraintWalk(context, index).run(definitions));
   context.diagnostics.push(...distinct(found));
+}
+
+/** What a template lacks is told only when all of it could be read. */
+const LACKS = new Set(['template/unused-parameter', 'template/no-output-format']);
+
+function problemsOf(
+  { templates }: CheckContext,
+  template: Template,
+  scope: Parameters<typeof checkTemplate>[1],
+): readonly Diagnostic[] {
+  const problems = checkTemplate(template, scope);
+  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !LACKS.has(code));
 }
 
 function scopeOf(

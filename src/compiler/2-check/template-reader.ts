@@ -11,6 +11,7 @@ export class TemplateReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly #templates = new Map<RawStringNode, Template>();
   readonly #expressions = new Map<ExpressionNode, Expression | undefined>();
+  readonly #unreadable = new Set<Template>();
   readonly #files = new Map<Expression, string>();
 
   prompt(node: RawStringNode): Template {
@@ -32,6 +33,11 @@ export class TemplateReader {
     return this.#expressions.get(node);
   }
 
+  /** Whether all of a template could be read: otherwise nothing can be said about what it does not contain. */
+  isReadable(template: Template): boolean {
+    return !this.#unreadable.has(template);
+  }
+
   /** The file that an expression was read from: an alias brings its constraints into other files. */
   fileOf(expression: Expression): string | undefined {
     return this.#files.get(expression);
@@ -42,6 +48,7 @@ export class TemplateReader {
     if (known !== undefined) return known;
     const { template, diagnostics } = parseTemplate(prepare(node.raw, node.contentStart, node.span.file));
     this.diagnostics.push(...diagnostics);
+    if (diagnostics.length > 0) this.#unreadable.add(template);
     this.#templates.set(node, template);
     return template;
   }

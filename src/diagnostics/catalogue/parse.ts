@@ -3,6 +3,8 @@ import { error, factoryOf, warning } from './entry.ts';
 interface Found {
   readonly expected: string;
   readonly found: string;
+  /** What to write instead, where that is known. */
+  readonly advice?: string;
 }
 interface Text {
   readonly text: string;
@@ -13,7 +15,10 @@ interface Named {
 
 /** Every problem with the form of a definition file. */
 const ENTRIES = {
-  'parse/unexpected-token': error<Found>((p) => `Expected ${p.expected}, found ${p.found}.`),
+  'parse/unexpected-token': error<Found>(
+    (p) => `Expected ${p.expected}, found ${p.found}.`,
+    (p) => p.advice ?? '',
+  ),
   'parse/unclosed-bracket': error<Text>(
     (p) => `This "${p.text}" is never closed.`,
     () => 'Add the closing bracket where the block or list ends.',
@@ -39,9 +44,12 @@ const ENTRIES = {
     (p) => `"${p.name}" is not a valid name: ${p.reason}.`,
     () => 'A name begins with an ASCII letter, then come letters, digits and "_".',
   ),
-  'parse/unquoted-value': error<Text>(
+  'parse/unquoted-value': error<Text & { readonly expression?: boolean }>(
     (p) => `This value contains "${p.text}", so it has to stand in quotes.`,
-    () => 'Write it as "…", or as #"…"# when it contains quotes itself.',
+    (p) =>
+      p.expression === true
+        ? 'The expression of a constraint stands by itself: `@assert({{ … }})`, `@check(label, {{ … }})`.'
+        : 'Write it as "…", or as #"…"# when it contains quotes itself.',
   ),
   'parse/invalid-number': error<Text>(
     (p) => `"${p.text}" is neither a number nor a text.`,
@@ -82,6 +90,10 @@ const ENTRIES = {
   'parse/single-quotes': error(
     () => 'Single quotes do not make a string.',
     () => 'Use double quotes.',
+  ),
+  'parse/triple-quotes': error(
+    () => 'Three quotes do not begin a string.',
+    () => 'Write a text of several lines as #"…"#.',
   ),
   'parse/missing-parameters': error<Named>(
     (p) => `The function "${p.name}" has no parameter list.`,
@@ -141,7 +153,7 @@ const ENTRIES = {
   ),
   'parse/missing-comma': error(
     () => 'Between two parameters a comma is missing.',
-    () => 'Add ",".',
+    () => 'Add "," before this one.',
   ),
   'parse/alias-parameters': error<Named>(
     (p) => `The type "${p.name}" cannot have type parameters.`,

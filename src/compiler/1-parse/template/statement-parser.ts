@@ -44,6 +44,8 @@ export class StatementParser {
   readonly #open: string[] = [];
   #at = 0;
   #abandoned = false;
+  /** How many blocks were open where one was ended by the wrong word: the innermost of them has its diagnostic. */
+  #wronglyEnded = 0;
 
   constructor(context: ParseContext, chunks: readonly Chunk[]) {
     this.#context = context;
@@ -112,8 +114,10 @@ export class StatementParser {
   #noStatement({ word }: Tag): undefined {
     const span = this.#context.span(word.start, word.end);
     if (this.#abandoned) return undefined;
-    if (INNER_WORDS.has(word.text)) this.#context.report(unexpectedEnd(span, word.text, this.#open.at(-1)));
-    else this.#context.report(unknownStatement(span, word.text, statementHelp(word.text)));
+    if (INNER_WORDS.has(word.text)) {
+      this.#context.report(unexpectedEnd(span, word.text, this.#open.at(-1)));
+      if (word.text.startsWith('end')) this.#wronglyEnded = this.#open.length;
+    } else this.#context.report(unknownStatement(span, word.text, statementHelp(word.text)));
     return undefined;
   }
 
@@ -267,7 +271,9 @@ export class StatementParser {
     this.#open.push(tag.word.text);
     const body = this.#body(stops);
     this.#open.pop();
-    if (!this.#isAt(stops) && !this.#abandoned) {
+    const isTold = this.#wronglyEnded > this.#open.length;
+    this.#wronglyEnded = Math.min(this.#wronglyEnded, this.#open.length);
+    if (!this.#isAt(stops) && !this.#abandoned && !isTold) {
       this.#context.report(unclosedBlock(this.#context.span(tag.chunk.start, tag.chunk.end), tag.word.text));
     }
     return body;

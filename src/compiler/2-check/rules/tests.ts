@@ -15,7 +15,7 @@ export const tests: Rule = (context) => {
       const name = textOf(item);
       const node = name === undefined ? undefined : context.scope.functions.get(name);
       if (node !== undefined) checkArguments(context, test, node);
-      else if (item.kind !== 'broken') reportUnknown(context, item.span, name ?? '');
+      else if (item.kind !== 'broken' && test.broken !== true) reportUnknown(context, item.span, name ?? '');
     }
   }
 };
@@ -27,6 +27,8 @@ function reportUnknown({ scope, report, suggest }: CheckContext, span: TypeNode[
 }
 
 function checkArguments({ report, suggest }: CheckContext, test: TestNode, node: FunctionNode): void {
+  // Where a test could not be read whole, what is missing may be there.
+  const isComplete = test.broken !== true;
   const owner = `function "${node.name.text}"`;
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
@@ -36,7 +38,7 @@ function checkArguments({ report, suggest }: CheckContext, test: TestNode, node:
     const suggestion = suggest(key.text, names);
     report('check/unknown-test-argument', key.span, { name: key.text, owner, suggestion });
   }
-  for (const parameter of node.parameters) {
+  for (const parameter of isComplete ? node.parameters : []) {
     const given = entries.some((entry) => entry.key.text === parameter.name.text);
     if (given || mayBeAbsent(parameter.type)) continue;
     report('check/missing-test-argument', test.name.span, { name: parameter.name.text, owner });

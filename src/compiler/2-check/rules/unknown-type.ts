@@ -17,7 +17,14 @@ const FOREIGN = new Map([
   ['map', 'map<string, T>'],
   ['list', 'T[]'],
   ['array', 'T[]'],
+  ['dict', 'map<string, T>'],
+  ['Date', 'string'],
+  ['date', 'string'],
+  ['datetime', 'string'],
 ]);
+
+/** What other languages call a value of which nothing is known. */
+const UNTYPED = new Set(['any', 'Any', 'object', 'Object', 'unknown', 'json', 'JSON']);
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
 export const unknownType: Rule = ({ scope, report, suggest }) => {
@@ -29,7 +36,9 @@ export const unknownType: Rule = ({ scope, report, suggest }) => {
     const what = otherKind(scope, name);
     if (what !== undefined) return report('check/not-a-type', type.span, { name, what });
     const foreign = FOREIGN.get(name);
-    const suggestion = foreign === undefined ? suggest(name, known) : `Write \`${foreign}\`.`;
+    const suggestion = UNTYPED.has(name)
+      ? 'Every value has a type: declare a class with the fields that it has, or a type such as `string | int`.'
+      : (foreign && `Write \`${foreign}\`.`) || suggest(name, known);
     report('check/unknown-type', type.span, { name, suggestion });
   });
 };

@@ -120,6 +120,7 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
   const secrets = new Set<string>();
   const protocol = connection.protocol(key.value, {
     secret: (variable) => remember(rule.secret(variable), secrets),
+    ofServer: (variable) => rule.ofServer(variable),
     pools: services.pools,
     trusted: source.from === 'files',
   });

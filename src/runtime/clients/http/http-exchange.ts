@@ -11,7 +11,7 @@ import type { Upstream } from './upstream.ts';
 /** One request, complete: the same call sent twice is the same bytes. */
 export interface HttpCall {
   /** POST when it says nothing. */
-  readonly method?: 'GET';
+  readonly method?: 'GET' | 'PUT';
   readonly path: string;
   /** Name, value, name, value, …: undici takes it as it is. */
   readonly headers: readonly string[];

@@ -53,6 +53,12 @@ export class CredentialRule {
     return this.#mayUse(read) ? read.value : undefined;
   }
 
+  /** The same for what names a file or a service of the server: a request's own value does not count. */
+  ofServer(variable: string): string | undefined {
+    const read = readVariable(this.#environment, variable, 'api_key');
+    return read.source === 'server' && this.#mayUse(read) ? read.value : undefined;
+  }
+
   missing(variable: string): Failure {
     return missing(this.#client, variable);
   }

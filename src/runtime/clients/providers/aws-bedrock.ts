@@ -5,16 +5,20 @@ import { bedrockFormat } from '../formats/bedrock-format.ts';
 import type { WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
+import { readAwsProfile } from './aws-profile.ts';
+import { fetchRoleCredentials, findAwsRole } from './aws-role.ts';
 import { bedrockMessages } from './bedrock-messages.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
+import { RenewedCredential } from './renewed-credential.ts';
 import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
 /**
- * Amazon Bedrock's Converse. Credentials are the client's options, or the variables of the environment; a Bedrock API
- * key (`api_key` or AWS_BEARER_TOKEN_BEDROCK) goes out as a bearer token.
+ * Amazon Bedrock's Converse. Credentials are the client's options, the variables of the environment, a profile of the
+ * credentials file, or the role of the container or machine, in this order; a Bedrock API key (`api_key` or
+ * AWS_BEARER_TOKEN_BEDROCK) goes out as a bearer token.
  */
 export const awsBedrock: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
@@ -26,6 +30,14 @@ export const awsBedrock: HttpProvider = {
     'AWS_BEARER_TOKEN_BEDROCK',
     'AWS_REGION',
     'AWS_DEFAULT_REGION',
+    'AWS_PROFILE',
+    'AWS_SHARED_CREDENTIALS_FILE',
+    'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+    'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+    'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+    'AWS_EC2_METADATA_SERVICE_ENDPOINT',
+    'HOME',
   ],
   ownOrigins: /^https:\/\/bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/u,
   connect,
@@ -48,6 +60,7 @@ interface BedrockClient {
   readonly options: ClientOptions;
   readonly members: JsonObject;
   readonly credentials: Partial<AwsCredentials>;
+  readonly profile: string | undefined;
 }
 
 function connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection {
@@ -57,12 +70,11 @@ function connect(options: ClientOptions, reader: OptionReader, setting: Setting)
   const model = reader.string('model') ?? reader.string('model_id');
   reader.take('model_id');
   if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
-  if (reader.take('profile') !== undefined) {
-    reader.fault('profile', 'is not read by svc: give the keys as options or variables of the environment');
-  }
+  const profile = reader.string('profile');
   const url = readEndpoint(options, reader) ?? `https://bedrock-runtime.${region ?? 'invalid'}.amazonaws.com`;
   const credentials = readCredentials(reader);
-  const client = { url, region: region ?? '', model: model ?? '', options, credentials, members: readMembers(reader) };
+  const members = readMembers(reader);
+  const client = { url, region: region ?? '', model: model ?? '', options, credentials, profile, members };
   return {
     url,
     ...(model === undefined ? {} : { model }),
@@ -123,17 +135,19 @@ function protocol(
   const members = { ...client.members, ...Object.fromEntries(options.body) };
   return {
     format: replyFormat(options, bedrockFormat),
-    call(messages, streamed) {
+    async call(messages, streamed) {
       const wire = bedrockMessages(messages, options);
       if (!wire.ok) return err(wire.failure);
       const body = JSON.stringify({ ...members, ...wire.value });
       const target = requestPath(url, streamed ? `${path}-stream` : path, options);
       if (credentials === undefined) return ok({ path: target, headers, body });
+      const keys = credentials instanceof RenewedCredential ? await credentials.get() : ok(credentials);
+      if (!keys.ok) return keys;
       const { host } = new URL(url);
       const signing = { host, path: target, body, region: client.region, service: 'bedrock', headers: SIGNED_HEADERS };
       return ok({
         path: target,
-        headers: [...headers, ...Object.entries(signAwsRequest(signing, credentials)).flat()],
+        headers: [...headers, ...Object.entries(signAwsRequest(signing, keys.value)).flat()],
         body,
       });
     },
@@ -142,16 +156,34 @@ function protocol(
 
 const SIGNED_HEADERS = { 'content-type': 'application/json' };
 
-/** The client's own keys, all of them, or those of the environment: never one of each. */
-function findCredentials({ credentials }: BedrockClient, access: ProviderAccess): AwsCredentials | MissingSecret {
-  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+/** The client's own keys, all of them, or those of one other place: never one of each. */
+function findCredentials(
+  client: BedrockClient,
+  access: ProviderAccess,
+): AwsCredentials | RenewedCredential<AwsCredentials> | MissingSecret {
+  const { accessKeyId, secretAccessKey, sessionToken } = client.credentials;
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
     return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
   }
+  // A profile that the client names comes before the environment.
+  if (client.profile !== undefined) return profileOf(client, access) ?? { missing: 'AWS_SHARED_CREDENTIALS_FILE' };
   const id = access.secret('AWS_ACCESS_KEY_ID');
-  if (id === undefined) return { missing: 'AWS_ACCESS_KEY_ID' };
+  if (id === undefined) return profileOf(client, access) ?? roleOf(access) ?? { missing: 'AWS_ACCESS_KEY_ID' };
   const secret = access.secret('AWS_SECRET_ACCESS_KEY');
   if (secret === undefined) return { missing: 'AWS_SECRET_ACCESS_KEY' };
   const token = access.secret('AWS_SESSION_TOKEN');
   return { accessKeyId: id, secretAccessKey: secret, ...(token === undefined ? {} : { sessionToken: token }) };
+}
+
+/** Only the files may name a profile: a request would choose among the server's accounts. */
+function profileOf(client: BedrockClient, access: ProviderAccess): AwsCredentials | undefined {
+  if (client.profile !== undefined && !access.trusted) return undefined;
+  const home = access.ofServer('HOME');
+  const path = access.ofServer('AWS_SHARED_CREDENTIALS_FILE') ?? (home === undefined ? '' : `${home}/.aws/credentials`);
+  return path === '' ? undefined : readAwsProfile(path, client.profile ?? access.ofServer('AWS_PROFILE') ?? 'default');
+}
+
+function roleOf(access: ProviderAccess): RenewedCredential<AwsCredentials> | undefined {
+  const role = findAwsRole(access.ofServer);
+  return role === undefined ? undefined : new RenewedCredential(() => fetchRoleCredentials(role, access.pools));
 }

@@ -30,6 +30,8 @@ export type Setting = (variable: string) => string | undefined;
 export interface ProviderAccess {
   /** A secret of the environment; undefined when it is not set, or not for this host. */
   readonly secret: (variable: string) => string | undefined;
+  /** The same for what names a file or a service of the server: a request cannot set it. */
+  readonly ofServer: (variable: string) => string | undefined;
   readonly pools: ConnectionPools;
   /** The definition comes from the files, so it may name files of the server. */
   readonly trusted: boolean;

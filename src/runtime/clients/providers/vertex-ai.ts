@@ -8,20 +8,26 @@ import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { googleProtocol, modelPath } from './google-ai.ts';
-import { GoogleToken, readServiceAccount } from './google-token.ts';
-import type { ServiceAccount } from './google-token.ts';
+import { googleToken, readIdentity } from './google-token.ts';
+import type { GoogleIdentity } from './google-token.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess } from './provider.ts';
 import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 
+const CREDENTIALS = 'GOOGLE_APPLICATION_CREDENTIALS';
+const CREDENTIALS_CONTENT = 'GOOGLE_APPLICATION_CREDENTIALS_CONTENT';
+
+/** Where the metadata service is. It is not looked for: on other machines that would cost each call a timeout. */
+const METADATA_HOST = 'GCE_METADATA_HOST';
+
 /**
  * Vertex AI: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference. Credentials are a
- * service account: as option, or by the standard variables. With `anthropic_version` the model is one of Anthropic's.
+ * service account or a user, as option or by the standard variables, or the account of the machine. With `anthropic_version` the model is one of Anthropic's.
  */
 export const vertexAi: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
-  variables: ['GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS_CONTENT'],
+  variables: [CREDENTIALS, CREDENTIALS_CONTENT, METADATA_HOST],
   ownOrigins: /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/u,
   connect,
 };
@@ -84,23 +90,26 @@ function protocol(
   const { options } = client;
   const fixed = apiKey === undefined ? options.headers.get('authorization') : `Bearer ${apiKey}`;
   if (fixed !== undefined) return authorized(client, client.project, () => ok(fixed));
-  const account = findAccount(client, access);
-  if ('missing' in account) return account;
-  const token = new GoogleToken(account, access.pools);
-  return authorized(client, client.project ?? account.projectId, async () => {
+  const identity = findIdentity(client, access);
+  if (identity === undefined) return { missing: CREDENTIALS };
+  const token = googleToken(identity, access.pools);
+  return authorized(client, client.project ?? identity.projectId, async () => {
     const held = await token.get();
     return held.ok ? ok(`Bearer ${held.value}`) : held;
   });
 }
 
-function findAccount({ credentials }: VertexClient, access: ProviderAccess): ServiceAccount | MissingSecret {
+/** A request cannot name files of the server, neither by an option nor by a variable. */
+function findIdentity({ credentials }: VertexClient, access: ProviderAccess): GoogleIdentity | undefined {
   const own = typeof credentials === 'string' || isJsonObject(credentials) ? credentials : undefined;
-  const given =
-    own ?? access.secret('GOOGLE_APPLICATION_CREDENTIALS_CONTENT') ?? access.secret('GOOGLE_APPLICATION_CREDENTIALS');
-  if (given === undefined) return { missing: 'GOOGLE_APPLICATION_CREDENTIALS' };
-  // A request could otherwise name any file of the server.
-  const mayReadFiles = access.trusted || own === undefined;
-  return readServiceAccount(given, mayReadFiles) ?? { missing: 'GOOGLE_APPLICATION_CREDENTIALS' };
+  if (own !== undefined) return readIdentity(own, access.trusted);
+  const given = access.secret(CREDENTIALS_CONTENT) ?? access.secret(CREDENTIALS);
+  if (given !== undefined) {
+    const ofServer = given === access.ofServer(CREDENTIALS_CONTENT) || given === access.ofServer(CREDENTIALS);
+    return readIdentity(given, ofServer);
+  }
+  const host = access.ofServer(METADATA_HOST);
+  return host === undefined ? undefined : { kind: 'machine', host, projectId: undefined };
 }
 
 type Authorization = () => Result<string, string> | Promise<Result<string, string>>;

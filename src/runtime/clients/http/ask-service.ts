@@ -8,15 +8,23 @@ import type { HttpFault } from './http-fault.ts';
 /** A token service answers at once or not at all. */
 const TIMEOUT_MS = 15_000;
 
-/** Posts a body and gives the text of the answer. For what is asked beside models, such as access tokens. */
-export function postOnce(
+export interface ServiceRequest {
+  /** POST when it says nothing. */
+  readonly method?: 'GET' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Asks what is asked beside models, such as access tokens, and gives the text of the answer. */
+export function askService(
   pools: ConnectionPools,
   url: string,
-  request: { readonly 'content-type': string; readonly body: string },
+  request: ServiceRequest,
 ): Promise<Result<string, string>> {
   const target = new URL(url);
-  const headers = ['content-type', request['content-type'], 'accept-encoding', 'identity'];
-  const call = { path: target.pathname + target.search, headers, body: request.body };
+  const headers = [...Object.entries(request.headers ?? {}).flat(), 'accept-encoding', 'identity'];
+  const method = request.method === undefined ? {} : { method: request.method };
+  const call = { ...method, path: target.pathname + target.search, headers, body: request.body ?? '' };
   const upstream = pools.to({ origin: target.origin, guard: 'none' });
   const deadlineAt = performance.now() + TIMEOUT_MS;
   return new Promise((resolve) => {

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import { createModelClient } from '../../../src/runtime/clients/create-model-client.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+const folder = mkdtempSync(join(tmpdir(), 'svc-credentials-'));
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(cloud);
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await services.pools.close();
+  await fake.close();
+});
+
+const CONVERSE = { output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } }, stopReason: 'end_turn' };
+const GEMINI = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] };
+const ROLE = {
+  AccessKeyId: 'RK',
+  SecretAccessKey: 'RS',
+  Token: 'RT',
+  Expiration: new Date(Date.now() + 3_600_000).toISOString(),
+};
+
+/** The services of both clouds and a model of each, on one host. */
+const cloud: Behaviour = (request, wire) => {
+  const { method, path, headers, body } = request;
+  if (path.endsWith('/converse')) return status(200, CONVERSE)(request, wire);
+  if (path.includes('generateContent')) return status(200, GEMINI)(request, wire);
+  if (path === '/container' && headers['authorization'] === 'container-token') return status(200, ROLE)(request, wire);
+  if (path === '/latest/api/token' && method === 'PUT') return status(200, 'session')(request, wire);
+  const session = headers['x-aws-ec2-metadata-token'] === 'session';
+  if (path === '/latest/meta-data/iam/security-credentials/' && session) return status(200, 'my-role\n')(request, wire);
+  if (path === '/latest/meta-data/iam/security-credentials/my-role' && session) return status(200, ROLE)(request, wire);
+  const machine = path === '/computeMetadata/v1/instance/service-accounts/default/token';
+  if (machine && method === 'GET' && headers['metadata-flavor'] === 'Google')
+    return status(200, { access_token: 'machine', expires_in: 3600 })(request, wire);
+  if (path === '/refresh' && body === 'grant_type=refresh_token&client_id=ci&client_secret=cs&refresh_token=rt')
+    return status(200, { access_token: 'refreshed', expires_in: 3600 })(request, wire);
+  return status(404, {})(request, wire);
+};
+
+type Options = Readonly<Record<string, JsonValue>>;
+type Env = Readonly<Record<string, string>>;
+
+/** The `authorization` that the model saw after two calls, and how often anything else was asked. */
+async function authorization(
+  provider: Provider,
+  options: Options,
+  env: Env,
+): Promise<{ readonly sent: string; readonly asked: number }> {
+  const client = makeClient(clientDefinition(provider, options), services, env);
+  for (const { result } of [await ask(client), await ask(client)]) expect(result).toMatchObject({ ok: true });
+  const [call, ...others] = fake.requests.filter((each) => /converse$|generateContent/u.test(each.path));
+  const sent = `${call?.headers['authorization']} ${call?.headers['x-amz-security-token'] ?? ''}`.trim();
+  return { sent, asked: fake.requests.length - others.length - 1 };
+}
+
+function bedrock(env: Env, more: Options = {}): ReturnType<typeof authorization> {
+  return authorization('aws-bedrock', { model: 'm', region: 'us-east-1', endpoint_url: fake.url, ...more }, env);
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const PROFILES = `# keys
+[default]
+aws_access_key_id = DK
+aws_secret_access_key = DS
+[ other ]
+aws_access_key_id=OK
+aws_secret_access_key=OS
+aws_session_token=OT
+`;
+
+test('aws-bedrock: the credentials file, its default profile and others', async () => {
+  const path = file('credentials', PROFILES);
+  expect((await bedrock({ AWS_SHARED_CREDENTIALS_FILE: path })).sent).toContain('Credential=DK/');
+  fake.clear();
+  const named = await bedrock({ AWS_SHARED_CREDENTIALS_FILE: path, AWS_PROFILE: 'other' });
+  expect(named.sent).toMatch(/Credential=OK\/.* OT$/u);
+  fake.clear();
+  const byOption = await bedrock({ AWS_SHARED_CREDENTIALS_FILE: path, AWS_ACCESS_KEY_ID: 'EK' }, { profile: 'other' });
+  expect(byOption.sent).toContain('Credential=OK/');
+});
+
+test('aws-bedrock: keys of the environment come before the file', async () => {
+  const env = { AWS_ACCESS_KEY_ID: 'EK', AWS_SECRET_ACCESS_KEY: 'ES' };
+  const { sent } = await bedrock({ AWS_SHARED_CREDENTIALS_FILE: file('credentials', PROFILES), ...env });
+  expect(sent).toContain('Credential=EK/');
+});
+
+test('aws-bedrock: the role of a container, asked for once', async () => {
+  const { sent, asked } = await bedrock({
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `${fake.url}/container`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('token', 'container-token\n'),
+  });
+  expect(sent).toMatch(/Credential=RK\/.* RT$/u);
+  expect(asked).toBe(1);
+});
+
+test('aws-bedrock: the role of a machine, asked for once', async () => {
+  const { sent, asked } = await bedrock({ AWS_EC2_METADATA_SERVICE_ENDPOINT: `${fake.url}/` });
+  expect(sent).toMatch(/Credential=RK\/.* RT$/u);
+  expect(asked).toBe(3);
+});
+
+test('aws-bedrock: keys of a container are not asked of any host in the clear', () => {
+  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
+  const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://keys.example/role' };
+  expect(() => makeClient(definition, services, env)).toThrow('AWS_ACCESS_KEY_ID');
+});
+
+const USER = { type: 'authorized_user', client_id: 'ci', client_secret: 'cs', refresh_token: 'rt' };
+
+test('vertex-ai: a user whose token is refreshed, from a file', async () => {
+  const path = file('adc.json', JSON.stringify({ ...USER, token_uri: `${fake.url}/refresh` }));
+  const options = { model: 'gemini', base_url: fake.url };
+  const { sent, asked } = await authorization('vertex-ai', options, { GOOGLE_APPLICATION_CREDENTIALS: path });
+  expect(sent).toBe('Bearer refreshed');
+  expect(asked).toBe(1);
+});
+
+test('vertex-ai: the account of the machine', async () => {
+  const env = { GCE_METADATA_HOST: new URL(fake.url).host };
+  const { sent, asked } = await authorization('vertex-ai', { model: 'gemini', base_url: fake.url }, env);
+  expect(sent).toBe('Bearer machine');
+  expect(asked).toBe(1);
+});
+
+test.each<[string, Provider, Options, Readonly<Record<string, string>>]>([
+  ['a credentials file', 'aws-bedrock', { region: 'r' }, { AWS_SHARED_CREDENTIALS_FILE: 'credentials' }],
+  ['a metadata service', 'aws-bedrock', { region: 'r' }, { AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://127.0.0.1:9' }],
+  ['a container service', 'aws-bedrock', { region: 'r' }, { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://127.0.0.1:9' }],
+  ['a key file', 'vertex-ai', { location: 'eu' }, { GOOGLE_APPLICATION_CREDENTIALS: 'adc.json' }],
+  ['a metadata host', 'vertex-ai', { location: 'eu' }, { GCE_METADATA_HOST: '127.0.0.1:9' }],
+])('a request cannot name %s', (_what, provider, options, variables) => {
+  file('credentials', PROFILES);
+  file('adc.json', JSON.stringify(USER));
+  const request = new Map(
+    Object.entries(variables).map(([name, value]) => [name, value.includes(':') ? value : join(folder, value)]),
+  );
+  const made = createModelClient(
+    { definition: clientDefinition(provider, { model: 'm', ...options }), from: 'files' },
+    { environment: { server: {}, request }, privateUrls: true },
+    services,
+  );
+  expect(made).toMatchObject({ ok: false, failure: { failure: { code: 'missing_credential' } } });
+});

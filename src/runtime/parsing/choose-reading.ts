@@ -84,8 +84,9 @@ function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: bool
 
 function structuredReadings(finder: CandidateFinder, text: string, plan: Plan): Reading[] {
   const readings: Reading[] = [];
-  for (const candidate of likelyCandidates(finder.candidates)) {
-    const tier = candidate.fence > 0 ? TIER.fence : isWhole(candidate, text) ? TIER.whole : TIER.prose;
+  const edges = edgesOf(text);
+  for (const candidate of likely(finder.candidates)) {
+    const tier = candidate.fence > 0 ? TIER.fence : isWhole(candidate, edges) ? TIER.whole : TIER.prose;
     const outcome = plan.coerce(candidate.node);
     readings.push({
       outcome: tier === TIER.whole ? outcome : withFlag(outcome, tier === TIER.fence ? 'markdown' : 'prose'),
@@ -97,16 +98,25 @@ function structuredReadings(finder: CandidateFinder, text: string, plan: Plan): 
 }
 
 /** A reply with more values than this is a list of them, or noise: of the rest only the ends are looked at. */
-const MAX_CANDIDATES = 100;
+const MAX_LIKELY = 100;
 
-function likelyCandidates(candidates: readonly Candidate[]): readonly Candidate[] {
-  if (candidates.length <= MAX_CANDIDATES) return candidates;
-  return [...candidates.slice(0, MAX_CANDIDATES / 2), ...candidates.slice(-MAX_CANDIDATES / 2)];
+function likely<T>(places: readonly T[]): readonly T[] {
+  if (places.length <= MAX_LIKELY) return places;
+  return [...places.slice(0, MAX_LIKELY / 2), ...places.slice(-MAX_LIKELY / 2)];
 }
 
-function isWhole(candidate: Candidate, text: string): boolean {
-  const to = Math.min(candidate.to, text.length);
-  return text.slice(0, candidate.from).trim() === '' && text.slice(to).trim() === '';
+/** Where the text begins and ends when the spaces around it are left out. */
+interface Edges {
+  readonly from: number;
+  readonly to: number;
+}
+
+function edgesOf(text: string): Edges {
+  return { from: text.length - text.trimStart().length, to: text.trimEnd().length };
+}
+
+function isWhole(candidate: Candidate, edges: Edges): boolean {
+  return candidate.from <= edges.from && candidate.to >= edges.to;
 }
 
 function withFlag(outcome: Outcome, flag: string): Outcome {
@@ -114,17 +124,17 @@ function withFlag(outcome: Outcome, flag: string): Outcome {
   return outcome.as(outcome.score, outcome.marks, [{ flag, path: '' }, ...outcome.notes]);
 }
 
-/** Several objects where a list is wanted: its members. */
+/** Several objects where a list is wanted: its members. An empty pair of braces says nothing. */
 function joinedReading(
   candidates: readonly Candidate[],
   plan: Plan,
   readings: readonly Reading[],
 ): Reading | undefined {
-  const objects = candidates.filter((candidate) => candidate.node.kind === 'object');
+  const objects = candidates.filter(({ node }) => node.kind === 'object' && node.items.length > 0);
   if (objects.length < 2 || readings.some((reading) => isCleanList(reading))) return undefined;
   const list = new ValueNode('list');
   list.complete = true;
-  for (const candidate of objects) list.items.push(candidate.node);
+  for (const candidate of objects) list.add(candidate.node);
   const inFence = objects.some((candidate) => candidate.fence > 0);
   return {
     outcome: withFlag(plan.coerce(list), 'several-objects'),
@@ -141,11 +151,12 @@ function textReadings(finder: CandidateFinder, text: string, plan: Plan, type: R
   const readings: Reading[] = [];
   if (type.hasScalar || type.nullable) {
     const used = new Set(finder.candidates.map((candidate) => candidate.fence));
-    for (const fence of finder.fences)
-      if (!used.has(fence.number)) readings.push(fenceReading(fence, text, plan, finder));
+    const unused = finder.fences.filter((fence) => !used.has(fence.number));
+    for (const fence of likely(unused)) readings.push(fenceReading(fence, text, plan, finder));
   }
   const answer = text.slice(finder.thoughtsEnd, Math.min(finder.openThought, text.length));
-  const isStructured = finder.candidates.some((candidate) => isWhole(candidate, text));
+  const edges = edgesOf(text);
+  const isStructured = finder.candidates.some((candidate) => isWhole(candidate, edges));
   if (isStructured || answer.trim() === '') return readings;
   const tier = type.hasComposite ? TIER.text : TIER.scalarText;
   const outcome = plan.coerce(textNode(answer));

@@ -20,6 +20,8 @@ export class GrowingReply implements ReplyStream {
   readonly #asText = new ValueNode('string');
   /** Several objects, where a list is wanted. */
   readonly #joined = new ValueNode('list');
+  /** The first candidate that the list has not seen. */
+  #joinedTo = 0;
   readonly #text = new GrowingText();
   #last: string | undefined = undefined;
   #candidate = 0;
@@ -66,7 +68,7 @@ export class GrowingReply implements ReplyStream {
   #partialValue(): string | undefined {
     const { candidates } = this.#finder;
     if (this.#isJoined) return this.#joinedPartial();
-    while (this.#candidate < candidates.length) {
+    while (this.#candidate < Math.min(candidates.length, MAX_TRIED)) {
       const node = candidates[this.#candidate]?.node;
       if (node === undefined) return undefined;
       if (this.#settled) return this.#type.isList ? this.#tryJoined() : undefined;
@@ -92,13 +94,18 @@ export class GrowingReply implements ReplyStream {
 
   #joinedPartial(): string | undefined {
     const { candidates } = this.#finder;
-    for (let at = this.#candidate + this.#joined.items.length; at < candidates.length; at += 1) {
-      const node = candidates[at]?.node;
-      if (node !== undefined) this.#joined.items.push(node);
+    this.#joinedTo = Math.max(this.#joinedTo, this.#candidate);
+    for (; this.#joinedTo < candidates.length; this.#joinedTo += 1) {
+      const node = candidates[this.#joinedTo]?.node;
+      if (node === undefined || (node.items.length === 0 && !node.complete)) break;
+      if (node.items.length > 0) this.#joined.add(node);
     }
     return this.#plan.show(this.#joined).json;
   }
 }
+
+/** Where so many values show nothing, the next ones will not either: partials end, and the final value decides. */
+const MAX_TRIED = 100;
 
 function showsSomething(partial: Partial): boolean {
   const { json } = partial;

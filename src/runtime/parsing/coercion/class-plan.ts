@@ -3,7 +3,7 @@ import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
-import { Coerced, faultsBelow, GrowingTexts, MARK, Misfit, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, faultsBelow, GrowingTexts, MARK, Misfit, mismatch, NoteList, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -19,6 +19,8 @@ export interface FieldPlan {
   readonly plan: Plan;
   readonly skip: boolean;
   readonly streamNotNull: boolean;
+  /** What is wrong with an object that lacks the field. */
+  readonly missing: Misfit;
 }
 
 /** Keys beyond these tell unions nothing new. */
@@ -119,10 +121,10 @@ export class ClassPlan extends Plan {
   coerce(node: ValueNode): Outcome {
     if (node.kind === 'object') return this.#fromObject(node);
     if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
-    const known = node.memo?.get(this);
+    const known = node.recall(this);
     if (known instanceof Coerced || known instanceof Misfit) return known;
     const outcome = this.#fromList(node);
-    (node.memo ??= new Map()).set(this, outcome);
+    node.remember(this, outcome);
     return outcome;
   }
 
@@ -168,7 +170,7 @@ export class ClassPlan extends Plan {
       const notes = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.notes];
       return filled.as(filled.score + 1, filled.marks, notes);
     }
-    return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    return mismatch(this.name, node);
   }
 
   #fill(node: ValueNode, slots: Slots): Outcome {
@@ -192,6 +194,7 @@ export class ClassPlan extends Plan {
   }
 
   #slotsOf(node: ValueNode): Slots {
+    if (node.items.length === 0) return NO_SLOTS;
     const slots = new Slots();
     for (let at = 0; at < node.items.length; at += 1) {
       const key = node.keys[at] ?? '';
@@ -227,11 +230,10 @@ export class ClassPlan extends Plan {
   }
 
   #progress(node: ValueNode): ObjectProgress {
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this);
+    const known = node.recall(this);
     if (known instanceof ObjectProgress) return known;
     const progress = new ObjectProgress(this, node);
-    memo.set(this, progress);
+    node.remember(this, progress);
     return progress;
   }
 }
@@ -292,7 +294,7 @@ class ObjectWriter {
   missing(field: FieldPlan): Outcome {
     const fallback = field.plan.fallback();
     if (fallback === undefined) {
-      return new Misfit([{ path: field.name, message: `the required field "${field.key}" is missing` }]);
+      return field.missing;
     }
     this.score += 1;
     return fallback;
@@ -304,7 +306,7 @@ class ObjectWriter {
     const fallback = outcome.asserted ? undefined : field.plan.fallback();
     if (fallback === undefined) return new Misfit(faultsBelow(field.name, outcome.faults), outcome.asserted);
     this.score += 110;
-    this.#notes.add('defaulted', field.name, outcome.faults[0]?.message);
+    this.#notes.add('defaulted', field.name, outcome.reason);
     return fallback;
   }
 

@@ -7,6 +7,7 @@ import { AliasPlan } from './alias-plan.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
 import { ClassPlan, type FieldPlan } from './class-plan.ts';
 import { ListPlan } from './list-plan.ts';
+import { Misfit } from './outcome.ts';
 import { MapPlan } from './map-plan.ts';
 import type { Label } from './match-text.ts';
 import type { Plan } from './plan.ts';
@@ -107,13 +108,15 @@ class PlanCompiler {
   }
 
   #field(field: FieldType): FieldPlan {
+    const key = field.alias ?? field.name;
     return {
       name: field.name,
       jsonKey: `${JSON.stringify(field.name)}:`,
-      key: field.alias ?? field.name,
+      key,
       plan: this.plan(field.type),
       skip: field.skip,
       streamNotNull: field.streamNotNull,
+      missing: new Misfit([{ path: field.name, message: `the required field "${key}" is missing` }]),
     };
   }
 

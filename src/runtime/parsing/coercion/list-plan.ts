@@ -4,7 +4,7 @@ import type { ExactScanner } from '../text/exact-scanner.ts';
 import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
-import { Coerced, GrowingTexts, MARK, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, GrowingTexts, MARK, mismatch, NoteList, type Misfit, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -59,7 +59,7 @@ export class ListPlan extends Plan {
       if (item === undefined) continue;
       const outcome = this.#element.coerce(item);
       if (outcome.ok) writer.add(outcome, index);
-      else writer.drop(index, outcome.faults[0]?.message);
+      else writer.drop(index, outcome);
     }
     return writer.finish(node);
   }
@@ -67,7 +67,7 @@ export class ListPlan extends Plan {
   #fromOther(node: ValueNode): Outcome {
     const nested = coerceNested(this, node);
     if (nested !== undefined) return nested;
-    if (this.#wrapping === node) return misfit(`expected a list, got ${describeValue(node)}`);
+    if (this.#wrapping === node) return mismatch('a list', node);
     const outer = this.#wrapping;
     this.#wrapping = node;
     const single = this.#element.coerce(node);
@@ -113,7 +113,7 @@ export class ListPlan extends Plan {
   }
 
   protected override partial(node: ValueNode): Partial {
-    if (node.kind === 'list') return new Partial(this.#progress(node).show());
+    if (node.kind === 'list') return node.items.length === 0 ? EMPTY : new Partial(this.#progress(node).show());
     if (node.complete) return super.partial(node);
     const list = onlyList(node);
     const single = this.#element.show(node);
@@ -122,11 +122,10 @@ export class ListPlan extends Plan {
   }
 
   #progress(node: ValueNode): ListProgress {
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this);
+    const known = node.recall(this);
     if (known instanceof ListProgress) return known;
     const progress = new ListProgress(this.#element, node);
-    memo.set(this, progress);
+    node.remember(this, progress);
     return progress;
   }
 }
@@ -139,9 +138,11 @@ function onlyList(node: ValueNode): ValueNode | undefined {
 }
 
 function emptied(node: ValueNode, single: Outcome): Coerced {
-  const detail = single.ok ? describeValue(node) : (single.faults[0]?.message ?? '');
+  const detail = single.ok ? describeValue(node) : single.reason;
   return new Coerced('[]', 2, { marks: MARK.emptied, notes: [{ flag: 'dropped-item', path: '', detail }] });
 }
+
+const EMPTY = new Partial('[]');
 
 class ListWriter {
   readonly #texts = new GrowingTexts();
@@ -160,9 +161,9 @@ class ListWriter {
     if (value.notes.length > 0) this.#notes.addAll(`[${index}]`, value.notes);
   }
 
-  drop(index: number, reason: string | undefined): void {
+  drop(index: number, outcome: Misfit): void {
     this.#score += 1 + index;
-    this.#notes.add('dropped-item', `[${index}]`, reason);
+    if (!this.#notes.isFull) this.#notes.add('dropped-item', `[${index}]`, outcome.reason);
   }
 
   finish(node: ValueNode): Coerced {

@@ -3,10 +3,9 @@ import type { ExactScanner } from '../text/exact-scanner.ts';
 import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { stringNode } from '../text/value-node.ts';
-import { describeValue } from './display-text.ts';
 import { memberText } from './list-plan.ts';
 import { coerceNested } from './nested-value.ts';
-import { Coerced, GrowingTexts, misfit, NoteList, type Outcome } from './outcome.ts';
+import { Coerced, GrowingTexts, mismatch, NoteList, type Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 
@@ -55,14 +54,14 @@ export class MapPlan extends Plan {
 
   coerce(node: ValueNode): Outcome {
     if (node.kind !== 'object') {
-      return coerceNested(this, node) ?? misfit(`expected a map, got ${describeValue(node)}`);
+      return coerceNested(this, node) ?? mismatch('a map', node);
     }
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
       const outcome = this.#value.coerce(item);
       if (outcome.ok) writer.add(key, this.keyText(key), outcome);
-      else writer.drop(key, outcome.faults[0]?.message);
+      else writer.drop(key, outcome);
     }
     return writer.finish();
   }
@@ -90,13 +89,15 @@ export class MapPlan extends Plan {
 
   protected override partial(node: ValueNode): Partial {
     if (node.kind !== 'object') return super.partial(node);
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this);
+    if (node.items.length === 0) return EMPTY;
+    const known = node.recall(this);
     const progress = known instanceof MapProgress ? known : new MapProgress(this, this.#value, node);
-    memo.set(this, progress);
+    if (known === undefined) node.remember(this, progress);
     return new Partial(progress.show());
   }
 }
+
+const EMPTY = new Partial('{}');
 
 class MapWriter {
   readonly #texts = new GrowingTexts();
@@ -120,9 +121,9 @@ class MapWriter {
     if (value.notes.length > 0) this.#notes.addAll(key, value.notes);
   }
 
-  drop(key: string, reason: string | undefined): void {
+  drop(key: string, outcome: Misfit): void {
     this.#score += 1;
-    this.#notes.add('dropped-item', key, reason);
+    if (!this.#notes.isFull) this.#notes.add('dropped-item', key, outcome.reason);
   }
 
   finish(): Coerced {

@@ -10,10 +10,10 @@ const KEY = {};
 /** The list or object that a string holds as text: models sometimes put JSON inside of JSON. */
 function nestedValue(node: ValueNode): ValueNode | undefined {
   if (node.kind !== 'string') return undefined;
-  const known = node.memo?.get(KEY);
+  const known = node.recall(KEY);
   if (known !== undefined) return (known as { readonly node: ValueNode | undefined }).node;
   const value = readNested(node.text);
-  (node.memo ??= new Map()).set(KEY, { node: value });
+  node.remember(KEY, { node: value });
   return value;
 }
 
@@ -21,7 +21,7 @@ function readNested(text: string): ValueNode | undefined {
   const from = skipSpace(text, 0);
   const first = text.charCodeAt(from);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
-  const reader = new ValueReader(false);
+  const reader = new ValueReader();
   const end = reader.read(text, from, true);
   const whole = reader.root?.complete === true && skipSpace(text, end) === text.length;
   return whole ? reader.root : undefined;

@@ -1,5 +1,7 @@
 import type { FaultAt } from '../../function/failure.ts';
 import type { ParseFlag } from '../reply-parser.ts';
+import type { ValueNode } from '../text/value-node.ts';
+import { describeValue } from './display-text.ts';
 
 /** What makes one reading of a value worse than another, beside its score; bits. */
 export const MARK = {
@@ -102,13 +104,43 @@ export class GrowingTexts {
 /** A value that does not fit its type. */
 export class Misfit {
   readonly ok = false;
-  readonly faults: readonly FaultAt[];
   /** An `@assert` failed: no default and no null may hide that. */
   readonly asserted: boolean;
+  #faults: readonly FaultAt[] | undefined;
 
-  constructor(faults: readonly FaultAt[], asserted = false) {
-    this.faults = faults;
+  constructor(faults: readonly FaultAt[] | undefined, asserted = false) {
+    this.#faults = faults;
     this.asserted = asserted;
+  }
+
+  /** Why; worked out when somebody asks, because most misfits only rule a reading out. */
+  get faults(): readonly FaultAt[] {
+    return (this.#faults ??= this.explain());
+  }
+
+  /** Why, in one sentence. */
+  get reason(): string {
+    return this.faults[0]?.message ?? '';
+  }
+
+  protected explain(): readonly FaultAt[] {
+    return [];
+  }
+}
+
+/** A value of another kind than the type wants. */
+class Mismatch extends Misfit {
+  readonly #expected: string;
+  readonly #node: ValueNode;
+
+  constructor(expected: string, node: ValueNode) {
+    super(undefined);
+    this.#expected = expected;
+    this.#node = node;
+  }
+
+  protected override explain(): readonly FaultAt[] {
+    return [{ path: '', message: `expected ${this.#expected}, got ${describeValue(this.#node)}` }];
   }
 }
 
@@ -116,6 +148,11 @@ export type Outcome = Coerced | Misfit;
 
 export function misfit(message: string): Misfit {
   return new Misfit([{ path: '', message }]);
+}
+
+/** `expected …, got …` */
+export function mismatch(expected: string, node: ValueNode): Misfit {
+  return new Mismatch(expected, node);
 }
 
 /** `skills` + `[2].name` = `skills[2].name`. */
@@ -127,6 +164,11 @@ function joinPath(segment: string, rest: string): string {
 /** Notes gathered for one value, bounded. */
 export class NoteList {
   #notes: ParseFlag[] | undefined = undefined;
+
+  /** What more is added is not kept. */
+  get isFull(): boolean {
+    return this.#notes !== undefined && this.#notes.length >= MAX_NOTES;
+  }
 
   add(flag: string, path: string, detail?: string): void {
     const notes = (this.#notes ??= []);

@@ -4,7 +4,7 @@ import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ValueNode } from '../text/value-node.ts';
 import { describeValue, displayText } from './display-text.ts';
 import { LabelMatcher, type Label } from './match-text.ts';
-import { Coerced, MARK, misfit, type Outcome } from './outcome.ts';
+import { Coerced, MARK, misfit, mismatch, type Outcome } from './outcome.ts';
 import { parseNumber, roundNumber } from './parse-number.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
@@ -48,10 +48,9 @@ export class StringPlan extends Plan {
   }
 
   #growing(node: ValueNode): GrowingString {
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this);
+    const known = node.recall(this);
     const growing = known instanceof GrowingString ? known : new GrowingString();
-    if (known === undefined) memo.set(this, growing);
+    if (known === undefined) node.remember(this, growing);
     growing.growTo(node.text);
     return growing;
   }
@@ -68,7 +67,7 @@ abstract class NumberPlan extends Plan {
 
   #fromText(node: ValueNode): Outcome {
     const found = parseNumber(node.text);
-    if (found === undefined) return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (found === undefined) return mismatch(this.name, node);
     const json = this.format(found.value, found.integer);
     return new Coerced(json, found.exact ? 1 : 2, note(found.exact ? 'string-to-number' : 'number-in-text', node));
   }
@@ -81,7 +80,7 @@ abstract class NumberPlan extends Plan {
 function fromComposite(plan: Plan, node: ValueNode): Outcome {
   if (node.kind === 'list') return bestMember(plan, node);
   const only = wrappedScalar(node);
-  if (only === undefined) return misfit(`expected ${plan.name}, got ${describeValue(node)}`);
+  if (only === undefined) return mismatch(plan.name, node);
   const outcome = plan.coerce(only);
   if (!outcome.ok) return outcome;
   return outcome.as(outcome.score + 2, MARK.fromComposite, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
@@ -108,7 +107,7 @@ export class IntPlan extends NumberPlan {
   protected fromNumber(node: ValueNode): Outcome {
     if (isInteger(node.text)) return written(integerText(node.text), node);
     const value = Number(node.text);
-    if (!Number.isFinite(value)) return misfit(`expected int, got ${describeValue(node)}`);
+    if (!Number.isFinite(value)) return mismatch('int', node);
     if (Number.isInteger(value)) return new Coerced(integerOf(value), 0);
     return new Coerced(integerOf(value), 1, note('rounded', node));
   }
@@ -242,7 +241,7 @@ export class LabelPlan extends Plan {
     if (node.kind === 'null') return misfit(`expected ${this.name}, got null`);
     const only = wrappedScalar(node);
     if (only !== undefined) return this.#match(only, MARK.fromComposite);
-    if (!isScalar(node) && node.items.length === 0) return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (!isScalar(node) && node.items.length === 0) return mismatch(this.name, node);
     return this.#match(node, isScalar(node) ? 0 : MARK.fromComposite);
   }
 
@@ -251,7 +250,7 @@ export class LabelPlan extends Plan {
     if (match.kind === 'ambiguous') {
       return misfit(`expected ${this.name}, got a text that names several: ${match.labels.join(', ')}`);
     }
-    if (match.kind === 'none') return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (match.kind === 'none') return mismatch(this.name, node);
     const extra = marks === 0 ? 0 : 2;
     if (match.flag === undefined) return new Coerced(match.json, extra, { marks });
     return new Coerced(match.json, match.cost + extra, { marks, ...note(match.flag, node) });
@@ -282,9 +281,9 @@ export class LiteralPlan extends Plan {
 
   coerce(node: ValueNode): Outcome {
     const source = wrappedScalar(node) ?? node;
-    if (!isScalar(source)) return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (!isScalar(source)) return mismatch(this.name, node);
     const outcome = this.#inner.coerce(source);
-    if (!outcome.ok || outcome.json !== this.name) return misfit(`expected ${this.name}, got ${describeValue(node)}`);
+    if (!outcome.ok || outcome.json !== this.name) return mismatch(this.name, node);
     return source === node ? outcome : new Coerced(this.name, outcome.score + 2, { marks: MARK.fromComposite });
   }
 }

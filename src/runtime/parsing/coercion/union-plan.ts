@@ -2,6 +2,7 @@ import { OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
 import type { ExactScanner } from '../text/exact-scanner.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
+import type { FaultAt } from '../../function/failure.ts';
 import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan } from './plan.ts';
@@ -48,13 +49,12 @@ export class UnionPlan extends Plan {
 
   cast(node: ValueNode): Coerced | undefined {
     if (node.kind === 'null' && this.#nullable) return new Coerced('null', 0);
-    if (isScalar(node)) return this.#bestCast(node);
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this.#castKey);
+    if (node.items.length === 0) return this.#bestCast(node);
+    const known = node.recall(this.#castKey);
     if (known instanceof Coerced) return known;
     if (known === null) return undefined;
     const best = this.#bestCast(node);
-    memo.set(this.#castKey, best ?? null);
+    node.remember(this.#castKey, best ?? null);
     return best;
   }
 
@@ -71,12 +71,11 @@ export class UnionPlan extends Plan {
   coerce(node: ValueNode): Outcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (isScalar(node)) return this.#bestFit(node);
-    const memo = (node.memo ??= new Map());
-    const known = memo.get(this.#coerceKey);
+    if (node.items.length === 0) return this.#bestFit(node);
+    const known = node.recall(this.#coerceKey);
     if (known instanceof Coerced || known instanceof Misfit) return known;
     const outcome = this.#bestFit(node);
-    memo.set(this.#coerceKey, outcome);
+    node.remember(this.#coerceKey, outcome);
     return outcome;
   }
 
@@ -94,12 +93,8 @@ export class UnionPlan extends Plan {
 
   #nothingFits(node: ValueNode, misfits: readonly Misfit[]): Outcome {
     const asserted = misfits.some((failure) => failure.asserted);
-    if (this.#nullable && !asserted) return nullFor(node, misfits[0]?.faults[0]?.message);
-    const only = misfits.length === 1 ? misfits[0] : undefined;
-    if (only !== undefined) return only;
-    const faults = misfits.flatMap((failure) => failure.faults);
-    const message = `expected ${this.name}, got ${describeValue(node)}`;
-    return new Misfit([{ path: '', message }, ...faults.slice(0, 20)], asserted);
+    if (this.#nullable && !asserted) return nullFor(node, misfits[0]?.reason);
+    return (misfits.length === 1 ? misfits[0] : undefined) ?? new NoMember(this.name, node, misfits);
   }
 
   override fallback(): Coerced | undefined {
@@ -149,6 +144,31 @@ export class UnionPlan extends Plan {
     return this.#members.some((member) => member instanceof LabelPlan) ? Partial.withheld : text.show(node);
   }
 }
+
+/** No member of a union fits. */
+class NoMember extends Misfit {
+  readonly #expected: string;
+  readonly #node: ValueNode;
+  readonly #misfits: readonly Misfit[];
+
+  constructor(expected: string, node: ValueNode, misfits: readonly Misfit[]) {
+    super(
+      undefined,
+      misfits.some((one) => one.asserted),
+    );
+    this.#expected = expected;
+    this.#node = node;
+    this.#misfits = misfits;
+  }
+
+  protected override explain(): readonly FaultAt[] {
+    const message = `expected ${this.#expected}, got ${describeValue(this.#node)}`;
+    const faults = this.#misfits.flatMap((one) => one.faults);
+    return [{ path: '', message }, ...faults.slice(0, MAX_FAULTS)];
+  }
+}
+
+const MAX_FAULTS = 20;
 
 function nullFor(node: ValueNode, reason: string | undefined): Coerced {
   return new Coerced('null', 110, {

@@ -36,7 +36,8 @@ export class CandidateFinder {
   #tail = '';
   /** Offset of the text at hand in the reply. */
   #base = 0;
-  #reader: ValueReader | undefined = undefined;
+  readonly #reader = new ValueReader();
+  #reading = false;
   #readerStart = 0;
   #open: Candidate | undefined = undefined;
   #fence = 0;
@@ -69,9 +70,8 @@ export class CandidateFinder {
 
   #advance(text: string, isLast: boolean): void {
     let at = 0;
-    while ((at < text.length || (isLast && this.#reader !== undefined)) && !this.tooDeep) {
-      const next =
-        this.#reader === undefined ? this.#seek(text, at, isLast) : this.#read(this.#reader, text, at, isLast);
+    while ((at < text.length || (isLast && this.#reading)) && !this.tooDeep) {
+      const next = this.#reading ? this.#read(text, at, isLast) : this.#seek(text, at, isLast);
       if (next < 0) break;
       at = next;
     }
@@ -92,11 +92,12 @@ export class CandidateFinder {
 
   // --- inside a value ---------------------------------------------------------------------------------------------
 
-  #read(reader: ValueReader, text: string, from: number, isLast: boolean): number {
+  #read(text: string, from: number, isLast: boolean): number {
+    const reader = this.#reader;
     const at = reader.read(text, from, isLast);
     if (this.#open === undefined && reader.root !== undefined) this.#openCandidate(reader.root);
     if (!reader.done) return this.#wait(at);
-    this.#reader = undefined;
+    this.#reading = false;
     this.#lineStart = false;
     if (reader.tooDeep) {
       this.tooDeep = true;
@@ -114,7 +115,8 @@ export class CandidateFinder {
   }
 
   #startReader(at: number): number {
-    this.#reader = new ValueReader(this.#fence > 0);
+    this.#reader.restart(this.#fence > 0);
+    this.#reading = true;
     this.#readerStart = this.#base + at;
     return at;
   }

@@ -17,6 +17,15 @@ export class OpenContainers {
   #key = '';
   #keyRepairs = 0;
 
+  /** Forgets the value that was read. */
+  clear(): void {
+    this.root = undefined;
+    this.#stack.length = 0;
+    this.#top = undefined;
+    this.#key = '';
+    this.#keyRepairs = 0;
+  }
+
   get depth(): number {
     return this.#stack.length;
   }
@@ -44,10 +53,9 @@ export class OpenContainers {
       return;
     }
     if (parent.kind === 'object') {
-      parent.keys.push(this.#key);
+      parent.put(this.#key, node);
       parent.repairs |= this.#keyRepairs;
-    }
-    parent.items.push(node);
+    } else parent.add(node);
   }
 
   /** Opens a container inside the innermost one; false when it would be too deep. */
@@ -81,7 +89,7 @@ export class OpenContainers {
   /** Takes the last member of a list back. */
   dropLast(): void {
     if (this.#top?.kind !== 'list') return;
-    this.#top.items.pop();
+    this.#top.dropLast();
     this.#top.repairs |= REPAIR.droppedText;
   }
 

@@ -45,8 +45,16 @@ export function describeRepairs(repairs: number): string {
   return description;
 }
 
+/** Most values have no members, so that empty arrays of their own would be half of the memory. */
 const NO_ITEMS: ValueNode[] = [];
 const NO_KEYS: string[] = [];
+
+/** A result worked out for a value. A list of these is smaller than a map, and there are one or two. */
+interface Memo {
+  readonly key: object;
+  readonly result: unknown;
+  readonly next: Memo | undefined;
+}
 
 /**
  * One value of a reply, as read so far. It grows while its text arrives; once `complete` it never changes.
@@ -65,17 +73,49 @@ export class ValueNode {
   block = false;
   /** Bits of REPAIR. */
   repairs = 0;
-  /** Members of a list, values of an object. */
-  readonly items: ValueNode[];
-  /** Keys of an object, in step with `items`; a key may occur twice. */
-  readonly keys: string[];
-  /** Results already worked out for this value, by the plan that worked them out. */
-  memo: Map<object, unknown> | undefined = undefined;
+  #items = NO_ITEMS;
+  #keys = NO_KEYS;
+  #memo: Memo | undefined = undefined;
 
   constructor(kind: ValueKind) {
     this.kind = kind;
-    this.items = kind === 'list' || kind === 'object' ? [] : NO_ITEMS;
-    this.keys = kind === 'object' ? [] : NO_KEYS;
+  }
+
+  /** Members of a list, values of an object. */
+  get items(): readonly ValueNode[] {
+    return this.#items;
+  }
+
+  /** Keys of an object, in step with `items`; a key may occur twice. */
+  get keys(): readonly string[] {
+    return this.#keys;
+  }
+
+  /** Takes a member of a list in. */
+  add(item: ValueNode): void {
+    if (this.#items === NO_ITEMS) this.#items = [item];
+    else this.#items.push(item);
+  }
+
+  /** Takes a member of an object in. */
+  put(key: string, item: ValueNode): void {
+    this.add(item);
+    if (this.#keys === NO_KEYS) this.#keys = [key];
+    else this.#keys.push(key);
+  }
+
+  dropLast(): void {
+    if (this.#items !== NO_ITEMS) this.#items.pop();
+  }
+
+  /** The result remembered for this value by a plan, or whatever else is the key. */
+  recall(key: object): unknown {
+    for (let memo = this.#memo; memo !== undefined; memo = memo.next) if (memo.key === key) return memo.result;
+    return undefined;
+  }
+
+  remember(key: object, result: unknown): void {
+    this.#memo = { key, result, next: this.#memo };
   }
 }
 

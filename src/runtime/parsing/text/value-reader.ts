@@ -34,7 +34,7 @@ type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'ba
 export class ValueReader {
   /** The value nests deeper than MAX_DEPTH; it was given up. */
   tooDeep = false;
-  readonly #inFence: boolean;
+  #inFence = false;
   readonly #cursor = new ReaderCursor();
   readonly #open = new OpenContainers();
   readonly #keys = new KeyReader(this.#cursor);
@@ -48,8 +48,14 @@ export class ValueReader {
   #token: ValueNode | undefined = undefined;
   #sawComma = false;
 
-  constructor(inFence: boolean) {
+  /** Begins another value: texts may hold thousands, and a reader has many parts. */
+  restart(inFence: boolean): void {
     this.#inFence = inFence;
+    this.tooDeep = false;
+    this.#open.clear();
+    this.#state = 'value';
+    this.#token = undefined;
+    this.#sawComma = false;
   }
 
   /** The outermost value; undefined until its bracket has been read. */

@@ -95,7 +95,7 @@ class Worker {
         this.#drain(message.timeoutMs);
         return;
       case 'collect-metrics':
-        void this.#sendMetrics(message.id);
+        this.#sendMetrics(message.id);
         return;
       case 'merged-metrics':
       case 'turn':
@@ -196,11 +196,11 @@ class Worker {
     this.#beats += 1;
     if (this.#beats % METRICS_EVERY !== 0 || this.#counted === this.#requests) return;
     this.#counted = this.#requests;
-    void this.#sendMetrics(0);
+    this.#sendMetrics(0);
   }
 
-  async #sendMetrics(id: number): Promise<void> {
-    const metrics = (await this.#metrics?.data()) ?? [];
+  #sendMetrics(id: number): void {
+    const metrics = this.#metrics?.data() ?? [];
     this.#link.send({ type: 'metrics', id, metrics });
   }
 
@@ -219,7 +219,7 @@ class Worker {
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
     const cut = await drain.run(timeoutMs);
     await this.#pool?.close();
-    await this.#sendMetrics(0);
+    this.#sendMetrics(0);
     this.#exit(0, cut);
   }
 

@@ -4,7 +4,7 @@ import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import type { MetricData } from '../../src/server/protocol.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
-async function worker(calls: number, name = 'Greet'): Promise<readonly MetricData[]> {
+function worker(calls: number, name = 'Greet'): readonly MetricData[] {
   const metrics = new ProcessMetrics(['Greet'], {
     connections: () => 2,
     waiting: () => 0,
@@ -16,7 +16,7 @@ async function worker(calls: number, name = 'Greet'): Promise<readonly MetricDat
     metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });
   }
   // As it comes over the channel.
-  return JSON.parse(JSON.stringify(await metrics.data())) as readonly MetricData[];
+  return JSON.parse(JSON.stringify(metrics.data())) as readonly MetricData[];
 }
 
 function valueOf(text: string, series: string): number {
@@ -28,7 +28,7 @@ const TOTAL = 'svc_requests_total{function="Greet",route="call",status="200"}';
 const COUNT = 'svc_request_duration_seconds_count{function="Greet"}';
 
 it('adds up counters, histograms and gauges of all workers', async () => {
-  const text = await new MergedMetrics().text([await worker(3), await worker(4)], 2);
+  const text = await new MergedMetrics().text([worker(3), worker(4)], 2);
   expect(valueOf(text, TOTAL)).toBe(7);
   expect(valueOf(text, COUNT)).toBe(7);
   expect(valueOf(text, 'svc_request_duration_seconds_bucket{le="0.005",function="Greet"}')).toBe(7);
@@ -40,13 +40,13 @@ it('keeps the counters of workers that are gone, however many, and not their gau
   const metrics = new MergedMetrics();
   let last = 0;
   for (let gone = 1; gone <= 20; gone += 1) {
-    metrics.retire(await worker(2));
-    const total = valueOf(await metrics.text([await worker(1)], 1), TOTAL);
+    metrics.retire(worker(2));
+    const total = valueOf(await metrics.text([worker(1)], 1), TOTAL);
     expect(total).toBe(gone * 2 + 1);
     expect(total).toBeGreaterThan(last);
     last = total;
   }
-  expect(valueOf(await metrics.text([await worker(1)], 1), 'svc_connections')).toBe(2);
+  expect(valueOf(await metrics.text([worker(1)], 1), 'svc_connections')).toBe(2);
 });
 
 it('counts restarts and names the program', async () => {
@@ -61,6 +61,6 @@ it('counts restarts and names the program', async () => {
 });
 
 it('has one label for all functions that do not exist', async () => {
-  const text = await new MergedMetrics().text([await worker(1, 'Nope1'), await worker(1, 'Nope2')], 2);
+  const text = await new MergedMetrics().text([worker(1, 'Nope1'), worker(1, 'Nope2')], 2);
   expect(valueOf(text, TOTAL.replace('Greet', 'unknown'))).toBe(2);
 });

@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallReport } from '../../runtime/function/runtime.ts';
 import type { MetricData } from '../protocol.ts';
 import type { CallEnd, CallMetrics, FunctionRoute } from './call-metrics.ts';
+import { HistogramTable } from './histogram-table.ts';
+import { NumberTable } from './number-table.ts';
 
 /** From a local function to a long generation, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -26,84 +27,94 @@ export interface GaugeSources {
 
 /** The counters of one worker. Label values come from the program and from fixed lists, so their number is bounded. */
 export class ProcessMetrics implements CallMetrics {
-  readonly #registry = new Registry();
   readonly #functions: ReadonlySet<string>;
+  readonly #sources: GaugeSources;
   readonly #clients = new Set<string>();
-  readonly #inFlight = this.#gauge('svc_requests_in_flight', 'Calls and streams not yet answered completely', [
-    'route',
-  ]);
-  readonly #requests = this.#counter('svc_requests_total', 'Answered calls and streams', [
-    'function',
-    'route',
-    'status',
-  ]);
-  readonly #failures = this.#counter('svc_failures_total', 'Failed calls and streams by error code', [
-    'function',
-    'error',
-  ]);
-  readonly #duration = this.#histogram('svc_request_duration_seconds', 'Whole time of a request', DURATION_BUCKETS);
-  readonly #model = this.#histogram('svc_model_duration_seconds', 'Time spent waiting for models', DURATION_BUCKETS);
-  readonly #firstText = this.#histogram('svc_first_text_seconds', 'Time to the first model text', DURATION_BUCKETS);
-  readonly #overhead = this.#histogram('svc_overhead_seconds', 'Time that was not spent on models', OVERHEAD_BUCKETS);
-  readonly #tokens = this.#counter('svc_tokens_total', 'Tokens as told by providers', ['client', 'direction']);
-  readonly #attempts = this.#counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
-  readonly #replies = this.#counter('svc_replies_total', 'Replies by what parsing made of them', [
-    'function',
-    'outcome',
-  ]);
-  readonly #streamCuts = this.#counter('svc_stream_cuts_total', 'Streams cut since their reader took nothing', []);
+  readonly #delay = monitorEventLoopDelay({ resolution: 20 });
+  readonly #inFlight = new NumberTable('gauge', {
+    name: 'svc_requests_in_flight',
+    help: 'Calls and streams not yet answered completely',
+    labels: ['route'],
+  });
+  readonly #requests = counter('svc_requests_total', 'Answered calls and streams', ['function', 'route', 'status']);
+  readonly #failures = counter('svc_failures_total', 'Failed calls and streams by error code', ['function', 'error']);
+  readonly #duration = histogram('svc_request_duration_seconds', 'Whole time of a request', DURATION_BUCKETS);
+  readonly #model = histogram('svc_model_duration_seconds', 'Time spent waiting for models', DURATION_BUCKETS);
+  readonly #firstText = histogram('svc_first_text_seconds', 'Time to the first model text', DURATION_BUCKETS);
+  readonly #overhead = histogram('svc_overhead_seconds', 'Time that was not spent on models', OVERHEAD_BUCKETS);
+  readonly #tokens = counter('svc_tokens_total', 'Tokens as told by providers', ['client', 'direction']);
+  readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
+  readonly #replies = counter('svc_replies_total', 'Replies by what parsing made of them', ['function', 'outcome']);
+  readonly #streamCuts = counter('svc_stream_cuts_total', 'Streams cut since their reader took nothing', []);
 
   constructor(functionNames: readonly string[], sources: GaugeSources) {
     this.#functions = new Set(functionNames);
-    this.#live('svc_connections', 'Open connections of clients', sources.connections);
-    this.#live('svc_queue_length', 'Calls waiting for a place', sources.waiting);
-    this.#live('svc_parse_queue_length', 'Replies waiting for a parse thread', sources.parseQueue);
-    this.#live('svc_log_lines_dropped', 'Log lines that could not be written', sources.droppedLogLines);
-    this.#live('svc_memory_bytes', 'Resident memory of the workers', () => process.memoryUsage.rss());
-    const delay = monitorEventLoopDelay({ resolution: 20 });
-    delay.enable();
-    const lag = () => takeLag(delay);
-    this.#live('svc_event_loop_lag_seconds', 'Greatest lag since the last look, the worst worker', lag, 'max');
+    this.#sources = sources;
+    this.#delay.enable();
   }
 
   callStarted(route: FunctionRoute): void {
-    this.#inFlight.inc({ route });
+    this.#inFlight.add(1, route);
   }
 
   callEnded({ functionName, route, status, outcome, durationMs, report }: CallEnd): void {
     const name = this.#functions.has(functionName) ? functionName : UNKNOWN;
-    this.#inFlight.dec({ route });
-    this.#requests.inc({ function: name, route, status });
-    if (outcome !== 'ok') this.#failures.inc({ function: name, error: outcome });
-    this.#duration.observe({ function: name }, durationMs / 1000);
+    this.#inFlight.add(-1, route);
+    this.#requests.add(1, name, route, String(status));
+    if (outcome !== 'ok') this.#failures.add(1, name, outcome);
+    this.#duration.observe(durationMs / 1000, name);
     if (report !== undefined) this.#countReport(name, report, outcome, durationMs);
   }
 
   streamCut(): void {
-    this.#streamCuts.inc();
+    this.#streamCuts.add(1, '');
   }
 
-  async data(): Promise<readonly MetricData[]> {
-    return (await this.#registry.getMetricsAsJSON()) as unknown as readonly MetricData[];
+  /** All of them as they are now. */
+  data(): readonly MetricData[] {
+    const tables = [
+      this.#inFlight,
+      this.#requests,
+      this.#failures,
+      this.#duration,
+      this.#model,
+      this.#firstText,
+      this.#overhead,
+      this.#tokens,
+      this.#attempts,
+      this.#replies,
+      this.#streamCuts,
+    ];
+    return [...tables.map((table) => table.data()), ...this.#gauges()];
+  }
+
+  #gauges(): readonly MetricData[] {
+    const { connections, waiting, parseQueue, droppedLogLines } = this.#sources;
+    return [
+      gauge('svc_connections', 'Open connections of clients', connections()),
+      gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
+      gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
+      gauge('svc_log_lines_dropped', 'Log lines that could not be written', droppedLogLines()),
+      gauge('svc_memory_bytes', 'Resident memory of the workers', process.memoryUsage.rss()),
+      { ...gauge(LAG, 'Greatest lag since the last look, the worst worker', takeLag(this.#delay)), aggregator: 'max' },
+    ];
   }
 
   #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {
-    if (report.attempts.length > 0) this.#model.observe({ function: name }, report.modelMs / 1000);
-    this.#overhead.observe({ function: name }, Math.max(0, durationMs - report.modelMs) / 1000);
-    if (report.firstTextMs !== undefined) this.#firstText.observe({ function: name }, report.firstTextMs / 1000);
-    for (const attempt of report.attempts) {
-      this.#attempts.inc({ client: this.#clientLabel(attempt.client), outcome: attempt.outcome });
-    }
+    if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name);
+    this.#overhead.observe(Math.max(0, durationMs - report.modelMs) / 1000, name);
+    if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name);
+    for (const attempt of report.attempts) this.#attempts.add(1, this.#clientLabel(attempt.client), attempt.outcome);
     const parsed = parseOutcome(report, outcome);
-    if (parsed !== undefined) this.#replies.inc({ function: name, outcome: parsed });
+    if (parsed !== undefined) this.#replies.add(1, name, parsed);
     this.#countTokens(report);
   }
 
   #countTokens({ client, usage }: CallReport): void {
     if (client === undefined) return;
     const label = this.#clientLabel(client);
-    if (usage.inputTokens !== undefined) this.#tokens.inc({ client: label, direction: 'input' }, usage.inputTokens);
-    if (usage.outputTokens !== undefined) this.#tokens.inc({ client: label, direction: 'output' }, usage.outputTokens);
+    if (usage.inputTokens !== undefined) this.#tokens.add(usage.inputTokens, label, 'input');
+    if (usage.outputTokens !== undefined) this.#tokens.add(usage.outputTokens, label, 'output');
   }
 
   #clientLabel(client: string): string {
@@ -112,28 +123,20 @@ export class ProcessMetrics implements CallMetrics {
     this.#clients.add(client);
     return client;
   }
+}
 
-  #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.#registry] });
-  }
+const LAG = 'svc_event_loop_lag_seconds';
 
-  #gauge<L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> {
-    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
-  }
+function counter(name: string, help: string, labels: readonly string[]): NumberTable {
+  return new NumberTable('counter', { name, help, labels });
+}
 
-  #histogram(name: string, help: string, buckets: number[]): Histogram<'function'> {
-    return new Histogram({ name, help, buckets, labelNames: ['function'], registers: [this.#registry] });
-  }
+function histogram(name: string, help: string, bounds: readonly number[]): HistogramTable {
+  return new HistogramTable({ name, help, labels: ['function'] }, bounds);
+}
 
-  #live(name: string, help: string, read: () => number, aggregator: 'sum' | 'max' = 'sum'): void {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      aggregator,
-      registers: [this.#registry],
-      collect: () => gauge.set(read()),
-    });
-  }
+function gauge(name: string, help: string, value: number): MetricData {
+  return { name, help, type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value }] };
 }
 
 /** Undefined when no reply was parsed. */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
 import { FunctionLibrary } from './runtime/library/function-library.ts';
@@ -11,18 +12,30 @@ export { FunctionLibrary } from './runtime/library/function-library.ts';
 export type { CallSettings, LibraryOptions } from './runtime/library/function-library.ts';
 export type { Attempt, Failure, FailureCode, FaultAt } from './runtime/function/failure.ts';
 
+/** The version of this package. */
+export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;
+
 export interface LoadOptions extends LibraryOptions {
   /** Directory of definition files (`*.svc`, `*.baml`), read with all below it. */
   readonly from: string;
 }
 
 /**
- * Compiles the definition files of a directory and gives their functions, ready to be called.
+ * Compiles the definition files of a directory and gives their functions, ready to be called. It works at once, and
+ * `await loadFunctions(…)` gives the same.
  *
  * ```ts
+ * import { ClientRegistry, loadFunctions } from 'svc';
+ *
  * const functions = loadFunctions({ from: './svc_src', env: process.env });
- * const resume = await functions.call('ExtractResume', { text: '…' });
- * for await (const event of functions.stream('ExtractResume', { text: '…' })) console.log(event);
+ * const text = 'Ada Lovelace, ada@example.com, wrote the first program';
+ * const resume = await functions.call('ExtractResume', { resume: text });
+ * console.log(resume);
+ *
+ * const clientRegistry = new ClientRegistry().addLlmClient('Mine', 'offline', { latency_ms: 1 }).setPrimary('Mine');
+ * for await (const event of functions.stream('ExtractResume', { resume: text }, { clientRegistry })) {
+ *   if (event.type === 'final') console.log(event.value);
+ * }
  * await functions.close();
  * ```
  *
@@ -32,7 +45,7 @@ export function loadFunctions(options: LoadOptions): FunctionLibrary {
   const files = readSources(options.from);
   if (!files.ok) throw new DefinitionError([files.failure]);
   const { diagnostics, program } = compile(files.value, {
-    version: '0.0.0',
+    version: VERSION,
     versionCheck: false,
     beta: true,
     apiKey: false,

@@ -24,6 +24,7 @@ import { reservedNames } from './rules/reserved-names.ts';
 import { retryPolicies } from './rules/retry-policies.ts';
 import { skippedFields } from './rules/skipped-fields.ts';
 import { strategies } from './rules/strategies.ts';
+import { builtTypes } from './rules/built-types.ts';
 import { tests } from './rules/tests.ts';
 import { unionMembers } from './rules/union-members.ts';
 import { uniqueAttributes } from './rules/unique-attributes.ts';
@@ -68,4 +69,5 @@ export const RULES: readonly Rule[] = [
   retryPolicies,
   generators,
   tests,
+  builtTypes,
 ];

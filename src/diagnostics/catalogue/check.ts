@@ -266,6 +266,17 @@ const BLOCKS = {
     (p) => `The ${p.owner} has no parameter "${p.name}".`,
     (p) => p.suggestion,
   ),
+  'check/test-argument-type': warning<InBlock & { readonly expected: string }>(
+    (p) => `This value for "${p.name}" does not fit the ${p.owner}, which takes ${p.expected} here.`,
+  ),
+  'check/unknown-built-type': warning<Suggested>(
+    (p) => `There is no type "${p.name}".`,
+    (p) => p.suggestion || 'Declare it, here or outside of the test.',
+  ),
+  'check/duplicate-built-type': warning<Named>(
+    (p) => `This test defines "${p.name}" twice.`,
+    () => 'Make it one definition.',
+  ),
   'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
 };
 

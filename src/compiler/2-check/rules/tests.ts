@@ -2,6 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { valueMisfit } from '../value-misfit.ts';
 
 /** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
 export const tests: Rule = (context) => {
@@ -26,15 +27,23 @@ function reportUnknown({ scope, report, suggest }: CheckContext, span: TypeNode[
   report('check/unknown-tested-function', span, { name, suggestion: suggest(name, scope.functions.keys()) });
 }
 
-function checkArguments({ report, suggest }: CheckContext, test: TestNode, node: FunctionNode): void {
+function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode, node: FunctionNode): void {
   // Where a test could not be read whole, what is missing may be there.
   const isComplete = test.broken !== true;
   const owner = `function "${node.name.text}"`;
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
   const names = node.parameters.map((parameter) => parameter.name.text);
-  for (const { key } of entries) {
-    if (names.includes(key.text)) continue;
+  for (const { key, value } of entries) {
+    if (names.includes(key.text)) {
+      const type = node.parameters.find(({ name }) => name.text === key.text)?.type;
+      // What a `type_builder` adds to types is not known here.
+      if (type === undefined || value === undefined || test.types.length > 0) continue;
+      const misfit = valueMisfit(value, type, scope);
+      const params = { name: key.text, owner, expected: misfit?.expected ?? '' };
+      if (misfit !== undefined) report('check/test-argument-type', misfit.span, params);
+      continue;
+    }
     const suggestion = suggest(key.text, names);
     report('check/unknown-test-argument', key.span, { name: key.text, owner, suggestion });
   }

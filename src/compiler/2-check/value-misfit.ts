@@ -1,0 +1,126 @@
+import type { Span } from '../../diagnostics/span.ts';
+import type { ClassNode, EnumNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
+import { MEDIA } from './build/build-type.ts';
+import { hasAttribute } from './build/text-of.ts';
+import type { Scope } from './scope.ts';
+
+/** Where a value does not fit its type, and what would: `a number`. */
+export interface Misfit {
+  readonly span: Span;
+  readonly expected: string;
+}
+
+/**
+ * Comparisons of a value with a type. Nested unions double them with each level, and aliases that stand for each other
+ * never end: what is beyond this fits.
+ */
+const MAX_STEPS = 2000;
+
+/**
+ * The first place where a written value certainly does not fit a type. What cannot be known here (variables, names that
+ * nobody declares, what could not be read) fits.
+ */
+export function valueMisfit(value: ValueNode, type: TypeNode, scope: Scope): Misfit | undefined {
+  return new Fit(scope).misfit(value, type);
+}
+
+class Fit {
+  readonly #scope: Scope;
+  #steps = 0;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  misfit(value: ValueNode, type: TypeNode): Misfit | undefined {
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS) return undefined;
+    if (value.kind === 'env' || value.kind === 'expression' || value.kind === 'broken') return undefined;
+    switch (type.kind) {
+      case 'name':
+        return this.#named(value, type.name);
+      case 'literal':
+        return plainOf(value) === type.value ? undefined : wanted(value, JSON.stringify(type.value));
+      case 'optional':
+        return value.kind === 'null' ? undefined : this.misfit(value, type.type);
+      case 'list':
+        if (value.kind !== 'list') return wanted(value, 'a list');
+        return first(value.items, (item) => this.misfit(item, type.element));
+      case 'map':
+        if (value.kind !== 'map') return wanted(value, 'a map');
+        return first(value.entries, (entry) => entry.value && this.misfit(entry.value, type.value));
+      case 'union':
+        return this.#union(value, type.members);
+      case 'tuple':
+      case 'broken':
+        return undefined;
+    }
+  }
+
+  /** With one member besides null, what that one misses says more than that nothing fits. */
+  #union(value: ValueNode, members: readonly TypeNode[]): Misfit | undefined {
+    const misfits = members.map((member) => this.misfit(value, member));
+    if (misfits.includes(undefined)) return undefined;
+    const others = misfits.filter((_, index) => !members.slice(index, index + 1).some(isNull));
+    return others.length === 1 ? others[0] : wanted(value, 'one of the types of the union');
+  }
+
+  #named(value: ValueNode, name: string): Misfit | undefined {
+    const expected = EXPECTED.get(name);
+    if (expected !== undefined) return expected.fits(value) ? undefined : wanted(value, expected.text);
+    if (MEDIA.some((kind) => kind === name)) {
+      return value.kind === 'map' ? undefined : wanted(value, 'a map with a url, a file or a base64 text');
+    }
+    const { classes, enums, aliases } = this.#scope;
+    const alias = aliases.get(name);
+    if (alias !== undefined) return this.misfit(value, alias.type);
+    const classNode = classes.get(name);
+    if (classNode !== undefined) return this.#members(value, classNode);
+    const enumNode = enums.get(name);
+    return enumNode === undefined ? undefined : valueOfEnum(value, enumNode);
+  }
+
+  /** Fields that are not declared are ignored when a function is called, so they are here. */
+  #members(value: ValueNode, node: ClassNode): Misfit | undefined {
+    if (value.kind !== 'map') return wanted(value, `a map with the fields of class "${node.name.text}"`);
+    return first(value.entries, (entry) => {
+      const type = node.fields.find((field) => field.name.text === entry.key.text)?.type;
+      return type === undefined || entry.value === undefined ? undefined : this.misfit(entry.value, type);
+    });
+  }
+}
+
+const EXPECTED: ReadonlyMap<string, { readonly text: string; readonly fits: (value: ValueNode) => boolean }> = new Map([
+  ['string', { text: 'a text', fits: ({ kind }) => kind === 'string' || kind === 'raw-string' }],
+  ['int', { text: 'a whole number', fits: (value) => value.kind === 'number' && Number.isInteger(value.value) }],
+  ['float', { text: 'a number', fits: ({ kind }) => kind === 'number' }],
+  ['bool', { text: 'true or false', fits: ({ kind }) => kind === 'boolean' }],
+  ['null', { text: 'null', fits: ({ kind }) => kind === 'null' }],
+]);
+
+function isNull(type: TypeNode): boolean {
+  return type.kind === 'name' && type.name === 'null';
+}
+
+function valueOfEnum(value: ValueNode, node: EnumNode): Misfit | undefined {
+  const isOpen = hasAttribute(node.attributes, 'dynamic') || node.broken === true;
+  const isValue = node.values.some(({ name }) => name.text === plainOf(value));
+  return isOpen || isValue ? undefined : wanted(value, `a value of enum "${node.name.text}"`);
+}
+
+function plainOf(value: ValueNode): unknown {
+  if (value.kind === 'raw-string') return value.raw.trim();
+  return value.kind === 'string' || value.kind === 'number' || value.kind === 'boolean' ? value.value : undefined;
+}
+
+function wanted(value: ValueNode, expected: string): Misfit {
+  return { span: value.span, expected };
+}
+
+function first<T>(items: readonly T[], misfitOf: (item: T) => Misfit | undefined): Misfit | undefined {
+  for (const item of items) {
+    const misfit = misfitOf(item);
+    if (misfit !== undefined) return misfit;
+  }
+  return undefined;
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES, RESUME_REPLY, RESUME_VALUE } from '../e2e/definitions.ts';
+
+const CALLS = 10_000;
+const CONCURRENCY = 64;
+const TEXT = JSON.stringify({ text: 'Ada' });
+
+/** Programs of the operating system: they have to be installed. */
+const GATEWAYS = [
+  { name: 'nginx', program: '/usr/sbin/nginx', file: 'nginx.conf', flags: ['-c'] },
+  { name: 'HAProxy', program: '/usr/sbin/haproxy', file: 'haproxy.cfg', flags: ['-db', '-f'] },
+] as const;
+
+interface Gateway {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+let fake: FakeProvider;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+
+afterAll(() => fake.close());
+
+/** Runs the gateway with its file of this folder, in front of the server. */
+async function startGateway(of: (typeof GATEWAYS)[number], server: RunningServer): Promise<Gateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
+  const port = await freePort();
+  const text = readFileSync(new URL(of.file, import.meta.url), 'utf8');
+  const filled = text
+    .replaceAll('FOLDER', folder)
+    .replaceAll('LISTEN', `127.0.0.1:${port}`)
+    .replaceAll('SERVER', `127.0.0.1:${server.port}`);
+  writeFileSync(join(folder, of.file), filled);
+  const child = spawn(of.program, [...of.flags, join(folder, of.file)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const url = `http://127.0.0.1:${port}`;
+  const output = outputOf(child);
+  await waitUntil(`${of.name} to answer`, () => answers(url)).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw new Error(output(), { cause: error });
+  });
+  return {
+    url,
+    stop: async () => {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function outputOf(child: ChildProcess): () => string {
+  let output = '';
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  return () => output;
+}
+
+function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** A call on a connection of the agent: the body when the status is 200, otherwise what went wrong. */
+function call(url: string, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json', 'content-length': TEXT.length };
+    const sent = request(`${url}/call/ExtractResume`, { method: 'POST', agent, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('error', (error) => resolve(error.message));
+      response.on('end', () => resolve(response.statusCode === 200 ? body : `status ${response.statusCode}: ${body}`));
+    });
+    sent.on('error', (error) => resolve(error.message));
+    sent.end(TEXT);
+  });
+}
+
+/** What was answered other than the value, over all calls. */
+async function callMany(url: string): Promise<readonly string[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
+  const wanted = JSON.stringify(RESUME_VALUE);
+  const wrong: string[] = [];
+  let left = CALLS;
+  const loop = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const answer = await call(url, agent);
+      if (answer !== wanted) wrong.push(answer);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, loop));
+  agent.destroy();
+  return wrong;
+}
+
+describe.each(['uws', 'node'])('transport %s', (transport) => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test' };
+    server = await startServer({ files: RESUME_FILES, flags: ['--transport', transport, '--log-level', 'warn'], env });
+  });
+
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+  });
+
+  describe.each(GATEWAYS)('behind $name', (program) => {
+    let gateway: Gateway;
+
+    beforeAll(async () => {
+      gateway = await startGateway(program, server);
+    });
+
+    afterAll(() => gateway.stop());
+
+    test('10,000 calls at 64 at once are all answered', async () => {
+      fake.answer(reply(RESUME_REPLY));
+      const started = performance.now();
+      expect(await callMany(gateway.url)).toEqual([]);
+      const seconds = (performance.now() - started) / 1000;
+      console.log(`${program.name}, ${transport}: ${CALLS} calls in ${seconds.toFixed(1)} s, none failed`);
+    });
+
+    test('partial results of eight streams arrive as they are made', async () => {
+      fake.answer(reply(RESUME_REPLY, { chunkSize: 8, delayMs: 40 }));
+      const streams = Array.from({ length: 8 }, () =>
+        readStream(`${gateway.url}/stream/ExtractResume`, { text: 'Ada' }),
+      );
+      for (const { status, messages } of await Promise.all(streams)) {
+        expect(status).toBe(200);
+        expect(messages.at(-1)?.data).toEqual({ final_result: RESUME_VALUE });
+        const times = messages.map((message) => message.atMs);
+        // The model takes some 1.6 s from its first text to its last: buffered, all would come at once.
+        expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
+        expect(new Set(times.map((time) => Math.round(time / 25))).size).toBeGreaterThan(8);
+      }
+    });
+
+    test('a caller that leaves a stream cancels the call to the model', async () => {
+      fake.clear();
+      fake.answer(reply(RESUME_REPLY, { chunkSize: 1, delayMs: 50 }));
+      const abort = new AbortController();
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: TEXT, signal: abort.signal };
+      const response = await fetch(`${gateway.url}/stream/ExtractResume`, init);
+      await response.body?.getReader().read();
+      const at = performance.now();
+      abort.abort();
+      await waitUntil('the call to the model to be cut', () => fake.abandoned.length === 1, 2000);
+      expect((fake.abandoned[0]?.at ?? Infinity) - at).toBeLessThan(250);
+    });
+  });
+});

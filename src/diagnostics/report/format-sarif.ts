@@ -34,7 +34,7 @@ function location(span: Span, places: Places): object {
   const { start, end } = places.place(span);
   return {
     physicalLocation: {
-      artifactLocation: { uri: encodeURI(span.file) },
+      artifactLocation: { uri: span.file.split('/').map(encodeURIComponent).join('/') },
       region: {
         startLine: start.line,
         startColumn: start.column,

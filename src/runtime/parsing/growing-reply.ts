@@ -23,6 +23,8 @@ export class GrowingReply implements ReplyStream {
   /** The first candidate that the list has not seen. */
   #joinedTo = 0;
   readonly #text = new GrowingText();
+  /** What has arrived since the last partial: read at one go, when the next one is asked for. */
+  #unread = new GrowingText();
   #last: string | undefined = undefined;
   #candidate = 0;
   #settled = false;
@@ -37,7 +39,7 @@ export class GrowingReply implements ReplyStream {
 
   push(piece: string): void {
     this.#text.append(piece);
-    if (this.#type.text === 'no' && this.#type.hasComposite) this.#finder.push(piece);
+    this.#unread.append(piece);
   }
 
   takePartial(): string | undefined {
@@ -54,7 +56,9 @@ export class GrowingReply implements ReplyStream {
   }
 
   finish(): ParseOutcome {
-    this.#finder = new CandidateFinder(); // lets go of what was read, before the whole is read once more
+    // Lets go of what was read, before the whole is read once more.
+    this.#finder = new CandidateFinder();
+    this.#unread = new GrowingText();
     return this.#parser.parse(this.#text.text);
   }
 
@@ -66,6 +70,9 @@ export class GrowingReply implements ReplyStream {
   }
 
   #partialValue(): string | undefined {
+    if (!this.#type.hasComposite) return undefined;
+    this.#finder.push(this.#unread.text);
+    this.#unread = new GrowingText();
     const { candidates } = this.#finder;
     if (this.#isJoined) return this.#joinedPartial();
     while (this.#candidate < Math.min(candidates.length, MAX_TRIED)) {

@@ -13,7 +13,7 @@ export interface ReplyParser {
 }
 
 export interface ReplyStream {
-  /** Takes the next piece; costs time proportional to the piece. */
+  /** Takes the next piece: it is only kept until a partial is asked for. */
   push(piece: string): void;
   /**
    * The newest partial value as JSON text, or undefined when there is none yet or it equals the last one taken.

@@ -365,7 +365,9 @@ class ObjectProgress {
     if (item === undefined) return undefined;
     const partial = field.plan.show(item);
     if (partial.json === undefined || (partial.hollow && field.streamNotNull)) return undefined;
-    if (item.complete) this.#finished[index] = partial;
+    if (!item.complete) return partial;
+    item.forget();
+    this.#finished[index] = partial;
     return partial;
   }
 }

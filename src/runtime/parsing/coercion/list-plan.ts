@@ -192,6 +192,7 @@ class ListProgress {
       const item = items[this.#written];
       if (item === undefined || !item.complete) break;
       this.#json.append(this.#next(item));
+      item.forget();
     }
     const open = items[this.#written];
     return `[${this.#json.text}${open === undefined ? '' : this.#next(open)}]`;

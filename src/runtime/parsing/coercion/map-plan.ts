@@ -150,6 +150,7 @@ class MapProgress {
     const { items } = this.#node;
     for (; this.#written < items.length && items[this.#written]?.complete === true; this.#written += 1) {
       this.#json.append(this.#next(this.#written, true));
+      items[this.#written]?.forget();
     }
     return `{${this.#json.text}${this.#next(this.#written, false)}}`;
   }

@@ -117,6 +117,11 @@ export class ValueNode {
   remember(key: object, result: unknown): void {
     this.#memo = { key, result, next: this.#memo };
   }
+
+  /** Lets go of what is remembered, once the value is written into the one around it. */
+  forget(): void {
+    this.#memo = undefined;
+  }
 }
 
 export function stringNode(text: string): ValueNode {

@@ -98,14 +98,16 @@ export class HttpModelClient implements ModelClient {
     exchange.prepares(cancellation);
     const guard = request.privateUrls ? 'not-link-local' : 'public-only';
     const messages = await inlineMedia(request.messages, mediaHandling, (url) =>
-      fetchMedia(url, { pools, guard, deadlineAt: request.deadlineAt, cancellation }),
+      fetchMedia(url, { pools, guard, cancellation }),
     );
     this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages);
   }
 
   #start(exchange: HttpModelExchange, call: CallResult | Promise<CallResult>): void {
-    if (call instanceof Promise) void call.then((made) => this.#start(exchange, made));
-    else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
+    if (call instanceof Promise) {
+      exchange.prepares(new Cancellation());
+      void call.then((made) => this.#start(exchange, made));
+    } else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
     else
       queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
   }

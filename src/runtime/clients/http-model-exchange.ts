@@ -36,6 +36,9 @@ const GATHER_MS = 20;
 /** A read larger than this is no trickle: there is more to come, and waiting gains nothing. */
 const TRICKLE_BYTES = 4096;
 
+/** setTimeout takes 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const TOO_LARGE: HttpFault = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
 const DAMAGED: HttpFault = { kind: 'network', message: 'an event of its stream has a wrong checksum' };
 
@@ -51,6 +54,8 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   /** The response says where its body ends; without that, a cut looks like an end. */
   #framed = false;
   #preparation: Cancellation | undefined;
+  #preparing: NodeJS.Timeout | undefined;
+  readonly #startedAt = performance.now();
   #flushing = false;
   #readAt = 0;
   #readBytes = 0;
@@ -63,14 +68,18 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 
   start(upstream: Upstream, call: HttpCall): void {
     if (this.#over) return;
+    clearTimeout(this.#preparing);
     const { limits, deadlineAt, streamed } = this.#parts;
     this.#exchange = new HttpExchange({ upstream, call, limits, deadlineAt, streamed }, this);
     this.#exchange.start();
   }
 
-  /** Before anything is sent: what has to be cancelled with it. */
+  /** Something has to be fetched before the request can be sent: it ends with the call, or when its time is over. */
   prepares(preparation: Cancellation): void {
+    clearTimeout(this.#preparing);
     this.#preparation = preparation;
+    const left = Math.max(0, this.#parts.deadlineAt - performance.now()) + 1;
+    this.#preparing = setTimeout(() => this.#tooLate(), Math.min(left, LONGEST_TIMER_MS));
   }
 
   /** Ends it before anything was sent. */
@@ -170,8 +179,14 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     }, GATHER_MS);
   }
 
+  #tooLate(): void {
+    this.#preparation?.cancel('the time of the whole call is over');
+    this.failed({ kind: 'timeout', timer: 'total', afterMs: Math.round(performance.now() - this.#startedAt) });
+  }
+
   #close(): void {
     this.#over = true;
+    clearTimeout(this.#preparing);
     clearTimeout(this.#gathering);
   }
 

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { ConnectionPools } from '../../../src/runtime/clients/http/connection-pools.ts';
 import { fetchMedia } from '../../../src/runtime/clients/http/fetch-media.ts';
-import { clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import type { ModelClient } from '../../../src/runtime/clients/model-client.ts';
+import type { Message } from '../../../src/runtime/prompt/message.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { head, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
 const services = testServices();
@@ -25,13 +27,27 @@ async function until(condition: () => boolean): Promise<void> {
 
 const DEADLINE_MS = 10_000;
 
+/** A client that is sent images inline. */
+function inlining(): ModelClient {
+  const options = { base_url: `${fake.url}/v1`, media_url_handler: { image: 'send_base64' } };
+  return makeClient(clientDefinition('openai-generic', options), services);
+}
+
+function withImage(): readonly Message[] {
+  const source = { kind: 'url', url: `${fake.url}/a.png` } as const;
+  return [{ role: 'user', parts: [{ kind: 'media', media: 'image', source }] }];
+}
+
+const stalled: Behaviour = async (_request, wire) => {
+  while (!wire.gone) await sleep(5);
+};
+
 test('media come as base64, with the type that the server names', async () => {
   fake.answer(status(200, 'hello', { 'content-type': 'image/png; x=1' }));
   const pools = new ConnectionPools();
   const fetched = await fetchMedia(`${fake.url}/a.png`, {
     pools,
     guard: 'not-link-local',
-    deadlineAt: performance.now() + DEADLINE_MS,
     cancellation: new Cancellation(),
   });
   expect(fetched).toEqual({ ok: true, value: { data: 'aGVsbG8=', mediaType: 'image/png' } });
@@ -43,24 +59,12 @@ test('who leaves while media are downloaded ends the download, and the model is 
     wire.write(`${head(200, { 'content-length': '1000000' })}begin`);
     while (!wire.gone) await sleep(5);
   });
-  const client = makeClient(
-    clientDefinition('openai-generic', {
-      base_url: `${fake.url}/v1`,
-      media_url_handler: { image: 'send_base64' },
-    }),
-    services,
-  );
   const told: unknown[] = [];
-  const exchange = client.ask(
+  const exchange = inlining().ask(
     {
       functionName: 'Fn',
       args: {},
-      messages: [
-        {
-          role: 'user',
-          parts: [{ kind: 'media', media: 'image', source: { kind: 'url', url: `${fake.url}/a.png` } }],
-        },
-      ],
+      messages: withImage(),
       streamed: false,
       deadlineAt: performance.now() + DEADLINE_MS,
       privateUrls: true,
@@ -73,4 +77,23 @@ test('who leaves while media are downloaded ends the download, and the model is 
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
   expect(fake.requests.map((each) => each.path)).toEqual(['/a.png']);
   expect(told).toEqual([]);
+});
+
+test('the deadline of a call holds while media are downloaded', async () => {
+  fake.answer(stalled);
+  const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 100 });
+  expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
+  await until(() => fake.abandoned.length === 1);
+  expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
+});
+
+test('the deadline of a call holds while a token is fetched', async () => {
+  fake.answer(stalled);
+  const definition = clientDefinition('vertex-ai', { model: 'm', base_url: fake.url });
+  const client = makeClient(definition, services, { GCE_METADATA_HOST: new URL(fake.url).host });
+  const { result } = await ask(client, { deadlineMs: 100 });
+  expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
+  expect(fake.requests.map((each) => each.path)).toEqual([
+    '/computeMetadata/v1/instance/service-accounts/default/token',
+  ]);
 });

@@ -19,8 +19,7 @@ export interface MediaFetching {
   readonly pools: ConnectionPools;
   /** URLs of media come from arguments, so they are never trusted. */
   readonly guard: AddressGuard;
-  readonly deadlineAt: number;
-  /** Ends the download. */
+  /** Ends the download, as the end of its call does. */
   readonly cancellation: Cancellation;
 }
 
@@ -54,8 +53,7 @@ class Download {
     this.#host = target.host;
     const call = { method: 'GET', path: target.pathname + target.search, headers: HEADERS, body: '' } as const;
     const upstream = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
-    const { deadlineAt } = fetching;
-    this.#exchange = new HttpExchange({ upstream, call, limits: LIMITS, deadlineAt, streamed: false }, this);
+    this.#exchange = new HttpExchange({ upstream, call, limits: LIMITS, deadlineAt: Infinity, streamed: false }, this);
     this.#forget = fetching.cancellation.onCancel((reason) => {
       this.#exchange.cancel();
       this.#resolve(err(reason));

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../base/canonical-json.ts';
 import type { Program } from './program.ts';
 
-/** The hash of a program: SHA-256 in hex over the canonical JSON of everything in it but the hash itself. */
+/**
+ * The hash of a program: SHA-256 in hex over the JSON of everything in it but the hash itself. Members count in their
+ * order: the compiler makes the same program in the same order, and JSON keeps it.
+ */
 export function programHash(program: Omit<Program, 'hash'>): string {
   return createHash('sha256')
-    .update(canonicalJson({ ...program, hash: undefined }))
+    .update(JSON.stringify({ ...program, hash: undefined }))
     .digest('hex');
 }

@@ -1,4 +1,5 @@
 import type { DeclarationNode, DocumentNode } from '../1-parse/syntax-nodes.ts';
+import { testedFunctions } from './tested-functions.ts';
 
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
@@ -15,6 +16,8 @@ export class Scope {
   /** Functions whose body is code; they are not served. */
   readonly workflows: ReadonlyMap<string, NodeOfKind<'workflow'>>;
   readonly tests: readonly NodeOfKind<'test'>[];
+  /** The tests of each function, by its name. */
+  readonly testsOf: ReadonlyMap<string, readonly NodeOfKind<'test'>[]>;
   readonly generators: readonly NodeOfKind<'generator'>[];
   /** In the order of files and lines. */
   readonly declarations: readonly DeclarationNode[];
@@ -30,6 +33,7 @@ export class Scope {
     this.retryPolicies = byName(this.ofKind('retry_policy'));
     this.workflows = byName(this.ofKind('workflow'));
     this.tests = this.ofKind('test');
+    this.testsOf = byTestedFunction(this.tests);
     this.generators = this.ofKind('generator');
   }
 
@@ -51,5 +55,17 @@ export class Scope {
 function byName<T extends DeclarationNode>(nodes: readonly T[]): ReadonlyMap<string, T> {
   const map = new Map<string, T>();
   for (const node of nodes) if (!map.has(node.name.text)) map.set(node.name.text, node);
+  return map;
+}
+
+function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<string, readonly NodeOfKind<'test'>[]> {
+  const map = new Map<string, NodeOfKind<'test'>[]>();
+  for (const test of tests) {
+    for (const name of testedFunctions(test)) {
+      const known = map.get(name);
+      if (known === undefined) map.set(name, [test]);
+      else known.push(test);
+    }
+  }
   return map;
 }

@@ -1,5 +1,5 @@
 import type { Span } from '../../diagnostics/span.ts';
-import type { ClassNode, EnumNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
+import type { ClassNode, EntryNode, EnumNode, FunctionNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { MEDIA } from './build/build-type.ts';
 import { hasAttribute } from './build/text-of.ts';
 import type { Scope } from './scope.ts';
@@ -20,8 +20,14 @@ const MAX_STEPS = 2000;
  * The first place where a written value certainly does not fit a type. What cannot be known here (variables, names that
  * nobody declares, what could not be read) fits.
  */
-export function valueMisfit(value: ValueNode, type: TypeNode, scope: Scope): Misfit | undefined {
+function valueMisfit(value: ValueNode, type: TypeNode, scope: Scope): Misfit | undefined {
   return new Fit(scope).misfit(value, type);
+}
+
+/** The same for an argument of a function; one that is not declared has a diagnostic of its own. */
+export function argumentMisfit({ key, value }: EntryNode, node: FunctionNode, scope: Scope): Misfit | undefined {
+  const type = node.parameters.find(({ name }) => name.text === key.text)?.type;
+  return type === undefined || value === undefined ? undefined : valueMisfit(value, type, scope);
 }
 
 class Fit {

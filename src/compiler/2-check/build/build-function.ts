@@ -3,6 +3,8 @@ import type { FunctionExample, FunctionType, ParameterType, TemplateStringType }
 import type { Template } from '../../../schema/template.ts';
 import type { FunctionNode, ParameterNode, TemplateStringNode, TestNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
+import type { Scope } from '../scope.ts';
+import { argumentMisfit } from '../value-misfit.ts';
 import { plainEntries } from './build-plain-value.ts';
 import type { TypeBuilder } from './build-type.ts';
 import { textOf, valueOf } from './text-of.ts';
@@ -16,7 +18,7 @@ export function buildFunction(node: FunctionNode, types: TypeBuilder, context: C
     client: textOf(valueOf(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
     ...(documentation !== undefined && { documentation }),
-    examples: context.scope.tests.flatMap((test) => exampleOf(test, node.name.text)),
+    examples: (context.scope.testsOf.get(node.name.text) ?? []).flatMap((test) => exampleOf(test, node, context.scope)),
   };
 }
 
@@ -29,12 +31,6 @@ export function buildTemplateString(
   return { name: node.name.text, parameters: buildParameters(node.parameters, types), template };
 }
 
-/** Names of the functions that a test is for. */
-export function testedFunctions(test: TestNode): readonly string[] {
-  const functions = valueOf(test.entries, 'functions');
-  return functions?.kind === 'list' ? functions.items.flatMap((item) => textOf(item) ?? []) : [];
-}
-
 function buildParameters(nodes: readonly ParameterNode[], types: TypeBuilder): readonly ParameterType[] {
   return nodes.map((node) => ({ name: node.name.text, type: types.build(node.type, node.attributes) }));
 }
@@ -45,10 +41,11 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
   return { file: node.span.file, body: [] };
 }
 
-/** Only arguments that are plain JSON make an example: no environment, no expressions. */
-function exampleOf(test: TestNode, functionName: string): readonly FunctionExample[] {
-  if (!testedFunctions(test).includes(functionName)) return [];
+/** Only arguments that fit and are plain JSON make an example: no environment, no expressions. */
+function exampleOf(test: TestNode, node: FunctionNode, scope: Scope): readonly FunctionExample[] {
   const args = valueOf(test.entries, 'args');
+  const entries = args?.kind === 'map' ? args.entries : [];
+  if (entries.some((entry) => argumentMisfit(entry, node, scope) !== undefined)) return [];
   const plain: JsonObject | undefined = args?.kind === 'map' ? plainEntries(args.entries) : undefined;
   return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
 }

@@ -2,7 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { valueMisfit } from '../value-misfit.ts';
+import { argumentMisfit } from '../value-misfit.ts';
 
 /** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
 export const tests: Rule = (context) => {
@@ -34,12 +34,11 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
   const names = node.parameters.map((parameter) => parameter.name.text);
-  for (const { key, value } of entries) {
+  for (const entry of entries) {
+    const { key } = entry;
     if (names.includes(key.text)) {
-      const type = node.parameters.find(({ name }) => name.text === key.text)?.type;
       // What a `type_builder` adds to types is not known here.
-      if (type === undefined || value === undefined || test.types.length > 0) continue;
-      const misfit = valueMisfit(value, type, scope);
+      const misfit = test.types.length === 0 ? argumentMisfit(entry, node, scope) : undefined;
       const params = { name: key.text, owner, expected: misfit?.expected ?? '' };
       if (misfit !== undefined) report('check/test-argument-type', misfit.span, params);
       continue;

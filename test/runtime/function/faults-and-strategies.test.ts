@@ -17,7 +17,7 @@ let fake: FakeProvider;
 let runtime: FunctionRuntime;
 
 function client(name: string, more = ''): string {
-  return `client<llm> ${name} {\n  provider openai-generic\n  ${more}\n  options {\n    model "${name}"\n    base_url env.URL\n    http {\n      request_timeout_ms 150\n      idle_timeout_ms 80\n    }\n  }\n}\n`;
+  return `client<llm> ${name} {\n  provider openai-generic\n  ${more}\n  options {\n    model "${name}"\n    base_url env.URL\n    http {\n      request_timeout_ms 600\n      idle_timeout_ms 400\n    }\n  }\n}\n`;
 }
 
 const FILES = `

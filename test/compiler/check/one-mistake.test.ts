@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { checkFile, samples } from './sample-files.ts';
+
+/** Each of these samples has one mistake that takes something with it: a bracket, a quote, a head, a type. */
+const ONE_MISTAKE = [
+  'arrow-missing-greater',
+  'attribute-missing-paren',
+  'class-extends',
+  'class-misspelt',
+  'client-bracket-unclosed',
+  'client-without-closing-quote',
+  'extra-closing-brace',
+  'fat-arrow',
+  'jinja-comment-outside',
+  'missing-brace-of-function',
+  'missing-closing-brace-of-class-next-class',
+  'missing-open-brace-class',
+  'missing-raw-end-hash',
+  'missing-return-type',
+  'option-without-closing-quote',
+  'parameters-without-end',
+  'prompt-triple',
+  'prose-between-definitions',
+  'template-endfor-wrong',
+  'template-endif',
+  'template-errors',
+  'test-arguments-on-one-line',
+  'type-with-class-syntax',
+  'unclosed-list-literal',
+  'unclosed-map',
+  'unclosed-type-parens',
+];
+
+test.each(ONE_MISTAKE)('%s is one diagnostic', (name) => {
+  const sample = samples('invalid').find((each) => each.name === name);
+  expect(sample && checkFile(sample.file).diagnostics.map(({ severity }) => severity)).toEqual(['error']);
+});

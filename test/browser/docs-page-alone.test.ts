@@ -151,3 +151,15 @@ test('dark and light follow the system, and a choice is kept', async () => {
   await page.goto(server.url);
   expect(await background()).toBe(light);
 });
+
+test('responses of errors are one line each until their examples are asked for', async () => {
+  const { page, offences } = await visit();
+  await page.click(`${CALL} .opblock-summary-control`);
+  const example = page.locator(`${CALL} tr.response[data-code="400"] .model-example`);
+  await example.waitFor({ state: 'attached' });
+  expect(await example.isVisible()).toBe(false);
+  expect(await page.locator(`${CALL} tr.response[data-code="200"] .model-example`).isVisible()).toBe(true);
+  await page.click(`${CALL} >> text=Show examples of errors`);
+  expect(await example.isVisible()).toBe(true);
+  expect(offences).toEqual([]);
+});

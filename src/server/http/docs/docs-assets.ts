@@ -29,6 +29,7 @@ const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: s
   ['/docs/docs.css', CSS, 'docs.css'],
   ['/docs/docs.js', SCRIPT, 'docs.js'],
   ['/docs/favicon.svg', 'image/svg+xml', 'favicon.svg'],
+  ['/docs/short-errors-plugin.js', SCRIPT, 'short-errors-plugin.js'],
   ['/docs/live-streams-plugin.js', SCRIPT, 'live-streams-plugin.js'],
   ['/docs/live-streams.js', SCRIPT, 'live-streams.js'],
   ['/docs/plain-text-plugin.js', SCRIPT, 'plain-text-plugin.js'],

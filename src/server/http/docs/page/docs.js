@@ -1,6 +1,7 @@
 import { liveStreams } from './live-streams.js';
 import { liveStreamsPlugin } from './live-streams-plugin.js';
 import { plainTextPlugin } from './plain-text-plugin.js';
+import { shortErrorsPlugin } from './short-errors-plugin.js';
 
 const KEY_HEADER = 'x-svc-api-key';
 
@@ -54,7 +55,7 @@ function show(definition) {
     spec: { ...definition, servers: [{ url: base.href.replace(/\/$/u, '') }] },
     domNode: element('functions'),
     presets: [window.SwaggerUIBundle.presets.apis],
-    plugins: [plainTextPlugin, liveStreamsPlugin],
+    plugins: [plainTextPlugin, shortErrorsPlugin, liveStreamsPlugin],
     layout: 'BaseLayout',
     queryConfigEnabled: false,
     validatorUrl: null,

@@ -30,14 +30,14 @@ export class SourceFile {
 }
 
 /** Offsets of the first character of each line; a line ends at `\n`. */
-export function lineStartsOf(text: string): readonly number[] {
+function lineStartsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
 /** Line and column of an offset, by binary search over the line starts. */
-export function positionIn(lineStarts: readonly number[], offset: number): Position {
+function positionIn(lineStarts: readonly number[], offset: number): Position {
   let low = 0;
   let high = lineStarts.length - 1;
   while (low < high) {

@@ -95,19 +95,19 @@ class Primary {
       this.#options.printError(`The server could not start: ${started.failure}.`);
       return 1;
     }
-    this.#announce(program);
+    this.#announce(program, group.transport);
     process.on('SIGHUP', () => void this.#reload(group));
     const signal = await stop;
     await this.#drain(group, signal);
     return 0;
   }
 
-  #announce(program: Program): void {
+  #announce(program: Program, transport: 'uws' | 'node'): void {
     const { host, workers } = this.#config;
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.claim.port}`;
     const functions = count(program.functions.length, 'function');
     this.#options.print(
-      `svc: listening on ${address} (${functions}, ${count(workers, 'worker')}), docs at ${address}${this.#config.basePath}/docs`,
+      `svc: listening on ${address} (${functions}, ${count(workers, 'worker')}, ${transport}), docs at ${address}${this.#config.basePath}/docs`,
     );
     if (migrateRequests() !== '0') return;
     const message =

@@ -16,6 +16,8 @@ export type PrimaryMessage =
     }
   /** Answers `ready`, or comes later, to a spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
+  /** To the first worker that listens with a program: log which clients of functions have no credential. */
+  | { readonly type: 'report-credentials' }
   /** Readiness fails from now on; everything else goes on. */
   | { readonly type: 'unready' }
   /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
@@ -67,29 +69,30 @@ export interface MetricValue {
   readonly metricName?: string;
 }
 
-const WORKER_TYPES: ReadonlySet<unknown> = new Set<WorkerMessage['type']>([
-  'hello',
-  'ready',
-  'listening',
-  'failed',
-  'heartbeat',
-  'metrics',
-  'merge-metrics',
-  'take-turn',
-  'share-port',
-  'drained',
-]);
+const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
+  hello: true,
+  ready: true,
+  listening: true,
+  failed: true,
+  heartbeat: true,
+  metrics: true,
+  'merge-metrics': true,
+  'take-turn': true,
+  'share-port': true,
+  drained: true,
+};
 
-const PRIMARY_TYPES: ReadonlySet<unknown> = new Set<PrimaryMessage['type']>([
-  'start',
-  'listen',
-  'unready',
-  'drain',
-  'collect-metrics',
-  'merged-metrics',
-  'turn',
-  'shared-port',
-]);
+const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
+  start: true,
+  listen: true,
+  'report-credentials': true,
+  unready: true,
+  drain: true,
+  'collect-metrics': true,
+  'merged-metrics': true,
+  turn: true,
+  'shared-port': true,
+};
 
 /** Both ends are of one build, so the type says it all; other libraries may send messages of their own. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
@@ -100,6 +103,7 @@ export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   return hasType(message, PRIMARY_TYPES);
 }
 
-function hasType(message: unknown, types: ReadonlySet<unknown>): boolean {
-  return typeof message === 'object' && message !== null && 'type' in message && types.has(message.type);
+function hasType(message: unknown, types: Readonly<Record<string, true>>): boolean {
+  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
+  return typeof message.type === 'string' && Object.hasOwn(types, message.type);
 }

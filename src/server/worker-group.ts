@@ -49,6 +49,10 @@ export class WorkerGroup implements HandleOwner {
   readonly #ports = new SharedPorts();
   readonly #policy = new RestartPolicy();
   #programPath: string;
+  /** Whose missing credentials are in the log already. */
+  #reportedProgram: string | undefined;
+  /** What the workers listen with; `auto` is decided there. */
+  transport: 'uws' | 'node' = 'node';
   #watch: NodeJS.Timeout | undefined;
   #lastLookAt = 0;
   #started = false;
@@ -116,7 +120,7 @@ export class WorkerGroup implements HandleOwner {
   message(handle: WorkerHandle, message: WorkerMessage): void {
     this.#truths.take(handle, message);
     if (message.type === 'hello') this.#sendStart(handle);
-    else if (message.type === 'listening') this.#listens();
+    else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
     else if (message.type === 'heartbeat') this.#checkMemory(handle);
     else if (message.type === 'share-port') void this.#sharePort(handle, message);
@@ -179,7 +183,12 @@ export class WorkerGroup implements HandleOwner {
     else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
 
-  #listens(): void {
+  #listens(handle: WorkerHandle, transport: 'uws' | 'node'): void {
+    this.transport = transport;
+    if (this.#reportedProgram !== this.#programPath) {
+      this.#reportedProgram = this.#programPath;
+      handle.send({ type: 'report-credentials' });
+    }
     this.#policy.started();
     this.#noteChange();
   }

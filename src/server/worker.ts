@@ -2,6 +2,8 @@ import { unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { createRuntime } from '../runtime/function/create-runtime.ts';
+import { missingCredentials } from '../runtime/clients/missing-credentials.ts';
+import type { MissingCredential } from '../runtime/clients/missing-credentials.ts';
 import { loadProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { connectionLimit } from './descriptor-limit.ts';
@@ -61,6 +63,7 @@ class Worker {
   #bodyBudget: BodyBudget | undefined;
   #doors: readonly Door[] = [];
   #logger: ServiceLogger | undefined;
+  #missingCredentials: () => readonly MissingCredential[] = () => [];
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
@@ -88,6 +91,9 @@ class Worker {
       case 'listen':
         this.#listen().catch((error: unknown) => this.#fail(reasonOf(error)));
         return;
+      case 'report-credentials':
+        this.#reportCredentials();
+        return;
       case 'unready':
         if (this.#services !== undefined) this.#services.health.ready = false;
         return;
@@ -113,6 +119,7 @@ class Worker {
       this.#fail(program.failure);
       return;
     }
+    this.#missingCredentials = () => missingCredentials(program.value, start.config.env);
     const services = this.#createServices(start, program.value);
     this.#services = services;
     await this.#openDoors(start, services);
@@ -128,6 +135,14 @@ class Worker {
     this.#state = 'listening';
     this.#services.health.ready = true;
     this.#link.send({ type: 'listening', transport: this.#doors[0]?.transport.name ?? 'node' });
+  }
+
+  /** Known at start, so that nobody learns it from the first call. */
+  #reportCredentials(): void {
+    for (const { client, variable } of this.#missingCredentials()) {
+      const message = `client "${client}" has no credential: its calls fail until ${variable} is set, or requests bring it`;
+      this.#logger?.warn({ client, variable }, message);
+    }
   }
 
   #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {

@@ -245,6 +245,8 @@ test('a provider that is down is 502, a key that is missing is 500 and names the
       body: '{"text":"a","times":1}',
     });
     expect((await problem(down, 502))['error']).toBe('client_error');
+    await waitUntil('the warning about the key', () => other.output().includes('"variable":"OPENAI_API_KEY"'));
+    expect(other.output().match(/"variable":"OPENAI_API_KEY"/gu)).toHaveLength(1);
     const missing = await fetch(`${other.url}/call/ExtractResume`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -70,13 +70,20 @@ export async function runSvc(
 /** Writes files into a fresh temporary folder, removed when the test process ends. */
 export function temporaryFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  if (temporaryFolders.length === 0) process.once('exit', removeTemporaryFolders);
+  temporaryFolders.push(folder);
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
   return folder;
+}
+
+const temporaryFolders: string[] = [];
+
+function removeTemporaryFolders(): void {
+  for (const folder of temporaryFolders) rmSync(folder, { recursive: true, force: true });
 }
 
 function definitionFolder(options: ServerOptions): string {

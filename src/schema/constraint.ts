@@ -9,10 +9,3 @@ export interface Constraint {
   readonly source: string;
   readonly expression: Expression;
 }
-
-/** The outcome of one `@check`, as it stands in a result under `checks`. */
-export interface CheckOutcome {
-  readonly name: string;
-  readonly expression: string;
-  readonly status: 'succeeded' | 'failed';
-}

@@ -175,5 +175,6 @@ function sourceOf(value: Readonly<Record<string, unknown>>): MediaSource {
   const typed = typeof mediaType === 'string' ? { mediaType } : {};
   const url = ownValue(value, 'url');
   if (typeof url === 'string') return { kind: 'url', url, ...typed };
-  return { kind: 'base64', data: String(ownValue(value, 'base64') ?? ''), ...typed };
+  const base64 = ownValue(value, 'base64');
+  return { kind: 'base64', data: typeof base64 === 'string' ? base64 : '', ...typed };
 }

@@ -94,7 +94,7 @@ function operationFaults(document: JsonValue): readonly string[] {
       ? Object.values(item).map((operation) => (isJsonObject(operation) ? operation['operationId'] : ''))
       : [],
   );
-  const folded = ids.map((id) => String(id).toLowerCase());
+  const folded = ids.map((id) => (typeof id === 'string' ? id.toLowerCase() : ''));
   return folded.filter((id, at) => folded.indexOf(id) !== at).map((id) => `operationId ${id} is not unique`);
 }
 

@@ -98,8 +98,10 @@ test('every character of dedented text comes from where its position says', () =
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), fc.nat(50), (lines, offset) => {
       const raw = lines.join('\n');
-      const { text, toFileOffset } = dedent(raw, offset, 'main.baml');
-      for (let at = 0; at < text.length; at += 1) expect(raw.charAt(toFileOffset(at) - offset)).toBe(text.charAt(at));
+      const dedented = dedent(raw, offset, 'main.baml');
+      for (let at = 0; at < dedented.text.length; at += 1) {
+        expect(raw.charAt(dedented.toFileOffset(at) - offset)).toBe(dedented.text.charAt(at));
+      }
     }),
   );
 });

@@ -13,7 +13,14 @@ export type AwsRole =
   | { readonly kind: 'machine'; readonly endpoint: string };
 
 /** Where ECS and EKS answer, beside loopback and https: a key must not be asked of any other host in the clear. */
-const CONTAINER_HOSTS = ['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]', '127.0.0.1', '[::1]', 'localhost'];
+const CONTAINER_HOSTS: ReadonlySet<string> = new Set([
+  '169.254.170.2',
+  '169.254.170.23',
+  '[fd00:ec2::23]',
+  '127.0.0.1',
+  '[::1]',
+  'localhost',
+]);
 
 /** Keys without an end are asked for again after this time. */
 const DEFAULT_LIFE_MS = 60 * 60 * 1000;
@@ -36,7 +43,7 @@ export function findAwsRole(read: (variable: string) => string | undefined): Aws
 function isContainerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && CONTAINER_HOSTS.includes(url.hostname));
+  return url.protocol === 'https:' || (url.protocol === 'http:' && CONTAINER_HOSTS.has(url.hostname));
 }
 
 /** The role's keys, until they end. */

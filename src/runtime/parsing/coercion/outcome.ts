@@ -191,6 +191,6 @@ export function faultsBelow(segment: string, faults: readonly FaultAt[]): readon
 }
 
 /** Sums over deep values stay finite, so that they can be compared. */
-export function boundedScore(score: number): number {
+function boundedScore(score: number): number {
   return score < 1e15 ? score : 1e15;
 }

@@ -47,7 +47,8 @@ export function sliceOf(object: Value, bounds: SliceBounds): Value {
   if (object === undefined || object === null) return [];
   if (isList(object)) return sliceList(object, bounds);
   if (typeof object === 'string' || object instanceof RichText) {
-    return sliceList([...plainTextOf(object)], bounds).join('');
+    const characters = sliceList([...plainTextOf(object)], bounds);
+    return characters.map((one) => (typeof one === 'string' ? one : '')).join('');
   }
   throw new TemplateFault(`a value of kind ${kindOf(object)} cannot be sliced`);
 }

@@ -148,7 +148,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     await waitUntil(
       'the new definitions',
       () => running.output().includes('all workers serve the new definitions'),
-      20_000,
+      40_000,
     );
     const counts = await load.stop();
     expect(counts.failed, counts.errors.join()).toBe(0);

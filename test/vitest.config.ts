@@ -5,7 +5,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Drives the built program with real processes, one file at a time. */
 function builtProgram(name: string, timeoutMs = 60_000): TestProjectInlineConfiguration {
-  const times = { testTimeout: timeoutMs, hookTimeout: timeoutMs };
+  const times = { testTimeout: timeoutMs, hookTimeout: timeoutMs, retry: 1 };
   return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, ...times } };
 }
 

@@ -3,6 +3,7 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { MediaPart, Message, MessagePart } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
+import { apartSystem } from './apart-system.ts';
 import { inlineData } from './media-source.ts';
 import { wireMetadata, wireRole } from './wire-role.ts';
 
@@ -13,18 +14,14 @@ export interface BedrockMessages {
 
 /** Messages as Converse takes them; leading system messages go apart, and a prompt of nothing else is the user's. */
 export function bedrockMessages(messages: readonly Message[], options: ClientOptions): Result<BedrockMessages, string> {
-  const first = messages.findIndex((message) => message.role !== 'system');
-  const leading = first === -1 ? [] : messages.slice(0, first);
-  const system = blocks(
-    leading.flatMap((message) => message.parts),
-    options,
-  );
+  const { system: leading, conversation } = apartSystem(messages);
+  const system = blocks(leading, options);
   if (!system.ok) return system;
   const wire: JsonValue[] = [];
-  for (const message of messages.slice(leading.length)) {
+  for (const message of conversation) {
     const content = blocks(message.parts, options);
     if (!content.ok) return content;
-    wire.push({ role: wireRole(first === -1 ? 'user' : message.role, options), content: content.value });
+    wire.push({ role: wireRole(message.role, options), content: content.value });
   }
   return ok({ messages: wire, ...(leading.length === 0 ? {} : { system: system.value }) });
 }

@@ -3,6 +3,7 @@ import type { Result } from '../../../base/result.ts';
 import { ok } from '../../../base/result.ts';
 import type { MediaPart, Message, MessagePart } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
+import { apartSystem } from './apart-system.ts';
 import { inlineData } from './media-source.ts';
 import { wireMetadata, wireRole } from './wire-role.ts';
 
@@ -16,18 +17,14 @@ export interface GoogleContents {
  * A prompt that is nothing but system is sent as the user's, since there has to be content.
  */
 export function googleContents(messages: readonly Message[], options: ClientOptions): Result<GoogleContents, string> {
-  const first = messages.findIndex((message) => message.role !== 'system');
-  const leading = first === -1 ? [] : messages.slice(0, first);
-  const system = wireParts(
-    leading.flatMap((message) => message.parts),
-    options,
-  );
+  const { system: leading, conversation } = apartSystem(messages);
+  const system = wireParts(leading, options);
   if (!system.ok) return system;
   const contents: JsonValue[] = [];
-  for (const message of messages.slice(leading.length)) {
+  for (const message of conversation) {
     const parts = wireParts(message.parts, options);
     if (!parts.ok) return parts;
-    contents.push({ role: googleRole(first === -1 ? 'user' : message.role, options), parts: parts.value });
+    contents.push({ role: googleRole(message.role, options), parts: parts.value });
   }
   const instruction = leading.length === 0 ? {} : { system_instruction: { parts: system.value } };
   return ok({ ...instruction, contents });

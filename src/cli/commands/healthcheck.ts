@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { SettingKey } from '../../config/settings.ts';
@@ -37,7 +36,9 @@ function reachableHost(host: string): string {
 }
 
 /** The status, or the reason why there is none. */
-function statusOf(url: string): Promise<number | string> {
+async function statusOf(url: string): Promise<number | string> {
+  // Loaded here: the other commands begin without it.
+  const { get } = await import('node:http');
   return new Promise((resolve) => {
     const request = get(url, { agent: false }, (response) => {
       response.resume();

@@ -1,11 +1,13 @@
 import { didYouMean } from '../../base/suggestion.ts';
 import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
+import type { DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { AliasGraph } from './alias-graph.ts';
 import { Scope } from './scope.ts';
 import { TemplateReader } from './template-reader.ts';
+import { type AttributeSite, attributeSites } from './walk-attributes.ts';
+import { typesAt, typeSites } from './walk-types.ts';
 
 /**
  * Comparisons of names that are spent on suggestions. Thousands of unknown names among thousands of known ones would
@@ -17,6 +19,10 @@ const SUGGESTION_BUDGET = 200_000;
 export class CheckContext {
   readonly scope: Scope;
   readonly aliases: AliasGraph;
+  /** Every type that the definitions write, and every type inside of it (types of tests are not among them). */
+  readonly types: readonly TypeNode[];
+  /** Every place that has attributes. */
+  readonly attributeSites: readonly AttributeSite[];
   readonly templates: TemplateReader;
   readonly options: CompileOptions;
   readonly diagnostics: Diagnostic[] = [];
@@ -25,6 +31,9 @@ export class CheckContext {
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
     this.scope = new Scope(documents);
     this.aliases = new AliasGraph(this.scope);
+    const sites = typeSites(this.scope);
+    this.types = typesAt(sites);
+    this.attributeSites = attributeSites(this.scope, sites);
     this.templates = new TemplateReader();
     this.options = options;
   }
@@ -36,9 +45,10 @@ export class CheckContext {
 
   /** `Did you mean "A"?` for a name that is not among `names`; the empty text when none is near. */
   readonly suggest = (wanted: string, names: Iterable<string>): string => {
+    if (this.#suggestionBudget < 0) return '';
     const candidates = [...names];
     this.#suggestionBudget -= candidates.length;
-    return this.#suggestionBudget < 0 ? '' : didYouMean(wanted, candidates);
+    return didYouMean(wanted, candidates);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { AttributeNode } from '../1-parse/syntax-nodes.ts';
 import type { Scope } from './scope.ts';
-import { typeSites, walkType } from './walk-types.ts';
+import { type TypeSite, walkType } from './walk-types.ts';
 
 /** What a group of attributes stands on. `inner-type`: on a type inside of another one. */
 export type AttributePlace =
@@ -20,9 +20,9 @@ export interface AttributeSite {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** Every place that has attributes. */
-export function attributeSites(scope: Scope): readonly AttributeSite[] {
-  return [...blockSites(scope), ...siteOfTypes(scope)].filter((site) => site.attributes.length > 0);
+/** Every place that has attributes: blocks and their members, and the types that are written in them. */
+export function attributeSites(scope: Scope, types: readonly TypeSite[]): readonly AttributeSite[] {
+  return [...blockSites(scope), ...sitesInTypes(types)].filter((site) => site.attributes.length > 0);
 }
 
 function blockSites(scope: Scope): readonly AttributeSite[] {
@@ -44,10 +44,12 @@ function untyped(
     .map(({ attributes }) => ({ place: 'field' as const, attributes }));
 }
 
-function siteOfTypes(scope: Scope): readonly AttributeSite[] {
-  return typeSites(scope).flatMap((site) => {
+function sitesInTypes(types: readonly TypeSite[]): readonly AttributeSite[] {
+  return types.flatMap((site) => {
     const sites: AttributeSite[] = [{ place: site.use, attributes: site.attributes }];
-    walkType(site.type, (type) => sites.push({ place: 'inner-type', attributes: type.attributes }));
+    walkType(site.type, ({ attributes }) => {
+      if (attributes.length > 0) sites.push({ place: 'inner-type', attributes });
+    });
     return sites;
   });
 }

@@ -35,9 +35,11 @@ export function typeSites(scope: Scope): readonly TypeSite[] {
   });
 }
 
-/** Visits every type node of every site, outer ones first. */
-export function eachType(scope: Scope, visit: (type: TypeNode, site: TypeSite) => void): void {
-  for (const where of typeSites(scope)) walkType(where.type, (type) => visit(type, where));
+/** Every type node of the sites, outer ones first. */
+export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
+  const types: TypeNode[] = [];
+  for (const site of sites) walkType(site.type, (type) => types.push(type));
+  return types;
 }
 
 /** Visits a type and all types inside of it. */

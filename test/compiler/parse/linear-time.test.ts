@@ -18,6 +18,27 @@ const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => stri
   ['many classes', (size) => rows(size / 30, (row) => `class C${row} {\n a C${row + 1}?\n}\n`)],
   ['a chain of aliases', (size) => rows(size / 20, (row) => `type T${row} = T${row + 1}\n`)],
   ['a chain of classes', (size) => rows(size / 20, (row) => `class T${row} { a T${row + 1} }\n`)],
+  [
+    'functions over a chain of classes',
+    (size) =>
+      rows(
+        size / 90,
+        (row) => `class C${row} { a C${row + 1}? }\nfunction F${row}() -> C0 {\n client "openai/m"\n prompt #""#\n}\n`,
+      ),
+  ],
+  [
+    'tests with types of their own',
+    (size) =>
+      rows(
+        size / 70,
+        (row) => `class C${row} {\n}\ntest T${row} {\n functions [F]\n type_builder {\n class D { a X }\n }\n}\n`,
+      ),
+  ],
+  [
+    'unions of one large class',
+    (size) =>
+      `class A {\n${rows(size / 60, (row) => ` f${row} string\n`)}}\n${rows(size / 30, (row) => `type T${row} = A | int\n`)}`,
+  ],
   ['unknown types', (size) => rows(size / 16, (row) => `class A${row} { a B${row} }\n`)],
   ['open classes', (size) => 'class A { a int\n'.repeat(size / 16)],
   ['duplicates', (size) => 'class A { a int }\n'.repeat(size / 18)],

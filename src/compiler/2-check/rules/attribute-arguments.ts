@@ -1,14 +1,13 @@
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import { attributeText } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { attributeSites } from '../walk-attributes.ts';
 
 const TEXTS = new Set(['alias', 'description']);
 const PLAIN = new Set(['skip', 'dynamic', 'stream.done', 'stream.not_null', 'stream.with_state']);
 
 /** `@alias` and `@description` take one text, the switches take nothing; constraints have a law of their own. */
 export const attributeArguments: Rule = (context) => {
-  for (const { attributes } of attributeSites(context.scope)) {
+  for (const { attributes } of context.attributeSites) {
     for (const attribute of attributes) {
       if (TEXTS.has(attribute.name)) checkText(context, attribute);
       else if (PLAIN.has(attribute.name) && attribute.arguments.length > 0) {

@@ -2,6 +2,7 @@ import type { DeclarationNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { eachDuplicate } from '../duplicates.ts';
+import type { Scope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 
 /**
@@ -10,9 +11,8 @@ import { walkType } from '../walk-types.ts';
  */
 export const builtTypes: Rule = (context) => {
   for (const test of context.scope.tests) {
-    const own = test.types.map(({ name }) => name.text);
-    const known = new Set<string>([...PRIMITIVES, ...MEDIA, ...context.scope.typeNames, ...own]);
-    for (const node of test.types) checkNode(context, node, known);
+    const own = new Set(test.types.map(({ name }) => name.text));
+    for (const node of test.types) checkNode(context, node, own);
     eachDuplicate(
       test.types,
       ({ name }) => name,
@@ -24,16 +24,23 @@ export const builtTypes: Rule = (context) => {
   }
 };
 
-function checkNode(context: CheckContext, node: DeclarationNode, known: ReadonlySet<string>): void {
+function checkNode(context: CheckContext, node: DeclarationNode, own: ReadonlySet<string>): void {
   const types: (TypeNode | undefined)[] = [];
   if (node.kind === 'class') types.push(...node.fields.map((field) => field.type));
   if (node.kind === 'alias') types.push(node.type);
-  for (const type of types) {
-    if (type === undefined) continue;
-    walkType(type, (inner) => {
-      if (inner.kind !== 'name' || known.has(inner.name)) return;
-      const suggestion = context.suggest(inner.name, known);
-      context.report('check/unknown-built-type', inner.span, { name: inner.name, suggestion });
-    });
-  }
+  for (const type of types) if (type !== undefined) walkType(type, (inner) => checkName(context, inner, own));
 }
+
+function checkName({ scope, report, suggest }: CheckContext, type: TypeNode, own: ReadonlySet<string>): void {
+  if (type.kind !== 'name' || own.has(type.name) || scope.hasType(type.name) || BUILT_IN.has(type.name)) return;
+  const suggestion = suggest(type.name, namesAround(scope, own));
+  report('check/unknown-built-type', type.span, { name: type.name, suggestion });
+}
+
+function* namesAround(scope: Scope, own: ReadonlySet<string>): Iterable<string> {
+  yield* own;
+  yield* scope.typeNames;
+  yield* BUILT_IN;
+}
+
+const BUILT_IN: ReadonlySet<string> = new Set([...PRIMITIVES, ...MEDIA]);

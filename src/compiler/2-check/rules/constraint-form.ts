@@ -1,13 +1,12 @@
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import { expressionOf } from '../build/build-constraints.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { attributeSites } from '../walk-attributes.ts';
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
 /** A constraint is an optional label (a must for @check, which reports by it) and one expression. */
 export const constraintForm: Rule = (context) => {
-  for (const { attributes } of attributeSites(context.scope)) {
+  for (const { attributes } of context.attributeSites) {
     for (const node of attributes) {
       if (node.name === 'assert' || node.name === 'check') checkForm(context, node);
     }

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { attributeSites, type AttributePlace } from '../walk-attributes.ts';
+import type { AttributePlace } from '../walk-attributes.ts';
 
 type Effect = 'effect' | 'none' | 'error';
 
@@ -36,7 +36,7 @@ const BLOCKS: ReadonlySet<AttributePlace> = new Set(['class', 'enum', 'test']);
 
 /** There is a fixed set of attributes, and each has its places: a misspelt one would silently do nothing. */
 export const knownAttributes: Rule = (context) => {
-  for (const { place, attributes } of attributeSites(context.scope)) {
+  for (const { place, attributes } of context.attributeSites) {
     for (const attribute of attributes) checkAttribute(context, attribute, place);
   }
 };

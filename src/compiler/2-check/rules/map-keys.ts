@@ -1,14 +1,13 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 import type { Scope } from '../scope.ts';
-import { eachType } from '../walk-types.ts';
 
 /** Keys of JSON objects are strings, so a map's key is `string`, an enum, a literal string, or a union of those literals. */
-export const mapKeys: Rule = ({ scope, aliases, report }) => {
-  eachType(scope, (type) => {
-    if (type.kind !== 'map') return;
-    if (!isKey(type.key, scope, aliases.recursive)) report('check/map-key', type.key.span, {});
-  });
+export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
+  for (const type of types) {
+    if (type.kind !== 'map' || isKey(type.key, scope, aliases.recursive)) continue;
+    report('check/map-key', type.key.span, {});
+  }
 };
 
 function isKey(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): boolean {

@@ -7,23 +7,22 @@ import { walkType } from '../walk-types.ts';
 
 /** A model answers with text, so no image, audio, pdf or video can be in what a function returns. */
 export const mediaOutput: Rule = ({ scope, report }) => {
-  const reported = new Set<TypeNode>();
+  // What an earlier function returns has been looked at: each place is reported once.
+  const seen = new Set<string>();
   for (const node of scope.functions.values()) {
     if (node.returns === undefined) continue;
-    for (const type of reachableTypes(node.returns, scope)) {
+    for (const type of newTypes(node.returns, scope, seen)) {
       const media = MEDIA.find((kind) => type.kind === 'name' && type.name === kind);
-      if (media === undefined || reported.has(type)) continue;
-      reported.add(type);
+      if (media === undefined) continue;
       const related = type === node.returns ? [] : [{ span: node.returns.span, message: 'returned here' }];
       report('check/media-output', type.span, { name: node.name.text, media }, related);
     }
   }
 };
 
-/** The type, what it is made of, and the same of all classes and aliases that it reaches. */
-function reachableTypes(root: TypeNode, scope: Scope): readonly TypeNode[] {
+/** The type, what it is made of, and the same of all classes and aliases that it reaches and that are not in `seen` yet. */
+function newTypes(root: TypeNode, scope: Scope, seen: Set<string>): readonly TypeNode[] {
   const found: TypeNode[] = [];
-  const seen = new Set<string>();
   const waiting: TypeNode[] = [root];
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
     walkType(type, (inner) => found.push(inner));

@@ -1,15 +1,15 @@
 import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { typeText } from '../type-text.ts';
-import { eachType } from '../walk-types.ts';
 
 /** Members of a union are different types, and classes among them differ in their fields; otherwise a reply fits several. */
 export const unionMembers: Rule = (context) => {
-  eachType(context.scope, (type) => {
-    if (type.kind !== 'union') return;
+  const shapes = new Map<ClassNode, string>();
+  for (const type of context.types) {
+    if (type.kind !== 'union') continue;
     reportDuplicates(context, type.members);
-    reportAmbiguous(context, type.members);
-  });
+    reportAmbiguous(context, type.members, shapes);
+  }
 };
 
 function reportDuplicates({ report }: CheckContext, members: readonly TypeNode[]): void {
@@ -22,12 +22,17 @@ function reportDuplicates({ report }: CheckContext, members: readonly TypeNode[]
   }
 }
 
-function reportAmbiguous({ scope, report }: CheckContext, members: readonly TypeNode[]): void {
+function reportAmbiguous(
+  { scope, report }: CheckContext,
+  members: readonly TypeNode[],
+  shapes: Map<ClassNode, string>,
+): void {
   const seen = new Map<string, ClassNode>();
   for (const member of members) {
     const node = member.kind === 'name' ? scope.classes.get(member.name) : undefined;
     if (node === undefined) continue;
-    const shape = shapeOf(node);
+    const shape = shapes.get(node) ?? shapeOf(node);
+    shapes.set(node, shape);
     const first = seen.get(shape);
     if (first === undefined) seen.set(shape, node);
     else if (first !== node) {

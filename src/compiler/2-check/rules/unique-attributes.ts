@@ -1,11 +1,10 @@
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import { labelOf } from '../build/build-constraints.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { attributeSites } from '../walk-attributes.ts';
 
 /** An attribute stands once in a place; only constraints may be many, and then checks have different labels. */
 export const uniqueAttributes: Rule = (context) => {
-  for (const { attributes } of attributeSites(context.scope)) {
+  for (const { attributes } of context.attributeSites) {
     const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);
     const others = attributes.filter((node) => !isConstraint(node));
     reportRepeated(context, 'check/duplicate-attribute', others, (node) => node.name);

@@ -1,7 +1,6 @@
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { Scope } from '../scope.ts';
-import { eachType } from '../walk-types.ts';
 
 /** Types that other languages have, and what stands for them here. */
 const FOREIGN = new Map([
@@ -27,20 +26,23 @@ const FOREIGN = new Map([
 const UNTYPED = new Set(['any', 'Any', 'object', 'Object', 'unknown', 'json', 'JSON']);
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
-export const unknownType: Rule = ({ scope, report, suggest }) => {
+export const unknownType: Rule = ({ types, scope, report, suggest }) => {
   const builtIn: readonly string[] = [...PRIMITIVES, ...MEDIA];
   const known = [...builtIn, ...scope.typeNames];
-  eachType(scope, (type) => {
-    if (type.kind !== 'name' || scope.hasType(type.name) || builtIn.includes(type.name)) return;
+  for (const type of types) {
+    if (type.kind !== 'name' || scope.hasType(type.name) || builtIn.includes(type.name)) continue;
     const { name } = type;
     const what = otherKind(scope, name);
-    if (what !== undefined) return report('check/not-a-type', type.span, { name, what });
+    if (what !== undefined) {
+      report('check/not-a-type', type.span, { name, what });
+      continue;
+    }
     const foreign = FOREIGN.get(name);
     const suggestion = UNTYPED.has(name)
       ? 'Every value has a type: declare a class with the fields that it has, or a type such as `string | int`.'
       : (foreign && `Write \`${foreign}\`.`) || suggest(name, known);
     report('check/unknown-type', type.span, { name, suggestion });
-  });
+  }
 };
 
 function otherKind(scope: Scope, name: string): string | undefined {

@@ -45,11 +45,12 @@ function untyped(
 }
 
 function sitesInTypes(types: readonly TypeSite[]): readonly AttributeSite[] {
-  return types.flatMap((site) => {
-    const sites: AttributeSite[] = [{ place: site.use, attributes: site.attributes }];
-    walkType(site.type, ({ attributes }) => {
-      if (attributes.length > 0) sites.push({ place: 'inner-type', attributes });
+  const sites: AttributeSite[] = [];
+  for (const { use, type, attributes } of types) {
+    sites.push({ place: use, attributes });
+    walkType(type, (inner) => {
+      if (inner.attributes.length > 0) sites.push({ place: 'inner-type', attributes: inner.attributes });
     });
-    return sites;
-  });
+  }
+  return sites;
 }

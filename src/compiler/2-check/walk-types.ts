@@ -38,31 +38,29 @@ export function typeSites(scope: Scope): readonly TypeSite[] {
 /** Every type node of the sites, outer ones first. */
 export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
   const types: TypeNode[] = [];
-  for (const site of sites) walkType(site.type, (type) => types.push(type));
+  for (const { type } of sites) walkType(type, (inner) => types.push(inner));
   return types;
 }
 
 /** Visits a type and all types inside of it. */
 export function walkType(type: TypeNode, visit: (type: TypeNode) => void): void {
   visit(type);
-  for (const inner of innerTypes(type)) walkType(inner, visit);
-}
-
-function innerTypes(type: TypeNode): readonly TypeNode[] {
   switch (type.kind) {
     case 'list':
-      return [type.element];
+      return walkType(type.element, visit);
     case 'optional':
-      return [type.type];
+      return walkType(type.type, visit);
     case 'map':
-      return [type.key, type.value];
+      walkType(type.key, visit);
+      return walkType(type.value, visit);
     case 'union':
     case 'tuple':
-      return type.members;
+      for (const member of type.members) walkType(member, visit);
+      return;
     case 'name':
     case 'literal':
     case 'broken':
-      return [];
+      return;
   }
 }
 

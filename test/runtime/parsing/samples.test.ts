@@ -7,13 +7,14 @@ import { parserOf, partialsOf } from './parser-of.ts';
 /**
  * Files of samples: `=== name`, then sections that begin with `--- section`. A reply is followed by the value that comes
  * out, or by the reason why it is refused, and by the flags with their paths; in `streams/` by every partial as well.
+ * The values and partials of `rules-*` and `streams/rules` were written down from the rules before any parser had seen them.
  */
 const FOLDER = fileURLToPath(new URL('samples/', import.meta.url));
 const DEFINITIONS = readFileSync(`${FOLDER}definitions.svc`, 'utf8');
 
 /** An empty folder must not pass. */
-const FEWEST_VALUES = 250;
-const FEWEST_STREAMS = 60;
+const FEWEST_VALUES = 470;
+const FEWEST_STREAMS = 95;
 
 interface Sample {
   readonly name: string;

@@ -6,6 +6,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly workers: number;
+  /** Whole cores that this process may use, by affinity and the container's quota. */
+  readonly cores: number;
   readonly transport: 'auto' | 'uws' | 'node';
   readonly versionCheck: boolean;
   readonly features: readonly Feature[];

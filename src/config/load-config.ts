@@ -43,8 +43,9 @@ export function loadConfig(flags: FlagValues, sources: ConfigSources = {}): Resu
   const environment = joinEnvironment(real, choice.value);
   if (!environment.ok) return err({ message: environment.failure, exitCode: 1 });
   const { variables } = environment.value;
-  const reader = new SettingReader(flags, environment.value, sources.limits ?? containerLimits());
-  const config = readConfig(reader, variables);
+  const limits = sources.limits ?? containerLimits();
+  const reader = new SettingReader(flags, environment.value, limits);
+  const config = readConfig(reader, variables, limits.cores);
   const fault = reader.fault ?? passwordFault(variables);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
   return ok({ config, notes: notesOn(variables) });
@@ -57,7 +58,7 @@ function dotenvChoice(flags: FlagValues, real: Variables): Result<DotenvChoice, 
   return ok(path === undefined || path === '' ? { enabled: enabled.value } : { enabled: enabled.value, path });
 }
 
-function readConfig(reader: SettingReader, variables: Variables): Config {
+function readConfig(reader: SettingReader, variables: Variables, cores: number): Config {
   const workers = reader.read('workers', SETTINGS.workers);
   const logLevel = reader.read('logLevel', SETTINGS.logLevel);
   const metricsPort = reader.read('metricsPort', SETTINGS.metricsPort);
@@ -68,6 +69,7 @@ function readConfig(reader: SettingReader, variables: Variables): Config {
     port: reader.read('port', SETTINGS.port),
     basePath: reader.read('basePath', SETTINGS.basePath),
     workers,
+    cores,
     transport: reader.read('transport', SETTINGS.transport),
     versionCheck: reader.read('versionCheck', SETTINGS.versionCheck),
     features: reader.read('features', SETTINGS.features),
@@ -172,12 +174,15 @@ function notesOn(variables: Variables): readonly string[] {
   return notes;
 }
 
+/** The primary, and the worker that is loaded and waits. */
+const BESIDE_WORKERS = 136 * 2 ** 20;
+
 /**
- * A tenth of the container is left to the system and 64 MiB to the primary; the rest is shared by the workers and by the
- * one that is started before an old one leaves.
+ * A tenth of the container is left to the system, and what the primary and the spare worker take; the rest is shared by the
+ * workers and by an old one that still drains while its replacement serves.
  */
 function memoryShare(limits: ContainerLimits, workers: number): number {
   if (limits.memoryBytes === undefined) return 0;
-  const share = (limits.memoryBytes * 0.9 - 64 * 2 ** 20) / (workers + 1);
+  const share = (limits.memoryBytes * 0.9 - BESIDE_WORKERS) / (workers + 1);
   return Math.max(128 * 2 ** 20, Math.floor(share));
 }

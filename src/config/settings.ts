@@ -26,8 +26,8 @@ export interface Setting<T> {
   readonly fallbackText?: string;
 }
 
-/** The keys of Config that a setting decides; the others follow from the environment. */
-export type SettingKey = Exclude<keyof Config, 'apiKey' | 'env' | 'secrets'>;
+/** The keys of Config that a setting decides; the others follow from the environment and the machine. */
+export type SettingKey = Exclude<keyof Config, 'cores' | 'apiKey' | 'env' | 'secrets'>;
 
 type Settings = { readonly [K in SettingKey]: Setting<Config[K] | (undefined extends Config[K] ? undefined : never)> };
 

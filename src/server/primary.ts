@@ -10,6 +10,7 @@ import { writeProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { claimPort, type PortClaim } from './claim-port.ts';
 import { MergedMetrics } from './metrics/merged-metrics.ts';
+import { nodeFlags } from './node-flags.ts';
 import { WorkerGroup } from './worker-group.ts';
 
 /** What the primary needs of the command that starts it. */
@@ -55,12 +56,6 @@ interface Holdings {
   readonly directory: string;
 }
 
-/**
- * V8's young generation: of its usual 16 MB a quarter keeps primary, two workers and a spare one under 170 MB together under
- * load; an eighth would cost up to a tenth more CPU time.
- */
-const NODE_OPTIONS = ['--max-semi-space-size=4'];
-
 /** While it drains, what is still in flight is logged this often. */
 const DRAIN_REPORT_MS = 5_000;
 
@@ -89,7 +84,7 @@ class Primary {
       logger,
       metrics: this.#metrics,
     });
-    cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: NODE_OPTIONS });
+    cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: [...nodeFlags(this.#config)] });
     const started = await group.start();
     if (!started.ok) {
       this.#options.printError(`The server could not start: ${started.failure}.`);

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
+import { workerVariables } from './node-flags.ts';
 import type { WorkerMessage } from './protocol.ts';
 import { RestartPolicy } from './restart-policy.ts';
 import { SharedPorts } from './shared-ports.ts';
@@ -26,9 +27,6 @@ const REPLACE_AGAIN_MS = 10_000;
 
 /** A worker that should be finished and is not is killed this long after its time. */
 const OVERTIME_MS = 2_000;
-
-/** Headers of up to 16 KB, where the library allows 4 KB: read by it when it loads. */
-const WORKER_ENVIRONMENT = { UWS_HTTP_MAX_HEADERS_SIZE: '16384' };
 
 export interface GroupOptions {
   readonly config: Config;
@@ -158,7 +156,8 @@ export class WorkerGroup implements HandleOwner {
   }
 
   #fork(wanted: boolean): WorkerHandle {
-    const handle = new WorkerHandle(cluster.fork(WORKER_ENVIRONMENT), { number: this.#freeNumber(), wanted }, this);
+    const worker = cluster.fork(workerVariables(this.#options.config));
+    const handle = new WorkerHandle(worker, { number: this.#freeNumber(), wanted }, this);
     this.#handles.add(handle);
     return handle;
   }

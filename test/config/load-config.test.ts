@@ -61,6 +61,7 @@ test('without anything, everything has its documented default', () => {
     port: 2024,
     basePath: '',
     workers: 4,
+    cores: 4,
     transport: 'auto',
     versionCheck: true,
     features: [],
@@ -89,9 +90,9 @@ test('one core still gets two workers', () => {
   expect(load({}, {}, { cores: 1 }).config.workers).toBe(2);
 });
 
-test('a memory limit is shared by the workers and one that is being started', () => {
+test('a memory limit is shared by the workers and one that drains, after the primary and the spare one took theirs', () => {
   const loaded = loadConfig({}, { variables: {}, limits: { cores: 4, memoryBytes: 2 ** 30 } });
-  expect(loaded.ok && loaded.value.config.maxWorkerMemoryBytes).toBe(Math.floor((2 ** 30 * 0.9 - 64 * 2 ** 20) / 5));
+  expect(loaded.ok && loaded.value.config.maxWorkerMemoryBytes).toBe(Math.floor((2 ** 30 * 0.9 - 136 * 2 ** 20) / 5));
 });
 
 test('debug shows bodies in full unless the content setting says otherwise', () => {

@@ -35,6 +35,7 @@ const CONFIG: Config = {
   host: '127.0.0.1',
   port: 0,
   workers: 1,
+  cores: 1,
   transport: 'auto',
   versionCheck: true,
   features: [],

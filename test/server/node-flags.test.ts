@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { nodeFlags, workerVariables } from '../../src/server/node-flags.ts';
+
+function configOf(cores: number, memoryBytes?: number, variables: Record<string, string> = {}): Config {
+  const limits = memoryBytes === undefined ? { cores } : { cores, memoryBytes };
+  const loaded = loadConfig({ dotenv: 'false' }, { variables, limits });
+  if (!loaded.ok) throw new Error(loaded.failure.message);
+  return loaded.value.config;
+}
+
+test('a container of one core gets one V8 thread, a large machine four', () => {
+  expect(nodeFlags(configOf(1))).toContain('--v8-pool-size=1');
+  expect(nodeFlags(configOf(64))).toContain('--v8-pool-size=4');
+});
+
+test('the heap is bounded where memory is: not before the worker would be replaced', () => {
+  const config = configOf(2, 2 ** 30);
+  const limit = nodeFlags(config).find((flag) => flag.startsWith('--max-old-space-size='));
+  const heapBytes = Number(limit?.split('=')[1]) * 2 ** 20;
+  expect(heapBytes).toBeGreaterThanOrEqual(config.maxWorkerMemoryBytes);
+  expect(heapBytes).toBeLessThan(config.maxWorkerMemoryBytes + 2 ** 20);
+  expect(nodeFlags(configOf(2)).join(' ')).not.toContain('--max-old-space-size');
+});
+
+test('Node takes all the flags', () => {
+  const run = spawnSync(process.execPath, [...nodeFlags(configOf(2, 2 ** 30)), '--eval', 'process.exit(7)']);
+  expect(run.stderr.toString()).toBe('');
+  expect(run.status).toBe(7);
+});
+
+test('the number of malloc arenas is left to who sets it', () => {
+  expect(workerVariables(configOf(2))).toMatchObject({ MALLOC_ARENA_MAX: '2' });
+  expect(workerVariables(configOf(2, undefined, { MALLOC_ARENA_MAX: '8' }))).toMatchObject({ MALLOC_ARENA_MAX: '8' });
+});

@@ -18,6 +18,7 @@ import { CredentialRule, requestDecidesUrl } from './options/credential-rule.ts'
 import { OptionReader } from './options/option-reader.ts';
 import { readVariable, resolveOptions } from './options/resolve-options.ts';
 import type { Environment, ResolvedOptions, VariableRead } from './options/resolve-options.ts';
+import type { CloudMachine } from './providers/cloud-machine.ts';
 import type { Connection, HttpProvider } from './providers/provider.ts';
 import { HTTP_PROVIDERS } from './providers/providers.ts';
 
@@ -31,6 +32,8 @@ export interface ClientServices {
   readonly pools: ConnectionPools;
   readonly declaredHosts: DeclaredHosts;
   readonly offline: OfflineAnswers;
+  /** Whose machine the server runs on, when it is one of a cloud. */
+  readonly machine?: CloudMachine | undefined;
 }
 
 /** Whom a client is made for. */
@@ -122,9 +125,10 @@ function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientF
     secret: (variable) => remember(rule.secret(variable), secrets),
     ofServer: (variable) => rule.ofServer(variable),
     pools: services.pools,
+    machine: services.machine,
     trusted: source.from === 'files',
   });
-  if ('missing' in protocol) return err({ kind: 'failure', failure: rule.missing(protocol.missing) });
+  if ('missing' in protocol) return err({ kind: 'failure', failure: rule.missing(protocol) });
   return ok(
     new HttpModelClient({
       name: definition.name,

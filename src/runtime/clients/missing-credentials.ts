@@ -3,6 +3,7 @@ import type { Program } from '../../schema/program.ts';
 import { createModelClient } from './create-model-client.ts';
 import { DeclaredHosts } from './declared-hosts.ts';
 import { ConnectionPools } from './http/connection-pools.ts';
+import { cloudMachine } from './providers/cloud-machine.ts';
 import { planClient } from './strategies/client-plan.ts';
 import type { ClientPlan } from './strategies/client-plan.ts';
 
@@ -23,6 +24,7 @@ export function missingCredentials(
     pools: new ConnectionPools(env),
     declaredHosts: new DeclaredHosts(program.clients, env),
     offline: { answer: () => '' },
+    machine: cloudMachine(),
   };
   const missing = new Map<string, MissingCredential>();
   for (const name of new Set(program.functions.map((fn) => fn.client))) {

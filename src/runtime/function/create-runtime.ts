@@ -5,6 +5,7 @@ import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import { DeclaredHosts } from '../clients/declared-hosts.ts';
 import { ConnectionPools } from '../clients/http/connection-pools.ts';
+import { cloudMachine } from '../clients/providers/cloud-machine.ts';
 import { loadProviders } from '../clients/providers/providers.ts';
 import { createOfflineAnswers } from '../clients/offline/offline-client.ts';
 import { createReplyParser } from '../parsing/create-reply-parser.ts';
@@ -52,6 +53,7 @@ class ProgramRuntime implements FunctionRuntime {
       pools: this.#pools,
       declaredHosts: new DeclaredHosts(program.clients, options.env),
       offline: createOfflineAnswers(definitions),
+      machine: cloudMachine(),
     });
     this.#prepare = {
       definitions,

@@ -1,9 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
+import { err, ok } from '../../../src/base/result.ts';
 import { createModelClient } from '../../../src/runtime/clients/create-model-client.ts';
+import { findAwsRole } from '../../../src/runtime/clients/providers/aws-role.ts';
+import { cloudMachine } from '../../../src/runtime/clients/providers/cloud-machine.ts';
+import { RenewedCredential } from '../../../src/runtime/clients/providers/renewed-credential.ts';
 import type { Provider } from '../../../src/schema/client.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { startFakeProvider, status } from '../../support/fake-provider.ts';
@@ -35,6 +40,19 @@ const ROLE = {
   Expiration: new Date(Date.now() + 3_600_000).toISOString(),
 };
 
+/** As the security token service answers: XML. */
+const STS_ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+  <AssumeRoleWithWebIdentityResult>
+    <SubjectFromWebIdentityToken>system:serviceaccount:default:svc</SubjectFromWebIdentityToken>
+    <Credentials>
+      <AccessKeyId>WK</AccessKeyId>
+      <SecretAccessKey>W/S+=</SecretAccessKey>
+      <SessionToken>WT</SessionToken>
+      <Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration>
+    </Credentials>
+  </AssumeRoleWithWebIdentityResult>
+</AssumeRoleWithWebIdentityResponse>`;
+
 /** The services of both clouds and a model of each, on one host. */
 const cloud: Behaviour = (request, wire) => {
   const { method, path, headers, body } = request;
@@ -45,6 +63,7 @@ const cloud: Behaviour = (request, wire) => {
   const session = headers['x-aws-ec2-metadata-token'] === 'session';
   if (path === '/latest/meta-data/iam/security-credentials/' && session) return status(200, 'my-role\n')(request, wire);
   if (path === '/latest/meta-data/iam/security-credentials/my-role' && session) return status(200, ROLE)(request, wire);
+  if (path === '/sts') return status(200, STS_ANSWER)(request, wire);
   const machine = path === '/computeMetadata/v1/instance/service-accounts/default/token';
   if (machine && method === 'GET' && headers['metadata-flavor'] === 'Google')
     return status(200, { access_token: 'machine', expires_in: 3600 })(request, wire);
@@ -121,6 +140,87 @@ test('aws-bedrock: the role of a machine, asked for once', async () => {
   expect(asked).toBe(3);
 });
 
+test('aws-bedrock: a pod takes on its role by its token, once', async () => {
+  const { sent, asked } = await bedrock({
+    AWS_WEB_IDENTITY_TOKEN_FILE: file('web-identity', 'pod+token\n'),
+    AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/models',
+    AWS_ENDPOINT_URL_STS: `${fake.url}/sts`,
+  });
+  expect(sent).toMatch(/Credential=WK\/.* WT$/u);
+  expect(asked).toBe(1);
+  const [question] = fake.requests;
+  expect(question?.headers['authorization']).toBeUndefined();
+  expect(Object.fromEntries(new URLSearchParams(question?.body))).toEqual({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: 'arn:aws:iam::123456789012:role/models',
+    RoleSessionName: 'svc',
+    WebIdentityToken: 'pod+token',
+  });
+});
+
+test('aws-bedrock: a role that cannot be taken on is a failure of the client', async () => {
+  const env = {
+    AWS_WEB_IDENTITY_TOKEN_FILE: file('web-identity', 'pod-token'),
+    AWS_ROLE_ARN: 'arn:aws:iam::1:role/r',
+    AWS_ENDPOINT_URL_STS: `${fake.url}/denied`,
+  };
+  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'r', endpoint_url: fake.url });
+  const { result } = await ask(makeClient(definition, services, env));
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { failure: { message: expect.stringContaining('role/r": the service answered 404') } },
+  });
+  expect(JSON.stringify(result)).not.toContain('pod-token');
+});
+
+test('aws-bedrock: a machine of Amazon is asked for its role without being told where', () => {
+  const machine = { kind: 'machine', endpoint: 'http://169.254.169.254' };
+  expect(findAwsRole(read({}), 'amazon')).toEqual(machine);
+  expect(findAwsRole(read({}), 'google')).toBeUndefined();
+  expect(findAwsRole(read({}), undefined)).toBeUndefined();
+  expect(findAwsRole(read({ AWS_EC2_METADATA_DISABLED: 'true' }), 'amazon')).toBeUndefined();
+});
+
+function read(env: Env): (variable: string) => string | undefined {
+  return (variable) => env[variable];
+}
+
+test('a machine says whose it is', () => {
+  expect(cloudMachine(file('vendor', 'Amazon EC2\n'))).toBe('amazon');
+  expect(cloudMachine(file('vendor', 'Google\n'))).toBe('google');
+  expect(cloudMachine(file('vendor', 'QEMU\n'))).toBeUndefined();
+  expect(cloudMachine(join(folder, 'nothing'))).toBeUndefined();
+});
+
+test('aws-bedrock: keys in the config file, where sections are called profiles', async () => {
+  const config = file('config', '[profile work]\nregion = x\naws_access_key_id = CK\naws_secret_access_key = CS\n');
+  const { sent } = await bedrock({ AWS_CONFIG_FILE: config, AWS_PROFILE: 'work' });
+  expect(sent).toContain('Credential=CK/');
+});
+
+const PROGRAM = `[profile program]
+credential_process = ${process.execPath} -e "console.log(JSON.stringify({Version:1,AccessKeyId:'PK',SecretAccessKey:'PS'}))"
+`;
+
+test("aws-bedrock: other profiles are read by Amazon's package, or it is asked for", async () => {
+  const env = { AWS_CONFIG_FILE: file('config', PROGRAM), AWS_PROFILE: 'program' };
+  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1', endpoint_url: fake.url });
+  const { result } = await ask(makeClient(definition, services, env));
+  if (result.ok) expect(fake.requests[0]?.headers['authorization']).toContain('Credential=PK/');
+  else expect(result.failure.failure.message).toContain('needs the package @aws-sdk/credential-provider-ini');
+  expect(result.ok).toBe(isInstalled('@aws-sdk/credential-provider-ini'));
+});
+
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 test('aws-bedrock: keys of a container are not asked of any host in the clear', () => {
   const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
   const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://keys.example/role' };
@@ -135,6 +235,49 @@ test('vertex-ai: a user whose token is refreshed, from a file', async () => {
   const { sent, asked } = await authorization('vertex-ai', options, { GOOGLE_APPLICATION_CREDENTIALS: path });
   expect(sent).toBe('Bearer refreshed');
   expect(asked).toBe(1);
+});
+
+test('vertex-ai: what gcloud wrote into the home directory, with the project that pays', async () => {
+  mkdirSync(join(folder, '.config/gcloud'), { recursive: true });
+  const user = { ...USER, token_uri: `${fake.url}/refresh`, quota_project_id: 'payer' };
+  file('.config/gcloud/application_default_credentials.json', JSON.stringify(user));
+  const { sent } = await authorization('vertex-ai', { model: 'gemini', base_url: fake.url }, { HOME: folder });
+  expect(sent).toBe('Bearer refreshed');
+  expect(fake.requests.at(-1)?.headers['x-goog-user-project']).toBe('payer');
+});
+
+test.each<[string, string, string]>([
+  ['no JSON', '{', 'is not valid JSON'],
+  ['no such file', '/nowhere/key.json', 'names a file that cannot be read'],
+  ['an account of another kind', '{"type":"external_account"}', 'of the type'],
+  ['half a service account', '{"type":"service_account","client_email":"a"}', 'a service account and an authorized'],
+])('vertex-ai: credentials that are %s say so', (_what, value, message) => {
+  const definition = clientDefinition('vertex-ai', { model: 'm', location: 'eu' });
+  const env = { GOOGLE_APPLICATION_CREDENTIALS: value };
+  expect(() => makeClient(definition, services, env)).toThrow(message);
+  expect(() => makeClient(definition, services, env)).toThrow('missing_credential');
+});
+
+test('a credential is fetched again shortly before its end, and serves until then when that fails', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  let fetched = 0;
+  let fails = false;
+  const credential = new RenewedCredential(() => {
+    fetched += 1;
+    return Promise.resolve(fails ? err('down') : ok({ value: fetched, livesMs: 3_600_000 }));
+  });
+  const values: unknown[] = [];
+  for (const minutes of [0, 54, 2, 53]) {
+    vi.advanceTimersByTime(minutes * 60_000);
+    values.push(await credential.get());
+  }
+  fails = true;
+  for (const minutes of [4, 4]) {
+    vi.advanceTimersByTime(minutes * 60_000);
+    values.push(await credential.get());
+  }
+  vi.useRealTimers();
+  expect(values).toEqual([ok(1), ok(1), ok(2), ok(2), ok(2), err('down')]);
 });
 
 test('vertex-ai: the account of the machine', async () => {

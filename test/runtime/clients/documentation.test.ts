@@ -28,9 +28,8 @@ test.each(PROVIDERS)('the page has the provider %s, its address and the variable
 
 test('the page names every variable of the clouds', () => {
   const variables = [...(awsBedrock.variables ?? []), ...(vertexAi.variables ?? [])];
-  const elsewhere = new Set(['HOME', 'AWS_CONTAINER_AUTHORIZATION_TOKEN', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']);
-  const told = page.replace('…_FULL_URI', 'AWS_CONTAINER_CREDENTIALS_FULL_URI');
-  for (const variable of variables.filter((each) => !elsewhere.has(each))) expect(told).toContain(`\`${variable}`);
+  expect(variables.length).toBeGreaterThan(20);
+  for (const variable of variables.filter((each) => each !== 'HOME')) expect(page).toContain(`\`${variable}\``);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Failure } from '../../function/failure.ts';
+import type { MissingSecret } from '../providers/provider.ts';
 import type { Environment, VariableRead } from './resolve-options.ts';
 import { readVariable } from './resolve-options.ts';
 
@@ -59,8 +60,9 @@ export class CredentialRule {
     return read.source === 'server' && this.#mayUse(read) ? read.value : undefined;
   }
 
-  missing(variable: string): Failure {
-    return missing(this.#client, variable);
+  /** The failure of a credential that a provider did not find, or could not use. */
+  missing({ missing: variable, because }: MissingSecret): Failure {
+    return because === undefined ? missing(this.#client, variable) : unusable(this.#client, variable, because);
   }
 
   #mayUse(read: VariableRead): boolean {
@@ -78,6 +80,15 @@ function missing(client: string, variable: string): Failure {
   return {
     code: 'missing_credential',
     message: `The client "${client}" needs an API key or setting from the environment variable ${variable}, which is missing or empty. Set it for the server, or send it in "env" of the request's options`,
+    client,
+    variable,
+  };
+}
+
+function unusable(client: string, variable: string, because: string): Failure {
+  return {
+    code: 'missing_credential',
+    message: `The client "${client}" has no credentials: ${variable} ${because}`,
     client,
     variable,
   };

@@ -5,8 +5,8 @@ import { bedrockFormat } from '../formats/bedrock-format.ts';
 import type { WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { readAwsProfile } from './aws-profile.ts';
-import { fetchRoleCredentials, findAwsRole } from './aws-role.ts';
+import { AWS_CREDENTIAL_VARIABLES, findAwsCredentials } from './aws-credentials.ts';
+import type { AwsClientCredentials } from './aws-credentials.ts';
 import { bedrockMessages } from './bedrock-messages.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
 import { RenewedCredential } from './renewed-credential.ts';
@@ -15,30 +15,14 @@ import { requestHeaders, requestPath } from './request-head.ts';
 import { signAwsRequest } from './sign-aws-request.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
-/**
- * Amazon Bedrock's Converse. Credentials are the client's options, the variables of the environment, a profile of the
- * credentials file, or the role of the container or machine, in this order; a Bedrock API key (`api_key` or
- * AWS_BEARER_TOKEN_BEDROCK) goes out as a bearer token.
- */
+/** Holds a Bedrock API key, which goes out as it is: nothing is signed then. */
+const BEARER_TOKEN = 'AWS_BEARER_TOKEN_BEDROCK';
+
+/** Amazon Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const awsBedrock: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
-  variables: [
-    'AWS_ACCESS_KEY_ID',
-    'AWS_SECRET_ACCESS_KEY',
-    'AWS_SESSION_TOKEN',
-    'AWS_BEARER_TOKEN_BEDROCK',
-    'AWS_REGION',
-    'AWS_DEFAULT_REGION',
-    'AWS_PROFILE',
-    'AWS_SHARED_CREDENTIALS_FILE',
-    'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-    'AWS_CONTAINER_AUTHORIZATION_TOKEN',
-    'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
-    'AWS_EC2_METADATA_SERVICE_ENDPOINT',
-    'HOME',
-  ],
+  variables: ['AWS_REGION', 'AWS_DEFAULT_REGION', BEARER_TOKEN, ...AWS_CREDENTIAL_VARIABLES],
   ownOrigins: /^https:\/\/bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/u,
   connect,
 };
@@ -59,8 +43,7 @@ interface BedrockClient {
   readonly model: string;
   readonly options: ClientOptions;
   readonly members: JsonObject;
-  readonly credentials: Partial<AwsCredentials>;
-  readonly profile: string | undefined;
+  readonly credentials: AwsClientCredentials;
 }
 
 function connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection {
@@ -70,11 +53,10 @@ function connect(options: ClientOptions, reader: OptionReader, setting: Setting)
   const model = reader.string('model') ?? reader.string('model_id');
   reader.take('model_id');
   if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
-  const profile = reader.string('profile');
   const url = readEndpoint(options, reader) ?? `https://bedrock-runtime.${region ?? 'invalid'}.amazonaws.com`;
-  const credentials = readCredentials(reader);
+  const credentials = { keys: readKeys(reader), profile: reader.string('profile'), region: region ?? '' };
   const members = readMembers(reader);
-  const client = { url, region: region ?? '', model: model ?? '', options, credentials, profile, members };
+  const client = { url, region: region ?? '', model: model ?? '', options, credentials, members };
   return {
     url,
     ...(model === undefined ? {} : { model }),
@@ -91,7 +73,7 @@ function readEndpoint(options: ClientOptions, reader: OptionReader): string | un
   return undefined;
 }
 
-function readCredentials(reader: OptionReader): Partial<AwsCredentials> {
+function readKeys(reader: OptionReader): Partial<AwsCredentials> {
   const accessKeyId = reader.string('access_key_id');
   const secretAccessKey = reader.string('secret_access_key');
   const sessionToken = reader.string('session_token');
@@ -127,8 +109,8 @@ function protocol(
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
   const { url, options } = client;
-  const token = apiKey ?? access.secret('AWS_BEARER_TOKEN_BEDROCK');
-  const credentials = token === undefined ? findCredentials(client, access) : undefined;
+  const token = apiKey ?? access.secret(BEARER_TOKEN);
+  const credentials = token === undefined ? findAwsCredentials(client.credentials, access) : undefined;
   if (credentials !== undefined && 'missing' in credentials) return credentials;
   const path = `/model/${encodeURIComponent(client.model)}/converse`;
   const headers = requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` });
@@ -155,35 +137,3 @@ function protocol(
 }
 
 const SIGNED_HEADERS = { 'content-type': 'application/json' };
-
-/** The client's own keys, all of them, or those of one other place: never one of each. */
-function findCredentials(
-  client: BedrockClient,
-  access: ProviderAccess,
-): AwsCredentials | RenewedCredential<AwsCredentials> | MissingSecret {
-  const { accessKeyId, secretAccessKey, sessionToken } = client.credentials;
-  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
-    return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
-  }
-  // A profile that the client names comes before the environment.
-  if (client.profile !== undefined) return profileOf(client, access) ?? { missing: 'AWS_SHARED_CREDENTIALS_FILE' };
-  const id = access.secret('AWS_ACCESS_KEY_ID');
-  if (id === undefined) return profileOf(client, access) ?? roleOf(access) ?? { missing: 'AWS_ACCESS_KEY_ID' };
-  const secret = access.secret('AWS_SECRET_ACCESS_KEY');
-  if (secret === undefined) return { missing: 'AWS_SECRET_ACCESS_KEY' };
-  const token = access.secret('AWS_SESSION_TOKEN');
-  return { accessKeyId: id, secretAccessKey: secret, ...(token === undefined ? {} : { sessionToken: token }) };
-}
-
-/** Only the files may name a profile: a request would choose among the server's accounts. */
-function profileOf(client: BedrockClient, access: ProviderAccess): AwsCredentials | undefined {
-  if (client.profile !== undefined && !access.trusted) return undefined;
-  const home = access.ofServer('HOME');
-  const path = access.ofServer('AWS_SHARED_CREDENTIALS_FILE') ?? (home === undefined ? '' : `${home}/.aws/credentials`);
-  return path === '' ? undefined : readAwsProfile(path, client.profile ?? access.ofServer('AWS_PROFILE') ?? 'default');
-}
-
-function roleOf(access: ProviderAccess): RenewedCredential<AwsCredentials> | undefined {
-  const role = findAwsRole(access.ofServer);
-  return role === undefined ? undefined : new RenewedCredential(() => fetchRoleCredentials(role, access.pools));
-}

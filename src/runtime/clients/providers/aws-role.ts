@@ -4,6 +4,7 @@ import { err, ok } from '../../../base/result.ts';
 import { parseJson, stringAt } from '../formats/json-reading.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
+import type { CloudMachine } from './cloud-machine.ts';
 import type { Lease } from './renewed-credential.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
@@ -25,8 +26,17 @@ const CONTAINER_HOSTS: ReadonlySet<string> = new Set([
 /** Keys without an end are asked for again after this time. */
 const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 
-/** The role that the variables of the server name; `read` gives their values. */
-export function findAwsRole(read: (variable: string) => string | undefined): AwsRole | undefined {
+/** Where every machine of Amazon's asks for its role. */
+const MACHINE_ENDPOINT = 'http://169.254.169.254';
+
+/** The machine's service answers at once; where a container cannot reach it, nothing ever comes back. */
+const MACHINE_TIMEOUT_MS = 2000;
+
+/** The role that the variables of the server name (`read` gives their values), or that of Amazon's machine. */
+export function findAwsRole(
+  read: (variable: string) => string | undefined,
+  machine: CloudMachine | undefined,
+): AwsRole | undefined {
   const relative = read('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI');
   const url = relative === undefined ? read('AWS_CONTAINER_CREDENTIALS_FULL_URI') : `http://169.254.170.2${relative}`;
   if (url !== undefined && isContainerUrl(url)) {
@@ -35,7 +45,8 @@ export function findAwsRole(read: (variable: string) => string | undefined): Aws
     const tokens = { ...(token === undefined ? {} : { token }), ...(tokenFile === undefined ? {} : { tokenFile }) };
     return { kind: 'container', url, ...tokens };
   }
-  const endpoint = read('AWS_EC2_METADATA_SERVICE_ENDPOINT');
+  if (read('AWS_EC2_METADATA_DISABLED')?.toLowerCase() === 'true') return undefined;
+  const endpoint = read('AWS_EC2_METADATA_SERVICE_ENDPOINT') ?? (machine === 'amazon' ? MACHINE_ENDPOINT : undefined);
   if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
   return { kind: 'machine', endpoint: endpoint.replace(/\/$/u, '') };
 }
@@ -91,6 +102,7 @@ function readToken(path: string): string | undefined {
 async function askMachine(endpoint: string, pools: ConnectionPools): Promise<Result<string, string>> {
   const session = await askService(pools, `${endpoint}/latest/api/token`, {
     method: 'PUT',
+    timeoutMs: MACHINE_TIMEOUT_MS,
     headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' },
   });
   if (!session.ok) return session;

@@ -1,82 +1,15 @@
 import { createSign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { countAt, parseJson, stringAt } from '../formats/json-reading.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
+import type { GoogleIdentity, ServiceAccount } from './google-identity.ts';
 import type { Lease } from './renewed-credential.ts';
 import { RenewedCredential } from './renewed-credential.ts';
 
-/** Whoever Google gives access tokens to. */
-export type GoogleIdentity = (ServiceAccount | AuthorizedUser | MetadataServer) & {
-  readonly projectId: string | undefined;
-};
-
-/** The parts of a service account's key file that count. */
-interface ServiceAccount {
-  readonly kind: 'service-account';
-  readonly clientEmail: string;
-  readonly privateKey: string;
-  readonly tokenUri: string;
-}
-
-/** What `gcloud auth application-default login` writes. */
-interface AuthorizedUser {
-  readonly kind: 'user';
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly refreshToken: string;
-  readonly tokenUri: string;
-}
-
-/** The account of the machine, told by a service that only the machine can reach. */
-interface MetadataServer {
-  readonly kind: 'machine';
-  readonly host: string;
-}
-
-const DEFAULT_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
-
-/**
- * An identity from its JSON text, a map of the same, or (where allowed) the path of a file. Undefined when it is none.
- * A token URI outside of Google is then not taken: a signed assertion would be good at Google.
- */
-export function readIdentity(given: string | object, mayReadFiles: boolean): GoogleIdentity | undefined {
-  const data = typeof given === 'string' ? parseIdentity(given, mayReadFiles) : given;
-  const tokenUri = stringAt(data, 'token_uri') ?? DEFAULT_TOKEN_URI;
-  if (!URL.canParse(tokenUri)) return undefined;
-  if (!mayReadFiles && new URL(tokenUri).origin !== new URL(DEFAULT_TOKEN_URI).origin) return undefined;
-  return readServiceAccount(data, tokenUri) ?? readUser(data, tokenUri);
-}
-
-function readServiceAccount(data: unknown, tokenUri: string): GoogleIdentity | undefined {
-  const clientEmail = stringAt(data, 'client_email');
-  const privateKey = stringAt(data, 'private_key');
-  if (clientEmail === undefined || privateKey === undefined) return undefined;
-  return { kind: 'service-account', clientEmail, privateKey, tokenUri, projectId: stringAt(data, 'project_id') };
-}
-
-function readUser(data: unknown, tokenUri: string): GoogleIdentity | undefined {
-  const clientId = stringAt(data, 'client_id');
-  const clientSecret = stringAt(data, 'client_secret');
-  const refreshToken = stringAt(data, 'refresh_token');
-  if (clientId === undefined || clientSecret === undefined || refreshToken === undefined) return undefined;
-  const projectId = stringAt(data, 'quota_project_id');
-  return { kind: 'user', clientId, clientSecret, refreshToken, tokenUri, projectId };
-}
-
-function parseIdentity(given: string, mayReadFiles: boolean): unknown {
-  if (given.trimStart().startsWith('{')) return parseJson(given);
-  if (!mayReadFiles) return undefined;
-  try {
-    return parseJson(readFileSync(given, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
 
 /** The access token of an identity, kept until shortly before its end. */
 export function googleToken(identity: GoogleIdentity, pools: ConnectionPools): RenewedCredential<string> {

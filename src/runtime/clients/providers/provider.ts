@@ -3,6 +3,7 @@ import type { WireProtocol } from '../http-model-client.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { ClientOptions, MediaUrlHandling } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
+import type { CloudMachine } from './cloud-machine.ts';
 
 /** What svc knows of one provider that is asked over HTTP. */
 export interface HttpProvider {
@@ -33,13 +34,17 @@ export interface ProviderAccess {
   /** The same for what names a file or a service of the server: a request cannot set it. */
   readonly ofServer: (variable: string) => string | undefined;
   readonly pools: ConnectionPools;
+  /** Whose machine the server runs on, when it is one of a cloud. */
+  readonly machine: CloudMachine | undefined;
   /** The definition comes from the files, so it may name files of the server. */
   readonly trusted: boolean;
 }
 
-/** A credential that is not there, by the variable that would hold it. */
+/** A credential that is not there, or of no use, by the variable that would hold it. */
 export interface MissingSecret {
   readonly missing: string;
+  /** Why what is there is of no use: ends a sentence that begins with the variable. */
+  readonly because?: string;
 }
 
 /** One client's way to its provider, all but the key. */

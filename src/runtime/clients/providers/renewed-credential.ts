@@ -1,7 +1,7 @@
 import type { Result } from '../../../base/result.ts';
 import { ok } from '../../../base/result.ts';
 
-/** Credentials with an end live for an hour or more; new ones are fetched this long before. */
+/** New ones are fetched this long before the end, or halfway when they live for less than twice as long. */
 const RENEW_BEFORE_MS = 5 * 60 * 1000;
 
 export interface Lease<T> {
@@ -9,10 +9,13 @@ export interface Lease<T> {
   readonly livesMs: number;
 }
 
-/** A credential with an end: fetched when it is first needed and kept until shortly before that end. */
+/**
+ * A credential with an end: fetched when it is first needed and kept until shortly before that end. While a new one
+ * cannot be had, the old one serves until its end.
+ */
 export class RenewedCredential<T> {
   readonly #fetch: () => Promise<Result<Lease<T>, string>>;
-  #held: { readonly value: T; readonly until: number } | undefined;
+  #held: { readonly value: T; readonly renewAt: number; readonly endsAt: number } | undefined;
   #fetching: Promise<Result<T, string>> | undefined;
 
   constructor(fetch: () => Promise<Result<Lease<T>, string>>) {
@@ -21,7 +24,8 @@ export class RenewedCredential<T> {
 
   /** Calls that come while it is fetched wait for the same answer. */
   get(): Promise<Result<T, string>> {
-    if (this.#held !== undefined && performance.now() < this.#held.until) return Promise.resolve(ok(this.#held.value));
+    if (this.#held !== undefined && performance.now() < this.#held.renewAt)
+      return Promise.resolve(ok(this.#held.value));
     this.#fetching ??= this.#renew().finally(() => {
       this.#fetching = undefined;
     });
@@ -30,9 +34,11 @@ export class RenewedCredential<T> {
 
   async #renew(): Promise<Result<T, string>> {
     const lease = await this.#fetch();
-    if (!lease.ok) return lease;
+    const now = performance.now();
+    if (!lease.ok) return this.#held !== undefined && now < this.#held.endsAt ? ok(this.#held.value) : lease;
     const { value, livesMs } = lease.value;
-    this.#held = { value, until: performance.now() + Math.max(0, livesMs - RENEW_BEFORE_MS) };
+    const life = Math.max(0, livesMs);
+    this.#held = { value, renewAt: now + life - Math.min(RENEW_BEFORE_MS, life / 2), endsAt: now + life };
     return ok(value);
   }
 }

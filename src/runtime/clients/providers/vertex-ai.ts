@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../../base/json.ts';
 import type { JsonValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -8,26 +7,24 @@ import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { googleProtocol, modelPath } from './google-ai.ts';
-import { googleToken, readIdentity } from './google-token.ts';
-import type { GoogleIdentity } from './google-token.ts';
-import type { Connection, HttpProvider, MissingSecret, ProviderAccess } from './provider.ts';
+import { GOOGLE_CREDENTIAL_VARIABLES, findGoogleIdentity } from './google-credentials.ts';
+import type { GoogleIdentity } from './google-identity.ts';
+import { googleToken } from './google-token.ts';
+import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
 import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 
-const CREDENTIALS = 'GOOGLE_APPLICATION_CREDENTIALS';
-const CREDENTIALS_CONTENT = 'GOOGLE_APPLICATION_CREDENTIALS_CONTENT';
-
-/** Where the metadata service is. It is not looked for: on other machines that would cost each call a timeout. */
-const METADATA_HOST = 'GCE_METADATA_HOST';
+/** The project of calls when neither the client nor its credentials name one. */
+const PROJECT_VARIABLE = 'GOOGLE_CLOUD_PROJECT';
 
 /**
- * Vertex AI: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference. Credentials are a
- * service account or a user, as option or by the standard variables, or the account of the machine. With `anthropic_version` the model is one of Anthropic's.
+ * Vertex AI: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference. With
+ * `anthropic_version` the model is one of Anthropic's.
  */
 export const vertexAi: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
-  variables: [CREDENTIALS, CREDENTIALS_CONTENT, METADATA_HOST],
+  variables: [PROJECT_VARIABLE, ...GOOGLE_CREDENTIAL_VARIABLES],
   ownOrigins: /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/u,
   connect,
 };
@@ -41,12 +38,13 @@ interface VertexClient {
   readonly model: string;
   readonly location: string | undefined;
   readonly project: string | undefined;
+  readonly defaultProject: string | undefined;
   readonly anthropicVersion: string | undefined;
   readonly credentials: JsonValue | undefined;
   readonly options: ClientOptions;
 }
 
-function connect(options: ClientOptions, reader: OptionReader): Connection {
+function connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection {
   const location = reader.string('location');
   const model = reader.string('model');
   if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
@@ -63,17 +61,22 @@ function connect(options: ClientOptions, reader: OptionReader): Connection {
     model: model ?? '',
     location,
     project,
+    defaultProject: setting(PROJECT_VARIABLE),
     anthropicVersion: reader.string('anthropic_version'),
-    credentials: reader.take('credentials') ?? reader.take('credentials_content'),
+    credentials: readCredentials(reader),
     options,
   };
-  reader.take('credentials_content');
   return {
     url,
     ...(model === undefined ? {} : { model }),
     mediaUrls: client.anthropicVersion === undefined ? { image: 'send_base64' } : { pdf: 'send_base64' },
     protocol: (apiKey, access) => protocol(client, apiKey, access),
   };
+}
+
+function readCredentials(reader: OptionReader): JsonValue | undefined {
+  const content = reader.take('credentials_content');
+  return reader.take('credentials') ?? content;
 }
 
 /** The global location has the host without a prefix. */
@@ -90,26 +93,20 @@ function protocol(
   const { options } = client;
   const fixed = apiKey === undefined ? options.headers.get('authorization') : `Bearer ${apiKey}`;
   if (fixed !== undefined) return authorized(client, client.project, () => ok(fixed));
-  const identity = findIdentity(client, access);
-  if (identity === undefined) return { missing: CREDENTIALS };
+  const identity = findGoogleIdentity(client.credentials, access);
+  if ('missing' in identity) return identity;
   const token = googleToken(identity, access.pools);
-  return authorized(client, client.project ?? identity.projectId, async () => {
+  const project = client.project ?? identity.projectId ?? client.defaultProject;
+  return authorized({ ...client, options: withQuotaProject(options, identity) }, project, async () => {
     const held = await token.get();
     return held.ok ? ok(`Bearer ${held.value}`) : held;
   });
 }
 
-/** A request cannot name files of the server, neither by an option nor by a variable. */
-function findIdentity({ credentials }: VertexClient, access: ProviderAccess): GoogleIdentity | undefined {
-  const own = typeof credentials === 'string' || isJsonObject(credentials) ? credentials : undefined;
-  if (own !== undefined) return readIdentity(own, access.trusted);
-  const given = access.secret(CREDENTIALS_CONTENT) ?? access.secret(CREDENTIALS);
-  if (given !== undefined) {
-    const ofServer = given === access.ofServer(CREDENTIALS_CONTENT) || given === access.ofServer(CREDENTIALS);
-    return readIdentity(given, ofServer);
-  }
-  const host = access.ofServer(METADATA_HOST);
-  return host === undefined ? undefined : { kind: 'machine', host, projectId: undefined };
+/** Google asks users, unlike service accounts, which project their calls are billed to. */
+function withQuotaProject(options: ClientOptions, identity: GoogleIdentity): ClientOptions {
+  if (identity.kind !== 'user' || identity.quotaProject === undefined) return options;
+  return { ...options, headers: new Map([['x-goog-user-project', identity.quotaProject], ...options.headers]) };
 }
 
 type Authorization = () => Result<string, string> | Promise<Result<string, string>>;
@@ -125,7 +122,7 @@ function authorized(client: VertexClient, project: string | undefined, authorize
     format: inner.format,
     async call(messages, streamed): Promise<CallResult> {
       if (client.location !== undefined && project === undefined)
-        return err('needs "project_id", or credentials that name one');
+        return err(`needs "project_id", credentials that name one, or ${PROJECT_VARIABLE}`);
       const call = await inner.call(messages, streamed);
       if (!call.ok) return call;
       const authorization = await authorize();

@@ -48,8 +48,15 @@ function detailsOf(reply: EventObject): Details {
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
     inputTokens: countAt(usage, 'promptTokenCount'),
-    outputTokens: countAt(usage, 'candidatesTokenCount'),
+    outputTokens: outputTokens(usage),
   };
+}
+
+/** Thoughts are counted apart from the answer, and are output all the same: they are generated and paid for. */
+function outputTokens(usage: EventObject | undefined): number | undefined {
+  const answer = countAt(usage, 'candidatesTokenCount');
+  const thoughts = countAt(usage, 'thoughtsTokenCount');
+  return answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0);
 }
 
 function definedOnly(details: Details): Omit<ModelReply, 'text'> {

@@ -27,6 +27,9 @@ function readWhole(body: string): Result<ModelReply, HttpFault> {
   const choices = listAt(reply, CHOICES);
   if (choices === undefined) return err(malformed('answered without "choices"'));
   if (choices.length !== 1) return err(malformed(`answered ${choices.length} choices instead of one`));
+  // OpenRouter tells of a model that failed midway in its choice.
+  const failed = objectAt(choices[0], 'error');
+  if (failed !== undefined) return err(reportedError(failed));
   const message = objectAt(choices[0], MESSAGE);
   if (message === undefined) return err(malformed('answered a choice without "message"'));
   return ok({ text: contentText(message['content']), ...detailsOf(reply, choices[0]) });

@@ -18,10 +18,12 @@ export function reportedError(error: unknown): HttpFault {
 
 /** What a provider's error body says: its `error.message` or `message`, or the text itself. */
 export function errorBodyText(body: string, parsed: unknown): string {
-  if (!isJsonObject(parsed)) return body.trim();
-  const error = parsed['error'];
+  // Google sends a list of one where it was asked for a stream.
+  const holder: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!isJsonObject(holder)) return body.trim();
+  const error = holder['error'];
   if (typeof error === 'string') return error;
-  return stringAt(error, 'message') ?? stringAt(parsed, 'message') ?? stringAt(parsed, 'Message') ?? body.trim();
+  return stringAt(error, 'message') ?? stringAt(holder, 'message') ?? stringAt(holder, 'Message') ?? body.trim();
 }
 
 function textOf(error: unknown): string {

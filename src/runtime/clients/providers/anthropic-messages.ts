@@ -1,45 +1,29 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import type { MediaPart, Message, MessagePart } from '../../prompt/message.ts';
+import type { MediaPart, Message } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
-import { apartSystem } from './apart-system.ts';
 import { inlineData } from './media-source.ts';
-import { wireMetadata, wireRole } from './wire-role.ts';
+import { wireConversation, withMetadata } from './wire-turns.ts';
 
 export interface AnthropicMessages {
   readonly system?: readonly JsonValue[];
   readonly messages: readonly JsonValue[];
 }
 
-/**
- * Messages as Anthropic documents them: what stands before the first other message as `system` goes to the top. A
- * prompt that is nothing but that is sent as the user's, since there has to be a message.
- */
+/** Messages as Anthropic documents them: what stands before the first other message as `system` goes to the top. */
 export function anthropicMessages(
   messages: readonly Message[],
   options: ClientOptions,
 ): Result<AnthropicMessages, string> {
-  const { system: leading, conversation } = apartSystem(messages);
-  const system = blocks(leading, options);
-  if (!system.ok) return system;
-  const wire: JsonValue[] = [];
-  for (const message of conversation) {
-    const content = blocks(message.parts, options);
-    if (!content.ok) return content;
-    wire.push({ role: wireRole(message.role, options), content: content.value });
-  }
-  return ok({ ...(leading.length === 0 ? {} : { system: system.value }), messages: wire });
-}
-
-function blocks(parts: readonly MessagePart[], options: ClientOptions): Result<readonly JsonValue[], string> {
-  const wire: JsonValue[] = [];
-  for (const part of parts) {
-    const block = part.kind === 'text' ? ok<JsonObject>({ type: 'text', text: part.text }) : mediaBlock(part);
-    if (!block.ok) return block;
-    wire.push({ ...block.value, ...wireMetadata(part, options) });
-  }
-  return ok(wire);
+  const wire = wireConversation<JsonObject>(messages, options, (part) => {
+    const block = part.kind === 'text' ? ok({ type: 'text', text: part.text }) : mediaBlock(part);
+    return withMetadata(block, part, options);
+  });
+  if (!wire.ok) return wire;
+  const { system, turns } = wire.value;
+  const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));
+  return ok({ ...(system === undefined ? {} : { system }), messages: conversation });
 }
 
 function mediaBlock(part: MediaPart): Result<JsonObject, string> {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { anthropicFormat } from '../formats/anthropic-format.ts';
 import type { WireProtocol } from '../http-model-client.ts';
@@ -29,22 +30,31 @@ function connect(options: ClientOptions, reader: OptionReader): Connection {
     url,
     ...bodyModel(options),
     mediaUrls: { pdf: 'send_base64' },
-    protocol: (apiKey) => protocol(url, options, apiKey),
+    protocol: (apiKey) => {
+      const path = requestPath(url, '/v1/messages', options);
+      const headers = requestHeaders(options, { 'anthropic-version': API_VERSION, 'x-api-key': apiKey });
+      return anthropicProtocol({ paths: { whole: path, streamed: path }, options, headers, members: {} });
+    },
   };
 }
 
-function protocol(url: string, options: ClientOptions, apiKey: string | undefined): WireProtocol {
-  const headers = requestHeaders(options, { 'anthropic-version': API_VERSION, 'x-api-key': apiKey });
-  const path = requestPath(url, '/v1/messages', options);
-  const members = Object.fromEntries(options.body);
+/** The messages API at these paths: shared by Anthropic and Vertex AI, which has members of its own in the body. */
+export function anthropicProtocol(parts: {
+  readonly paths: { readonly whole: string; readonly streamed: string };
+  readonly options: ClientOptions;
+  readonly headers: readonly string[];
+  readonly members: JsonObject;
+}): WireProtocol {
+  const { paths, options, headers } = parts;
+  const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
+  const members = { ...parts.members, ...Object.fromEntries(options.body), ...limit };
   return {
     format: replyFormat(options, anthropicFormat),
     call(messages, streamed) {
       const wire = anthropicMessages(messages, options);
       if (!wire.ok) return err(wire.failure);
-      const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
-      const body = { ...members, ...limit, ...wire.value, ...(streamed ? { stream: true } : {}) };
-      return ok({ path, headers, body: JSON.stringify(body) });
+      const body = JSON.stringify({ ...members, ...wire.value, ...(streamed ? { stream: true } : {}) });
+      return ok({ path: streamed ? paths.streamed : paths.whole, headers, body });
     },
   };
 }

@@ -3,57 +3,54 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { MediaPart, Message, MessagePart } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
-import { apartSystem } from './apart-system.ts';
-import { inlineData } from './media-source.ts';
-import { wireMetadata, wireRole } from './wire-role.ts';
+import { formatName, inlineData } from './media-source.ts';
+import { wireMetadata } from './wire-role.ts';
+import { wireConversation } from './wire-turns.ts';
 
 export interface BedrockMessages {
   readonly messages: readonly JsonValue[];
   readonly system?: readonly JsonValue[];
 }
 
-/** Messages as Converse takes them; leading system messages go apart, and a prompt of nothing else is the user's. */
+/** Messages as Converse takes them; leading system messages go apart. */
 export function bedrockMessages(messages: readonly Message[], options: ClientOptions): Result<BedrockMessages, string> {
-  const { system: leading, conversation } = apartSystem(messages);
-  const system = blocks(leading, options);
-  if (!system.ok) return system;
-  const wire: JsonValue[] = [];
-  for (const message of conversation) {
-    const content = blocks(message.parts, options);
-    if (!content.ok) return content;
-    wire.push({ role: wireRole(message.role, options), content: content.value });
-  }
-  return ok({ messages: wire, ...(leading.length === 0 ? {} : { system: system.value }) });
+  const wire = wireConversation<JsonObject>(messages, options, (part) => blocks(part, options));
+  if (!wire.ok) return wire;
+  const { system, turns } = wire.value;
+  const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));
+  return ok({ messages: conversation, ...(system === undefined ? {} : { system }) });
 }
 
 /** Metadata `cache_control` becomes a block of its own behind the part: Converse has no other place for it. */
-function blocks(parts: readonly MessagePart[], options: ClientOptions): Result<readonly JsonValue[], string> {
-  const wire: JsonValue[] = [];
-  for (const part of parts) {
-    const block = part.kind === 'text' ? ok<JsonObject>({ text: part.text }) : mediaBlock(part);
-    if (!block.ok) return block;
-    wire.push(block.value);
-    const metadata = wireMetadata(part, options);
-    if (metadata !== undefined && Object.hasOwn(metadata, 'cache_control'))
-      wire.push({ cachePoint: { type: 'default' } });
-  }
-  return ok(wire);
+function blocks(part: MessagePart, options: ClientOptions): Result<readonly JsonObject[], string> {
+  const block = part.kind === 'text' ? ok({ text: part.text }) : mediaBlock(part);
+  if (!block.ok) return block;
+  const cached = Object.hasOwn(wireMetadata(part, options) ?? {}, 'cache_control');
+  return ok(cached ? [block.value, { cachePoint: { type: 'default' } }] : [block.value]);
 }
 
 function mediaBlock({ media, source }: MediaPart): Result<JsonObject, string> {
   if (media === 'audio') return err('cannot take audio: Converse has no such block');
   if (media === 'video' && source.kind === 'url' && source.url.startsWith('s3://')) {
     return ok({
-      video: { format: format(source.mediaType ?? 'video/mp4'), source: { s3Location: { uri: source.url } } },
+      video: {
+        format: formatName(source.mediaType ?? 'video/mp4', FORMATS),
+        source: { s3Location: { uri: source.url } },
+      },
     });
   }
   const inline = inlineData(source, media === 'pdf' ? 'application/pdf' : undefined);
   if (!inline.ok) return inline;
-  const bytes = { format: format(inline.value.mediaType), source: { bytes: inline.value.data } };
+  const bytes = { format: formatName(inline.value.mediaType, FORMATS), source: { bytes: inline.value.data } };
   return ok(media === 'pdf' ? { document: { ...bytes, name: 'document' } } : { [media]: bytes });
 }
 
-/** `image/png` is `png` here. */
-function format(mediaType: string): string {
-  return mediaType.slice(mediaType.indexOf('/') + 1);
-}
+/** Formats whose names are not the subtypes of their media types. */
+const FORMATS = {
+  jpg: 'jpeg',
+  quicktime: 'mov',
+  'x-matroska': 'mkv',
+  'x-flv': 'flv',
+  'x-ms-wmv': 'wmv',
+  '3gpp': 'three_gp',
+};

@@ -21,3 +21,21 @@ export function dataUrl(source: MediaSource & { readonly kind: 'base64' }): Resu
   const inline = inlineData(source);
   return inline.ok ? ok(`data:${inline.value.mediaType};base64,${inline.value.data}`) : inline;
 }
+
+/** The name that files without one of their own get: OpenAI asks for one. */
+export const PDF_NAME = 'document.pdf';
+
+/** Audio as OpenAI takes it: only inline, with its format (`wav`, `mp3`) by name. */
+export function openAiAudio(source: MediaSource): Result<{ readonly data: string; readonly format: string }, string> {
+  const inline = inlineData(source);
+  if (!inline.ok) return inline;
+  return ok({ data: inline.value.data, format: formatName(inline.value.mediaType, OPENAI_AUDIO) });
+}
+
+const OPENAI_AUDIO = { mpeg: 'mp3', wave: 'wav', 'x-wav': 'wav', 'vnd.wave': 'wav' };
+
+/** A media type by the name that a provider has for it: that of `named`, or its subtype (`image/png` is `png`). */
+export function formatName(mediaType: string, named: Readonly<Record<string, string>>): string {
+  const subtype = mediaType.slice(mediaType.indexOf('/') + 1);
+  return Object.hasOwn(named, subtype) ? (named[subtype] ?? subtype) : subtype;
+}

@@ -1,16 +1,14 @@
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import type { MediaPart, Message, MessagePart } from '../../prompt/message.ts';
+import type { MediaPart, Message } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
-import { dataUrl, inlineData } from './media-source.ts';
-import { wireMetadata, wireRole } from './wire-role.ts';
+import { dataUrl, openAiAudio, PDF_NAME } from './media-source.ts';
+import { wireTurns, withMetadata } from './wire-turns.ts';
+import type { WireTurn } from './wire-turns.ts';
 
 /** Messages for chat completions; the failure says which part the API does not take. */
 export type WireMessages = Result<readonly ChatCompletionMessageParam[], string>;
-
-/** The name that files without one of their own get: the API asks for a name. */
-const PDF_NAME = 'document.pdf';
 
 /**
  * Messages as OpenAI documents them. With `plainText`, a message of one text part without metadata is a plain text:
@@ -21,37 +19,27 @@ export function openAiChatMessages(
   options: ClientOptions,
   plainText: boolean,
 ): WireMessages {
-  const wire: ChatCompletionMessageParam[] = [];
-  for (const message of messages) {
-    const content = contentOf(message, options, plainText);
-    if (!content.ok) return content;
-    // The role is whatever the client allows; providers have more of them than the package's types name.
-    wire.push({ role: wireRole(message.role, options), content: content.value } as ChatCompletionMessageParam);
-  }
-  return ok(wire);
+  const turns = wireTurns<ChatCompletionContentPart>(messages, options, (part) => {
+    return withMetadata(part.kind === 'text' ? textPart(part.text) : mediaPart(part), part, options);
+  });
+  if (!turns.ok) return turns;
+  const wire = turns.value.map((turn) => ({ role: turn.role, content: contentOf(turn, plainText) }));
+  // The role is whatever the client allows; providers have more of them than the package's types name.
+  return ok(wire as readonly ChatCompletionMessageParam[]);
 }
 
+/** A part with metadata has more members than its type and its text. */
 function contentOf(
-  message: Message,
-  options: ClientOptions,
+  { parts }: WireTurn<ChatCompletionContentPart>,
   plainText: boolean,
-): Result<string | readonly ChatCompletionContentPart[], string> {
-  const [first] = message.parts;
-  if (plainText && message.parts.length === 1 && first?.kind === 'text') {
-    if (wireMetadata(first, options) === undefined) return ok(first.text);
-  }
-  const parts: ChatCompletionContentPart[] = [];
-  for (const part of message.parts) {
-    const wire = contentPart(part);
-    if (!wire.ok) return wire;
-    const metadata = wireMetadata(part, options);
-    parts.push(metadata === undefined ? wire.value : { ...wire.value, ...metadata });
-  }
-  return ok(parts);
+): string | readonly ChatCompletionContentPart[] {
+  const [only] = parts;
+  if (!plainText || parts.length !== 1 || only?.type !== 'text') return parts;
+  return Object.keys(only).length === 2 ? only.text : parts;
 }
 
-function contentPart(part: MessagePart): Result<ChatCompletionContentPart, string> {
-  return part.kind === 'text' ? ok({ type: 'text', text: part.text }) : mediaPart(part);
+function textPart(text: string): Result<ChatCompletionContentPart, string> {
+  return ok({ type: 'text', text });
 }
 
 function mediaPart(part: MediaPart): Result<ChatCompletionContentPart, string> {
@@ -73,12 +61,11 @@ function imagePart({ source }: MediaPart): Result<ChatCompletionContentPart, str
   return url.ok ? ok({ type: 'image_url', image_url: { url: url.value } }) : url;
 }
 
-/** The API takes audio only inline, with its format named by the subtype of the media type. */
 function audioPart({ source }: MediaPart): Result<ChatCompletionContentPart, string> {
-  const inline = inlineData(source);
-  if (!inline.ok) return inline;
-  const format = inline.value.mediaType.replace(/^audio\//u, '') as 'wav' | 'mp3';
-  return ok({ type: 'input_audio', input_audio: { data: inline.value.data, format } });
+  const audio = openAiAudio(source);
+  if (!audio.ok) return audio;
+  const format = audio.value.format as 'wav' | 'mp3';
+  return ok({ type: 'input_audio', input_audio: { data: audio.value.data, format } });
 }
 
 function pdfPart({ source }: MediaPart): Result<ChatCompletionContentPart, string> {

@@ -3,28 +3,19 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { MediaPart, Message } from '../../prompt/message.ts';
 import type { ClientOptions } from '../options/client-options.ts';
-import { dataUrl, inlineData } from './media-source.ts';
-import { wireMetadata, wireRole } from './wire-role.ts';
-
-const PDF_NAME = 'document.pdf';
+import { dataUrl, openAiAudio, PDF_NAME } from './media-source.ts';
+import { wireTurns, withMetadata } from './wire-turns.ts';
 
 /** Messages as the responses API takes them; what the assistant said is output, everything else input. */
 export function openAiResponsesInput(
   messages: readonly Message[],
   options: ClientOptions,
 ): Result<readonly JsonValue[], string> {
-  const input: JsonValue[] = [];
-  for (const message of messages) {
-    const content: JsonValue[] = [];
-    const type = message.role === 'assistant' ? 'output_text' : 'input_text';
-    for (const part of message.parts) {
-      const wire = part.kind === 'text' ? ok<JsonObject>({ type, text: part.text }) : mediaItem(part);
-      if (!wire.ok) return wire;
-      content.push({ ...wire.value, ...wireMetadata(part, options) });
-    }
-    input.push({ role: wireRole(message.role, options), content });
-  }
-  return ok(input);
+  const turns = wireTurns<JsonObject>(messages, options, (part, role) => {
+    const type = role === 'assistant' ? 'output_text' : 'input_text';
+    return withMetadata(part.kind === 'text' ? ok({ type, text: part.text }) : mediaItem(part), part, options);
+  });
+  return turns.ok ? ok(turns.value.map(({ role, parts }) => ({ role, content: parts }))) : turns;
 }
 
 function mediaItem(part: MediaPart): Result<JsonObject, string> {
@@ -47,10 +38,8 @@ function imageItem({ source }: MediaPart): Result<JsonObject, string> {
 }
 
 function audioItem({ source }: MediaPart): Result<JsonObject, string> {
-  const inline = inlineData(source);
-  if (!inline.ok) return inline;
-  const format = inline.value.mediaType.replace(/^audio\//u, '');
-  return ok({ type: 'input_audio', input_audio: { data: inline.value.data, format } });
+  const audio = openAiAudio(source);
+  return audio.ok ? ok({ type: 'input_audio', input_audio: { ...audio.value } }) : audio;
 }
 
 function pdfItem({ source }: MediaPart): Result<JsonObject, string> {

@@ -1,17 +1,15 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { anthropicFormat } from '../formats/anthropic-format.ts';
 import type { CallResult, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { anthropicMessages } from './anthropic-messages.ts';
+import { anthropicProtocol } from './anthropic.ts';
 import { googleProtocol, modelPath } from './google-ai.ts';
 import { GOOGLE_CREDENTIAL_VARIABLES, findGoogleIdentity } from './google-credentials.ts';
 import type { GoogleIdentity } from './google-identity.ts';
 import { googleToken } from './google-token.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
-import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 
 /** The project of calls when neither the client nor its credentials name one. */
@@ -31,7 +29,6 @@ export const vertexAi: HttpProvider = {
 
 const LOCATION = /^[a-z0-9-]{1,40}$/u;
 const PROJECT = /^[a-z0-9:.-]{1,63}$/u;
-const DEFAULT_MAX_TOKENS = 4096;
 
 interface VertexClient {
   readonly url: string;
@@ -114,10 +111,7 @@ type Authorization = () => Result<string, string> | Promise<Result<string, strin
 function authorized(client: VertexClient, project: string | undefined, authorize: Authorization): WireProtocol {
   const headers = requestHeaders(client.options, {});
   const base = modelUrl(client, project);
-  const inner =
-    client.anthropicVersion === undefined
-      ? googleProtocol({ base, options: client.options, headers })
-      : anthropicProtocol(client, base, headers);
+  const inner = modelProtocol(client, base, headers);
   return {
     format: inner.format,
     async call(messages, streamed): Promise<CallResult> {
@@ -143,19 +137,12 @@ function modelUrl(client: VertexClient, project: string | undefined): string {
   return `${url}/v1/projects/${project ?? '-'}/locations/${location}/publishers/${publisher}/models/${modelPath(model)}`;
 }
 
-function anthropicProtocol(client: VertexClient, base: string, headers: readonly string[]): WireProtocol {
-  const { options } = client;
-  const members = Object.fromEntries(options.body);
-  return {
-    format: replyFormat(options, anthropicFormat),
-    call(messages, streamed) {
-      const wire = anthropicMessages(messages, options);
-      if (!wire.ok) return err(wire.failure);
-      const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
-      const version = { anthropic_version: client.anthropicVersion };
-      const body = { ...version, ...members, ...limit, ...wire.value, ...(streamed ? { stream: true } : {}) };
-      const path = requestPath(base, streamed ? ':streamRawPredict' : ':rawPredict', options);
-      return ok({ path, headers, body: JSON.stringify(body) });
-    },
+function modelProtocol(client: VertexClient, base: string, headers: readonly string[]): WireProtocol {
+  const { options, anthropicVersion } = client;
+  if (anthropicVersion === undefined) return googleProtocol({ base, options, headers });
+  const paths = {
+    whole: requestPath(base, ':rawPredict', options),
+    streamed: requestPath(base, ':streamRawPredict', options),
   };
+  return anthropicProtocol({ paths, options, headers, members: { anthropic_version: anthropicVersion } });
 }

@@ -27,7 +27,7 @@ export interface Program extends Definitions {
   /** For positions in run-time errors. */
   readonly files: readonly ProgramFile[];
   /**
-   * Source of a CommonJS module made by ajv standalone. It exports a predicate for a function, by its name:
+   * Source of a CommonJS module that needs nothing else. It exports a predicate for a function, by its name:
    * `(args: unknown) => boolean`, true when the argument object fits the signature.
    */
   readonly validatorSource: string;

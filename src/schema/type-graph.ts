@@ -39,3 +39,25 @@ export function reachedFrom(names: readonly string[], index: DefinitionIndex): R
   }
   return reached;
 }
+
+/** The classes, enums and aliases for which `isWanted` holds, and all from which one of them is reached. */
+export function leadingTo(isWanted: (name: string) => boolean, index: DefinitionIndex): ReadonlySet<string> {
+  const users = usersByName(index);
+  const names = [...index.enums.keys(), ...index.classes.keys(), ...index.aliases.keys()];
+  const found = new Set(names.filter(isWanted));
+  for (const name of found) for (const user of users.get(name) ?? []) found.add(user);
+  return found;
+}
+
+/** By name: the classes and aliases that mention it. */
+function usersByName(index: DefinitionIndex): ReadonlyMap<string, readonly string[]> {
+  const users = new Map<string, string[]>();
+  for (const user of [...index.classes.keys(), ...index.aliases.keys()]) {
+    for (const name of new Set(partsOf(user, index).flatMap(namesIn))) {
+      const known = users.get(name);
+      if (known === undefined) users.set(name, [user]);
+      else known.push(user);
+    }
+  }
+  return users;
+}

@@ -24,6 +24,7 @@ export class AmbiguousRecursion {
 
   /** True when a parameter of the function can hold a value of such a type. */
   reachableFrom(fn: FunctionType): boolean {
+    if (this.#ambiguous.size === 0) return false;
     return fn.parameters.some(({ type }) => {
       const reached = this.#reachedFrom([type]);
       return [...reached].some((name) => this.#ambiguous.has(name));
@@ -35,7 +36,10 @@ export class AmbiguousRecursion {
       .flatMap(withInside)
       .filter((type) => type.kind === 'union')
       .some((union) => {
-        const back = this.#flat(union).filter((member) => this.#reachedFrom([member]).has(name));
+        const named = this.#flat(union).filter((member) => namesIn(member).length > 0);
+        // Asked first, since what a member reaches takes long to find among thousands of classes.
+        if (!sameShapeTwice(named)) return false;
+        const back = named.filter((member) => this.#reachedFrom([member]).has(name));
         return sameShapeTwice(back) && !this.#toldApart(back);
       });
   }

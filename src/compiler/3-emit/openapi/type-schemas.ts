@@ -8,7 +8,7 @@ import type { NameAllocator } from './name-allocator.ts';
 import { openLists } from './open-lists.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 import { anyOf, choice, described, NULL, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
-import { differsAsInput, showsState } from './view-difference.ts';
+import { namesWithOwnInput, namesWithState, showsState } from './view-difference.ts';
 
 /** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
 export type View = 'input' | 'output' | 'partial';
@@ -21,6 +21,8 @@ const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', par
  */
 export class TypeSchemas {
   readonly #index: DefinitionIndex;
+  readonly #withOwnInput: ReadonlySet<string>;
+  readonly #withState: ReadonlySet<string>;
   readonly #own: OwnSchemas;
   readonly #allocator: NameAllocator;
   readonly #names = new Map<string, string>();
@@ -29,6 +31,8 @@ export class TypeSchemas {
 
   constructor(index: DefinitionIndex, own: OwnSchemas, allocator: NameAllocator) {
     this.#index = index;
+    this.#withOwnInput = namesWithOwnInput(index);
+    this.#withState = namesWithState(index);
     this.#own = own;
     this.#allocator = allocator;
   }
@@ -45,7 +49,7 @@ export class TypeSchemas {
   /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
   of(type: Type, view: View): JsonObject {
     if (view === 'input') return this.#bare(type, view);
-    const inner = this.#bare(type, this.#isDone(type) && !showsState(type, this.#index) ? 'output' : view);
+    const inner = this.#bare(type, this.#isDone(type) && !showsState(type, this.#withState) ? 'output' : view);
     const checked = this.#withChecks(type, inner, view);
     return view === 'partial' && type.stream?.withState === true ? withState(type, checked) : checked;
   }
@@ -132,7 +136,7 @@ export class TypeSchemas {
   }
 
   #viewOf(name: string, view: View): View {
-    if (view === 'input') return differsAsInput(name, this.#index) ? 'input' : 'output';
+    if (view === 'input') return this.#withOwnInput.has(name) ? 'input' : 'output';
     return this.#index.enums.has(name) ? 'output' : view;
   }
 

@@ -2,14 +2,25 @@ import { acceptsNull } from '../../../schema/accepts-null.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Type } from '../../../schema/type.ts';
-import { namesIn, partsOf, reachedFrom, withInside } from '../../../schema/type-graph.ts';
+import { leadingTo, namesIn, partsOf, withInside } from '../../../schema/type-graph.ts';
 
 /**
- * True when the class, enum or alias is not written alike as an argument and as a result: optional fields may be left
+ * The classes, enums and aliases that are not written alike as an argument and as a result: optional fields may be left
  * out of arguments but stand as null in results, skipped fields and values never come out, checked values are wrapped.
  */
-export function differsAsInput(name: string, index: DefinitionIndex): boolean {
-  return [...reachedFrom([name], index)].some((one) => differsHere(one, index));
+export function namesWithOwnInput(index: DefinitionIndex): ReadonlySet<string> {
+  return leadingTo((name) => differsHere(name, index), index);
+}
+
+/** The classes, enums and aliases whose values can hold `@stream.with_state` wrappers. */
+export function namesWithState(index: DefinitionIndex): ReadonlySet<string> {
+  return leadingTo((name) => partsOf(name, index).flatMap(withInside).some(hasState), index);
+}
+
+/** True when a value of the type can hold `@stream.with_state` wrappers below its top. */
+export function showsState(type: Type, withState: ReadonlySet<string>): boolean {
+  const inside = withInside(type).some((one) => one !== type && hasState(one));
+  return inside || namesIn(type).some((name) => withState.has(name));
 }
 
 function differsHere(name: string, index: DefinitionIndex): boolean {
@@ -25,8 +36,6 @@ function hasCheck({ constraints = [] }: { readonly constraints?: readonly Constr
   return constraints.some((constraint) => constraint.level === 'check');
 }
 
-/** True when a value of the type can hold `@stream.with_state` wrappers below its top. */
-export function showsState(type: Type, index: DefinitionIndex): boolean {
-  const below = [...reachedFrom(namesIn(type), index)].flatMap((name) => partsOf(name, index));
-  return [type, ...below].flatMap(withInside).some((one) => one !== type && one.stream?.withState === true);
+function hasState({ stream }: Type): boolean {
+  return stream?.withState === true;
 }

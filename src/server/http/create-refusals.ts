@@ -22,7 +22,7 @@ function problemFor(refusal: Refusal, detail: string): Problem {
     case 'not-implemented':
       return problem('not_implemented', 'This method is not supported.');
     case 'headers-too-large':
-      return problem('headers_too_large', 'The headers of the request are larger than 16 KB.');
+      return problem('headers_too_large', detail);
     case 'request-timeout':
       return problem('request_timeout', 'The request did not arrive in time.');
     case 'too-many':

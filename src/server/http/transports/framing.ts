@@ -6,6 +6,18 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** RFC 9110, 8.6: digits only; 15 of them stay below 2^53. */
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
+/** Enough for the tokens that gateways put into headers. Counts the target and all names and values. */
+const MAX_HEAD_BYTES = 16_384;
+
+/** uWebSockets.js itself refuses 99 lines, with an HTML page. */
+const MAX_HEADER_LINES = 96;
+
+/**
+ * What the libraries themselves take. Above it node:http still lets us answer, uWebSockets.js answers by itself with an
+ * HTML page; so there is room between the two limits.
+ */
+export const LIBRARY_MAX_HEAD_BYTES = 65_536;
+
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
 export interface FramingFault {
@@ -23,10 +35,19 @@ export class Framing {
   #lengths = 0;
   #encodings = 0;
   #contentLength = -1;
+  #lines = 0;
+  #size: number;
   #fault: string | undefined;
+
+  /** `targetLength`: characters of path and query. */
+  constructor(targetLength: number) {
+    this.#size = targetLength;
+  }
 
   /** Takes one header line; `name` in lower case. */
   take(name: string, value: string): void {
+    this.#lines += 1;
+    this.#size += name.length + value.length;
     if (KEPT.has(name)) this.#keep(name, value);
     else if (name === 'host') this.#takeHost(value);
     else if (name === 'content-length') this.#takeLength(value);
@@ -56,9 +77,12 @@ export class Framing {
     return this.#contentLength;
   }
 
-  check(method: string): FramingFault | undefined {
+  /** `olderThan11`: the request says HTTP/1.0, which knows no chunks and no need of a Host. */
+  check(method: string, olderThan11 = false): FramingFault | undefined {
     if (!METHODS.has(method)) return { refusal: 'not-implemented', detail: 'This method is not supported.' };
-    const fault = this.#fault ?? this.#countFault();
+    if (this.#size > MAX_HEAD_BYTES) return tooLarge(`larger than ${MAX_HEAD_BYTES / 1024} KB`);
+    if (this.#lines > MAX_HEADER_LINES) return tooLarge(`more than ${MAX_HEADER_LINES} lines`);
+    const fault = this.#fault ?? this.#hostFault(olderThan11) ?? this.#lengthFault(olderThan11);
     return fault === undefined ? undefined : { refusal: 'malformed', detail: `The request has ${fault}.` };
   }
 
@@ -89,10 +113,19 @@ export class Framing {
     if (value.toLowerCase() !== 'chunked') this.#fault = 'a Transfer-Encoding other than "chunked"';
   }
 
-  #countFault(): string | undefined {
-    if (this.#hosts !== 1) return this.#hosts === 0 ? 'no Host header' : 'two Host headers';
+  #hostFault(olderThan11: boolean): string | undefined {
+    if (this.#hosts > 1) return 'two Host headers';
+    return this.#hosts === 0 && !olderThan11 ? 'no Host header' : undefined;
+  }
+
+  #lengthFault(olderThan11: boolean): string | undefined {
     if (this.#lengths > 1) return 'two Content-Length headers';
     if (this.#encodings > 1) return 'two Transfer-Encoding headers';
+    if (this.#encodings > 0 && olderThan11) return 'a Transfer-Encoding, which HTTP/1.0 does not know';
     return this.#lengths > 0 && this.#encodings > 0 ? 'both Content-Length and Transfer-Encoding' : undefined;
   }
+}
+
+function tooLarge(by: string): FramingFault {
+  return { refusal: 'headers-too-large', detail: `The headers of the request, with its target, are ${by}.` };
 }

@@ -13,7 +13,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly framing = new Framing();
+  readonly framing: Framing;
   readonly #transport: ExchangeHost;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
@@ -34,6 +34,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     const mark = target.indexOf('?');
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.query = mark < 0 ? '' : target.slice(mark + 1);
+    this.framing = new Framing(target.length);
     readHeaders(incoming.rawHeaders, this.framing);
     this.#body = new BodyReader(this.framing.hasBody, transport.options);
   }

@@ -3,11 +3,9 @@ import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Answer, Refusal, Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
+import { LIBRARY_MAX_HEAD_BYTES } from './framing.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { statusLine } from './status-line.ts';
-
-/** The same as the other transport: enough for the tokens that gateways put into headers. */
-const MAX_HEADER_BYTES = 16_384;
 
 /** A request whose headers take longer than this is answered 408. */
 const HEADERS_MS = 10_000;
@@ -80,7 +78,7 @@ export class NodeTransport implements Transport, ExchangeHost {
     if (this.#distrusted.has(incoming.socket)) return;
     const exchange = new NodeExchange(this, incoming, outgoing);
     try {
-      const fault = exchange.framing.check(exchange.method);
+      const fault = exchange.framing.check(exchange.method, incoming.httpVersion === '1.0');
       if (fault !== undefined) this.#distrust(incoming, exchange, this.options.refuse(fault.refusal, fault.detail));
       else if (this.connections > this.options.maxConnections) exchange.refuse(this.options.refuse('too-many', ''));
       else this.#handle(exchange);
@@ -107,8 +105,8 @@ export class NodeTransport implements Transport, ExchangeHost {
     else this.#write(socket, refusalOf(error.code));
   }
 
-  #write(socket: Socket, refusal: Refusal): void {
-    const { status, headers, body } = this.options.refuse(refusal, REFUSAL_DETAIL);
+  #write(socket: Socket, refusal: ParserRefusal): void {
+    const { status, headers, body } = this.options.refuse(refusal, REFUSAL_DETAIL[refusal]);
     const bytes = Buffer.from(body ?? '');
     const lines = [`HTTP/1.1 ${statusLine(status)}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
     lines.push(`Content-Length: ${bytes.length}`, 'Connection: close', '', '');
@@ -117,16 +115,24 @@ export class NodeTransport implements Transport, ExchangeHost {
   }
 }
 
+/** What node:http refuses before there is a request. */
+type ParserRefusal = Exclude<Refusal, 'too-many' | 'crashed'>;
+
 /**
  * Exclusive: not by way of the primary of node:cluster, which would accept for the workers. They can then only be several
  * where Node knows `reusePort` (from 22.12).
  */
 const OWN_SOCKET = { exclusive: true, reusePort: true };
 
-const REFUSAL_DETAIL = 'The request is not valid HTTP.';
+const REFUSAL_DETAIL: Readonly<Record<ParserRefusal, string>> = {
+  malformed: 'The request is not valid HTTP.',
+  'not-implemented': 'This method is not supported.',
+  'headers-too-large': `The headers of the request are larger than ${LIBRARY_MAX_HEAD_BYTES / 1024} KB.`,
+  'request-timeout': 'The headers of the request did not arrive in time.',
+};
 
 const SERVER_OPTIONS = {
-  maxHeaderSize: MAX_HEADER_BYTES,
+  maxHeaderSize: LIBRARY_MAX_HEAD_BYTES,
   headersTimeout: HEADERS_MS,
   // Bodies have a watch of their own.
   requestTimeout: 0,
@@ -135,7 +141,7 @@ const SERVER_OPTIONS = {
   requireHostHeader: false,
 };
 
-function refusalOf(code: string | undefined): Refusal {
+function refusalOf(code: string | undefined): ParserRefusal {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers-too-large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request-timeout';
   return code === 'HPE_INVALID_METHOD' ? 'not-implemented' : 'malformed';

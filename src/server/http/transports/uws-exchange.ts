@@ -20,7 +20,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly framing = new Framing();
+  readonly framing: Framing;
   readonly #transport: UwsHost;
   readonly #native: NativeResponse;
   readonly #body: BodyReader;
@@ -42,6 +42,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
+    this.framing = new Framing(this.path.length + this.query.length);
     readHeaders(request, this.framing);
     this.#body = new BodyReader(this.framing.hasBody, transport.options);
   }

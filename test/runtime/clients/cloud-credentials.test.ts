@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { err, ok } from '../../../src/base/result.ts';
 import { createModelClient } from '../../../src/runtime/clients/create-model-client.ts';
+import { fetchProfileCredentials } from '../../../src/runtime/clients/providers/aws-profile-package.ts';
+import { readAwsProfile } from '../../../src/runtime/clients/providers/aws-profile.ts';
 import { findAwsRole } from '../../../src/runtime/clients/providers/aws-role.ts';
 import { cloudMachine } from '../../../src/runtime/clients/providers/cloud-machine.ts';
 import { RenewedCredential } from '../../../src/runtime/clients/providers/renewed-credential.ts';
@@ -203,23 +204,25 @@ const PROGRAM = `[profile program]
 credential_process = ${process.execPath} -e "console.log(JSON.stringify({Version:1,AccessKeyId:'PK',SecretAccessKey:'PS'}))"
 `;
 
-test("aws-bedrock: other profiles are read by Amazon's package, or it is asked for", async () => {
-  const env = { AWS_CONFIG_FILE: file('config', PROGRAM), AWS_PROFILE: 'program' };
-  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1', endpoint_url: fake.url });
-  const { result } = await ask(makeClient(definition, services, env));
-  if (result.ok) expect(fake.requests[0]?.headers['authorization']).toContain('Credential=PK/');
-  else expect(result.failure.failure.message).toContain('needs the package @aws-sdk/credential-provider-ini');
-  expect(result.ok).toBe(isInstalled('@aws-sdk/credential-provider-ini'));
+test("aws-bedrock: other profiles are read by Amazon's own package", async () => {
+  const { sent } = await bedrock({ AWS_CONFIG_FILE: file('config', PROGRAM), AWS_PROFILE: 'program' });
+  expect(sent).toContain('Credential=PK/');
 });
 
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
+test.each(['role_arn = arn:aws:iam::1:role/r', 'sso_session = s', 'sso_start_url = https://s', 'login_session = l'])(
+  'aws-bedrock: a profile with %s is one of these, and says so when they cannot be had',
+  async (setting) => {
+    const files = { credentials: '', config: file('config', `[profile p]\n${setting}\n`) };
+    const profile = readAwsProfile(files, 'p');
+    if (profile?.kind !== 'elsewhere') throw new Error('should have its keys elsewhere');
+    const failure = { ok: false, failure: expect.stringContaining('AWS profile "p"') };
+    expect(await fetchProfileCredentials(profile)).toMatchObject(failure);
+    expect(await fetchProfileCredentials(profile, 'svc-no-such-package')).toEqual({
+      ok: false,
+      failure: expect.stringContaining('needs the package svc-no-such-package'),
+    });
+  },
+);
 
 test('aws-bedrock: keys of a container are not asked of any host in the clear', () => {
   const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });

@@ -5,7 +5,7 @@ import type { Lease } from './renewed-credential.ts';
 import type { AwsCredentials } from './sign-aws-request.ts';
 
 /** Amazon's own reader of such profiles: 16 MB that few need, so whoever needs it installs it beside svc. */
-const PACKAGE: string = '@aws-sdk/credential-provider-ini';
+const PACKAGE = '@aws-sdk/credential-provider-ini';
 
 /** Keys without an end are asked for again after this time. */
 const DEFAULT_LIFE_MS = 60 * 60 * 1000;
@@ -13,12 +13,13 @@ const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 /** The keys that a profile gets from elsewhere, by Amazon's own package; it is loaded only here. */
 export async function fetchProfileCredentials(
   profile: ElsewhereProfile,
+  packageName: string = PACKAGE,
 ): Promise<Result<Lease<AwsCredentials>, string>> {
   const { name, files } = profile;
-  const fromIni = await loadFromIni();
+  const fromIni = await loadFromIni(packageName);
   if (fromIni === undefined) {
     return err(
-      `needs the package ${PACKAGE} for its AWS profile "${name}", which signs in or takes on a role. Install it beside svc, or use a profile with keys`,
+      `needs the package ${packageName} for its AWS profile "${name}", which signs in or takes on a role. Install it beside svc, or use a profile with keys`,
     );
   }
   try {
@@ -36,9 +37,9 @@ type FromIni = (options: {
   readonly configFilepath: string;
 }) => () => Promise<AwsCredentials & { readonly expiration?: Date }>;
 
-async function loadFromIni(): Promise<FromIni | undefined> {
+async function loadFromIni(packageName: string): Promise<FromIni | undefined> {
   try {
-    const loaded = (await import(PACKAGE)) as { readonly fromIni: FromIni };
+    const loaded = (await import(packageName)) as { readonly fromIni: FromIni };
     return loaded.fromIni;
   } catch {
     return undefined;

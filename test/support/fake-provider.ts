@@ -19,6 +19,8 @@ export interface FakeProvider {
   readonly requests: readonly RecordedRequest[];
   /** Connections that are open now. */
   readonly openSockets: number;
+  /** Requests that are being answered now. */
+  readonly unanswered: number;
   /** Connections that were ever opened. */
   readonly connections: number;
   /** Requests whose client went away before the answer was whole, with the time (`performance.now()`). */
@@ -50,11 +52,15 @@ export type Behaviour = (request: RecordedRequest, wire: Wire) => void | Promise
 /** The connection a request came on. Writing to one that is gone does nothing. */
 export interface Wire {
   write(data: string | Uint8Array): void;
+  /** Writes the same again and again, as fast as the other side reads, until it goes. */
+  flood(data: string | Uint8Array): Promise<void>;
   /** Closes in order (FIN). */
   end(): void;
   /** Cuts (RST). */
   reset(): void;
   readonly gone: boolean;
+  /** Requests that came on this connection before this one. */
+  readonly used: number;
 }
 
 export async function startFakeProvider(): Promise<FakeProvider> {
@@ -190,6 +196,7 @@ class SocketProvider implements FakeProvider {
   readonly abandoned: Array<{ path: string; at: number }> = [];
   requests: RecordedRequest[] = [];
   connections = 0;
+  unanswered = 0;
   #script: Behaviour[] = [];
   #fallback: Behaviour = reply('ok');
 
@@ -250,11 +257,13 @@ class SocketProvider implements FakeProvider {
     });
   }
 
-  #handle(request: RecordedRequest, wire: Wire): Promise<void> {
+  async #handle(request: RecordedRequest, wire: Wire): Promise<void> {
     this.requests.push(request);
     const name = /^\/x\/([^/?]+)/u.exec(request.path)?.[1];
     const behaviour = this.#script.shift() ?? this.#behaviours.get(name ?? '') ?? this.#fallback;
-    return Promise.resolve(behaviour(request, wire));
+    this.unanswered += 1;
+    await behaviour(request, wire);
+    this.unanswered -= 1;
   }
 }
 
@@ -263,6 +272,7 @@ class Connection {
   readonly #socket: Socket;
   readonly #handle: (request: RecordedRequest, wire: Wire) => Promise<void>;
   #bytes: Buffer = Buffer.alloc(0);
+  #answered = 0;
   /** The path of the request that is being answered. */
   unfinished: string | undefined;
 
@@ -280,7 +290,8 @@ class Connection {
   }
 
   async #answer(request: RecordedRequest): Promise<void> {
-    await this.#handle(request, wireOn(this.#socket));
+    await this.#handle(request, wireOn(this.#socket, this.#answered));
+    this.#answered += 1;
     this.unfinished = undefined;
     if (this.#bytes.length > 0) this.data(Buffer.alloc(0));
   }
@@ -301,11 +312,12 @@ class Connection {
   }
 }
 
-function wireOn(socket: Socket): Wire {
+function wireOn(socket: Socket, used: number): Wire {
   return {
     write: (data) => {
       if (!socket.destroyed) socket.write(data);
     },
+    flood: (data) => flood(socket, data),
     end: () => {
       socket.end();
     },
@@ -315,7 +327,26 @@ function wireOn(socket: Socket): Wire {
     get gone() {
       return socket.destroyed;
     },
+    used,
   };
+}
+
+async function flood(socket: Socket, data: string | Uint8Array): Promise<void> {
+  while (!socket.destroyed) {
+    const room = socket.write(data);
+    await (room ? sleep(0) : drained(socket));
+  }
+}
+
+/** Resolves when there is room again, or nobody reads any more. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
 }
 
 function parse(body: string): unknown {

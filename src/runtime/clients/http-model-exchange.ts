@@ -40,7 +40,10 @@ const TRICKLE_BYTES = 4096;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const TOO_LARGE: HttpFault = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
-const DAMAGED: HttpFault = { kind: 'network', message: 'an event of its stream has a wrong checksum' };
+const DAMAGED: HttpFault = { kind: 'cut', message: 'sent an event with a wrong checksum' };
+const UNFINISHED: HttpFault = { kind: 'cut', message: 'ended its stream before the reply was complete' };
+const EMPTY: HttpFault = { kind: 'cut', message: 'answered with nothing' };
+const BYTE_ORDER_MARK = 0xfe_ff;
 
 /** One question over HTTP: feeds the body to the provider's reply format and tells the listener. */
 export class HttpModelExchange implements ModelExchange, ExchangeListener {
@@ -106,13 +109,13 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   }
 
   accepted(headers: ResponseHeaders): void {
+    this.#framed = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
     // Some servers ignore `stream` and answer whole: their content-type says so.
     if (!this.#parts.streamed || String(headers['content-type']).startsWith('application/json')) return;
     const { format } = this.#parts;
     const reply = format.openStream();
     const tell: EventListener = (source, start, end) => reply.event(source, start, end);
     this.#reply = reply;
-    this.#framed = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
     this.#events = format.frames?.(tell) ?? new SseReader(tell);
   }
 
@@ -137,7 +140,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#tellText();
     if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
     else if (this.#reply?.complete === true || this.#endedWithBody()) this.#streamEnded();
-    else this.failed({ kind: 'network', message: 'its stream ended before the reply was complete' });
+    else this.failed(UNFINISHED);
   }
 
   failed(fault: HttpFault): void {
@@ -161,6 +164,11 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     else if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
     else if (this.#reply?.done === true) this.#streamEnded();
     return !this.#over;
+  }
+
+  /** What the end of the connection ended may have been longer. */
+  #cutOr(fault: HttpFault): HttpFault {
+    return fault.kind === 'unusable' && !this.#framed ? { kind: 'cut', message: fault.message } : fault;
   }
 
   #endedWithBody(): boolean {
@@ -206,15 +214,21 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   }
 
   #wholeEnded(): void {
-    const body = this.#chunks.length === 1 ? String(this.#chunks[0]) : Buffer.concat(this.#chunks).toString('utf8');
+    const body = textOf(this.#chunks);
     this.#chunks = [];
     const reply = this.#parts.format.readWhole(body);
     if (!reply.ok) {
-      this.failed(reply.failure);
+      this.failed(body === '' ? EMPTY : this.#cutOr(reply.failure));
       return;
     }
     if (this.#parts.tellsText && reply.value.text !== '') this.#parts.listener.text(reply.value.text);
     this.#close();
     this.#parts.listener.ended(reply);
   }
+}
+
+/** The whole body. A byte order mark is no part of a text (RFC 8259, 8.1 lets readers skip it). */
+function textOf(chunks: readonly Buffer[]): string {
+  const text = chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }

@@ -36,6 +36,8 @@ export function modelFault(client: string, fault: HttpFault, secrets: readonly s
         failure: clientFailure(client, `could not be reached: ${clean(fault.message, secrets)}`),
         retry: 'always',
       };
+    case 'cut':
+      return { failure: clientFailure(client, clean(fault.message, secrets)), retry: 'always' };
     case 'reported':
       return {
         failure: clientFailure(client, `reported an error: ${clean(fault.message, secrets)}`),

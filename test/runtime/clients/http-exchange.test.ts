@@ -7,10 +7,15 @@ import type { HttpFault } from '../../../src/runtime/clients/http/http-fault.ts'
 /** A network that takes connections and requests and never says anything. */
 class SilentNetwork {
   handler: Dispatcher.DispatchHandler | undefined;
+  readonly mayPause = true;
 
   dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.handler = handler;
   }
+
+  connected(): void {}
+
+  gaveUp(): void {}
 
   responseEnded(): void {}
 }

@@ -1,9 +1,11 @@
-import type { Dispatcher, Pool, buildConnector } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { guardedLookup } from './address-guard.ts';
 import { loadPools, loadUndici } from './load-undici.ts';
 import { Upstream } from './upstream.ts';
-import { watchSocket } from './watch-socket.ts';
+import { SocketWatch } from './socket-watch.ts';
 import { proxyFor } from './proxy-settings.ts';
+import { SystemTrust } from './system-trust.ts';
+import { trustingConnector } from './trusting-connector.ts';
 
 /** Where a call goes, and what its connections may do. */
 export interface Endpoint {
@@ -22,18 +24,26 @@ const MAX_POOLS = 256;
 /** Idle connections are kept this long unless the provider says less: longer than usual pauses, shorter than NAT tables. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** When undici gives up a connection that nobody waits for any more; the exchange's own clock is earlier and exact. */
-const ABANDONED_CONNECT_MS = 10_000;
+/**
+ * When undici gives up a connection. The clock of an exchange does it earlier and exactly, when nobody waits any more;
+ * this is for those that were overtaken by another connection, and never end.
+ */
+const STUCK_CONNECT_MS = 600_000;
+
+/** Connections through a proxy cannot be given up one by one: no client's limit is longer than this. */
+const PROXIED_CONNECT_MS = 60_000;
 
 /** One keep-alive pool for each origin, shared by all clients: credentials travel in headers, never with a connection. */
 export class ConnectionPools {
   readonly #pools = new Map<string, Upstream>();
   readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #trust: SystemTrust;
   #closed = false;
 
-  /** `env` holds the variables that name proxies. */
+  /** `env` holds the variables that name proxies and certificates. */
   constructor(env: Readonly<Record<string, string | undefined>> = {}) {
     this.#env = env;
+    this.#trust = new SystemTrust(env);
   }
 
   /** The pool for an endpoint, made on first use. */
@@ -44,7 +54,8 @@ export class ConnectionPools {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const pool = new Upstream(this.#create(endpoint));
+    const sockets = new SocketWatch();
+    const pool = new Upstream(this.#create(endpoint, sockets), sockets);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
@@ -63,9 +74,11 @@ export class ConnectionPools {
    * URLs that a request decides never go by the proxy: it would resolve their names itself, behind our check, and
    * reaches hosts that we do not.
    */
-  #create(endpoint: Endpoint): Dispatcher {
+  #create(endpoint: Endpoint, sockets: SocketWatch): Dispatcher {
     const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
-    return proxy === undefined ? createPool(endpoint) : createProxied(endpoint.origin, proxy);
+    return proxy === undefined
+      ? createPool(endpoint, sockets, this.#trust)
+      : createProxied({ origin: endpoint.origin, proxy, sockets, trust: this.#trust });
   }
 
   #touch(key: string, pool: Upstream): void {
@@ -89,45 +102,49 @@ export class ConnectionPools {
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
-function createPool(endpoint: Endpoint): Pool {
+function createPool(endpoint: Endpoint, sockets: SocketWatch, trust: SystemTrust): Pool {
   const undici = loadPools();
   const lookup = guardedLookup(endpoint.guard);
-  const connect = undici.buildConnector({
+  const options = {
     ...READ_WHEN_ASKED,
-    timeout: ABANDONED_CONNECT_MS,
+    timeout: STUCK_CONNECT_MS,
     noDelay: true,
     ...(lookup === undefined ? {} : { lookup }),
-  });
+  };
+  const connect = trustingConnector((tls) => sockets.connector(undici.buildConnector({ ...options, ...tls })), trust);
   return new undici.Pool(endpoint.origin, {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: watched(connect),
+    connect,
   });
 }
 
-/** All connections to one origin through a proxy, by CONNECT. */
-function createProxied(origin: string, proxy: string): Dispatcher {
+/**
+ * All connections to one origin through a proxy, by CONNECT. A tunnel cannot be tried again, and behind a proxy is where
+ * authorities of a company stand, so the system's are trusted from the start.
+ */
+function createProxied(call: {
+  readonly origin: string;
+  readonly proxy: string;
+  readonly sockets: SocketWatch;
+  readonly trust: SystemTrust;
+}): Dispatcher {
+  const { origin, proxy, sockets } = call;
   const { Pool, ProxyAgent } = loadUndici();
+  const secureContext = call.trust.context();
+  const tls = secureContext === undefined ? {} : { requestTls: { secureContext }, proxyTls: { secureContext } };
   const agent = new ProxyAgent({
     uri: proxy,
+    ...tls,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectTimeout: ABANDONED_CONNECT_MS,
-    factory: (target, options) => new Pool(target, watchedOptions(options)),
+    connectTimeout: PROXIED_CONNECT_MS,
+    factory: (target, options) => new Pool(target, watchedOptions(options, sockets)),
   });
   // A pool knows its origin; an agent has to be told.
   return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));
 }
 
-function watchedOptions(options: Pool.Options): Pool.Options {
+function watchedOptions(options: Pool.Options, sockets: SocketWatch): Pool.Options {
   const { connect } = options;
-  return typeof connect === 'function' ? { ...options, connect: watched(connect) } : options;
-}
-
-function watched(connect: buildConnector.connector): buildConnector.connector {
-  return (options, callback) => {
-    connect(options, (...result) => {
-      if (result[0] === null) watchSocket(result[1]);
-      callback(...result);
-    });
-  };
+  return typeof connect === 'function' ? { ...options, connect: sockets.connector(connect) } : options;
 }

@@ -6,7 +6,7 @@ import type { ExchangeLimits } from './exchange-limits.ts';
 import { errorText } from './http-fault.ts';
 import type { HttpFault } from './http-fault.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Upstream } from './upstream.ts';
+import type { RequestHandler, Upstream } from './upstream.ts';
 
 /** One request, complete: the same call sent twice is the same bytes. */
 export interface HttpCall {
@@ -30,7 +30,7 @@ export interface ExchangeListener {
 }
 
 interface ExchangeOptions {
-  readonly upstream: Pick<Upstream, 'dispatch' | 'responseEnded'>;
+  readonly upstream: Pick<Upstream, 'dispatch' | 'connected' | 'gaveUp' | 'responseEnded' | 'mayPause'>;
   readonly call: HttpCall;
   readonly limits: ExchangeLimits;
   readonly deadlineAt: number;
@@ -45,17 +45,18 @@ const LINGER_BYTES = 64 * 1024;
  * One request and its response on a pooled connection. It bounds time and size, refuses what was not asked for
  * (redirects, compressed bodies), and turns every fault of the network into a value.
  */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements RequestHandler {
   readonly #options: ExchangeOptions;
   readonly #listener: ExchangeListener;
   readonly #clock: ExchangeClock;
   #controller: Dispatcher.DispatchController | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
+  #awaitsConnection = false;
   #status = 0;
   #headers: ResponseHeaders = {};
   #errorBody: Buffer[] = [];
   #bytes = 0;
-  #resent = false;
+  #resends = 0;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(options: ExchangeOptions, listener: ExchangeListener) {
@@ -67,6 +68,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       awaitsText: options.streamed,
       expired: (timer, afterMs) => this.#expired(timer, afterMs),
     });
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'closed';
   }
 
   /** Sends the request. A failure may be told before this returns. */
@@ -94,8 +99,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#clock.textArrived();
   }
 
+  /** A hint: what is on its way still arrives, and some connections cannot be paused. */
   pause(): void {
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' || !this.#options.upstream.mayPause) return;
     this.#controller?.pause();
     this.#clock.paused();
   }
@@ -108,6 +114,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#connected();
     if (this.#state === 'closed') {
       controller.abort(new Error('cancelled'));
       return;
@@ -164,14 +171,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#linger);
+    this.#connected();
     if (this.#state !== 'open') return;
     if (this.#status >= 300) this.#failWithStatus();
     else if (this.#mayResend(error)) this.#send();
-    else this.#fail(faultOf(error));
+    else this.#fail(faultOf(error, this.#status !== 0));
   }
 
   #send(): void {
     const { upstream, call } = this.#options;
+    this.#awaitsConnection = true;
     // Our own clock watches; undici's timers are coarse and would come on top.
     upstream.dispatch(
       {
@@ -187,13 +196,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A kept connection that the provider closed while our request was on its way: it has been used before and not
-   * one byte of this answer came, so the request was not taken. Sent again once.
+   * A kept connection that the provider closed while our request was on its way: it has been used before and ended
+   * before a status came, so the request was not taken. Sent again, by another one; that may be a kept one as well.
    */
   #mayResend(error: Error): boolean {
-    if (this.#resent || this.#status !== 0 || !wasUsedBefore(error)) return false;
-    this.#resent = true;
+    if (this.#resends === MAX_RESENDS || this.#status !== 0 || !endedAfterUse(error)) return false;
+    this.#resends += 1;
     return true;
+  }
+
+  #connected(): void {
+    if (!this.#awaitsConnection) return;
+    this.#awaitsConnection = false;
+    this.#options.upstream.connected();
   }
 
   #collectError(chunk: Buffer): void {
@@ -227,9 +242,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#state = 'closed';
     this.#clock.stop();
     clearTimeout(this.#linger);
+    if (this.#awaitsConnection) {
+      this.#awaitsConnection = false;
+      this.#options.upstream.gaveUp();
+    }
     this.#controller?.abort(new Error(reason));
   }
 }
+
+/** When a provider goes away, all kept connections to it are dead; each is found out by one request. */
+const MAX_RESENDS = 10;
 
 const TOO_LARGE = `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB`;
 
@@ -237,14 +259,24 @@ function text(value: string | readonly string[] | undefined): string | undefined
   return typeof value === 'object' ? value[0] : value;
 }
 
-function wasUsedBefore(error: Error): boolean {
+/** The error says how much its socket had read. What is no end but nonsense, such as a bad status line, is an answer. */
+function endedAfterUse(error: Error): boolean {
+  if (!ENDS.has(codeOf(error)) || error.message.startsWith('bad ')) return false;
   if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null) return false;
   return 'bytesRead' in error.socket && typeof error.socket.bytesRead === 'number' && error.socket.bytesRead > 0;
 }
 
-function faultOf(error: Error): HttpFault {
-  const code = 'code' in error ? error.code : undefined;
+/** Reset, closed for writing, and what undici calls a connection that the other side closed. */
+const ENDS: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+function codeOf(error: Error): unknown {
+  return 'code' in error ? error.code : undefined;
+}
+
+function faultOf(error: Error, begun: boolean): HttpFault {
+  const code = codeOf(error);
   if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not take the connection in time' };
+  if (begun) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
   return { kind: 'network', message: errorText(error) };
 }

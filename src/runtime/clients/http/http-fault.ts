@@ -3,8 +3,10 @@ import type { TimeoutFailure } from '../../function/failure.ts';
 /** How one exchange with a provider can fail, before it is told in terms of clients and functions. */
 export type HttpFault =
   | StatusFault
-  /** Refused, reset, no such host, bad certificate, cut off midway: the same request may succeed later. */
+  /** Refused, reset, no such host, bad certificate: the same request may succeed later. */
   | { readonly kind: 'network'; readonly message: string }
+  /** A reply that began and is not whole: the same request may succeed later. */
+  | { readonly kind: 'cut'; readonly message: string }
   | { readonly kind: 'timeout'; readonly timer: TimeoutFailure['timer']; readonly afterMs: number }
   /** The provider said that it failed, inside of a reply that began well. */
   | { readonly kind: 'reported'; readonly message: string; readonly retryable: boolean }

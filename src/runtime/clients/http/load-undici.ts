@@ -25,7 +25,7 @@ export function loadUndici(): typeof Undici {
   return load('undici') as typeof Undici;
 }
 
-/** Under which undici keeps the parser of a socket's responses. */
-export function loadParserKey(): symbol {
-  return (load('undici/lib/core/symbols.js') as { readonly kParser: symbol }).kParser;
+/** Under which undici keeps the parser of a socket's responses; undefined where a version has none. */
+export function loadParserKey(): symbol | undefined {
+  return (load('undici/lib/core/symbols.js') as { readonly kParser?: symbol }).kParser;
 }

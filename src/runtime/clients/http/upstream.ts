@@ -1,4 +1,10 @@
 import type { Dispatcher } from 'undici';
+import type { SocketWatch } from './socket-watch.ts';
+
+export interface RequestHandler extends Dispatcher.DispatchHandler {
+  /** Nobody waits for the answer any more. */
+  readonly isOver: boolean;
+}
 
 /**
  * The connections to one origin. undici frees a connection a turn of the event loop after its response ended (a server
@@ -7,20 +13,44 @@ import type { Dispatcher } from 'undici';
  */
 export class Upstream {
   readonly #pool: Dispatcher;
+  readonly #sockets: SocketWatch;
   /** Responses that ended in this turn and whose connections nobody claimed yet. */
   #freed = 0;
+  /** Requests without a connection. */
+  #waiting = 0;
 
-  constructor(pool: Dispatcher) {
+  constructor(pool: Dispatcher, sockets: SocketWatch) {
     this.#pool = pool;
+    this.#sockets = sockets;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+  /** Responses may be paused. */
+  get mayPause(): boolean {
+    return this.#sockets.mayPause;
+  }
+
+  /** The handler has to say `connected` or `gaveUp`, once for each time. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: RequestHandler): void {
+    this.#waiting += 1;
     if (this.#freed === 0) {
       this.#pool.dispatch(options, handler);
       return;
     }
     this.#freed -= 1;
-    setImmediate(() => this.#pool.dispatch(options, handler));
+    setImmediate(() => {
+      if (!handler.isOver) this.#pool.dispatch(options, handler);
+    });
+  }
+
+  /** A request got a connection, or was told that it gets none. */
+  connected(): void {
+    this.#waiting -= 1;
+  }
+
+  /** A request needs no connection any more. */
+  gaveUp(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#sockets.stopConnecting();
   }
 
   responseEnded(): void {
@@ -35,6 +65,7 @@ export class Upstream {
 
   /** Cuts every connection; requests in flight fail. */
   destroy(): Promise<void> {
+    this.#sockets.stopConnecting();
     return this.#pool.destroy();
   }
 

@@ -1,0 +1,165 @@
+import { reply, sleep, startFakeProvider } from './fake-provider.ts';
+import type { Behaviour, FakeProvider } from './fake-provider.ts';
+import { FAULTS, REPLY_TEXT } from './upstream-faults.ts';
+import type { UpstreamFault } from './upstream-faults.ts';
+
+/** How the function that meets a fault is set up. In each, the first answer is faulty and all others are good. */
+export const STRATEGIES = ['Alone', 'Retry', 'Fallback'] as const;
+
+export type Strategy = (typeof STRATEGIES)[number];
+
+export const MODES = ['call', 'stream'] as const;
+
+export type Mode = (typeof MODES)[number];
+
+/** One fault met in one way. */
+export interface FaultCell {
+  readonly fault: UpstreamFault;
+  readonly mode: Mode;
+  readonly strategy: Strategy;
+}
+
+/** The cells of one row of the page, in its order. */
+export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
+  return MODES.flatMap((mode) => STRATEGIES.map((strategy) => ({ fault, mode, strategy })));
+}
+
+/** Limits of faults that end by one of them, in milliseconds; those of all others are far away. */
+export const SHORT_LIMITS = { connect: 300, first_token: 700, idle: 300, request: 1000 } as const;
+
+const LONG_LIMIT_MS = 20_000;
+
+/** How a cell ended, as far as the page tells it. */
+export interface CellEnd {
+  readonly attempts: number;
+  /** Undefined when the value came. */
+  readonly failure?: { readonly status: number; readonly upstreamStatus?: number; readonly timer?: string };
+}
+
+/** What stands in the page: `value`, `502`, `502 (429)` or `504 idle`, and the attempts when there were several. */
+export function cellText({ failure, attempts }: CellEnd): string {
+  const count = attempts > 1 ? `, ${attempts} attempts` : '';
+  if (failure === undefined) return `value${count}`;
+  const { status, upstreamStatus, timer } = failure;
+  const more = timer ?? (upstreamStatus === undefined ? undefined : `(${upstreamStatus})`);
+  return `${status}${more === undefined ? '' : ` ${more}`}${count}`;
+}
+
+export function functionName(fault: UpstreamFault, strategy: Strategy): string {
+  return `Fault${FAULTS.indexOf(fault)}${strategy}`;
+}
+
+/** A provider for each fault, so that none meets a connection of another, and functions that ask them. */
+export class FaultyProviders {
+  readonly #fakes: readonly FakeProvider[];
+  readonly #good: FakeProvider;
+  readonly #nowhere: string;
+  readonly #met = new Set<string>();
+  #cells = 0;
+
+  private constructor(fakes: readonly FakeProvider[], good: FakeProvider, nowhere: string) {
+    this.#fakes = fakes;
+    this.#good = good;
+    this.#nowhere = nowhere;
+    for (const [index, fault] of FAULTS.entries()) fakes[index]?.answer(this.#onceFaulty(fault));
+    good.answer(reply(REPLY_TEXT));
+  }
+
+  static async start(): Promise<FaultyProviders> {
+    const gone = await startFakeProvider();
+    const nowhere = gone.url;
+    const fakes = await Promise.all(FAULTS.map(() => startFakeProvider()));
+    await gone.close();
+    return new FaultyProviders(fakes, await startFakeProvider(), nowhere);
+  }
+
+  /** The provider that has this fault. */
+  of(fault: UpstreamFault): FakeProvider {
+    return this.#fakes[FAULTS.indexOf(fault)] ?? this.#good;
+  }
+
+  get openSockets(): number {
+    return this.#fakes.reduce((sum, fake) => sum + fake.openSockets, this.#good.openSockets);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#fakes, this.#good].map((fake) => fake.close()));
+  }
+
+  /** An argument for a function that no other request has: it decides whether an answer is the first one. */
+  nextCell(): string {
+    this.#cells += 1;
+    return `cell-${this.#cells};`;
+  }
+
+  /** Keys come from the variables `KEY`, `HEADER_KEY` and `QUERY_KEY`. */
+  definitions(): string {
+    const parts = FAULTS.map((fault, index) => {
+      const options = this.#options(fault, `${this.#origin(fault)}/v1`);
+      const first = `provider openai-generic\n  ${options}`;
+      return [
+        client(`Alone${index}`, first),
+        client(`Retry${index}`, `retry_policy Once\n  ${first}`),
+        client(`Fallback${index}`, `provider fallback\n  options {\n    strategy [Alone${index}, Good]\n  }`),
+        ...STRATEGIES.map((strategy) => aFunction(functionName(fault, strategy), `${strategy}${index}`)),
+      ].join('\n');
+    });
+    const good = `provider openai-generic\n  options {\n    model good\n    base_url "${this.#good.url}/v1"\n  }`;
+    return [POLICY, client('Good', good), ...parts].join('\n');
+  }
+
+  #origin(fault: UpstreamFault): string {
+    const { url } = this.of(fault);
+    if (fault.leads === undefined) return url;
+    return fault.leads === 'nowhere' ? this.#nowhere : url.replace('http:', 'https:');
+  }
+
+  #options(fault: UpstreamFault, url: string): string {
+    const limit = (name: keyof typeof SHORT_LIMITS): number =>
+      fault.hangs === true ? SHORT_LIMITS[name] : LONG_LIMIT_MS;
+    return `options {
+    model faulty
+    base_url "${url}"
+    api_key env.KEY
+    headers {
+      x-other-key env.HEADER_KEY
+    }
+    query_params {
+      key env.QUERY_KEY
+    }
+    http {
+      connect_timeout_ms ${limit('connect')}
+      time_to_first_token_timeout_ms ${limit('first_token')}
+      idle_timeout_ms ${limit('idle')}
+      request_timeout_ms ${limit('request')}
+    }
+  }`;
+  }
+
+  #onceFaulty(fault: UpstreamFault): Behaviour {
+    return (request, wire) => {
+      const cell = /cell-\d+;/u.exec(request.body)?.[0] ?? '';
+      const met = this.#met.has(cell);
+      this.#met.add(cell);
+      if (met) return reply(REPLY_TEXT)(request, wire);
+      const streamed = (request.json as { readonly stream?: unknown }).stream === true;
+      return (streamed ? fault.stream : fault.call)(request, wire);
+    };
+  }
+}
+
+/** Resolves when the condition holds, or after the time; the caller then looks itself. */
+export async function settled(condition: () => boolean, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  while (!condition() && performance.now() < until) await sleep(10);
+}
+
+const POLICY = 'retry_policy Once {\n  max_retries 1\n  strategy {\n    type constant_delay\n    delay_ms 5\n  }\n}';
+
+function client(name: string, body: string): string {
+  return `client<llm> ${name} {\n  ${body}\n}`;
+}
+
+function aFunction(name: string, clientName: string): string {
+  return `function ${name}(cell: string) -> string {\n  client ${clientName}\n  prompt #"{{ cell }}"#\n}`;
+}

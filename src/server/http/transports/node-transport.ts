@@ -99,6 +99,8 @@ export class NodeTransport implements Transport, ExchangeHost {
 
   /** What the parser of node:http itself did not take. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    // Behind a request that ends its connection: that one's answer is on its way, and closes it.
+    if (error.code === 'HPE_CLOSED_CONNECTION') return;
     // A distrusted connection has its answer already.
     if (this.#distrusted.has(socket)) socket.destroySoon();
     else if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();

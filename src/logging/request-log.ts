@@ -20,8 +20,8 @@ export interface RequestEntry {
   readonly modelMs?: number | undefined;
   readonly firstTextMs?: number | undefined;
   readonly finishReason?: string | undefined;
-  /** How the reply was repaired. */
-  readonly flags?: readonly string[] | undefined;
+  /** How the reply was repaired, and where in its value. */
+  readonly flags?: readonly ReplyFlag[] | undefined;
   /** Number of partial results that were sent. */
   readonly partials?: number | undefined;
   readonly error?: RequestError | undefined;
@@ -35,6 +35,11 @@ export interface RequestEntry {
   readonly rawReply?: string | undefined;
 }
 
+interface ReplyFlag {
+  readonly flag: string;
+  readonly path: string;
+}
+
 export interface RequestError {
   readonly code: string;
   readonly message: string;
@@ -45,6 +50,10 @@ export type WriteRequestLog = (entry: RequestEntry) => void;
 
 /** Enough to recognise a call by, and small beside the line's other costs. */
 const SHORT_CHARACTERS = 2048;
+
+/** Whoever wants to see every repair of a reply asks for content in full. */
+const SHORT_FLAGS = 20;
+const SHORT_FLAG_CHARACTERS = 120;
 
 /**
  * A body is redacted before it is cut: the cut could leave the head of a key, which no search finds. This is how far
@@ -75,7 +84,7 @@ export function createRequestLog(logger: Logger, config: Pick<Config, 'logConten
     if (!logger.enabled(level)) return;
     const hide = hiderFor(entry.requestBody);
     const show = (text: string | undefined) => content(text, hide);
-    logger[level](requestFields(entry, show, config.logContent === 'none'), 'request');
+    logger[level](requestFields(entry, show, config.logContent), 'request');
     if (logger.enabled('debug') && entry.prompt !== undefined) {
       const prompt = show(JSON.stringify(entry.prompt));
       logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply) }, 'model');
@@ -119,7 +128,7 @@ function levelOf(status: number): 'info' | 'warn' | 'error' {
 
 type Show = (text: string | undefined) => string | undefined;
 
-function requestFields(entry: RequestEntry, show: Show, contentOff: boolean): LogFields {
+function requestFields(entry: RequestEntry, show: Show, logContent: Config['logContent']): LogFields {
   return {
     requestId: entry.requestId,
     method: entry.method,
@@ -135,12 +144,30 @@ function requestFields(entry: RequestEntry, show: Show, contentOff: boolean): Lo
     modelMs: rounded(entry.modelMs),
     firstTextMs: rounded(entry.firstTextMs),
     finishReason: entry.finishReason,
-    flags: entry.flags === undefined || entry.flags.length === 0 ? undefined : entry.flags,
+    flags: flagTexts(entry.flags ?? [], show, logContent),
     partials: entry.partials,
-    ...errorFields(entry.error, show, contentOff),
+    ...errorFields(entry.error, show, logContent === 'none'),
     request: show(entry.requestText),
     response: show(entry.responseText),
   };
+}
+
+/** `dropped-item people[2]`, and so on. A path can hold keys that a model wrote: without content only the words are left. */
+function flagTexts(
+  flags: readonly ReplyFlag[],
+  show: Show,
+  logContent: Config['logContent'],
+): readonly string[] | undefined {
+  if (flags.length === 0) return undefined;
+  if (logContent === 'none') return [...new Set(flags.map(({ flag }) => flag))];
+  const texts = flags.map(({ flag, path }) => show(`${flag} ${path}`.trimEnd()) ?? flag);
+  if (logContent === 'full') return texts;
+  const more = flags.length > SHORT_FLAGS ? [`… (${String(flags.length)} flags)`] : [];
+  return [...texts.slice(0, SHORT_FLAGS).map(shortened), ...more];
+}
+
+function shortened(text: string): string {
+  return text.length <= SHORT_FLAG_CHARACTERS ? text : `${text.slice(0, SHORT_FLAG_CHARACTERS)}…`;
 }
 
 function errorFields(error: RequestError | undefined, show: Show, contentOff: boolean): LogFields {

@@ -1,9 +1,12 @@
 import type { Piscina } from 'piscina';
-import type { Cancellation } from '../base/cancellation.ts';
 import type { JsonValue } from '../base/json.ts';
-import { err, ok } from '../base/result.ts';
-import type { ParsedReply, ParseFlag, ParseOutcome } from '../runtime/parsing/reply-parser.ts';
+import { err, ok, type Result } from '../base/result.ts';
+import type { Failure } from '../runtime/function/failure.ts';
+import { validationFailure, type WholeReply } from '../runtime/function/parse-whole-reply.ts';
+import type { ParsedReply, ParseFlag } from '../runtime/parsing/reply-parser.ts';
+import { ParseLimit } from './parse-limit.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
+import { Turns } from './turns.ts';
 
 /**
  * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured: up to 100 KB inline costs other calls
@@ -17,76 +20,114 @@ const MAX_THREADS = 2;
 /** Replies that wait for a thread. At some milliseconds each this is under a second; beyond it calls fail early. */
 const MAX_QUEUE = 64;
 
+/**
+ * A reply whose values need more ends its thread, not the process. 30 MB of usual JSON fit; V8's flag for the heap of workers
+ * goes before this.
+ */
+const MAX_HEAP_MB = 512;
+
 /** A thread that was not needed for this long ends and gives its memory back. */
 const IDLE_MS = 30_000;
 
-/** No reply takes this long to parse: a thread that does is stuck. */
-const DEADLINE_MS = 10_000;
-
 type Pool = Piscina<ParseTask, ParseTaskResult>;
 
-/** Threads that parse large replies, so that they hold up no other call. Nothing is started before the first one. */
+export interface ParsePoolOptions {
+  /** The file of the thread's entry: its default export takes a ParseTask. */
+  readonly thread: URL;
+  readonly programPath: string;
+  /** Hears of threads that ended while nobody waited for them. */
+  readonly onThreadError: (error: Error) => void;
+}
+
+/**
+ * Threads that parse large replies, so that they hold up no other call. Nothing is started before the first one.
+ *
+ * piscina gets no more tasks than it has threads: it applies no limit to waiting tasks that carry a signal, and after
+ * the end of its last thread they would wait for ever.
+ */
 export class ParsePool {
-  readonly #thread: URL;
-  readonly #programPath: string;
-  #pool: Pool | undefined;
+  readonly #options: ParsePoolOptions;
+  readonly #turns = new Turns(MAX_THREADS);
   #creating: Promise<Pool> | undefined;
+  #closed = false;
 
-  /** `thread` is the file of the thread's entry: its default export takes a ParseTask. */
-  constructor(thread: URL, programPath: string) {
-    this.#thread = thread;
-    this.#programPath = programPath;
+  constructor(options: ParsePoolOptions) {
+    this.#options = options;
   }
 
+  /** Replies that wait for a thread. */
   get queueSize(): number {
-    return this.#pool?.queueSize ?? 0;
+    return this.#turns.waiting;
   }
 
-  /** Rejects when the queue is full or the thread crashed; a cancelled call's outcome means nothing. */
-  async parse(functionName: string, text: string, cancellation: Cancellation): Promise<ParseOutcome> {
-    const pool = this.#pool ?? (await (this.#creating ??= this.#create()));
-    // piscina does not apply its own limit to tasks with a signal.
-    if (pool.queueSize >= MAX_QUEUE) return err(TOO_BUSY);
-    const abort = new AbortController();
-    const release = cancellation.onCancel(() => abort.abort());
-    const timer = setTimeout(() => abort.abort(), DEADLINE_MS);
+  /** Rejects only for a bug: full queue, deadline, a caller that left and the end of the pool are failures. */
+  async parse(reply: WholeReply): Promise<Result<ParsedReply, Failure>> {
+    if (this.#closed) return err(STOPPING);
+    if (this.#turns.waiting >= MAX_QUEUE) return err(TOO_BUSY);
+    const limit = new ParseLimit(reply);
     try {
-      const task = { programPath: this.#programPath, functionName, text };
-      return outcomeOf(await pool.run(task, { signal: abort.signal }));
-    } catch (error) {
-      if (abort.signal.aborted) return err(TOO_SLOW);
-      throw error;
+      if (!(await this.#turns.take(limit.signal))) return err(limit.failure ?? TOO_BUSY);
+      return await this.#parseNow(reply, limit);
     } finally {
-      clearTimeout(timer);
-      release();
+      limit.end();
     }
   }
 
+  /** What waits or runs ends as a failure. */
   async close(): Promise<void> {
+    this.#closed = true;
     const pool = await this.#creating;
-    this.#creating = undefined;
-    this.#pool = undefined;
     await pool?.destroy();
+  }
+
+  async #parseNow(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
+    const { functionName, text } = reply;
+    try {
+      const pool = await (this.#creating ??= this.#create());
+      if (this.#closed) return err(STOPPING);
+      const task = { programPath: this.#options.programPath, functionName, text };
+      return outcomeOf(await pool.run(task, { signal: limit.signal }), text);
+    } catch (error) {
+      const failure = limit.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
+      if (failure === undefined) throw error;
+      return err(failure);
+    } finally {
+      this.#turns.done();
+    }
   }
 
   /** Most workers never need it: it is not even loaded at the start. */
   async #create(): Promise<Pool> {
     const { Piscina } = await import('piscina');
-    this.#pool = new Piscina<ParseTask, ParseTaskResult>({
-      filename: this.#thread.href,
+    const pool = new Piscina<ParseTask, ParseTaskResult>({
+      filename: this.#options.thread.href,
       minThreads: 0,
       maxThreads: MAX_THREADS,
       idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
-    return this.#pool;
+    // A thread may still run out of memory while it is being ended; unheard, that would end the process.
+    pool.on('error', this.#options.onThreadError);
+    return pool;
   }
 }
 
-const TOO_BUSY = { message: 'Too many large replies wait to be parsed: try again.', details: [] };
-const TOO_SLOW = { message: 'The reply could not be parsed in time.', details: [] };
+const TOO_BUSY: Failure = {
+  code: 'overloaded',
+  message: 'Too many large replies wait to be parsed: try again.',
+  retryAfterSeconds: 1,
+};
+const STOPPING: Failure = { code: 'draining', message: 'The server stops: try again.', retryAfterSeconds: 1 };
 
-function outcomeOf(result: ParseTaskResult): ParseOutcome {
-  return result.ok ? ok(new ThreadReply(result.json, result.flags)) : err(result.failure);
+/** What lies in the reply; undefined for a bug. */
+function failureOf(error: unknown, text: string): Failure | undefined {
+  const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (!isMemory) return undefined;
+  return validationFailure({ message: 'the reply holds more values than there is memory for', details: [] }, text);
+}
+
+function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {
+  return result.ok ? ok(new ThreadReply(result.json, result.flags)) : err(validationFailure(result.failure, text));
 }
 
 /** Mostly only the text is needed. */

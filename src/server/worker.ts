@@ -6,7 +6,7 @@ import { missingCredentials } from '../runtime/clients/missing-credentials.ts';
 import type { MissingCredential } from '../runtime/clients/missing-credentials.ts';
 import { loadProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
-import { connectionLimit } from './descriptor-limit.ts';
+import { connectionLimits } from './descriptor-limit.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createRefusals } from './http/create-refusals.ts';
@@ -16,6 +16,7 @@ import type { RequestHandler, Transport } from './http/transport.ts';
 import { createTransport } from './http/transports/create-transport.ts';
 import { createOperationsHandler } from './http/create-operations-handler.ts';
 import { ProcessMetrics } from './metrics/process-metrics.ts';
+import { residentBytes } from './metrics/resident-bytes.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
 import type { PrimaryMessage } from './protocol.ts';
@@ -148,7 +149,11 @@ class Worker {
   #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {
     const logger = createLogger(config, { fields: { worker: number } });
     this.#logger = logger;
-    const pool = new ParsePool(this.#parseThread, programPath);
+    const pool = new ParsePool({
+      thread: this.#parseThread,
+      programPath,
+      onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended'),
+    });
     this.#pool = pool;
     const runtime = createRuntime(program, {
       logger,
@@ -156,7 +161,7 @@ class Worker {
       clientRegistry: config.clientRegistry,
       allowPrivateUrls: config.allowPrivateUrls,
       exposePrompts: config.exposePrompts,
-      parseElsewhere: (functionName, text, cancellation) => pool.parse(functionName, text, cancellation),
+      parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
     });
@@ -186,7 +191,7 @@ class Worker {
       handler,
       refuse: createRefusals(services.logger),
       discardLimit: DISCARD_LIMIT,
-      maxConnections: connectionLimit(),
+      ...connectionLimits(),
       bodyBudget: (this.#bodyBudget ??= new BodyBudget(bodyLimit(config))),
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
@@ -207,7 +212,7 @@ class Worker {
 
   #beat(): void {
     const inFlight = this.#services?.active.size ?? 0;
-    this.#link.send({ type: 'heartbeat', inFlight, rssBytes: process.memoryUsage.rss() });
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes: residentBytes() });
     this.#beats += 1;
     if (this.#beats % METRICS_EVERY !== 0 || this.#counted === this.#requests) return;
     this.#counted = this.#requests;

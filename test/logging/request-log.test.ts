@@ -149,3 +149,38 @@ test('nothing is built for a level that is off', () => {
   };
   expect(logged(entry, { logLevel: 'error' })).toEqual([]);
 });
+
+const FLAGS = [
+  { flag: 'markdown', path: '' },
+  { flag: 'dropped-item', path: 'people[2]' },
+  { flag: 'dropped-item', path: 'people[3]' },
+];
+
+test('what was repaired in a reply is told with its place', () => {
+  expect(loggedLine({ ...CALL, flags: FLAGS })['flags']).toEqual([
+    'markdown',
+    'dropped-item people[2]',
+    'dropped-item people[3]',
+  ]);
+  expect(loggedLine({ ...CALL, flags: [] })['flags']).toBeUndefined();
+});
+
+test('without content the places are left out: they can hold keys that a model wrote', () => {
+  expect(loggedLine({ ...CALL, flags: FLAGS }, { logContent: 'none' })['flags']).toEqual(['markdown', 'dropped-item']);
+});
+
+test('of many repairs the first are told, with their number; of a long place its beginning', () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ flag: 'extra-key', path: `${'k'.repeat(500)}${index}` }));
+  const short = loggedLine({ ...CALL, flags: many })['flags'] as string[];
+  expect(short).toHaveLength(21);
+  expect(short.at(-1)).toBe('… (100 flags)');
+  for (const text of short) expect(text.length).toBeLessThanOrEqual(121);
+  expect(loggedLine({ ...CALL, flags: many }, { logContent: 'full' })['flags']).toHaveLength(100);
+});
+
+test('a credential of the request that stands in a place is hidden', () => {
+  const key = 'request-key-0123456789';
+  const body = { svc_options: { env: { OPENAI_API_KEY: key } } };
+  const line = loggedLine({ ...CALL, requestBody: body, flags: [{ flag: 'extra-key', path: key }] });
+  expect(JSON.stringify(line)).not.toContain(key);
+});

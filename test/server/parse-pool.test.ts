@@ -1,47 +1,110 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Cancellation } from '../../src/base/cancellation.ts';
+import type { ReplyOutcome, WholeReply } from '../../src/runtime/function/parse-whole-reply.ts';
 import { ParsePool } from '../../src/server/parse-pool.ts';
 
 const THREAD = new URL('support/parse-thread-stub.mjs', import.meta.url);
-const pool = new ParsePool(THREAD, '/nowhere/program.json');
+/** More work than any test waits for. */
+const LONG = 'work60000';
 
+let pool: ParsePool;
+let threadErrors: Error[];
+
+beforeEach(() => {
+  threadErrors = [];
+  pool = new ParsePool({
+    thread: THREAD,
+    programPath: '/nowhere/program.json',
+    onThreadError: (error) => threadErrors.push(error),
+  });
+});
 afterEach(() => pool.close());
 
+function parse(text: string, limits: Partial<WholeReply> = {}): Promise<ReplyOutcome> {
+  const deadlineAt = performance.now() + 30_000;
+  return pool.parse({ functionName: 'Greet', text, cancellation: new Cancellation(), deadlineAt, ...limits });
+}
+
+function codeOf(outcome: ReplyOutcome): string {
+  return outcome.ok ? 'ok' : outcome.failure.code;
+}
+
 it('gives back what the thread made of the text, and its value when asked', async () => {
-  const outcome = await pool.parse('Greet', 'abc', new Cancellation());
+  const outcome = await parse('abc');
   if (!outcome.ok) throw new Error('it failed');
   expect(outcome.value.json).toBe('{"functionName":"Greet","size":3}');
   expect(outcome.value.value).toEqual({ functionName: 'Greet', size: 3 });
   expect(outcome.value.flags).toEqual([{ flag: 'markdown', path: '' }]);
 });
 
-it('gives back a failure as a failure', async () => {
-  expect(await pool.parse('Greet', 'bad', new Cancellation())).toEqual({
-    ok: false,
-    failure: { message: 'no', details: [] },
-  });
+it('gives back a failure as a failure, with the reply', async () => {
+  const failure = { code: 'validation_failure', message: 'no', details: [], rawOutput: 'bad' };
+  expect(await parse('bad')).toEqual({ ok: false, failure });
 });
 
-it('rejects when the thread crashes, and works for the next one', async () => {
-  await expect(pool.parse('Greet', 'crash', new Cancellation())).rejects.toThrow('crashed');
-  expect((await pool.parse('Greet', 'abc', new Cancellation())).ok).toBe(true);
+it('rejects when the thread has a bug, and works for the next reply', async () => {
+  await expect(parse('crash')).rejects.toThrow('crashed');
+  expect(codeOf(await parse('abc'))).toBe('ok');
 });
 
-it('gives up at once when the call is cancelled', async () => {
+it(
+  'refuses a reply whose values fill the memory of a thread, and works for the next one',
+  { timeout: 60_000 },
+  async () => {
+    const outcome = await parse('exhaust');
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'validation_failure', rawOutput: 'exhaust' } });
+    expect(codeOf(await parse('abc'))).toBe('ok');
+  },
+);
+
+it('ends the work of a call that is cancelled', async () => {
   const cancellation = new Cancellation();
-  const startedAt = performance.now();
-  const parsing = pool.parse('Greet', 'wait5000', cancellation);
+  const parsing = parse(LONG, { cancellation });
+  setTimeout(() => cancellation.cancel('the caller left'), 50);
+  expect(await parsing).toEqual({ ok: false, failure: { code: 'cancelled', message: 'the caller left' } });
+});
+
+it('ends the work of a call whose time is over', async () => {
+  const outcome = await parse(LONG, { deadlineAt: performance.now() + 50 });
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+});
+
+it('does no work for a call that is over before it begins', async () => {
+  const cancellation = new Cancellation();
+  cancellation.cancel('gone');
+  expect(codeOf(await parse('abc', { cancellation }))).toBe('cancelled');
+  expect(codeOf(await parse('abc', { deadlineAt: performance.now() - 1 }))).toBe('timeout');
+});
+
+it('goes on with what waits when the work of all threads is ended', async () => {
+  const cancellation = new Cancellation();
+  const busy = [parse(LONG, { cancellation }), parse(LONG, { cancellation })];
+  const waiting = ['a', 'b', 'c'].map((text) => parse(text));
+  expect(pool.queueSize).toBe(3);
   setTimeout(() => cancellation.cancel('gone'), 50);
-  expect((await parsing).ok).toBe(false);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect((await Promise.all(busy)).map(codeOf)).toEqual(['cancelled', 'cancelled']);
+  expect((await Promise.all(waiting)).map(codeOf)).toEqual(['ok', 'ok', 'ok']);
+  expect(pool.queueSize).toBe(0);
 });
 
-it('refuses more than its queue holds', async () => {
+it('survives a thread that runs out of memory while it is ended', { timeout: 60_000 }, async () => {
+  const ends = await Promise.all([300, 600, 900].map((ms) => parse('exhaust', { deadlineAt: performance.now() + ms })));
+  for (const end of ends) expect(['timeout', 'validation_failure']).toContain(codeOf(end));
+  expect(codeOf(await parse('abc'))).toBe('ok');
+});
+
+it('refuses more than its queue holds, as a server that is too busy', async () => {
   const cancellation = new Cancellation();
-  const parsing = Array.from({ length: 80 }, () => pool.parse('Greet', 'wait5000', cancellation));
-  const refused = await pool.parse('Greet', 'one more', cancellation);
-  expect(refused).toMatchObject({ ok: false, failure: { message: expect.stringContaining('Too many') as string } });
+  const parsing = Array.from({ length: 66 }, () => parse(LONG, { cancellation }));
+  expect(await parse('one more')).toMatchObject({ ok: false, failure: { code: 'overloaded', retryAfterSeconds: 1 } });
   cancellation.cancel('enough');
-  expect((await Promise.all(parsing)).every((outcome) => !outcome.ok)).toBe(true);
+  expect(new Set((await Promise.all(parsing)).map(codeOf))).toEqual(new Set(['cancelled']));
   expect(pool.queueSize).toBe(0);
+});
+
+it('ends what runs and what waits when it is closed, and takes nothing more', async () => {
+  const parsing = Array.from({ length: 5 }, () => parse(LONG));
+  setTimeout(() => void pool.close(), 300);
+  expect((await Promise.all(parsing)).map(codeOf)).toEqual(Array.from({ length: 5 }, () => 'draining'));
+  expect(codeOf(await parse('abc'))).toBe('draining');
 });

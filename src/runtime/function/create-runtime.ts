@@ -1,6 +1,5 @@
 import { InternalError } from '../../base/invariant.ts';
 import type { Result } from '../../base/result.ts';
-import { err } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import { DeclaredHosts } from '../clients/declared-hosts.ts';
@@ -9,13 +8,14 @@ import { cloudMachine } from '../clients/providers/cloud-machine.ts';
 import { loadProviders } from '../clients/providers/providers.ts';
 import { createOfflineAnswers } from '../clients/offline/offline-client.ts';
 import { createReplyParser } from '../parsing/create-reply-parser.ts';
-import type { ParseOutcome, ReplyParser } from '../parsing/reply-parser.ts';
+import type { ReplyParser } from '../parsing/reply-parser.ts';
 import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../prompt/message.ts';
 import { createArgumentChecker } from './check-arguments.ts';
 import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from './failure.ts';
 import type { RunServices } from './function-run.ts';
+import { parseWholeReply, type ReplyOutcome } from './parse-whole-reply.ts';
 import { ReadyCall, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
 import { firstPrompt } from './render-prompt.ts';
@@ -88,12 +88,12 @@ class ProgramRuntime implements FunctionRuntime {
     return firstPrompt(this.#run, ready(prepared));
   }
 
-  async parseReply(functionName: string, text: string, context: CallContext): Promise<ParseOutcome> {
-    if (!this.has(functionName)) return err({ message: `There is no function "${functionName}"`, details: [] });
-    const { parseElsewhere, parseElsewhereAbove } = this.#prepare.options;
-    if (parseElsewhere === undefined || text.length <= parseElsewhereAbove)
-      return this.#services(functionName).parser.parse(text);
-    return parseElsewhere(functionName, text, context.cancellation);
+  async parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome> {
+    if (!this.has(functionName)) throw new InternalError(`no function ${functionName}`);
+    const { cancellation, deadlineMs } = context;
+    const reply = { functionName, text, cancellation, deadlineAt: performance.now() + deadlineMs };
+    const { parser } = this.#services(functionName);
+    return parseWholeReply(reply, this.#prepare.options, () => parser.parse(text));
   }
 
   close(): Promise<void> {

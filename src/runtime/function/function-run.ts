@@ -105,7 +105,7 @@ export class FunctionRun {
     this.#recorder.asked(client, messages.value);
     const reply = await this.#exchangeWith(client, messages.value, deadlineAt);
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
-    return reply.ok ? this.#read(client, reply.value) : reply;
+    return reply.ok ? this.#read(client, reply.value, deadlineAt) : reply;
   }
 
   #exchangeWith(
@@ -144,13 +144,17 @@ export class FunctionRun {
     });
   }
 
-  async #read(client: ModelClient, reply: ModelReply): Promise<Result<ParsedReply, AttemptFault>> {
-    const rejected = finishReasonFailure(client, reply.finishReason);
+  async #read(
+    client: ModelClient,
+    { text, finishReason }: ModelReply,
+    deadlineAt: number,
+  ): Promise<Result<ParsedReply, AttemptFault>> {
+    const rejected = finishReasonFailure(client, finishReason);
     if (rejected !== undefined) return err(finalFault(rejected));
-    const parsed = await this.#parts.reader.finish(reply.text);
-    if (parsed.ok) return parsed;
-    const { message, details } = parsed.failure;
-    return err(finalFault({ code: 'validation_failure', message, rawOutput: reply.text, details }));
+    const { call, context, reader } = this.#parts;
+    const { functionName } = call;
+    const parsed = await reader.finish({ functionName, text, cancellation: context.cancellation, deadlineAt });
+    return parsed.ok ? parsed : err(finalFault(parsed.failure));
   }
 
   /** The failure as the caller gets it: with every attempt in it. */

@@ -1,5 +1,5 @@
-import type { Cancellation } from '../../base/cancellation.ts';
-import type { ParseOutcome, ReplyParser, ReplyStream } from '../parsing/reply-parser.ts';
+import type { ReplyParser, ReplyStream } from '../parsing/reply-parser.ts';
+import { parseWholeReply, type ReplyOutcome, type WholeReply } from './parse-whole-reply.ts';
 import type { StreamObserver } from './runtime.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
@@ -10,50 +10,44 @@ export interface ReplyReader {
   begin(reason: string | undefined): void;
   text(piece: string): void;
   /** The reply is whole. */
-  finish(text: string): ParseOutcome | Promise<ParseOutcome>;
+  finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome>;
 }
 
 /** Parses a whole reply, a large one elsewhere. */
 export class WholeReader implements ReplyReader {
   readonly streamed = false;
   readonly #parser: ReplyParser;
-  readonly #functionName: string;
   readonly #options: RuntimeOptions;
-  readonly #cancellation: Cancellation;
 
-  constructor(parts: {
-    readonly parser: ReplyParser;
-    readonly functionName: string;
-    readonly options: RuntimeOptions;
-    readonly cancellation: Cancellation;
-  }) {
-    this.#parser = parts.parser;
-    this.#functionName = parts.functionName;
-    this.#options = parts.options;
-    this.#cancellation = parts.cancellation;
+  constructor(parser: ReplyParser, options: RuntimeOptions) {
+    this.#parser = parser;
+    this.#options = options;
   }
 
   begin(): void {}
 
   text(): void {}
 
-  finish(text: string): ParseOutcome | Promise<ParseOutcome> {
-    const { parseElsewhere, parseElsewhereAbove } = this.#options;
-    if (parseElsewhere === undefined || text.length <= parseElsewhereAbove) return this.#parser.parse(text);
-    return parseElsewhere(this.#functionName, text, this.#cancellation);
+  finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
+    return parseWholeReply(reply, this.#options, (text) => this.#parser.parse(text));
   }
 }
 
-/** Parses text as it comes, and tells the observer that there is something to look at. */
+/**
+ * Parses text as it comes, and tells the observer that there is something to look at. What is known of a growing reply
+ * stays in this thread; the final value depends on the whole text alone, so that of a large one can be made elsewhere.
+ */
 export class StreamReader implements ReplyReader {
   readonly streamed = true;
   readonly #parser: ReplyParser;
+  readonly #options: RuntimeOptions;
   readonly #observer: StreamObserver;
   #stream: ReplyStream | undefined;
   #sawText = false;
 
-  constructor(parser: ReplyParser, observer: StreamObserver) {
+  constructor(parser: ReplyParser, options: RuntimeOptions, observer: StreamObserver) {
     this.#parser = parser;
+    this.#options = options;
     this.#observer = observer;
   }
 
@@ -70,8 +64,10 @@ export class StreamReader implements ReplyReader {
     this.#observer.text();
   }
 
-  finish(text: string): ParseOutcome {
-    return this.#stream?.finish() ?? this.#parser.parse(text);
+  finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    return parseWholeReply(reply, this.#options, (text) => stream?.finish() ?? this.#parser.parse(text));
   }
 
   takePartial(): string | undefined {

@@ -11,11 +11,6 @@ export function runFunction(
   call: ReadyCall,
   context: CallContext,
 ): Promise<CallOutcome> {
-  const reader = new WholeReader({
-    parser: services.parser,
-    functionName: call.functionName,
-    options: services.options,
-    cancellation: context.cancellation,
-  });
+  const reader = new WholeReader(services.parser, services.options);
   return new FunctionRun({ services, call, context, reader }).run();
 }

@@ -1,6 +1,5 @@
-import type { Cancellation } from '../../base/cancellation.ts';
 import type { Logger } from '../../logging/logger.ts';
-import type { ParseOutcome } from '../parsing/reply-parser.ts';
+import type { ReplyOutcome, WholeReply } from './parse-whole-reply.ts';
 
 /** What a runtime needs to know besides the program. */
 export interface RuntimeOptions {
@@ -13,8 +12,8 @@ export interface RuntimeOptions {
   readonly allowPrivateUrls: boolean;
   /** Prompts may be told to callers, in errors. */
   readonly exposePrompts: boolean;
-  /** Parses a large reply where it does not hold up other calls. */
-  readonly parseElsewhere?: (functionName: string, text: string, cancellation: Cancellation) => Promise<ParseOutcome>;
+  /** Parses a large reply where it does not hold up other calls. Rejects only for a bug. */
+  readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
   /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */
   readonly parseElsewhereAbove: number;
   /**

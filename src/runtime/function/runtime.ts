@@ -1,8 +1,9 @@
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../prompt/message.ts';
-import type { ParsedReply, ParseFlag, ParseOutcome } from '../parsing/reply-parser.ts';
+import type { ParsedReply, ParseFlag } from '../parsing/reply-parser.ts';
 import type { Attempt, Failure } from './failure.ts';
+import type { ReplyOutcome } from './parse-whole-reply.ts';
 
 /** Calls functions of one program. Knows prompts, models and parsing, and no HTTP. */
 export interface FunctionRuntime {
@@ -19,8 +20,8 @@ export interface FunctionRuntime {
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
   /** The messages that would be sent, for the client that would be asked first. */
   render(prepared: PreparedCall): Result<readonly Message[], Failure>;
-  /** The value of a reply that the caller already has. */
-  parseReply(functionName: string, text: string, context: CallContext): Promise<ParseOutcome>;
+  /** The value of a reply that the caller already has. The function has to exist. */
+  parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome>;
   /** Closes connections to providers. In-flight calls end as cancelled. */
   close(): Promise<void>;
 }

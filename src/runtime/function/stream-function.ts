@@ -12,7 +12,7 @@ export function streamFunction(
   context: CallContext,
   observer: StreamObserver,
 ): FunctionStream {
-  const reader = new StreamReader(services.parser, observer);
+  const reader = new StreamReader(services.parser, services.options, observer);
   const run = new FunctionRun({ services, call, context, reader });
   setImmediate(() => {
     void run.run().then((outcome) => observer.ended(outcome));

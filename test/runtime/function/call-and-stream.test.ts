@@ -3,6 +3,8 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { FunctionRuntime } from '../../../src/runtime/function/runtime.ts';
 import { reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
+import { err } from '../../../src/base/result.ts';
+import type { WholeReply } from '../../../src/runtime/function/parse-whole-reply.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;
@@ -148,21 +150,42 @@ test('parseReply reads a reply that the caller has', async () => {
   expect(parsed.ok && parsed.value.json).toBe('{"name":"B","tags":[]}');
 });
 
-test('a large reply is parsed elsewhere', async () => {
-  const asked: number[] = [];
+test.each(['call', 'stream'])(
+  'a large reply of a %s is parsed elsewhere, within the time of the call',
+  async (mode) => {
+    const asked: WholeReply[] = [];
+    const other = testRuntime(
+      FILES,
+      { URL: fake.url, KEY: 'k' },
+      {
+        parseElsewhereAbove: 10,
+        parseElsewhere: (large) => {
+          asked.push(large);
+          return runtime.parseReply(large.functionName, large.text, callContext());
+        },
+      },
+    );
+    const until = performance.now() + 10_000;
+    const outcome =
+      mode === 'call'
+        ? await callFunction(other, 'Extract', { text: 'hi' })
+        : (await streamFunction(other, 'Extract', { text: 'hi' })).outcome;
+    expect(valueOf(outcome)).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+    expect(asked).toEqual([expect.objectContaining({ functionName: 'Extract' })]);
+    expect(asked[0]?.deadlineAt).toBeGreaterThan(performance.now());
+    expect(asked[0]?.deadlineAt).toBeLessThan(until + 10_000);
+    await other.close();
+  },
+);
+
+test('what becomes of a large reply elsewhere is what becomes of the call', async () => {
+  const busy = { code: 'overloaded', message: 'later', retryAfterSeconds: 1 } as const;
   const other = testRuntime(
     FILES,
     { URL: fake.url, KEY: 'k' },
-    {
-      parseElsewhereAbove: 10,
-      parseElsewhere: (name, text) => {
-        asked.push(text.length);
-        return runtime.parseReply(name, text, callContext());
-      },
-    },
+    { parseElsewhereAbove: 10, parseElsewhere: () => Promise.resolve(err(busy)) },
   );
-  expect(valueOf(await callFunction(other, 'Extract', { text: 'hi' }))).toEqual({ name: 'Ada', tags: ['a', 'b'] });
-  expect(asked).toHaveLength(1);
+  expect((await callFunction(other, 'Extract', { text: 'hi' })).result).toEqual(err(busy));
   await other.close();
 });
 

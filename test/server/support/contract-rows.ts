@@ -1,6 +1,7 @@
 import { err } from '../../../src/base/result.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Failure } from '../../../src/runtime/function/failure.ts';
+import { validationFailure } from '../../../src/runtime/function/parse-whole-reply.ts';
 import { failed } from './scripted-runtime.ts';
 import type { TestServer } from './test-server.ts';
 
@@ -456,7 +457,8 @@ export const ROWS: readonly Row[] = [
     ...GREET,
     path: '/parse/Greet',
     body: '{"text":"abc"}',
-    arrange: ({ runtime }) => (runtime.onParse = () => err({ message: 'no', details: [] })),
+    arrange: ({ runtime }) =>
+      (runtime.onParse = (text) => err(validationFailure({ message: 'no', details: [] }, text))),
     status: 500,
     answer: { error: 'validation_failure', raw_output: 'abc' },
   },

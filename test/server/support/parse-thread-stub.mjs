@@ -1,11 +1,23 @@
-// Stands in for the thread's entry, which is TypeScript here: answers what the text says.
-export default async function parseStub({ functionName, text }) {
+// Stands in for the thread's entry, which is TypeScript here: does what the text says.
+export default function parseStub({ functionName, text }) {
   if (text === 'crash') throw new Error('crashed');
-  if (text.startsWith('wait')) await new Promise((resolve) => setTimeout(resolve, Number(text.slice(4))));
+  if (text === 'exhaust') exhaustMemory();
+  if (text.startsWith('work')) workFor(Number(text.slice(4)));
   if (text === 'bad') return { ok: false, failure: { message: 'no', details: [] } };
   return {
     ok: true,
     json: JSON.stringify({ functionName, size: text.length }),
     flags: [{ flag: 'markdown', path: '' }],
   };
+}
+
+/** Holds the thread, as parsing does: nothing but its end interrupts it. */
+function workFor(milliseconds) {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
+
+function exhaustMemory() {
+  const values = [];
+  for (;;) values.push(Array.from({ length: 10_000 }, () => ({})));
 }

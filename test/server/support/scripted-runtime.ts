@@ -10,7 +10,8 @@ import type {
   PreparedCall,
   StreamObserver,
 } from '../../../src/runtime/function/runtime.ts';
-import type { ParsedReply, ParseOutcome } from '../../../src/runtime/parsing/reply-parser.ts';
+import type { ReplyOutcome } from '../../../src/runtime/function/parse-whole-reply.ts';
+import type { ParsedReply } from '../../../src/runtime/parsing/reply-parser.ts';
 
 export const REPORT: CallReport = {
   client: 'Fast',
@@ -39,6 +40,7 @@ export class ScriptedStream implements FunctionStream {
   readonly observer: StreamObserver;
   partial: string | undefined;
   taken = 0;
+  paused = false;
 
   constructor(context: CallContext, observer: StreamObserver) {
     this.context = context;
@@ -58,9 +60,13 @@ export class ScriptedStream implements FunctionStream {
     return partial;
   }
 
-  pause(): void {}
+  pause(): void {
+    this.paused = true;
+  }
 
-  resume(): void {}
+  resume(): void {
+    this.paused = false;
+  }
 }
 
 /** A runtime of three functions whose answers the test decides. */
@@ -72,7 +78,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   /** What a call gives: at once, or when the promise does. */
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
-  onParse: (text: string) => ParseOutcome = (text) => ok(reply(text));
+  onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
     return this.functionNames.includes(functionName);
@@ -99,7 +105,7 @@ export class ScriptedRuntime implements FunctionRuntime {
     return ok([{ role: 'user', parts: [{ kind: 'text', text: `prompt of ${prepared.functionName}` }] }]);
   }
 
-  async parseReply(_: string, text: string): Promise<ParseOutcome> {
+  async parseReply(_: string, text: string): Promise<ReplyOutcome> {
     return this.onParse(text);
   }
 

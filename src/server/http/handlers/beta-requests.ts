@@ -1,5 +1,5 @@
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
-import type { ParseOutcome } from '../../../runtime/parsing/reply-parser.ts';
+import type { ReplyOutcome } from '../../../runtime/function/parse-whole-reply.ts';
 import { problem, type Problem } from '../problem.ts';
 import { JSON_TYPE } from '../request-context.ts';
 import { FunctionRequest } from './function-request.ts';
@@ -58,11 +58,10 @@ export class ParseRequest extends FunctionRequest {
     this.context.problem(of);
   }
 
-  #answer(outcome: ParseOutcome): void {
+  #answer(outcome: ReplyOutcome): void {
     if (this.finished) return;
     if (!outcome.ok) {
-      const { message, details } = outcome.failure;
-      this.fail({ code: 'validation_failure', message, details, rawOutput: this.#text }, NO_REPORT);
+      this.fail(outcome.failure, NO_REPORT);
       return;
     }
     this.context.send(200, [JSON_TYPE], outcome.value.json);

@@ -215,7 +215,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       modelMs: report?.modelMs,
       firstTextMs: report?.firstTextMs,
       finishReason: report?.finishReason,
-      flags: report?.flags.map((flag) => flag.flag),
+      flags: report?.flags,
       partials: end.partials,
       error: of === undefined ? undefined : { code: of.code, message: of.message, details: of.fields['details'] },
       requestText: this.#body?.text,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { LIBRARY_MAX_HEAD_BYTES } from './http/transports/framing.ts';
 
 const MIB = 2 ** 20;
 
@@ -32,10 +33,7 @@ export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly str
   return flags;
 }
 
-/**
- * Variables of workers, read by libraries before any code of ours runs: headers of up to 16 KB, where uWebSockets.js allows
- * 4 KB; and two arenas for glibc's allocator in place of one per thread, each of which keeps what compiling once took.
- */
+/** Of workers: two arenas for glibc's allocator in place of one per thread, each of which keeps what compiling once took. */
 export function workerVariables(config: Config): Readonly<Record<string, string>> {
-  return { UWS_HTTP_MAX_HEADERS_SIZE: '16384', MALLOC_ARENA_MAX: config.env['MALLOC_ARENA_MAX'] ?? '2' };
+  return { MALLOC_ARENA_MAX: config.env['MALLOC_ARENA_MAX'] ?? '2' };
 }

@@ -31,6 +31,11 @@ export interface TransportOptions {
   readonly bodyBudget: BodyBudget;
   /** Connections above which new ones get no more than a refusal; below the descriptor limit of the process. */
   readonly maxConnections: number;
+  /**
+   * Connections above which new ones are closed at once: each takes a descriptor for as long as it says nothing, and one that
+   * says nothing cannot be refused by an answer.
+   */
+  readonly closeAbove: number;
   /** Of node:http: idle connections are closed after this time. uWebSockets.js has its own. */
   readonly keepAliveTimeoutMs: number;
   /** Where node:http gets the socket that it shares with other processes; without it, it binds one of its own. */

@@ -4,6 +4,7 @@ import type { MetricData } from '../protocol.ts';
 import type { CallEnd, CallMetrics, FunctionRoute } from './call-metrics.ts';
 import { HistogramTable } from './histogram-table.ts';
 import { NumberTable } from './number-table.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 /** From a local function to a long generation, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -95,7 +96,7 @@ export class ProcessMetrics implements CallMetrics {
       gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
       gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
       gauge('svc_log_lines_dropped', 'Log lines that could not be written', droppedLogLines()),
-      gauge('svc_memory_bytes', 'Resident memory of the workers', process.memoryUsage.rss()),
+      gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
       { ...gauge(LAG, 'Greatest lag since the last look, the worst worker', takeLag(this.#delay)), aggregator: 'max' },
     ];
   }

@@ -95,6 +95,7 @@ export async function startServer(
     bodyBudget: new BodyBudget(50_000),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
+    closeAbove: 1_000,
   });
   const port = await transport.listen('127.0.0.1', 0);
   const close = () => transport.close();

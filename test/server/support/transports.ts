@@ -25,6 +25,7 @@ export function createOn(name: TransportName, handler: RequestHandler): Promise<
     bodyBudget: new BodyBudget(1),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1,
+    closeAbove: 1,
   });
 }
 
@@ -48,6 +49,7 @@ export async function listenOn(
     bodyBudget: new BodyBudget(10_000_000),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
+    closeAbove: 1_000,
     ...options,
   });
   return { transport, port: await transport.listen('127.0.0.1', 0), refusals, errors };

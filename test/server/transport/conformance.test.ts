@@ -362,6 +362,21 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await first.answer(1)).status).toBe(200);
   });
 
+  it('closes connections that say nothing when there are far too many', async () => {
+    const listening = await listen(sendOk, { maxConnections: 2, closeAbove: 3 });
+    const silent = [connectTo(listening), connectTo(listening), connectTo(listening)];
+    await silent[0]?.until(() => listening.transport.connections === 3);
+    const beyond = connectTo(listening);
+    await beyond.until(() => beyond.closed);
+    expect(silent.map(({ closed }) => closed)).toEqual([false, false, false]);
+    silent[0]?.end();
+    silent[1]?.end();
+    await beyond.until(() => listening.transport.connections === 1);
+    const later = connectTo(listening);
+    later.write(GET);
+    expect((await later.answer()).status).toBe(200);
+  });
+
   it('knows a caller on this machine, unless a proxy speaks for another one', async () => {
     const seen: boolean[] = [];
     const listening = await listen((request, response) => {

@@ -25,6 +25,7 @@ export class NodeTransport implements Transport, ExchangeHost {
     this.options = options;
     const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => this.#dispatch(incoming, outgoing);
     this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: options.keepAliveTimeoutMs }, listener);
+    this.#server.maxConnections = options.closeAbove;
     // Any other expectation than 100-continue: RFC 9110, 10.1.1 allows to ignore it.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => this.#track(socket));

@@ -224,6 +224,18 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader).at(-1)).toEqual({ final_result: 'all' });
   }, 30_000);
 
+  it('stops reading from the model while the reader takes nothing, and goes on when it does', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 }, { pauseModelMs: 500 });
+    await stall(reader, stream);
+    expect(stream.paused).toBe(false);
+    await until(() => stream.paused, 5_000);
+    reader.socket.resume();
+    await until(() => !stream.paused, 5_000);
+    stream.observer.ended(success('all'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader).at(-1)).toEqual({ final_result: 'all' });
+  });
+
   it('cuts a reader that takes nothing for too long, and cancels its call', async () => {
     const { reader, server, stream } = await open({ partialIntervalMs: 0 }, { stalledReaderMs: 2_000 });
     await stall(reader, stream);

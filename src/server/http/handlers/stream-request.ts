@@ -47,7 +47,13 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   /** The reader takes events again: it gets the newest value, not those it missed. */
   writable(): void {
-    if (!this.finished) this.guarded(() => this.#pace.touch());
+    if (this.finished) return;
+    this.#stream?.resume();
+    this.guarded(() => this.#pace.touch());
+  }
+
+  behind(): void {
+    if (!this.finished) this.#stream?.pause();
   }
 
   stalled(): void {

@@ -20,6 +20,8 @@ export interface EventStreamOwner {
   readonly limits: StreamLimits;
   /** The reader takes events again. */
   writable(): void;
+  /** The reader took nothing for a while: what is made for it now would only wait. */
+  behind(): void;
   /** The reader took nothing for too long; its connection is cut. */
   stalled(): void;
 }
@@ -34,6 +36,7 @@ export class EventStream implements Swept {
   #lastWriteAt = 0;
   #lastProgressAt = 0;
   #lastWaitAt = 0;
+  #toldBehind = false;
 
   constructor(response: HttpResponse, sweep: StreamSweep, owner: EventStreamOwner) {
     this.#response = response;
@@ -84,14 +87,27 @@ export class EventStream implements Swept {
   }
 
   sweep(now: number): void {
-    const { heartbeatMs, stalledReaderMs } = this.#owner.limits;
+    const { heartbeatMs, pauseModelMs, stalledReaderMs } = this.#owner.limits;
+    const stalledMs = now - this.#lastProgressAt;
     if (this.#writable) {
       if (now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
-    } else if (now - this.#lastProgressAt >= stalledReaderMs) this.#owner.stalled();
-    else if (now - this.#lastWaitAt >= KEEP_WAITING_MS) {
-      this.#lastWaitAt = now;
-      this.#response.keepWaiting();
+    } else if (stalledMs >= stalledReaderMs) this.#owner.stalled();
+    else {
+      if (stalledMs >= pauseModelMs) this.#tellBehind();
+      this.#keepWaiting(now);
     }
+  }
+
+  #tellBehind(): void {
+    if (this.#toldBehind) return;
+    this.#toldBehind = true;
+    this.#owner.behind();
+  }
+
+  #keepWaiting(now: number): void {
+    if (now - this.#lastWaitAt < KEEP_WAITING_MS) return;
+    this.#lastWaitAt = now;
+    this.#response.keepWaiting();
   }
 
   #write(text: string): void {
@@ -107,6 +123,7 @@ export class EventStream implements Swept {
     this.#lastProgressAt = performance.now();
     if (!empty) return;
     this.#writable = true;
+    this.#toldBehind = false;
     this.#owner.writable();
   }
 }

@@ -2,6 +2,7 @@
 export interface StreamLimits {
   readonly statusWaitMs: number;
   readonly heartbeatMs: number;
+  readonly pauseModelMs: number;
   readonly stalledReaderMs: number;
 }
 
@@ -10,6 +11,11 @@ export const STREAM_LIMITS: StreamLimits = {
   statusWaitMs: 5_000,
   /** Proxies and browsers give up on silent connections after 30 to 60 seconds. */
   heartbeatMs: 15_000,
+  /**
+   * When a reader has taken nothing for this long, the model's reply is no longer read: it would grow in memory for
+   * nobody. Shorter stalls cost the stream no time.
+   */
+  pauseModelMs: 1_000,
   /** A reader that takes nothing for this long is gone or stuck; what it holds is freed. */
   stalledReaderMs: 30_000,
 };

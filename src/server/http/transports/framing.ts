@@ -13,8 +13,8 @@ const MAX_HEAD_BYTES = 16_384;
 const MAX_HEADER_LINES = 96;
 
 /**
- * What the libraries themselves take. Above it node:http still lets us answer, uWebSockets.js answers by itself with an
- * HTML page; so there is room between the two limits.
+ * What the libraries themselves take: uWebSockets.js reads it from `UWS_HTTP_MAX_HEADERS_SIZE` when it is loaded. Above it
+ * node:http still lets us answer, uWebSockets.js answers by itself with an HTML page; so there is room between the limits.
  */
 export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 

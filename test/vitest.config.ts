@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,6 +21,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['e2e', 'browser', 'gateways', 'generators', 'readers'].map((name) => `test/${name}/**`),
+          // As workers have it: tests load uWebSockets.js in their own process.
+          env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES) },
           testTimeout: 30_000,
           // Bounds on time are measured beside other tests; what is really too slow is so each time.
           retry: 2,

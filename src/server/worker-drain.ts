@@ -64,7 +64,7 @@ export class WorkerDrain {
   }
 
   async #cut(): Promise<number> {
-    const late = [...this.#services.active];
+    const late = this.#services.active.list();
     for (const request of late) request.drain();
     if (late.length > 0) await sleep(FLUSH_MS);
     return late.length;

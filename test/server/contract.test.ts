@@ -130,7 +130,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     server.runtime.onCall = () => new Promise(() => {});
     const call = fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
     await until(() => server.runtime.calls.length === 1);
-    for (const request of server.services.active) request.drain();
+    for (const request of server.services.active.list()) request.drain();
     const answer = await call;
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ error: 'draining' });

@@ -250,12 +250,12 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   it('gets the error of a drain as last message, before and after the first text', async () => {
     const first = await open();
-    for (const request of first.server.services.active) request.drain();
+    for (const request of first.server.services.active.list()) request.drain();
     expect((await first.reader.answer()).status).toBe(503);
     const second = await open();
     second.stream.grow('a');
     await second.reader.until(() => messages(second.reader).length === 1);
-    for (const request of second.server.services.active) request.drain();
+    for (const request of second.server.services.active.list()) request.drain();
     await second.reader.until(() => second.reader.text.endsWith('\r\n0\r\n\r\n'));
     expect(messages(second.reader).at(-1)).toMatchObject({ error: 'draining' });
     expect(second.stream.context.cancellation.reason).toBe('draining');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Roster } from '../../base/roster.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { createRequestLog } from '../../logging/request-log.ts';
@@ -36,7 +37,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     metrics: parts.metrics,
     metricsText: parts.metricsText,
     health: { ready: false },
-    active: new Set(),
+    active: new Roster(),
     sweep: new StreamSweep(),
     streamLimits: parts.streamLimits ?? STREAM_LIMITS,
     programHash: parts.program.hash,

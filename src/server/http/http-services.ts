@@ -1,3 +1,4 @@
+import type { Roster, RosterMember } from '../../base/roster.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { WriteRequestLog } from '../../logging/request-log.ts';
@@ -22,7 +23,7 @@ export interface HttpServices {
   metricsText(): Promise<string>;
   readonly health: Health;
   /** Calls and streams that have not been answered completely. */
-  readonly active: Set<Drainable>;
+  readonly active: Roster<Drainable>;
   readonly sweep: StreamSweep;
   readonly streamLimits: StreamLimits;
   readonly programHash: string;
@@ -32,7 +33,7 @@ export interface HttpServices {
 }
 
 /** A request in flight. */
-export interface Drainable {
+export interface Drainable extends RosterMember {
   /** Ends it because the process stops. */
   drain(): void;
 }

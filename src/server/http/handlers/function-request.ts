@@ -45,6 +45,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   #body: JsonBody | undefined;
   #prepared: PreparedCall | undefined;
   #finished = false;
+  rosterPlace = -1;
 
   constructor(context: RequestContext, functionName: string) {
     this.context = context;

@@ -31,6 +31,7 @@ export class EventStream implements Swept {
   readonly #response: HttpResponse;
   readonly #owner: EventStreamOwner;
   readonly #sweep: StreamSweep;
+  rosterPlace = -1;
   #opened = false;
   #writable = true;
   #lastWriteAt = 0;

@@ -1,5 +1,7 @@
+import { Roster, type RosterMember } from '../../../base/roster.ts';
+
 /** Something that looks at the clock now and then. */
-export interface Swept {
+export interface Swept extends RosterMember {
   sweep(now: number): void;
 }
 
@@ -8,7 +10,7 @@ const INTERVAL_MS = 1_000;
 
 /** One timer for the heartbeats and limits of all streams, instead of several each. */
 export class StreamSweep {
-  readonly #streams = new Set<Swept>();
+  readonly #streams = new Roster<Swept>();
   #timer: NodeJS.Timeout | undefined;
 
   add(stream: Swept): void {
@@ -22,7 +24,7 @@ export class StreamSweep {
 
   #sweep(): void {
     const now = performance.now();
-    for (const stream of this.#streams) stream.sweep(now);
+    for (const stream of this.#streams.list()) stream.sweep(now);
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

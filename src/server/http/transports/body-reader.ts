@@ -1,3 +1,4 @@
+import { Roster, type RosterMember } from '../../../base/roster.ts';
 import type { BodyBudget } from '../body-budget.ts';
 import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
@@ -112,13 +113,13 @@ export class BodyReader {
 }
 
 /** Something with a body that may have stalled. */
-export interface Expiring {
+export interface Expiring extends RosterMember {
   expire(now: number): void;
 }
 
 /** One timer for all unfinished bodies of a transport, instead of one each. */
 export class BodyWatch {
-  readonly #waiting = new Set<Expiring>();
+  readonly #waiting = new Roster<Expiring>();
   #timer: NodeJS.Timeout | undefined;
 
   add(item: Expiring): void {
@@ -133,12 +134,12 @@ export class BodyWatch {
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#waiting.clear();
+    for (const item of this.#waiting.list()) this.#waiting.delete(item);
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const item of this.#waiting) item.expire(now);
+    for (const item of this.#waiting.list()) item.expire(now);
     if (this.#waiting.size === 0) this.close();
   }
 }

@@ -18,6 +18,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #body: BodyReader;
+  rosterPlace = -1;
   #closed = false;
   #closing = false;
   #started = false;

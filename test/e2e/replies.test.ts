@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES } from './definitions.ts';
+
+let fake: FakeProvider;
+let server: RunningServer;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  server = await startServer({
+    files: RESUME_FILES,
+    flags: ['--features', 'beta'],
+    env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' },
+  });
+});
+
+beforeEach(() => fake.clear());
+
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+  await fake.close();
+});
+
+function post(route: string, body: unknown, requestId: string, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${server.url}/${route}/ExtractResume`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  });
+}
+
+/** The log line of a request. */
+async function logLine(requestId: string): Promise<Record<string, unknown>> {
+  const find = (): string | undefined =>
+    server
+      .output()
+      .split('\n')
+      .find((line) => line.includes(`"${requestId}"`) && line.includes('"request"'));
+  await waitUntil(`the log line of ${requestId}`, () => find() !== undefined);
+  return JSON.parse(find() ?? '') as Record<string, unknown>;
+}
+
+async function replyCount(outcome: string): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const line = new RegExp(`^svc_replies_total\\{function="ExtractResume",outcome="${outcome}"\\} (\\d+)$`, 'mu');
+  return Number(line.exec(text)?.[1] ?? 0);
+}
+
+const CLEAN = '{"name": "Ada", "email": null, "seniority": "JUNIOR", "jobs": [], "scores": {}}';
+
+/** A fence, keys without quotes, a job without a title, a number in a text, a key that nobody asked for. */
+const REPAIRED =
+  'Here:\n```json\n{name: "Ada", seniority: "junior", jobs: [{"years": 1}, {"title": "Poet", "years": "2 years"}], scores: {"a": "x"}, mood: "fine"}\n```';
+const REPAIRED_VALUE = {
+  name: 'Ada',
+  email: null,
+  seniority: 'JUNIOR',
+  jobs: [{ title: 'Poet', years: 2 }],
+  scores: {},
+};
+const REPAIRS = [
+  'dropped-item jobs[0]',
+  'dropped-item scores.a',
+  'extra-key mood',
+  'letter-case seniority',
+  'markdown',
+  'number-in-text jobs[1].years',
+  'repaired',
+];
+
+test('what was repaired or dropped is in the log with its place, and counted', async () => {
+  fake.answer(reply(REPAIRED, { chunkSize: 7 }));
+  const before = await replyCount('repaired');
+
+  expect(await (await post('call', { text: 'x' }, 'repaired-call')).json()).toEqual(REPAIRED_VALUE);
+  expect(await (await post('parse', { text: REPAIRED }, 'repaired-parse')).json()).toEqual(REPAIRED_VALUE);
+  const { messages } = await readStream(
+    `${server.url}/stream/ExtractResume`,
+    { text: 'x' },
+    { 'x-request-id': 'repaired-stream' },
+  );
+  expect(messages.at(-1)?.data).toEqual({ final_result: REPAIRED_VALUE });
+
+  for (const requestId of ['repaired-call', 'repaired-parse', 'repaired-stream']) {
+    const line = await logLine(requestId);
+    expect(line['level']).toBe('info');
+    expect((line['flags'] as string[]).toSorted()).toEqual(REPAIRS);
+  }
+  expect((await replyCount('repaired')) - before).toBe(3);
+});
+
+test('a clean reply has no flags, and is counted as clean', async () => {
+  fake.answer(reply(CLEAN));
+  const before = await replyCount('clean');
+  expect((await post('call', { text: 'x' }, 'clean-call')).status).toBe(200);
+  expect(await logLine('clean-call')).not.toHaveProperty('flags');
+  expect((await replyCount('clean')) - before).toBe(1);
+});
+
+test('a reply that does not fit is counted as failed, and the log says where', async () => {
+  fake.answer(reply('{"name": "Ada", "seniority": "wizard"}'));
+  const before = await replyCount('failed');
+  expect((await post('call', { text: 'x' }, 'failed-call')).status).toBe(500);
+  expect(await logLine('failed-call')).toMatchObject({
+    level: 'error',
+    error: 'validation_failure',
+    details: expect.stringContaining('"path":"seniority"') as string,
+  });
+  expect((await replyCount('failed')) - before).toBe(1);
+});
+
+// --- large replies: parsed on a thread ------------------------------------------------------------------------------
+
+const JOBS = Array.from({ length: 12_000 }, (_, index) => ({ title: `Job "number" ${index}`, years: index % 40 }));
+const LARGE_VALUE = { name: 'Ada', email: null, seniority: 'SENIOR', jobs: JOBS, scores: { a: 0.5 } };
+/** About 600 KB, in a fence, without the quotes of keys. */
+const LARGE = `\`\`\`json\n${JSON.stringify({ ...LARGE_VALUE, seniority: 'experienced' }).replaceAll(/"(\w+)":/gu, '$1:')}\n\`\`\``;
+
+test('a large reply gives the same value called, streamed and parsed', async () => {
+  fake.answer(reply(LARGE, { chunkSize: 5000 }));
+  const called = await (await post('call', { text: 'x' }, 'large-call')).json();
+  expect(isDeepStrictEqual(called, LARGE_VALUE)).toBe(true);
+  const parsed = await (await post('parse', { text: LARGE }, 'large-parse')).json();
+  expect(isDeepStrictEqual(parsed, LARGE_VALUE)).toBe(true);
+  const { messages } = await readStream(`${server.url}/stream/ExtractResume`, { text: 'x' });
+  expect(isDeepStrictEqual(messages.at(-1)?.data, { final_result: LARGE_VALUE })).toBe(true);
+  expect((await logLine('large-call'))['flags']).toContain('markdown');
+});
+
+test('callers that leave while their large replies are parsed hold up nobody', async () => {
+  fake.answer(reply(LARGE));
+  const aborts = Array.from({ length: 12 }, () => new AbortController());
+  const left = aborts.map((abort, index) =>
+    post('parse', { text: LARGE }, `left-${index}`, abort.signal).then(
+      (response) => response.status,
+      () => 'left',
+    ),
+  );
+  for (const [index, abort] of aborts.entries()) setTimeout(() => abort.abort(), 20 + 10 * index);
+  const stayed = await Promise.all([1, 2, 3].map((index) => post('call', { text: 'x' }, `stayed-${index}`)));
+  expect(stayed.map((response) => response.status)).toEqual([200, 200, 200]);
+  for (const end of await Promise.all(left)) expect([200, 'left']).toContain(end);
+  const texts = await Promise.all(stayed.map((response) => response.json()));
+  for (const value of texts) expect(isDeepStrictEqual(value, LARGE_VALUE)).toBe(true);
+});

@@ -1,11 +1,11 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { AwsEventReader } from '../../../src/runtime/clients/http/aws-event-reader.ts';
 import { signAwsRequest } from '../../../src/runtime/clients/providers/sign-aws-request.ts';
 import type { Message } from '../../../src/runtime/prompt/message.ts';
 import type { Provider } from '../../../src/schema/client.ts';
+import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 import { head, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
@@ -118,33 +118,6 @@ test('aws-bedrock: without keys the variable is named; a bearer token needs none
   expect(fake.requests[0]?.headers['authorization']).toBe('Bearer bk');
 });
 
-/** One frame of an AWS event stream. */
-function frame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
-  const names = Object.entries(headers).map(([name, value]) => {
-    const bytes = Buffer.alloc(1 + name.length + 3 + value.length);
-    bytes.writeUInt8(name.length, 0);
-    bytes.write(name, 1);
-    bytes.writeUInt8(7, 1 + name.length);
-    bytes.writeUInt16BE(value.length, 2 + name.length);
-    bytes.write(value, 4 + name.length);
-    return bytes;
-  });
-  const named = Buffer.concat(names);
-  const body = Buffer.from(JSON.stringify(payload));
-  const prelude = Buffer.alloc(12);
-  prelude.writeUInt32BE(16 + named.length + body.length, 0);
-  prelude.writeUInt32BE(named.length, 4);
-  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
-  const checked = Buffer.concat([prelude, named, body]);
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE(crc32(checked));
-  return Buffer.concat([checked, checksum]);
-}
-
-function event(type: string, payload: object): Buffer {
-  return frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload);
-}
-
 function frames(bytes: Buffer): Behaviour {
   const headers = { 'content-type': 'application/vnd.amazon.eventstream', 'content-length': String(bytes.length) };
   return (_request, wire) => {
@@ -154,12 +127,12 @@ function frames(bytes: Buffer): Behaviour {
 }
 
 const STREAM = [
-  event('messageStart', { role: 'assistant' }),
-  event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hel' } }),
-  event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'lo "é"' } }),
-  event('contentBlockStop', { contentBlockIndex: 0 }),
-  event('messageStop', { stopReason: 'max_tokens' }),
-  event('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
+  awsEvent('messageStart', { role: 'assistant' }),
+  awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hel' } }),
+  awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'lo "é"' } }),
+  awsEvent('contentBlockStop', { contentBlockIndex: 0 }),
+  awsEvent('messageStop', { stopReason: 'max_tokens' }),
+  awsEvent('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
 ];
 
 test('aws-bedrock: a stream', async () => {
@@ -174,10 +147,7 @@ test('aws-bedrock: a stream', async () => {
 });
 
 test('aws-bedrock: an exception inside of a stream', async () => {
-  const exception = frame(
-    { ':message-type': 'exception', ':exception-type': 'throttlingException' },
-    { message: 'slow down' },
-  );
+  const exception = awsException('throttlingException', { message: 'slow down' });
   fake.answer(frames(Buffer.concat([...STREAM.slice(0, 2), exception])));
   const { result } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
   expect(result).toMatchObject({ ok: false, failure: { failure: { message: expect.stringContaining('slow down') } } });

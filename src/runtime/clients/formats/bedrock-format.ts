@@ -43,7 +43,7 @@ function usageOf(holder: unknown): Pick<ModelReply, 'inputTokens' | 'outputToken
 class ConverseStream extends JsonEventStream {
   protected override take(event: EventObject): string {
     const exception = objectAt(event, 'exception');
-    if (exception !== undefined) this.fault = reportedError(exception);
+    if (exception !== undefined) this.fault = reportedError({ ...exception, type: event['exceptionType'] });
     const stop = objectAt(event, 'messageStop');
     if (stop !== undefined) this.learnDetails({ finishReason: stringAt(stop, 'stopReason') });
     const metadata = objectAt(event, 'metadata');

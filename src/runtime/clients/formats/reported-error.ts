@@ -4,7 +4,7 @@ import { countAt, stringAt } from './json-reading.ts';
 
 /** Words in an error's type or code that mean: the same request will fail again. */
 const FINAL =
-  /invalid|authentication|permission|not_found|billing|insufficient_quota|content_filter|PERMISSION|UNAUTH/u;
+  /invalid|validation|authentication|permission|access_?denied|not_?found|billing|insufficient_quota|content_filter|UNAUTH/iu;
 
 /** An `error` object that arrived inside a reply of status 200, as a fault. */
 export function reportedError(error: unknown): HttpFault {

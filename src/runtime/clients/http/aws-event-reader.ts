@@ -13,7 +13,8 @@ const STRING_HEADER = 7;
 
 /**
  * Reads the binary frames of an AWS event stream (Smithy, `application/vnd.amazon.eventstream`). Each message is
- * told as a JSON object with one member: the event's type, or `exception`, and its payload.
+ * told as a JSON object with one member: the event's type, or `exception`, and its payload. An exception has its type
+ * beside it, as `exceptionType`.
  */
 export class AwsEventReader implements FrameReader {
   readonly #listener: EventListener;
@@ -67,11 +68,21 @@ export class AwsEventReader implements FrameReader {
     const headersEnd = Math.min(PRELUDE_BYTES + message.readUInt32BE(4), message.length - CHECKSUM_BYTES);
     const headers = stringHeaders(message.subarray(PRELUDE_BYTES, headersEnd));
     const payload = message.toString('utf8', headersEnd, message.length - CHECKSUM_BYTES);
-    const failed = headers.get(':message-type') !== 'event';
-    const type = failed ? 'exception' : (headers.get(':event-type') ?? 'unknown');
-    const text = `{${JSON.stringify(type)}:${payload === '' ? '{}' : payload}}`;
+    const text =
+      headers.get(':message-type') === 'event' ? eventText(headers, payload) : exceptionText(headers, payload);
     this.#listener(text, 0, text.length);
   }
+}
+
+function eventText(headers: ReadonlyMap<string, string>, payload: string): string {
+  return `{${JSON.stringify(headers.get(':event-type') ?? 'unknown')}:${payload === '' ? '{}' : payload}}`;
+}
+
+/** An exception is one that the service documents, with a payload; an error has only a code and a message. */
+function exceptionText(headers: ReadonlyMap<string, string>, payload: string): string {
+  const type = headers.get(':exception-type') ?? headers.get(':error-code') ?? '';
+  const told = payload === '' ? JSON.stringify({ message: headers.get(':error-message') ?? 'no message' }) : payload;
+  return `{"exceptionType":${JSON.stringify(type)},"exception":${told}}`;
 }
 
 function isMessageLength(length: number): boolean {

@@ -1,16 +1,19 @@
 import { settleBareToken } from './text/bare-token.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
-import { BACKTICK, closersOf, LESS_THAN, OPEN_BRACE, OPEN_BRACKET, skipSpace } from './text/characters.ts';
-import { ExactScanner } from './text/exact-scanner.ts';
+import { closersOf } from './text/characters.ts';
 import { stringNode, ValueNode } from './text/value-node.ts';
 import { MAX_DEPTH } from './text/open-containers.ts';
-import { Coerced, MARK, misfit, type Misfit, type Outcome } from './coercion/outcome.ts';
+import { MARK, type Coerced, misfit, type Misfit, type Outcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { readingWeight } from './coercion/rank.ts';
 import type { ReplyType } from './reply-type.ts';
+import { StraightReading } from './straight/straight-reading.ts';
+import { ValueReader } from './text/value-reader.ts';
 
 /** Where in a reply a reading was found: lower is the likelier place of an answer. */
 const TIER = { whole: 0, fence: 1, scalarText: 2, prose: 3, text: 4 } as const;
+
+type NodeFinder = CandidateFinder<ValueNode>;
 
 interface Reading {
   readonly outcome: Outcome;
@@ -21,73 +24,43 @@ interface Reading {
 
 /**
  * The value that a whole reply means: every part of it that may be the answer is read as the type, and the best
- * reading wins; of equals the last one, since models correct themselves forwards.
+ * reading wins; of equals the last one, since models correct themselves forwards. `straight`: what was read straight
+ * from the text already; without it that is tried first.
  */
-export function chooseReading(text: string, plan: Plan, type: ReplyType): Outcome {
-  const exact = type.hasComposite ? exactReading(text, plan) : undefined;
-  if (exact !== undefined) return exact;
+export function chooseReading(text: string, plan: Plan, type: ReplyType, straight?: StraightReading): Outcome {
+  const value = type.hasComposite ? (straight ?? readStraight(text, plan)).finish(text) : undefined;
+  if (value !== undefined) return value;
   const outcome = readReply(text, plan, type, false);
   if (outcome.ok || !text.includes('<')) return outcome;
   const withThoughts = readReply(text, plan, type, true);
   return withThoughts.ok ? withThoughts : outcome;
 }
 
-/**
- * A reply with one strict value and nothing else that could be one: most are like that, and the tolerant reader is
- * several times slower.
- */
-function exactReading(text: string, plan: Plan): Coerced | undefined {
-  let from = nextMark(text, 0);
-  const inFence = text.charCodeAt(from) === BACKTICK;
-  if (inFence) from = fenceBody(text, from);
-  const scanner = new ExactScanner(text, from);
-  const first = scanner.peek();
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return undefined;
-  const start = scanner.at;
-  const json = plan.exact(scanner);
-  if (json === undefined || (inFence && !scanner.word('```')) || nextMark(text, scanner.at) < text.length)
-    return undefined;
-  const isAlone = skipSpace(text, 0) === start && skipSpace(text, scanner.at) === text.length;
-  return isAlone
-    ? new Coerced(json, 0)
-    : new Coerced(json, 0, { notes: [{ flag: inFence ? 'markdown' : 'prose', path: '' }] });
-}
-
-/** The next character from `from` on at which a value, a fence or a thought could begin. */
-function nextMark(text: string, from: number): number {
-  let at = from;
-  for (; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === OPEN_BRACE || code === OPEN_BRACKET || code === BACKTICK || code === LESS_THAN) break;
-  }
-  return at;
-}
-
-/** Where the body of the fence at `at` begins; the end of the text when it is no plain fence. */
-function fenceBody(text: string, at: number): number {
-  const body = text.indexOf('\n', at) + 1;
-  return body > 0 && /^```[\w ]*$/u.test(text.slice(at, body - 1)) ? body : text.length;
+function readStraight(text: string, plan: Plan): StraightReading {
+  const reading = new StraightReading(plan);
+  reading.push(text);
+  return reading;
 }
 
 function readReply(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Outcome {
-  const finder = new CandidateFinder(readThoughts);
+  const finder = new CandidateFinder(new ValueReader(), readThoughts);
   finder.push(text);
   finder.finish();
   const readings = [...structuredReadings(finder, text, plan), ...textReadings(finder, text, plan, type)];
   const list = type.isList ? joinedReading(finder.candidates, plan, readings) : undefined;
   if (list !== undefined) readings.push(list);
-  const lost = finder.tooDeep && !type.hasScalar;
+  const lost = finder.gaveUp && !type.hasScalar;
   return (lost ? undefined : bestReading(readings)) ?? failure(readings, finder, plan);
 }
 
 // --- what there is to choose from -----------------------------------------------------------------------------------
 
-function structuredReadings(finder: CandidateFinder, text: string, plan: Plan): Reading[] {
+function structuredReadings(finder: NodeFinder, text: string, plan: Plan): Reading[] {
   const readings: Reading[] = [];
   const edges = edgesOf(text);
   for (const candidate of likely(finder.candidates)) {
     const tier = candidate.fence > 0 ? TIER.fence : isWhole(candidate, edges) ? TIER.whole : TIER.prose;
-    const outcome = plan.coerce(candidate.node);
+    const outcome = plan.coerce(candidate.value);
     readings.push({
       outcome: tier === TIER.whole ? outcome : withFlag(outcome, tier === TIER.fence ? 'markdown' : 'prose'),
       tier,
@@ -115,7 +88,7 @@ function edgesOf(text: string): Edges {
   return { from: text.length - text.trimStart().length, to: text.trimEnd().length };
 }
 
-function isWhole(candidate: Candidate, edges: Edges): boolean {
+function isWhole(candidate: Candidate<ValueNode>, edges: Edges): boolean {
   return candidate.from <= edges.from && candidate.to >= edges.to;
 }
 
@@ -126,15 +99,15 @@ function withFlag(outcome: Outcome, flag: string): Outcome {
 
 /** Several objects where a list is wanted: its members. An empty pair of braces says nothing. */
 function joinedReading(
-  candidates: readonly Candidate[],
+  candidates: readonly Candidate<ValueNode>[],
   plan: Plan,
   readings: readonly Reading[],
 ): Reading | undefined {
-  const objects = candidates.filter(({ node }) => node.kind === 'object' && node.items.length > 0);
+  const objects = candidates.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
   if (objects.length < 2 || readings.some((reading) => isCleanList(reading))) return undefined;
   const list = new ValueNode('list');
   list.complete = true;
-  for (const candidate of objects) list.add(candidate.node);
+  for (const candidate of objects) list.add(candidate.value);
   const inFence = objects.some((candidate) => candidate.fence > 0);
   return {
     outcome: withFlag(plan.coerce(list), 'several-objects'),
@@ -147,7 +120,7 @@ function isCleanList(reading: Reading): boolean {
   return reading.tier < TIER.text && reading.outcome.ok && readingWeight(reading.outcome) === 0;
 }
 
-function textReadings(finder: CandidateFinder, text: string, plan: Plan, type: ReplyType): Reading[] {
+function textReadings(finder: NodeFinder, text: string, plan: Plan, type: ReplyType): Reading[] {
   const readings: Reading[] = [];
   if (type.hasScalar || type.nullable) {
     const used = new Set(finder.candidates.map((candidate) => candidate.fence));
@@ -165,7 +138,7 @@ function textReadings(finder: CandidateFinder, text: string, plan: Plan, type: R
   return readings;
 }
 
-function fenceReading(fence: FenceBody, text: string, plan: Plan, finder: CandidateFinder): Reading {
+function fenceReading(fence: FenceBody, text: string, plan: Plan, finder: NodeFinder): Reading {
   return {
     outcome: withFlag(plan.coerce(textNode(text.slice(fence.from, fence.to))), 'markdown'),
     tier: TIER.fence,
@@ -227,8 +200,8 @@ function compare(a: Ranked, b: Ranked): number {
 }
 
 /** Why no reading fits: the reasons of the likeliest place. */
-function failure(readings: readonly Reading[], finder: CandidateFinder, plan: Plan): Misfit {
-  if (finder.tooDeep) return misfit(`the reply nests deeper than ${MAX_DEPTH} levels`);
+function failure(readings: readonly Reading[], finder: NodeFinder, plan: Plan): Misfit {
+  if (finder.gaveUp) return misfit(`the reply nests deeper than ${MAX_DEPTH} levels`);
   let best: { readonly tier: number; readonly outcome: Misfit } | undefined;
   for (const reading of readings) {
     if (reading.outcome.ok || (best !== undefined && reading.tier > best.tier)) continue;

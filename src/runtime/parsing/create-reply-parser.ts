@@ -9,6 +9,7 @@ import type { Plan } from './coercion/plan.ts';
 import { GrowingReply } from './growing-reply.ts';
 import type { ParsedReply, ParseFailure, ParseFlag, ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
 import { describeReplyType, type ReplyType } from './reply-type.ts';
+import type { StraightReading } from './straight/straight-reading.ts';
 import { stringNode } from './text/value-node.ts';
 
 /** Compiles a return type into the parser of its replies. Throws only for definitions that were never checked. */
@@ -26,16 +27,20 @@ class TypedReplyParser implements ReplyParser {
   }
 
   parse(text: string): ParseOutcome {
-    const outcome = this.#read(text);
-    return outcome.ok ? ok(new CoercedReply(outcome)) : err(failureOf(outcome.faults));
+    return this.#outcome(text, undefined);
   }
 
   openStream(): ReplyStream {
-    return new GrowingReply(this, this.#plan, this.#type);
+    return new GrowingReply(this.#plan, this.#type, (text, straight) => this.#outcome(text, straight));
   }
 
-  #read(text: string): Outcome {
-    if (this.#type.text === 'no') return chooseReading(text, this.#plan, this.#type);
+  #outcome(text: string, straight: StraightReading | undefined): ParseOutcome {
+    const outcome = this.#read(text, straight);
+    return outcome.ok ? ok(new CoercedReply(outcome)) : err(failureOf(outcome.faults));
+  }
+
+  #read(text: string, straight: StraightReading | undefined): Outcome {
+    if (this.#type.text === 'no') return chooseReading(text, this.#plan, this.#type, straight);
     const isNull = this.#type.text === 'or-null' && text.trim() === 'null';
     return this.#plan.coerce(isNull ? textNode(text) : stringNode(text));
   }

@@ -1,45 +1,41 @@
-import type { Partial } from './coercion/partial.ts';
 import type { Plan } from './coercion/plan.ts';
-import type { ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
+import { GrowingPartial } from './growing-partial.ts';
+import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
-import { CandidateFinder } from './text/candidate-finder.ts';
+import { StraightReading } from './straight/straight-reading.ts';
 import { GrowingText } from './text/growing-text.ts';
 import { ValueNode } from './text/value-node.ts';
 
+/** Makes the final outcome of a whole reply. `straight`: what was read straight from it, if anything was. */
+export type Finish = (text: string, straight: StraightReading | undefined) => ParseOutcome;
+
 /**
- * A reply that arrives in pieces. Partials come from the first value in it that shows something, and stay with it:
- * when a later one turns out to be the answer, only the final value says so, because a partial never takes back what
- * an earlier one showed.
+ * A reply that arrives in pieces. It is read when a partial is asked for: straight into its type as long as that goes
+ * well, otherwise once more from its start by the tolerant reader, which then goes on with it. Either keeps its state,
+ * so that each partial costs what has arrived since the last one, and the writing of its text.
  */
 export class GrowingReply implements ReplyStream {
-  readonly #parser: ReplyParser;
   readonly #plan: Plan;
   readonly #type: ReplyType;
-  #finder = new CandidateFinder();
+  readonly #finish: Finish;
+  /** What has been read, and what has arrived since. */
+  readonly #text = new GrowingText();
+  #unread = '';
+  #straight: StraightReading | undefined = undefined;
+  #tolerant: GrowingPartial | undefined = undefined;
   /** The reply as a text, for types that take it as it is. */
   readonly #asText = new ValueNode('string');
-  /** Several objects, where a list is wanted. */
-  readonly #joined = new ValueNode('list');
-  /** The first candidate that the list has not seen. */
-  #joinedTo = 0;
-  readonly #text = new GrowingText();
-  /** What has arrived since the last partial: read at one go, when the next one is asked for. */
-  #unread = new GrowingText();
   #last: string | undefined = undefined;
-  #candidate = 0;
-  #settled = false;
-  #isJoined = false;
 
-  constructor(parser: ReplyParser, plan: Plan, type: ReplyType) {
-    this.#parser = parser;
+  constructor(plan: Plan, type: ReplyType, finish: Finish) {
     this.#plan = plan;
     this.#type = type;
+    this.#finish = finish;
     this.#asText.plain = false;
   }
 
   push(piece: string): void {
-    this.#text.append(piece);
-    this.#unread.append(piece);
+    this.#unread += piece;
   }
 
   takePartial(): string | undefined {
@@ -56,13 +52,22 @@ export class GrowingReply implements ReplyStream {
   }
 
   finish(): ParseOutcome {
-    // Lets go of what was read, before the whole is read once more.
-    this.#finder = new CandidateFinder();
-    this.#unread = new GrowingText();
-    return this.#parser.parse(this.#text.text);
+    const straight = this.#straight;
+    if (straight?.gaveUp === false) straight.push(this.#unread);
+    this.#tolerant = undefined; // Lets go of what was read, before the whole is read once more.
+    return this.#finish(this.#text.joined + this.#unread, straight);
+  }
+
+  /** What has arrived since the last time. */
+  #takeUnread(): string {
+    const unread = this.#unread;
+    this.#text.append(unread);
+    this.#unread = '';
+    return unread;
   }
 
   #partialText(): string | undefined {
+    this.#takeUnread();
     const { text } = this.#text;
     if (text === '' || (this.#type.text === 'or-null' && 'null'.startsWith(text.trim().slice(0, 5)))) return undefined;
     this.#asText.text = text;
@@ -71,50 +76,12 @@ export class GrowingReply implements ReplyStream {
 
   #partialValue(): string | undefined {
     if (!this.#type.hasComposite) return undefined;
-    this.#finder.push(this.#unread.text);
-    this.#unread = new GrowingText();
-    const { candidates } = this.#finder;
-    if (this.#isJoined) return this.#joinedPartial();
-    while (this.#candidate < Math.min(candidates.length, MAX_TRIED)) {
-      const node = candidates[this.#candidate]?.node;
-      if (node === undefined) return undefined;
-      if (this.#settled) return this.#type.isList ? this.#tryJoined() : undefined;
-      const partial = this.#plan.show(node);
-      if (showsSomething(partial)) {
-        this.#settled = node.complete;
-        return partial.json;
-      }
-      if (!node.complete || this.#candidate + 1 >= candidates.length) return partial.json;
-      this.#candidate += 1;
-    }
-    return undefined;
+    const piece = this.#takeUnread();
+    if (this.#tolerant !== undefined) return this.#tolerant.read(piece, this.#last);
+    this.#straight ??= new StraightReading(this.#plan);
+    this.#straight.push(piece);
+    if (!this.#straight.gaveUp) return this.#straight.show();
+    this.#tolerant = new GrowingPartial(this.#plan, this.#type);
+    return this.#tolerant.read(this.#text.text, this.#last);
   }
-
-  /** A second object may continue the list that the first one began. */
-  #tryJoined(): string | undefined {
-    if (this.#finder.candidates.length <= this.#candidate + 1) return undefined;
-    const json = this.#joinedPartial();
-    if (json === undefined || this.#last === undefined || !json.startsWith(this.#last.slice(0, -1))) return undefined;
-    this.#isJoined = true;
-    return json;
-  }
-
-  #joinedPartial(): string | undefined {
-    const { candidates } = this.#finder;
-    this.#joinedTo = Math.max(this.#joinedTo, this.#candidate);
-    for (; this.#joinedTo < candidates.length; this.#joinedTo += 1) {
-      const node = candidates[this.#joinedTo]?.node;
-      if (node === undefined || (node.items.length === 0 && !node.complete)) break;
-      if (node.items.length > 0) this.#joined.add(node);
-    }
-    return this.#plan.show(this.#joined).json;
-  }
-}
-
-/** Where so many values show nothing, the next ones will not either: partials end, and the final value decides. */
-const MAX_TRIED = 100;
-
-function showsSomething(partial: Partial): boolean {
-  const { json } = partial;
-  return json !== undefined && !partial.hollow && json !== 'null' && json !== '[]' && json !== '{}';
 }

@@ -1,17 +1,41 @@
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../../../src/runtime/parsing/create-reply-parser.ts';
+import { compilePlan } from '../../../src/runtime/parsing/coercion/compile-plan.ts';
+import type { Plan } from '../../../src/runtime/parsing/coercion/plan.ts';
 import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { describeReplyType, type ReplyType } from '../../../src/runtime/parsing/reply-type.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
+import type { Type } from '../../../src/schema/type.ts';
 
 /** The parser of a return type, written in the definition language. Throws when the definitions have errors. */
 export function parserOf(returns: string, definitions = ''): ReplyParser {
+  const compiled = compiledReturn(returns, definitions);
+  return createReplyParser(compiled.returns, compiled.definitions);
+}
+
+/** What the parser of a type is made of. */
+export interface PlannedReply {
+  readonly plan: Plan;
+  readonly type: ReplyType;
+}
+
+/** The parts of a parser, to try them one against the other. */
+export function planOf(returns: string, definitions = ''): PlannedReply {
+  const compiled = compiledReturn(returns, definitions);
+  return {
+    plan: compilePlan(compiled.returns, compiled.definitions),
+    type: describeReplyType(compiled.returns, compiled.definitions),
+  };
+}
+
+function compiledReturn(returns: string, definitions: string): { returns: Type; definitions: DefinitionIndex } {
   const text = `${definitions}\nfunction Sample(input: string) -> ${returns} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`;
   const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
   const { diagnostics, program } = compile([new SourceFile('sample.svc', text)], options);
   const sample = program?.functions.find((fn) => fn.name === 'Sample');
   if (program === undefined || sample === undefined) throw new Error(diagnostics[0]?.message ?? 'no program');
-  return createReplyParser(sample.returns, indexDefinitions(program));
+  return { returns: sample.returns, definitions: indexDefinitions(program) };
 }
 
 /** The value of a reply, or `refused: …`. */

@@ -1,5 +1,5 @@
 import { invariant } from '../../../base/invariant.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import type { Place, TypedContainer } from '../straight/typed-container.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import type { Coerced, Outcome } from './outcome.ts';
 import type { Partial } from './partial.ts';
@@ -26,8 +26,28 @@ export class AliasPlan extends Plan {
     return this.#target;
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    return this.target.exact(scanner);
+  override exact(source: string): string | undefined {
+    return this.target.exact(source);
+  }
+
+  override openContainer(bracket: number, place: Place): TypedContainer | undefined {
+    return this.target.openContainer(bracket, place);
+  }
+
+  override accepts(json: string): boolean {
+    return this.target.accepts(json);
+  }
+
+  override mayBegin(first: number): boolean {
+    return this.target.mayBegin(first);
+  }
+
+  override showText(json: string): string | undefined {
+    return this.target.showText(json);
+  }
+
+  override showsOpen(bracket: number): boolean {
+    return this.target.showsOpen(bracket);
   }
 
   cast(node: ValueNode): Coerced | undefined {

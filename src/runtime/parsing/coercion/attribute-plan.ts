@@ -1,7 +1,7 @@
 import type { Condition } from '../../prompt/condition.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { FaultAt } from '../../function/failure.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import type { Place, TypedContainer } from '../straight/typed-container.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { Coerced, Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
@@ -37,17 +37,41 @@ export class AttributePlan extends Plan {
     this.#done = attributes.done;
     this.#withState = attributes.withState;
     this.hasAssert = this.#asserts.length > 0 || inner.hasAssert;
-    this.doneOnly = !this.#withState && this.#checks.length === 0 && this.#hidden;
+    this.doneOnly = !this.#isWrapped && this.#hidden;
   }
 
   get #hidden(): boolean {
     return this.#done || this.#inner.doneOnly;
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    if (this.#checks.length > 0) return undefined;
-    const json = this.#inner.exact(scanner);
+  /** Results in wrappers are made from trees of values. */
+  get #isWrapped(): boolean {
+    return this.#withState || this.#checks.length > 0;
+  }
+
+  override exact(source: string): string | undefined {
+    const json = this.#isWrapped ? undefined : this.#inner.exact(source);
     return json !== undefined && this.#failures(json).length === 0 ? json : undefined;
+  }
+
+  override openContainer(bracket: number, place: Place): TypedContainer | undefined {
+    return this.#isWrapped ? undefined : this.#inner.openContainer(bracket, place);
+  }
+
+  override accepts(json: string): boolean {
+    return this.#inner.accepts(json) && this.#failures(json).length === 0;
+  }
+
+  override mayBegin(first: number): boolean {
+    return !this.#isWrapped && this.#inner.mayBegin(first);
+  }
+
+  override showText(json: string): string | undefined {
+    return this.doneOnly ? undefined : this.#inner.showText(json);
+  }
+
+  override showsOpen(bracket: number): boolean {
+    return !this.doneOnly && this.#inner.showsOpen(bracket);
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -83,7 +107,7 @@ export class AttributePlan extends Plan {
   }
 
   #wrapped(value: Coerced): Coerced {
-    if (this.#checks.length === 0 && !this.#withState) return value;
+    if (!this.#isWrapped) return value;
     const notes: ParseFlag[] = [];
     const checks = this.#checkResults(value.bare, notes);
     return new Coerced(this.#wrap(value.json, checks), value.score, {
@@ -121,7 +145,7 @@ export class AttributePlan extends Plan {
 
   protected override partial(node: ValueNode): Partial {
     const inner = this.#innerPartial(node);
-    if (!this.#withState && this.#checks.length === 0) return inner;
+    if (!this.#isWrapped) return inner;
     if (inner.json === undefined && inner === Partial.unfit) return inner;
     const value = inner.json ?? 'null';
     const json = this.#wrap(value, node.complete ? this.#partialChecks(node) : '{}');

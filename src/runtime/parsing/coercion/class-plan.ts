@@ -1,5 +1,6 @@
-import { CLOSE_BRACE, OPEN_BRACE } from '../text/characters.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import { OPEN_BRACE } from '../text/characters.ts';
+import type { Place } from '../straight/typed-container.ts';
+import { TypedObject } from '../straight/typed-object.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
@@ -14,8 +15,12 @@ export interface FieldPlan {
   readonly name: string;
   /** `"name":` as it stands in the output. */
   readonly jsonKey: string;
+  /** The same behind another field. */
+  readonly nextJsonKey: string;
   /** The key that the model writes. */
   readonly key: string;
+  /** The same as JSON writes it, with its colon. */
+  readonly writtenKey: string;
   readonly plan: Plan;
   readonly skip: boolean;
   readonly streamNotNull: boolean;
@@ -31,6 +36,8 @@ export class ClassPlan extends Plan {
   readonly name: string;
   #fields: readonly FieldPlan[] = [];
   #shown: readonly number[] = [];
+  /** An object may be withheld for want of a field, which only a tree of values can tell. */
+  #withholds = false;
   readonly #exact = new Map<string, number>();
   readonly #folded = new Map<string, number>();
   /** The value that its only field is trying to take, which ends the recursion of such classes. */
@@ -45,6 +52,7 @@ export class ClassPlan extends Plan {
   setFields(fields: readonly FieldPlan[]): void {
     this.#fields = fields;
     this.#shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
+    this.#withholds = fields.some((field) => field.streamNotNull);
     for (const [index, field] of fields.entries()) {
       if (!this.#exact.has(field.key)) this.#exact.set(field.key, index);
       const folded = foldKey(field.key);
@@ -66,35 +74,10 @@ export class ClassPlan extends Plan {
     return this.#shown;
   }
 
-  // --- exact ------------------------------------------------------------------------------------------------------
+  // --- straight ---------------------------------------------------------------------------------------------------
 
-  /** Every field is there once, and no other key. */
-  override exact(scanner: ExactScanner): string | undefined {
-    if (!scanner.open(OPEN_BRACE)) return undefined;
-    if (scanner.isEmpty(CLOSE_BRACE)) return this.#shown.length === 0 ? '{}' : undefined;
-    const values: (string | undefined)[] = [];
-    let count = 0;
-    for (;;) {
-      const key = scanner.key();
-      const index = key === undefined ? undefined : this.#exact.get(key);
-      const field = index === undefined ? undefined : this.#fields[index];
-      if (index === undefined || field === undefined || field.skip || values[index] !== undefined) return undefined;
-      const json = field.plan.exact(scanner);
-      const next = json === undefined ? undefined : scanner.next(CLOSE_BRACE);
-      if (json === undefined || next === undefined) return undefined;
-      values[index] = json;
-      count += 1;
-      if (next === 'end') break;
-    }
-    return count === this.#shown.length ? this.#assembled(values) : undefined;
-  }
-
-  #assembled(values: readonly (string | undefined)[]): string {
-    let json = '';
-    for (const index of this.#shown) {
-      json += `${json === '' ? '{' : ','}${this.#fields[index]?.jsonKey ?? ''}${values[index] ?? 'null'}`;
-    }
-    return `${json}}`;
+  override openContainer(bracket: number, place: Place): TypedObject | undefined {
+    return bracket === OPEN_BRACE && !this.#withholds ? new TypedObject(this, place) : undefined;
   }
 
   // --- strict -----------------------------------------------------------------------------------------------------
@@ -286,7 +269,7 @@ class ObjectWriter {
   }
 
   add(field: FieldPlan, value: Coerced): void {
-    this.#texts.add(this.#texts.isEmpty ? field.jsonKey : `,${field.jsonKey}`, value);
+    this.#texts.add(this.#texts.isEmpty ? field.jsonKey : field.nextJsonKey, value);
     this.score += value.score * 10;
     if (value.notes.length > 0) this.#notes.addAll(field.name, value.notes);
   }
@@ -337,7 +320,7 @@ class ObjectProgress {
   show(): Partial {
     this.#scan();
     const { fields, shown } = this.#plan;
-    let json = '';
+    let json = '{';
     let hollow = true;
     for (const index of shown) {
       const field = fields[index];
@@ -345,10 +328,10 @@ class ObjectProgress {
       const partial = this.#finished[index] ?? this.#field(field, index);
       if (partial === undefined && field.streamNotNull) return Partial.withheld;
       const value = partial?.json ?? field.plan.blank(this.#slots[index] !== undefined);
-      json += `${json === '' ? '' : ','}${field.jsonKey}${value}`;
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
       hollow &&= partial === undefined ? isNullBlank(value) : partial.hollow || value === 'null';
     }
-    return new Partial(`{${json}}`, hollow);
+    return new Partial(`${json}}`, hollow);
   }
 
   #scan(): void {

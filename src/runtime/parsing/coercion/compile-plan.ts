@@ -112,7 +112,9 @@ class PlanCompiler {
     return {
       name: field.name,
       jsonKey: `${JSON.stringify(field.name)}:`,
+      nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,
+      writtenKey: `${JSON.stringify(key)}:`,
       plan: this.plan(field.type),
       skip: field.skip,
       streamNotNull: field.streamNotNull,

@@ -1,6 +1,7 @@
 import { isScalar } from './scalar-plans.ts';
-import { CLOSE_BRACKET, OPEN_BRACKET } from '../text/characters.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import { OPEN_BRACKET } from '../text/characters.ts';
+import type { Place } from '../straight/typed-container.ts';
+import { TypedList } from '../straight/typed-list.ts';
 import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
@@ -25,18 +26,8 @@ export class ListPlan extends Plan {
     this.name = 'a list';
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    if (!scanner.open(OPEN_BRACKET)) return undefined;
-    if (scanner.isEmpty(CLOSE_BRACKET)) return '[]';
-    let json = '[';
-    for (;;) {
-      const member = this.#element.exact(scanner);
-      const next = member === undefined ? undefined : scanner.next(CLOSE_BRACKET);
-      if (next === undefined) return undefined;
-      json += member;
-      if (next === 'end') return `${json}]`;
-      json += ',';
-    }
+  override openContainer(bracket: number, place: Place): TypedList | undefined {
+    return bracket === OPEN_BRACKET ? new TypedList(this.#element, place) : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {

@@ -1,5 +1,6 @@
-import { CLOSE_BRACE, OPEN_BRACE } from '../text/characters.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import { OPEN_BRACE } from '../text/characters.ts';
+import type { Place } from '../straight/typed-container.ts';
+import { TypedMap } from '../straight/typed-map.ts';
 import { GrowingText } from '../text/growing-text.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { stringNode } from '../text/value-node.ts';
@@ -13,31 +14,16 @@ import { Plan, repairNotes } from './plan.ts';
 export class MapPlan extends Plan {
   readonly name = 'a map';
   readonly #key: Plan;
-  readonly #value: Plan;
+  readonly value: Plan;
 
   constructor(key: Plan, value: Plan) {
     super();
     this.#key = key;
-    this.#value = value;
+    this.value = value;
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    if (!scanner.open(OPEN_BRACE)) return undefined;
-    if (scanner.isEmpty(CLOSE_BRACE)) return '{}';
-    const seen = new Set<string>();
-    let json = '{';
-    for (;;) {
-      const key = scanner.key();
-      const value = key === undefined ? undefined : this.#value.exact(scanner);
-      const next = value === undefined ? undefined : scanner.next(CLOSE_BRACE);
-      if (key === undefined || next === undefined) return undefined;
-      const keyText = this.keyText(key);
-      if (seen.has(keyText)) return undefined;
-      seen.add(keyText);
-      json += `${keyText}:${value}`;
-      if (next === 'end') return `${json}}`;
-      json += ',';
-    }
+  override openContainer(bracket: number, place: Place): TypedMap | undefined {
+    return bracket === OPEN_BRACE ? new TypedMap(this, place) : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -45,7 +31,7 @@ export class MapPlan extends Plan {
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
-      const value = this.#value.cast(item);
+      const value = this.value.cast(item);
       if (value === undefined) return undefined;
       writer.add(key, this.keyText(key), value);
     }
@@ -59,7 +45,7 @@ export class MapPlan extends Plan {
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
-      const outcome = this.#value.coerce(item);
+      const outcome = this.value.coerce(item);
       if (outcome.ok) writer.add(key, this.keyText(key), outcome);
       else writer.drop(key, outcome);
     }
@@ -91,7 +77,7 @@ export class MapPlan extends Plan {
     if (node.kind !== 'object') return super.partial(node);
     if (node.items.length === 0) return EMPTY;
     const known = node.recall(this);
-    const progress = known instanceof MapProgress ? known : new MapProgress(this, this.#value, node);
+    const progress = known instanceof MapProgress ? known : new MapProgress(this, node);
     if (known === undefined) node.remember(this, progress);
     return new Partial(progress.show());
   }
@@ -134,15 +120,13 @@ class MapWriter {
 /** The partial of one map as it grows. */
 class MapProgress {
   readonly #plan: MapPlan;
-  readonly #value: Plan;
   readonly #node: ValueNode;
   readonly #seen = new Set<string>();
   readonly #json = new GrowingText();
   #written = 0;
 
-  constructor(plan: MapPlan, value: Plan, node: ValueNode) {
+  constructor(plan: MapPlan, node: ValueNode) {
     this.#plan = plan;
-    this.#value = value;
     this.#node = node;
   }
 
@@ -158,7 +142,7 @@ class MapProgress {
   /** An entry with its comma; empty when it does not appear. */
   #next(index: number, keep: boolean): string {
     const item = this.#node.items[index];
-    const value = item === undefined ? undefined : memberText(this.#value, item);
+    const value = item === undefined ? undefined : memberText(this.#plan.value, item);
     if (value === undefined) return '';
     const key = this.#plan.keyText(this.#node.keys[index] ?? '');
     if (this.#seen.has(key)) return '';

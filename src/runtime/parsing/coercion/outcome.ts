@@ -20,7 +20,7 @@ export const MARK = {
 } as const;
 
 /** More notes than this on one value tell nobody anything; the rest is only counted by the last one. */
-const MAX_NOTES = 100;
+export const MAX_NOTES = 100;
 
 /** A value that fits its type. */
 export class Coerced {
@@ -156,7 +156,7 @@ export function mismatch(expected: string, node: ValueNode): Misfit {
 }
 
 /** `skills` + `[2].name` = `skills[2].name`. */
-function joinPath(segment: string, rest: string): string {
+export function joinPath(segment: string, rest: string): string {
   if (rest === '' || segment === '') return segment + rest;
   return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
 }

@@ -1,4 +1,4 @@
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import type { Place, TypedContainer } from '../straight/typed-container.ts';
 import { describeRepairs, type ValueNode } from '../text/value-node.ts';
 import { NO_NOTES, type Coerced, type Outcome } from './outcome.ts';
 import type { ParseFlag } from '../reply-parser.ts';
@@ -18,16 +18,42 @@ export abstract class Plan {
   /** A value that fails an `@assert` of its own is dropped where values may be dropped, so it has to wait until then. */
   hasAssert = false;
 
-  /** The value, when it is of the type already: nothing forgiven but what every JSON reader forgives. */
-  abstract cast(node: ValueNode): Coerced | undefined;
+  // --- straight from the text: what strict JSON gives without a tree of values, or undefined ----------------------
 
-  /**
-   * The JSON text of a value in strict JSON that is of the type to the letter, straight from the text; undefined when
-   * the tolerant reader has to look. Gives what `cast` of the value gives, at score 0 and without flags.
-   */
-  exact(_scanner: ExactScanner): string | undefined {
+  /** The JSON text of a scalar, given as JSON, that is of the type to the letter: what `cast` gives without flags. */
+  exact(_source: string): string | undefined {
     return undefined;
   }
+
+  /** The list or object that the bracket opens, when it is clear what it has to be. */
+  openContainer(_bracket: number, _place: Place): TypedContainer | undefined {
+    return undefined;
+  }
+
+  /** The constraints on a list or object that was read straight hold. */
+  accepts(_json: string): boolean {
+    return true;
+  }
+
+  /** A scalar that begins with the character, and has not ended, shows no more of itself than `showText` says. */
+  mayBegin(_first: number): boolean {
+    return false;
+  }
+
+  /** As `show`, of a text that has not ended: `json` is its JSON text so far. */
+  showText(_json: string): string | undefined {
+    return undefined;
+  }
+
+  /** A list or object that has not ended may appear. */
+  showsOpen(_bracket: number): boolean {
+    return !this.doneOnly;
+  }
+
+  // --- from a tree of values --------------------------------------------------------------------------------------
+
+  /** The value, when it is of the type already: nothing forgiven but what every JSON reader forgives. */
+  abstract cast(node: ValueNode): Coerced | undefined;
 
   /** The value, with all that the rules forgive. */
   abstract coerce(node: ValueNode): Outcome;

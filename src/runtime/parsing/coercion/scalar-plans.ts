@@ -1,5 +1,5 @@
 import { isJsonNumber, mayBecomeNull } from '../text/bare-token.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import { DOUBLE_QUOTE } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ValueNode } from '../text/value-node.ts';
 import { describeValue, displayText } from './display-text.ts';
@@ -22,8 +22,17 @@ function written(json: string, node: ValueNode): Coerced {
 export class StringPlan extends Plan {
   readonly name = 'string';
 
-  override exact(scanner: ExactScanner): string | undefined {
-    return scanner.string();
+  override exact(source: string): string | undefined {
+    return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
+  }
+
+  /** Anything but quotes begins a text without quotes. */
+  override mayBegin(first: number): boolean {
+    return first === DOUBLE_QUOTE;
+  }
+
+  override showText(json: string): string | undefined {
+    return this.doneOnly ? undefined : json;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -56,9 +65,16 @@ export class StringPlan extends Plan {
   }
 }
 
-abstract class NumberPlan extends Plan {
+/** A scalar that appears in partials when it is complete. */
+abstract class DonePlan extends Plan {
   override doneOnly = true;
 
+  override mayBegin(): boolean {
+    return true;
+  }
+}
+
+abstract class NumberPlan extends DonePlan {
   coerce(node: ValueNode): Outcome {
     if (node.kind === 'number') return this.fromNumber(node);
     if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node);
@@ -95,9 +111,8 @@ function wrappedScalar(node: ValueNode): ValueNode | undefined {
 export class IntPlan extends NumberPlan {
   readonly name = 'int';
 
-  override exact(scanner: ExactScanner): string | undefined {
-    const source = scanner.number();
-    return source !== undefined && isInteger(source) && isJsonNumber(source) ? integerText(source) : undefined;
+  override exact(source: string): string | undefined {
+    return isJsonNumber(source) && isInteger(source) ? integerText(source) : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -138,10 +153,8 @@ function integerOf(value: number): string {
 export class FloatPlan extends NumberPlan {
   readonly name = 'float';
 
-  override exact(scanner: ExactScanner): string | undefined {
-    const source = scanner.number();
-    if (source === undefined || !isJsonNumber(source)) return undefined;
-    return Number.isFinite(Number(source)) ? this.#json(source) : undefined;
+  override exact(source: string): string | undefined {
+    return isJsonNumber(source) && Number.isFinite(Number(source)) ? this.#json(source) : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -159,22 +172,33 @@ export class FloatPlan extends NumberPlan {
   }
 
   #json(text: string): string {
-    return isInteger(text) ? integerText(text) : JSON.stringify(Number(text));
+    if (isInteger(text)) return integerText(text);
+    return isShortest(text) ? text : JSON.stringify(Number(text));
   }
 }
+
+/** True for decimals, as JSON writes them, that JSON.stringify writes the same way: most of them, and at little cost. */
+function isShortest(text: string): boolean {
+  if (text.length > 16 || text.endsWith('0')) return false;
+  const start = text.startsWith('-') ? 1 : 0;
+  if (text.charCodeAt(start) === ZERO && text.charCodeAt(start + 2) === ZERO) return false;
+  for (let at = start; at < text.length; at += 1) if ((text.charCodeAt(at) | 32) === SMALL_E) return false;
+  return true;
+}
+
+const ZERO = 48;
+const SMALL_E = 101;
 
 const TRUTH = new LabelMatcher([
   { text: 'true', json: 'true' },
   { text: 'false', json: 'false' },
 ]);
 
-export class BoolPlan extends Plan {
+export class BoolPlan extends DonePlan {
   readonly name = 'bool';
-  override doneOnly = true;
 
-  override exact(scanner: ExactScanner): string | undefined {
-    if (scanner.word('true')) return 'true';
-    return scanner.word('false') ? 'false' : undefined;
+  override exact(source: string): string | undefined {
+    return source === 'true' || source === 'false' ? source : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -190,12 +214,11 @@ export class BoolPlan extends Plan {
   }
 }
 
-export class NullPlan extends Plan {
+export class NullPlan extends DonePlan {
   readonly name = 'null';
-  override doneOnly = true;
 
-  override exact(scanner: ExactScanner): string | undefined {
-    return scanner.word('null') ? 'null' : undefined;
+  override exact(source: string): string | undefined {
+    return source === 'null' ? source : undefined;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -213,9 +236,8 @@ export class NullPlan extends Plan {
 }
 
 /** An enum, or literals: one of a list of values, each known by its labels. */
-export class LabelPlan extends Plan {
+export class LabelPlan extends DonePlan {
   readonly name: string;
-  override doneOnly = true;
   readonly #matcher: LabelMatcher;
 
   constructor(name: string, labels: readonly Label[]) {
@@ -224,9 +246,9 @@ export class LabelPlan extends Plan {
     this.#matcher = new LabelMatcher(labels);
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    const source = scanner.string();
-    return source === undefined || source.includes('\\') ? undefined : this.#matcher.exact(source.slice(1, -1));
+  override exact(source: string): string | undefined {
+    if (source.charCodeAt(0) !== DOUBLE_QUOTE || source.includes('\\')) return undefined;
+    return this.#matcher.exact(source.slice(1, -1));
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -258,9 +280,8 @@ export class LabelPlan extends Plan {
 }
 
 /** A literal number or truth value. */
-export class LiteralPlan extends Plan {
+export class LiteralPlan extends DonePlan {
   readonly name: string;
-  override doneOnly = true;
   readonly #inner: Plan;
 
   constructor(value: number | boolean) {
@@ -269,8 +290,8 @@ export class LiteralPlan extends Plan {
     this.#inner = typeof value === 'number' ? new IntPlan() : new BoolPlan();
   }
 
-  override exact(scanner: ExactScanner): string | undefined {
-    const json = this.#inner.exact(scanner);
+  override exact(source: string): string | undefined {
+    const json = this.#inner.exact(source);
     return json === this.name ? json : undefined;
   }
 

@@ -1,5 +1,5 @@
-import { OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
-import type { ExactScanner } from '../text/exact-scanner.ts';
+import { OPEN_BRACE } from '../text/characters.ts';
+import type { Place, TypedContainer } from '../straight/typed-container.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import type { FaultAt } from '../../function/failure.ts';
@@ -27,24 +27,47 @@ export class UnionPlan extends Plan {
     this.doneOnly = members.every((member) => member.doneOnly);
   }
 
-  /** Only where the next character tells lists and objects apart: members are never tried one after the other on those. */
-  override exact(scanner: ExactScanner): string | undefined {
-    const first = scanner.peek();
-    if (first === OPEN_BRACE || first === OPEN_BRACKET) return this.#onlyComposite(first)?.exact(scanner);
-    if (this.#nullable && scanner.word('null')) return 'null';
-    const { at } = scanner;
+  override exact(source: string): string | undefined {
+    if (this.#nullable && source === 'null') return source;
     for (const member of this.#members) {
-      const json = member.exact(scanner);
+      const json = member.exact(source);
       if (json !== undefined) return json;
-      scanner.at = at;
     }
     return undefined;
   }
 
+  /** Only where the bracket tells the members apart: none is tried after another. */
+  override openContainer(bracket: number, place: Place): TypedContainer | undefined {
+    return this.#onlyComposite(bracket)?.openContainer(bracket, place);
+  }
+
+  override accepts(json: string): boolean {
+    return this.#onlyComposite(json.charCodeAt(0))?.accepts(json) === true;
+  }
+
+  override mayBegin(first: number): boolean {
+    return (this.#nullable && first === SMALL_N) || this.#members.some((member) => member.mayBegin(first));
+  }
+
+  override showText(json: string): string | undefined {
+    return this.doneOnly ? undefined : this.#textMember()?.showText(json);
+  }
+
+  /** A value that an `@assert` may still rule out does not appear. */
+  override showsOpen(bracket: number): boolean {
+    const member = this.doneOnly ? undefined : this.#onlyComposite(bracket);
+    return member !== undefined && !member.hasAssert && member.showsOpen(bracket);
+  }
+
   #onlyComposite(bracket: number): Plan | undefined {
     const kind = bracket === OPEN_BRACE ? 'object' : 'list';
-    const suited = this.#members.filter((member) => member.startsWith(kind));
-    return suited.length === 1 ? suited[0] : undefined;
+    let only: Plan | undefined;
+    for (const member of this.#members) {
+      if (!member.startsWith(kind)) continue;
+      if (only !== undefined) return undefined;
+      only = member;
+    }
+    return only;
   }
 
   cast(node: ValueNode): Coerced | undefined {
@@ -135,13 +158,16 @@ export class UnionPlan extends Plan {
     return best;
   }
 
-  /** A text that grows appears when it can only become a text. */
   #openScalar(node: ValueNode): Partial {
-    const text = this.#members.find((member) => member instanceof StringPlan);
-    if (text === undefined)
-      return this.#members.length === 1 ? (this.#members[0]?.show(node) ?? Partial.withheld) : Partial.withheld;
     if (node.kind === 'bare' && this.#members.length > 1) return Partial.withheld;
-    return this.#members.some((member) => member instanceof LabelPlan) ? Partial.withheld : text.show(node);
+    return this.#textMember()?.show(node) ?? Partial.withheld;
+  }
+
+  /** The member that a text which grows will be, as far as can be told. */
+  #textMember(): Plan | undefined {
+    if (this.#members.length === 1) return this.#members[0];
+    if (this.#members.some((member) => member instanceof LabelPlan)) return undefined;
+    return this.#members.find((member) => member instanceof StringPlan);
   }
 }
 
@@ -167,6 +193,9 @@ class NoMember extends Misfit {
     return [{ path: '', message }, ...faults.slice(0, MAX_FAULTS)];
   }
 }
+
+/** The first letter of `null`. */
+const SMALL_N = 110;
 
 const MAX_FAULTS = 20;
 

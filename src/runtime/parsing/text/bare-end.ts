@@ -10,7 +10,7 @@ import {
   SINGLE_QUOTE,
   skipSpace,
 } from './characters.ts';
-import { keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
+import { fenceAhead, keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
 
 export interface BareContext {
   readonly inList: boolean;
@@ -60,9 +60,4 @@ export function lineEndsToken(text: string, from: number, context: BareContext):
   return context.simple && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)
     ? 'yes'
     : keyAhead(text, at, context.isLast);
-}
-
-function fenceAhead(text: string, at: number, isLast: boolean): Verdict {
-  if (text.length - at < 3 && !isLast) return 'wait';
-  return text.startsWith('```', at) ? 'yes' : 'no';
 }

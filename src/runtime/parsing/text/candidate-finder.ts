@@ -1,12 +1,11 @@
 import { BACKTICK, isSpace, isWordCharacter, LESS_THAN, LINE_FEED, OPEN_BRACE, OPEN_BRACKET } from './characters.ts';
 import { listAhead, LOOK_AHEAD, objectAhead, type Verdict } from './look-ahead.ts';
 import { closingThought, openingThought } from './thought-tags.ts';
-import type { ValueNode } from './value-node.ts';
-import { ValueReader } from './value-reader.ts';
+import type { ValueSource } from './value-source.ts';
 
 /** A part of a reply that may be the answer. Offsets count from the start of the reply. */
-export interface Candidate {
-  readonly node: ValueNode;
+export interface Candidate<T> {
+  readonly value: T;
   readonly from: number;
   /** Where it ends; Infinity while it is being read. */
   to: number;
@@ -25,21 +24,21 @@ export interface FenceBody {
  * Finds the objects and lists in a reply: in fences, in prose, or all of it; what stands between `<think>` and
  * `</think>` is passed over. The reply may arrive in pieces; each costs time in proportion to its length.
  */
-export class CandidateFinder {
-  readonly candidates: Candidate[] = [];
+export class CandidateFinder<T> {
+  readonly candidates: Candidate<T>[] = [];
   readonly fences: FenceBody[] = [];
   /** Where the last thought ended: text before it is no answer. */
   thoughtsEnd = 0;
-  /** A value nested too deep was met; the rest of the reply is not read. */
-  tooDeep = false;
+  /** A value was met that the reader gave up; the rest of the reply is not read. */
+  gaveUp = false;
   readonly #readThoughts: boolean;
   #tail = '';
   /** Offset of the text at hand in the reply. */
   #base = 0;
-  readonly #reader = new ValueReader();
+  readonly #reader: ValueSource<T>;
   #reading = false;
   #readerStart = 0;
-  #open: Candidate | undefined = undefined;
+  #open: Candidate<T> | undefined = undefined;
   #fence = 0;
   #fenceCount = 0;
   #fenceStart = 0;
@@ -50,7 +49,8 @@ export class CandidateFinder {
   #lineStart = true;
 
   /** `readThoughts`: look inside thoughts as well, for replies that have nothing else. */
-  constructor(readThoughts = false) {
+  constructor(reader: ValueSource<T>, readThoughts = false) {
+    this.#reader = reader;
     this.#readThoughts = readThoughts;
   }
 
@@ -70,12 +70,12 @@ export class CandidateFinder {
 
   #advance(text: string, isLast: boolean): void {
     let at = 0;
-    while ((at < text.length || (isLast && this.#reading)) && !this.tooDeep) {
+    while ((at < text.length || (isLast && this.#reading)) && !this.gaveUp) {
       const next = this.#reading ? this.#read(text, at, isLast) : this.#seek(text, at, isLast);
       if (next < 0) break;
       at = next;
     }
-    if (this.tooDeep) at = text.length;
+    if (this.gaveUp) at = text.length;
     at = Math.max(at, this.#waitAt);
     this.#waitAt = 0;
     this.#base += at;
@@ -99,8 +99,8 @@ export class CandidateFinder {
     if (!reader.done) return this.#wait(at);
     this.#reading = false;
     this.#lineStart = false;
-    if (reader.tooDeep) {
-      this.tooDeep = true;
+    if (reader.gaveUp) {
+      this.gaveUp = true;
       this.candidates.pop();
     } else if (this.#open !== undefined) {
       this.#open.to = this.#base + at;
@@ -109,8 +109,8 @@ export class CandidateFinder {
     return at;
   }
 
-  #openCandidate(node: ValueNode): void {
-    this.#open = { node, from: this.#readerStart, to: Infinity, fence: this.#fence };
+  #openCandidate(value: T): void {
+    this.#open = { value, from: this.#readerStart, to: Infinity, fence: this.#fence };
     this.candidates.push(this.#open);
   }
 
@@ -162,8 +162,9 @@ export class CandidateFinder {
 
   #startFence(text: string, from: number, isLast: boolean): number {
     let at = from;
-    while (at < text.length && isTagCharacter(text.charCodeAt(at))) at += 1;
-    if (at >= text.length && at - from < LOOK_AHEAD && !isLast) return this.#wait(from - 3);
+    const limit = Math.min(text.length, from + LOOK_AHEAD);
+    while (at < limit && isTagCharacter(text.charCodeAt(at))) at += 1;
+    if (at === text.length && at < from + LOOK_AHEAD && !isLast) return this.#wait(from - 3);
     const tagged = text.charCodeAt(at) === LINE_FEED;
     this.#fenceCount += 1;
     this.#fence = this.#fenceCount;

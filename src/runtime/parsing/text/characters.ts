@@ -9,6 +9,7 @@ export const SINGLE_QUOTE = 39;
 export const OPEN_PAREN = 40;
 export const CLOSE_PAREN = 41;
 export const ASTERISK = 42;
+export const PLUS = 43;
 export const COMMA = 44;
 export const MINUS = 45;
 export const DOT = 46;

@@ -3,7 +3,7 @@ const SETTLE_FROM = 4096;
 
 /**
  * A text that only grows and is often read whole. V8 keeps a sum of strings as a tree until somebody reads it; reading
- * a large tree again and again costs far more than copying flat text, so the front is flattened now and then.
+ * a large tree again and again costs far more than copying flat text, so the front is flattened now and then as it is read.
  */
 export class GrowingText {
   #settled = '';
@@ -11,17 +11,24 @@ export class GrowingText {
 
   append(text: string): void {
     this.#recent += text;
-    if (this.#recent.length < SETTLE_FROM + this.#settled.length / 8) return;
-    this.#settled += this.#recent;
-    this.#recent = '';
-    this.#settled.charCodeAt(0); // flattens
   }
 
   get isEmpty(): boolean {
     return this.#settled === '' && this.#recent === '';
   }
 
+  /** The text, which will be read again when more of it is there. */
   get text(): string {
+    if (this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
+      this.#settled += this.#recent;
+      this.#recent = '';
+      this.#settled.charCodeAt(0); // flattens
+    }
+    return this.joined;
+  }
+
+  /** The text, read for the last time. */
+  get joined(): string {
     return this.#settled + this.#recent;
   }
 }

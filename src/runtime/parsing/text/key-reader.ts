@@ -51,7 +51,7 @@ export class KeyReader {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === COLON || (code === EQUALS && at > start)) return this.#end(at, 'colon');
+      if (code === COLON || (code === EQUALS && (at > start || this.key !== ''))) return this.#end(at, 'colon');
       if (code === OPEN_BRACE) return this.#end(at, 'brace');
       if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
       if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#end(at, 'dropped');

@@ -16,8 +16,9 @@ import {
 export type Verdict = 'yes' | 'no' | 'wait';
 
 /**
- * How far ahead the reader looks for a key. It bounds the work that is repeated when text arrives in small pieces;
- * longer keys without a comma before them are rarer than texts that merely look like one.
+ * How far ahead the reader looks. It bounds the work that is repeated when text arrives in small pieces; longer keys
+ * without a comma before them are rarer than texts that merely look like one. No verdict may depend on how much beyond
+ * it has arrived: a reply means the same wherever it is cut.
  */
 export const LOOK_AHEAD = 120;
 
@@ -69,7 +70,8 @@ function colonAhead(text: string, from: number, isLast: boolean): Verdict {
  */
 export function objectAhead(text: string, from: number, isLast: boolean): Verdict {
   const at = skipSpace(text, from);
-  if (at >= text.length) return isLast ? 'yes' : at - from > LOOK_AHEAD ? 'no' : 'wait';
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'yes' : 'wait';
   const code = text.charCodeAt(at);
   if (code === 125) return 'yes';
   if (code === 47) return 'yes';
@@ -81,7 +83,8 @@ export function objectAhead(text: string, from: number, isLast: boolean): Verdic
 /** `{{` opens an object when a quoted key follows; otherwise it is a placeholder of some template. */
 function objectAhead2(text: string, from: number, isLast: boolean): Verdict {
   const at = skipSpace(text, from);
-  if (at >= text.length) return isLast ? 'no' : at - from > LOOK_AHEAD ? 'no' : 'wait';
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'no' : 'wait';
   return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
 }
 
@@ -106,7 +109,8 @@ function isKeyCharacter(code: number): boolean {
  */
 export function listAhead(text: string, from: number, isLast: boolean, lineStart: boolean): Verdict {
   const at = skipSpace(text, from);
-  if (at >= text.length) return isLast || at - from > LOOK_AHEAD ? 'no' : 'wait';
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'no' : 'wait';
   const code = text.charCodeAt(at);
   if (code === 93) return at === from ? 'yes' : 'no';
   if (code === 123 || code === 91 || closersOf(code) !== '') return 'yes';
@@ -123,4 +127,10 @@ function numbersAhead(text: string, from: number, isLast: boolean): Verdict {
     if (!isDigit(code) && !isSpace(code) && (code < 43 || code > 47) && (code | 32) !== 101) return 'no';
   }
   return limit === text.length && !isLast ? 'wait' : 'yes';
+}
+
+/** Are the backticks at `at` the three that end a fence? */
+export function fenceAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (text.length - at < 3 && !isLast) return 'wait';
+  return text.startsWith('```', at) ? 'yes' : 'no';
 }

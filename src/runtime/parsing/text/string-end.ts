@@ -17,7 +17,7 @@ import {
   skipSpace,
   SLASH,
 } from './characters.ts';
-import { keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import { fenceAhead, keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
 
 /** Where a string stands: what may follow it depends on that. */
 export type Place = 'key' | 'object' | 'list';
@@ -35,7 +35,8 @@ export interface QuoteContext {
  */
 export function quoteEnds(text: string, from: number, context: QuoteContext): Verdict {
   const at = skipSpace(text, from);
-  if (at >= text.length) return context.isLast || at - from > LOOK_AHEAD ? 'yes' : 'wait';
+  if (at - from > LOOK_AHEAD) return 'yes';
+  if (at >= text.length) return context.isLast ? 'yes' : 'wait';
   const code = text.charCodeAt(at);
   if (context.place === 'key') return keyEnds(code, at > from);
   switch (code) {
@@ -49,7 +50,7 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
     case SLASH:
       return commentAhead(text, at, context.isLast);
     case BACKTICK:
-      return text.startsWith('```', at) ? 'yes' : 'no';
+      return fenceAhead(text, at, context.isLast);
     default:
       return memberAhead(text, from, at, context);
   }

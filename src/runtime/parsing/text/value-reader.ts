@@ -24,6 +24,7 @@ import { OpenContainers } from './open-containers.ts';
 import { ReaderCursor } from './reader-cursor.ts';
 import { StringReader } from './string-reader.ts';
 import { REPAIR, type ValueNode } from './value-node.ts';
+import type { ValueSource } from './value-source.ts';
 
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'comment' | 'done';
 
@@ -31,9 +32,9 @@ type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'ba
  * Reads one list or object, forgiving what models get wrong, from text that may arrive in pieces of any size.
  * Every state is data, so reading can stop after any character and go on with the next piece.
  */
-export class ValueReader {
+export class ValueReader implements ValueSource<ValueNode> {
   /** The value nests deeper than MAX_DEPTH; it was given up. */
-  tooDeep = false;
+  gaveUp = false;
   #inFence = false;
   readonly #cursor = new ReaderCursor();
   readonly #open = new OpenContainers();
@@ -51,7 +52,7 @@ export class ValueReader {
   /** Begins another value: texts may hold thousands, and a reader has many parts. */
   restart(inFence: boolean): void {
     this.#inFence = inFence;
-    this.tooDeep = false;
+    this.gaveUp = false;
     this.#open.clear();
     this.#state = 'value';
     this.#token = undefined;
@@ -67,10 +68,7 @@ export class ValueReader {
     return this.#state === 'done';
   }
 
-  /**
-   * Reads on from `from`. Returns the position up to which the text is used up; what is left has to be given again,
-   * in front of the next piece. `isLast`: no more text will come, so everything open is closed as incomplete.
-   */
+  /** At the end of the last text, everything open is closed as incomplete. */
   read(text: string, from: number, isLast: boolean): number {
     this.#cursor.text = text;
     this.#cursor.at = from;
@@ -153,7 +151,7 @@ export class ValueReader {
 
   #openContainer(kind: 'object' | 'list'): boolean {
     if (!this.#open.open(kind)) {
-      this.tooDeep = true;
+      this.gaveUp = true;
       this.#state = 'done';
       return false;
     }
@@ -274,9 +272,19 @@ export class ValueReader {
     const code = this.#peek();
     if (this.#cursor.isAtEnd) return true;
     if (code === SLASH) return this.#slash('colon');
-    if (code === COLON || code === EQUALS) this.#cursor.at += 1;
-    if (code !== COLON) this.#open.note(REPAIR.colon);
-    if (code === EQUALS && this.#cursor.text.charCodeAt(this.#cursor.at) === GREATER_THAN) this.#cursor.at += 1;
+    if (code === EQUALS) return this.#readEquals();
+    if (code === COLON) this.#cursor.at += 1;
+    else this.#open.note(REPAIR.colon);
+    this.#state = 'value';
+    return true;
+  }
+
+  /** `=` or `=>` in place of a colon. */
+  #readEquals(): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
+    this.#open.note(REPAIR.colon);
     this.#state = 'value';
     return true;
   }

@@ -1,0 +1,81 @@
+import type { FieldPlan } from '../coercion/class-plan.ts';
+import type { Plan } from '../coercion/plan.ts';
+import type { NoteTree } from './note-tree.ts';
+import { TypedContainer, type Place } from './typed-container.ts';
+
+/** The class that an object is read into. */
+export interface Fields {
+  readonly fields: readonly FieldPlan[];
+  /** Positions of the fields that results show. */
+  readonly shown: readonly number[];
+  /** The field that a key means; -1 when none. */
+  fieldOf(key: string): number;
+}
+
+/** An object of a class: no key but those of its fields, each of them once; only what may be null may be missing. */
+export class TypedObject extends TypedContainer {
+  readonly isList = false;
+  readonly #class: Fields;
+  readonly #values: (string | undefined)[] = [];
+  /** The field whose value comes next, or is being read. */
+  #field = -1;
+  /** The field behind it. */
+  #next = 0;
+  #isEmpty = true;
+
+  constructor(fields: Fields, place: Place) {
+    super(place);
+    this.#class = fields;
+  }
+
+  override get likely(): FieldPlan | undefined {
+    return this.#class.fields[this.#next];
+  }
+
+  next(key: string): Plan | undefined {
+    const index = key === this.likely?.key ? this.#next : this.#class.fieldOf(key);
+    const field = this.#class.fields[index];
+    if (field === undefined || field.skip || this.#values[index] !== undefined) return undefined;
+    this.#field = index;
+    this.#next = index + 1;
+    return field.plan;
+  }
+
+  add(json: string, notes: NoteTree | undefined): void {
+    const index = this.#field;
+    this.#values[index] = json;
+    this.#field = -1;
+    this.#isEmpty = false;
+    if (notes !== undefined) this.note(index, this.#class.fields[index]?.name ?? '', notes);
+  }
+
+  close(): string | undefined {
+    const { fields, shown } = this.#class;
+    if (this.#isEmpty && shown.length > 0) return undefined;
+    let json = '{';
+    for (const index of shown) {
+      const field = fields[index];
+      const value = this.#values[index] ?? missing(field);
+      if (field === undefined || value === undefined) return undefined;
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
+    }
+    return `${json}}`;
+  }
+
+  show(open: string | undefined): string {
+    const { fields, shown } = this.#class;
+    let json = '{';
+    for (const index of shown) {
+      const field = fields[index];
+      if (field === undefined) continue;
+      const begun = this.#values[index] ?? (index === this.#field ? open : undefined);
+      const value = begun ?? field.plan.blank(false);
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
+    }
+    return `${json}}`;
+  }
+}
+
+function missing(field: FieldPlan | undefined): string | undefined {
+  return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
+}

@@ -33,7 +33,13 @@ export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly str
   return flags;
 }
 
-/** Of workers: two arenas for glibc's allocator in place of one per thread, each of which keeps what compiling once took. */
+/**
+ * Variables of workers, read by libraries before any code of ours runs: uWebSockets.js would take headers of 4 KB at most;
+ * and two arenas for glibc's allocator in place of one per thread, each of which keeps what compiling once took.
+ */
 export function workerVariables(config: Config): Readonly<Record<string, string>> {
-  return { MALLOC_ARENA_MAX: config.env['MALLOC_ARENA_MAX'] ?? '2' };
+  return {
+    UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES),
+    MALLOC_ARENA_MAX: config.env['MALLOC_ARENA_MAX'] ?? '2',
+  };
 }

@@ -6,6 +6,7 @@ import type { Plan } from '../../../src/runtime/parsing/coercion/plan.ts';
 import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
 import { describeReplyType, type ReplyType } from '../../../src/runtime/parsing/reply-type.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
+import type { Program } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 
 /** The parser of a return type, written in the definition language. Throws when the definitions have errors. */
@@ -30,12 +31,29 @@ export function planOf(returns: string, definitions = ''): PlannedReply {
 }
 
 function compiledReturn(returns: string, definitions: string): { returns: Type; definitions: DefinitionIndex } {
-  const text = `${definitions}\nfunction Sample(input: string) -> ${returns} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`;
-  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
-  const { diagnostics, program } = compile([new SourceFile('sample.svc', text)], options);
-  const sample = program?.functions.find((fn) => fn.name === 'Sample');
-  if (program === undefined || sample === undefined) throw new Error(diagnostics[0]?.message ?? 'no program');
+  const program = programOf([{ name: 'Sample', returns }], definitions);
+  const sample = program.functions.find((fn) => fn.name === 'Sample');
+  if (sample === undefined) throw new Error('no function Sample');
   return { returns: sample.returns, definitions: indexDefinitions(program) };
+}
+
+interface SampleFunction {
+  readonly name: string;
+  /** Its return type in the definition language. */
+  readonly returns: string;
+}
+
+/** A program of these functions. Throws when the definitions have errors. */
+export function programOf(functions: readonly SampleFunction[], definitions = ''): Program {
+  const texts = functions.map(
+    ({ name, returns }) =>
+      `function ${name}(input: string) -> ${returns} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`,
+  );
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const source = new SourceFile('sample.svc', `${definitions}\n${texts.join('')}`);
+  const { diagnostics, program } = compile([source], options);
+  if (program === undefined) throw new Error(diagnostics[0]?.message ?? 'no program');
+  return program;
 }
 
 /** The value of a reply, or `refused: …`. */

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Files of samples: `=== name`, then sections that begin with `--- section`. A reply is followed by the value that comes
+ * out, or by the reason why it is refused, and by the flags with their paths; in `streams/` by every partial as well.
+ * The values and partials of `rules-*` and `streams/rules` were written down from the rules before any parser had seen them.
+ */
+const FOLDER = fileURLToPath(new URL('samples/', import.meta.url));
+
+export const SAMPLE_DEFINITIONS = readFileSync(`${FOLDER}definitions.svc`, 'utf8');
+
+export interface Sample {
+  readonly name: string;
+  readonly sections: ReadonlyMap<string, string>;
+}
+
+/** Samples of whole replies. */
+export function valueSamples(): readonly Sample[] {
+  return samplesIn(FOLDER);
+}
+
+/** Samples of replies in pieces. */
+export function streamSamples(): readonly Sample[] {
+  return samplesIn(`${FOLDER}streams/`);
+}
+
+/** Throws when the sample has no such section. */
+export function section(sample: Sample, name: string): string {
+  const text = sample.sections.get(name);
+  if (text === undefined) throw new Error(`${sample.name} has no section ${name}`);
+  return text;
+}
+
+function samplesIn(folder: string): Sample[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.txt'));
+  return files
+    .toSorted()
+    .flatMap((file) => samplesOf(file.replace('.txt', ''), readFileSync(`${folder}${file}`, 'utf8')));
+}
+
+function samplesOf(topic: string, text: string): Sample[] {
+  return text
+    .split(/^=== /mu)
+    .slice(1)
+    .map((sample) => {
+      const [name = '', ...sections] = sample.split(/\n--- /u);
+      return { name: `${topic}: ${name}`, sections: new Map(sections.map(sectionOf)) };
+    });
+}
+
+function sectionOf(text: string): [string, string] {
+  const end = text.indexOf('\n');
+  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
+}

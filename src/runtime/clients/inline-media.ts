@@ -9,7 +9,7 @@ export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 
 type Fetch = (url: string) => Promise<Result<FetchedMedia, string>>;
 
-/** True when a message holds a media URL that cannot be sent as it is. Most prompts hold none. */
+/** True when a message holds a media URL that is not sent as it is. Most prompts hold none. */
 export function needsInlining(messages: readonly Message[], handling: MediaHandling): boolean {
   return messages.some((message) => message.parts.some((part) => changes(part, handling)));
 }
@@ -34,7 +34,10 @@ export async function inlineMedia(
 }
 
 function changes(part: MessagePart, handling: MediaHandling): boolean {
-  if (part.kind === 'text' || part.source.kind !== 'url' || part.source.url.startsWith('data:')) return false;
+  if (part.kind === 'text' || part.source.kind !== 'url') return false;
+  // What a URL holds itself is content for every provider; what is in S3 is for those who reach it.
+  if (isDataUrl(part.source.url)) return true;
+  if (part.source.url.startsWith('s3://')) return false;
   switch (handling(part.media)) {
     case 'send_url':
       return false;
@@ -54,6 +57,7 @@ async function inlinePart(
 ): Promise<Result<MessagePart, string>> {
   if (part.kind === 'text' || part.source.kind !== 'url') return ok(part);
   const { url, mediaType: declared } = part.source;
+  if (isDataUrl(url)) return contentOf(part, url, declared);
   const named = declared ?? typeOfName(url);
   if (handling(part.media) === 'send_url_add_mime_type' && named !== undefined) {
     return ok({ ...part, source: { kind: 'url', url, mediaType: named } });
@@ -64,6 +68,30 @@ async function inlinePart(
   const type = mediaType === undefined ? {} : { mediaType };
   if (handling(part.media) === 'send_url_add_mime_type') return ok({ ...part, source: { kind: 'url', url, ...type } });
   return ok({ ...part, source: { kind: 'base64', data: fetched.value.data, ...type } });
+}
+
+function isDataUrl(url: string): boolean {
+  return /^data:/iu.test(url);
+}
+
+/** A `data:` URL (RFC 2397): its type, unless the request says another, and its content. */
+function contentOf(part: MessagePart, url: string, declared: string | undefined): Result<MessagePart, string> {
+  const comma = url.indexOf(',');
+  if (comma < 0) return err('cannot take a data: URL that has no comma before its content');
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';');
+  const content = url.slice(comma + 1);
+  const encoded = parameters.at(-1)?.trim().toLowerCase() === 'base64';
+  const data = encoded ? content : Buffer.from(decoded(content)).toString('base64');
+  const mediaType = declared ?? type;
+  return ok({ ...part, source: { kind: 'base64', data, ...(mediaType === '' ? {} : { mediaType }) } } as MessagePart);
+}
+
+function decoded(content: string): string {
+  try {
+    return decodeURIComponent(content);
+  } catch {
+    return content;
+  }
 }
 
 /** What Google's services fetch themselves: Cloud Storage and files uploaded to Gemini. */

@@ -267,76 +267,6 @@ function media(part: Partial<MessagePart>): readonly Message[] {
   return [{ role: 'user', parts: [part as MessagePart] }];
 }
 
-const IMAGE_BASE64 = {
-  kind: 'media',
-  media: 'image',
-  source: { kind: 'base64', data: 'aGk=', mediaType: 'image/png' },
-} as const;
-const IMAGE_URL = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://example.com/i.png' } } as const;
-const PDF_URL = { kind: 'media', media: 'pdf', source: { kind: 'url', url: 'https://example.com/d.pdf' } } as const;
-const PDF_BASE64 = { kind: 'media', media: 'pdf', source: { kind: 'base64', data: 'aGk=' } } as const;
-const AUDIO_BASE64 = {
-  kind: 'media',
-  media: 'audio',
-  source: { kind: 'base64', data: 'aGk=', mediaType: 'audio/wav' },
-} as const;
-const VIDEO_URL = { kind: 'media', media: 'video', source: { kind: 'url', url: 'https://example.com/v.mp4' } } as const;
-
-test.each<[Provider, Partial<MessagePart>, unknown]>([
-  ['openai', IMAGE_BASE64, { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }],
-  ['openai', IMAGE_URL, { type: 'image_url', image_url: { url: 'https://example.com/i.png' } }],
-  ['openai', AUDIO_BASE64, { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } }],
-  [
-    'openai',
-    PDF_URL,
-    { type: 'file', file: { type: 'input_file', file_url: 'https://example.com/d.pdf', filename: 'document.pdf' } },
-  ],
-  [
-    'openai',
-    PDF_BASE64,
-    { type: 'file', file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,aGk=' } },
-  ],
-  ['openai-responses', IMAGE_URL, { type: 'input_image', detail: 'auto', image_url: 'https://example.com/i.png' }],
-  ['openai-responses', AUDIO_BASE64, { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } }],
-  [
-    'openai-responses',
-    PDF_URL,
-    { type: 'input_file', file_url: 'https://example.com/d.pdf', filename: 'document.pdf' },
-  ],
-  [
-    'openai-responses',
-    PDF_BASE64,
-    { type: 'input_file', file_data: 'data:application/pdf;base64,aGk=', filename: 'document.pdf' },
-  ],
-  ['anthropic', IMAGE_URL, { type: 'image', source: { type: 'url', url: 'https://example.com/i.png' } }],
-  ['anthropic', IMAGE_BASE64, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
-  [
-    'anthropic',
-    PDF_BASE64,
-    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' } },
-  ],
-  ['google-ai', IMAGE_BASE64, { inline_data: { mime_type: 'image/png', data: 'aGk=' } }],
-  ['google-ai', PDF_URL, { file_data: { file_uri: 'https://example.com/d.pdf' } }],
-  ['google-ai', VIDEO_URL, { file_data: { file_uri: 'https://example.com/v.mp4' } }],
-])('%s: media %j', async (provider, part, wire) => {
-  await asked(provider, { api_key: 'k', model: 'm' }, { messages: media(part) });
-  expect(JSON.stringify(sent().body)).toContain(`[${JSON.stringify(wire)}]`);
-});
-
-test.each<[Provider, Partial<MessagePart>, string]>([
-  ['openai', VIDEO_URL, 'cannot take video'],
-  ['openai-responses', VIDEO_URL, 'cannot take video'],
-  ['anthropic', VIDEO_URL, 'cannot take video'],
-  ['openai', { kind: 'media', media: 'image', source: { kind: 'base64', data: 'aGk=' } }, 'media_type'],
-])('%s refuses media %j', async (provider, part, message) => {
-  const { result } = await asked(provider, { api_key: 'k', model: 'm' }, { messages: media(part) });
-  expect(result).toMatchObject({
-    ok: false,
-    failure: { retry: 'never', failure: { message: expect.stringContaining(message) } },
-  });
-  expect(fake.requests).toHaveLength(0);
-});
-
 test('media that a provider takes only inline is downloaded', async () => {
   const url = fake.at('image', (_request, wire) => {
     wire.write('HTTP/1.1 200 OK\r\ncontent-type: image/gif; x=y\r\ncontent-length: 2\r\n\r\nhi');
@@ -353,13 +283,6 @@ test('media that a provider takes only inline is downloaded', async () => {
   expect(fake.requests[0]).toMatchObject({ method: 'GET', body: '' });
   expect(JSON.stringify(fake.requests[0]?.headers)).not.toContain('secret');
   expect(JSON.stringify(fake.requests[1]?.json)).toContain('{"inline_data":{"mime_type":"image/gif","data":"aGk="}}');
-});
-
-test('media_url_handler decides otherwise', async () => {
-  fake.answer(status(200, GOOGLE_REPLY));
-  const options = { api_key: 'k', model: 'm', media_url_handler: { image: 'send_url_add_mime_type' } };
-  await asked('google-ai', options, { messages: media(IMAGE_URL) });
-  expect(JSON.stringify(sent().body)).toContain('{"file_uri":"https://example.com/i.png","mime_type":"image/png"}');
 });
 
 test.each(['http://169.254.169.254/latest', 'file:///etc/passwd', 'gopher://x'])(

@@ -60,7 +60,7 @@ function connect(options: ClientOptions, reader: OptionReader, setting: Setting)
   return {
     url,
     ...(model === undefined ? {} : { model }),
-    mediaUrls: { image: 'send_base64', audio: 'send_base64', pdf: 'send_base64' },
+    mediaUrls: { image: 'send_base64', audio: 'send_base64', pdf: 'send_base64', video: 'send_base64' },
     protocol: (apiKey, access) => protocol(client, apiKey, access),
   };
 }

@@ -31,13 +31,10 @@ function blocks(part: MessagePart, options: ClientOptions): Result<readonly Json
 
 function mediaBlock({ media, source }: MediaPart): Result<JsonObject, string> {
   if (media === 'audio') return err('cannot take audio: Converse has no such block');
+  // Videos are too large for most requests, so that Bedrock fetches them from S3 itself, with the keys of the call.
   if (media === 'video' && source.kind === 'url' && source.url.startsWith('s3://')) {
-    return ok({
-      video: {
-        format: formatName(source.mediaType ?? 'video/mp4', FORMATS),
-        source: { s3Location: { uri: source.url } },
-      },
-    });
+    const format = formatName(source.mediaType ?? 'video/mp4', FORMATS);
+    return ok({ video: { format, source: { s3Location: { uri: source.url } } } });
   }
   const inline = inlineData(source, media === 'pdf' ? 'application/pdf' : undefined);
   if (!inline.ok) return inline;

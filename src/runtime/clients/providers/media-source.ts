@@ -12,7 +12,8 @@ export interface InlineMedia {
 export function inlineData(source: MediaSource, fallbackType?: string): Result<InlineMedia, string> {
   if (source.kind === 'url') return err('takes this media only inline, and its URL was not downloaded');
   const mediaType = source.mediaType ?? fallbackType;
-  if (mediaType === undefined) return err('needs the "media_type" of base64 content, such as "image/png"');
+  if (mediaType === undefined)
+    return err('needs the "media_type" of base64 content, such as "image/png" or "audio/wav"');
   return ok({ data: source.data, mediaType });
 }
 

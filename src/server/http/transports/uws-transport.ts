@@ -3,7 +3,6 @@ import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, Temp
 import type { Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
-import { LIBRARY_MAX_HEAD_BYTES } from './framing.ts';
 import { TurnClock } from './turn-clock.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
@@ -23,8 +22,6 @@ export class UwsTransport implements Transport, ExchangeHost {
 
   /** Throws where the library has no binary for this platform and version of Node. */
   static async load(options: TransportOptions): Promise<UwsTransport> {
-    // Read once, when the library is loaded; it would take 4 KB.
-    process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(LIBRARY_MAX_HEAD_BYTES);
     return new UwsTransport(await import('uWebSockets.js'), options);
   }
 

@@ -54,7 +54,7 @@ export function prepareCall(
   if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'The body has to be a JSON object' }]));
-  if (!hasCallOptions(body)) return prepareOwn(services, fn, body);
+  if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin?.local === true);
   const options = readCallOptions(body, services.options.clientRegistry);
   if (!options.ok) return options;
   const args = withoutOptions(body);
@@ -68,6 +68,7 @@ function prepareOwn(
   services: PrepareServices,
   fn: FunctionType,
   args: Readonly<Record<string, unknown>>,
+  local: boolean,
 ): Result<ReadyCall, Failure> {
   const faults = services.checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
@@ -78,7 +79,7 @@ function prepareOwn(
   }
   if (!plan.ok) return plan;
   const environment = { server: services.options.env };
-  const requester = { environment, privateUrls: services.options.allowPrivateUrls };
+  const requester = { environment, privateUrls: services.options.allowPrivateUrls || local };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
 }
 

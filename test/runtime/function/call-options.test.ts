@@ -283,6 +283,37 @@ test('a name that resolves to a private address is refused when it connects', as
   await subject.close();
 });
 
+test('a private media URL of an argument is fetched for callers on this machine only, with or without options', async () => {
+  const subject = testRuntime(
+    `client<llm> Sees {
+  provider openai-generic
+  options {
+    base_url env.URL
+    media_url_handler {
+      image send_base64
+    }
+  }
+}
+function See(picture: image) -> string {
+  client Sees
+  prompt #"{{ picture }}"#
+}`,
+    { URL: `${fake.url}/v1` },
+    { allowPrivateUrls: false },
+  );
+  for (const options of [{}, { svc_options: { env: {} } }]) {
+    const body = { picture: { url: `${fake.url}/picture.png` }, ...options };
+    for (const [local, value] of [
+      [true, 'ok'],
+      [false, 'client_error'],
+    ] as const) {
+      const prepared = subject.prepare('See', body, { local });
+      expect(prepared.ok && valueOf(await subject.call(prepared.value, callContext()))).toBe(value);
+    }
+  }
+  await subject.close();
+});
+
 test('known: clients of the files may be named, none may be brought', () => {
   const known = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'known' });
   expect(faults({ client: 'Other' }, 'svc_options', known)).toEqual([]);

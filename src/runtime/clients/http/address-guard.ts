@@ -1,5 +1,4 @@
-import { lookup as dnsLookup } from 'node:dns';
-import type { LookupAddress } from 'node:dns';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 
@@ -34,6 +33,9 @@ for (const [net, bits] of [
 }
 for (const [net, bits] of [
   ['::', 127],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
   ['fc00::', 7],
   ['fec0::', 10],
   ['ff00::', 8],
@@ -41,7 +43,7 @@ for (const [net, bits] of [
   privateNets.addSubnet(net, bits, 'ipv6');
 }
 
-/** What kind of address an IP literal is. IPv4 inside IPv6 (mapped, NAT64, 6to4) counts as the IPv4 address. */
+/** What kind of address an IP literal is. IPv4 inside IPv6 (mapped, translated, NAT64, 6to4) counts as the IPv4 address. */
 export function addressKind(address: string): AddressKind {
   const inner = embeddedIpv4(address);
   const literal = inner ?? address;
@@ -73,11 +75,20 @@ export function hostRefusal(hostname: string, guard: AddressGuard): string | und
   return undefined;
 }
 
-/** A DNS lookup that fails when any answer is refused; undefined when nothing has to be guarded. */
-export function guardedLookup(guard: AddressGuard): LookupFunction | undefined {
-  if (guard === 'none') return undefined;
+/** Finds all addresses of a name; `dns.lookup` does. */
+export type AddressFinder = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A DNS lookup that fails when any answer is refused. The connection is made to the answers that were looked at, so a
+ * name cannot lead elsewhere a moment later.
+ */
+export function guardedLookup(guard: AddressGuard, find: AddressFinder): LookupFunction {
   return (hostname, options, callback) => {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    find(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) {
         callback(error, '', 0);
         return;
@@ -102,14 +113,27 @@ function forbidden(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'SVC_FORBIDDEN_ADDRESS' });
 }
 
-/** `::ffff:a.b.c.d`, `64:ff9b::a.b.c.d` and `2002:aabb:ccdd::` lead to an IPv4 host. */
+/** `::ffff:a.b.c.d`, `::ffff:0:a.b.c.d`, `::a.b.c.d`, `64:ff9b::a.b.c.d` and `2002:aabb:ccdd::` lead to an IPv4 host. */
 function embeddedIpv4(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
   const groups = ipv6Groups(address);
   const high = groups.slice(0, 6).join(':');
-  if (high === '0:0:0:0:0:65535' || high === '100:65435:0:0:0:0') return dotted(groups[6], groups[7]);
+  if (EMBEDDING.has(high) && !isUnspecifiedOrLoopback(groups)) return dotted(groups[6], groups[7]);
   if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
   return undefined;
+}
+
+/** RFC 4291 (mapped; compatible), RFC 7915 (translated), RFC 6052 (NAT64): the first 96 bits. */
+const EMBEDDING: ReadonlySet<string> = new Set([
+  '0:0:0:0:0:65535',
+  '0:0:0:0:0:0',
+  '0:0:0:0:65535:0',
+  '100:65435:0:0:0:0',
+]);
+
+/** `::` and `::1` hold no IPv4 address. */
+function isUnspecifiedOrLoopback(groups: readonly number[]): boolean {
+  return groups.slice(0, 7).every((group) => group === 0) && (groups[7] ?? 0) <= 1;
 }
 
 function ipv6Groups(address: string): readonly number[] {

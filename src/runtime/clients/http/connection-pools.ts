@@ -1,5 +1,7 @@
 import type { Dispatcher, Pool } from 'undici';
+import { lookup as dnsLookup } from 'node:dns';
 import { guardedLookup } from './address-guard.ts';
+import type { AddressFinder } from './address-guard.ts';
 import { loadPools, loadUndici } from './load-undici.ts';
 import { Upstream } from './upstream.ts';
 import { SocketWatch } from './socket-watch.ts';
@@ -38,11 +40,13 @@ export class ConnectionPools {
   readonly #pools = new Map<string, Upstream>();
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #trust: SystemTrust;
+  readonly #find: AddressFinder;
   #closed = false;
 
-  /** `env` holds the variables that name proxies and certificates. */
-  constructor(env: Readonly<Record<string, string | undefined>> = {}) {
+  /** `env` holds the variables that name proxies and certificates. `find` resolves names. */
+  constructor(env: Readonly<Record<string, string | undefined>> = {}, find: AddressFinder = dnsLookup) {
     this.#env = env;
+    this.#find = find;
     this.#trust = new SystemTrust(env);
   }
 
@@ -77,7 +81,7 @@ export class ConnectionPools {
   #create(endpoint: Endpoint, sockets: SocketWatch): Dispatcher {
     const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
     return proxy === undefined
-      ? createPool(endpoint, sockets, this.#trust)
+      ? createPool({ endpoint, find: this.#find, sockets, trust: this.#trust })
       : createProxied({ origin: endpoint.origin, proxy, sockets, trust: this.#trust });
   }
 
@@ -102,15 +106,16 @@ export class ConnectionPools {
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
-function createPool(endpoint: Endpoint, sockets: SocketWatch, trust: SystemTrust): Pool {
+function createPool(call: {
+  readonly endpoint: Endpoint;
+  readonly find: AddressFinder;
+  readonly sockets: SocketWatch;
+  readonly trust: SystemTrust;
+}): Pool {
+  const { endpoint, sockets, trust } = call;
   const undici = loadPools();
-  const lookup = guardedLookup(endpoint.guard);
-  const options = {
-    ...READ_WHEN_ASKED,
-    timeout: STUCK_CONNECT_MS,
-    noDelay: true,
-    ...(lookup === undefined ? {} : { lookup }),
-  };
+  const lookup = guardedLookup(endpoint.guard, call.find);
+  const options = { ...READ_WHEN_ASKED, timeout: STUCK_CONNECT_MS, noDelay: true, lookup };
   const connect = trustingConnector((tls) => sockets.connector(undici.buildConnector({ ...options, ...tls })), trust);
   return new undici.Pool(endpoint.origin, {
     pipelining: 1,

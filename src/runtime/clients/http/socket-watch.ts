@@ -8,6 +8,7 @@ interface ResponseParser {
   shouldKeepAlive: boolean;
   readonly ptr: unknown;
   readonly llhttp: { llhttp_resume(parser: unknown): void };
+  execute(bytes: Buffer): void;
   onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
 }
 
@@ -89,12 +90,23 @@ function skipContinue(parser: ResponseParser): void {
     headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
 }
 
-/** Its own `resume` would ask the reader, who is still paused, and pause again. */
+/**
+ * A body that is whole by its length waits for no more bytes and is told as whole. The reader of another one is asked
+ * once more, and still wants a pause, which must not be.
+ */
 function endsPause(parser: ResponseParser | undefined): void {
   if (parser === undefined) return;
+  resume(parser);
+  parser.execute(NO_BYTES);
+  if (parser.paused) resume(parser);
+}
+
+function resume(parser: ResponseParser): void {
   parser.llhttp.llhttp_resume(parser.ptr);
   parser.paused = false;
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 /** Where the next response would be expected, a missing rest is a fault. */
 function endsCut(parser: ResponseParser | undefined): void {
@@ -103,12 +115,13 @@ function endsCut(parser: ResponseParser | undefined): void {
 
 function isParser(value: unknown): value is ResponseParser {
   if (typeof value !== 'object' || value === null) return false;
-  const { paused, shouldKeepAlive, ptr, llhttp, onHeadersComplete } = value as Partial<ResponseParser>;
+  const { paused, shouldKeepAlive, ptr, llhttp, execute, onHeadersComplete } = value as Partial<ResponseParser>;
   return (
     typeof paused === 'boolean' &&
     typeof shouldKeepAlive === 'boolean' &&
     ptr !== undefined &&
     typeof llhttp?.llhttp_resume === 'function' &&
+    typeof execute === 'function' &&
     typeof onHeadersComplete === 'function'
   );
 }

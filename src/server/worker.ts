@@ -7,7 +7,7 @@ import type { MissingCredential } from '../runtime/clients/missing-credentials.t
 import { loadProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { connectionLimits } from './descriptor-limit.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { ByteBudget } from './http/byte-budget.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createRefusals } from './http/create-refusals.ts';
 import { createServices } from './http/create-services.ts';
@@ -61,7 +61,7 @@ class Worker {
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
   #pool: ParsePool | undefined;
-  #bodyBudget: BodyBudget | undefined;
+  #bodyBudget: ByteBudget | undefined;
   #doors: readonly Door[] = [];
   #logger: ServiceLogger | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
@@ -192,7 +192,7 @@ class Worker {
       refuse: createRefusals(services.logger),
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
-      bodyBudget: (this.#bodyBudget ??= new BodyBudget(bodyLimit(config))),
+      bodyBudget: (this.#bodyBudget ??= new ByteBudget(bodyLimit(config))),
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });

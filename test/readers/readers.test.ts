@@ -29,8 +29,8 @@ const PIECES = 150;
 const READERS = 20;
 /** A reader that takes nothing is cut after 30 s; checked every few seconds. */
 const CUT_MS = 45_000;
-/** By then the model has said 3 MB: the text, its value and one snapshot. All snapshots would be 2 GB. */
-const MEMORY_OF_A_STALLED_READER_MB = 25;
+/** The model is not read on after some 2 s: 200 KB of text, its value and one snapshot. All snapshots would be 2 GB. */
+const MEMORY_OF_A_STALLED_READER_MB = 6;
 
 let fake: FakeProvider;
 

@@ -248,6 +248,24 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await reader.until(() => reader.closed);
   });
 
+  it('cuts a reader for which no room is left, and gives the room back', async () => {
+    const { reader, server, stream } = await open({ partialIntervalMs: 0 }, { maxBacklogBytes: 600_000 });
+    await stall(reader, stream);
+    expect(server.services.streamBacklog.held).toBeGreaterThan(500_000);
+    const second = new RawConnection(server.port);
+    connections.push(second);
+    second.write(REQUEST);
+    await until(() => server.runtime.streams.length === 2);
+    const other = server.runtime.streams[1];
+    if (other !== undefined) await stall(second, other);
+    expect(other?.context.cancellation.reason).toBe('too much waits for readers that are behind');
+    expect(stream.context.cancellation.cancelled).toBe(false);
+    reader.socket.resume();
+    await until(() => server.services.streamBacklog.held === 0);
+    stream.observer.ended(success('all'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+  });
+
   it('gets the error of a drain as last message, before and after the first text', async () => {
     const first = await open();
     for (const request of first.server.services.active.list()) request.drain();

@@ -8,6 +8,7 @@ import type { Program } from '../../schema/program.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import { Admission } from './admission.ts';
 import { Authenticator } from './auth.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
 import type { HttpServices } from './http-services.ts';
 import { STREAM_LIMITS, type StreamLimits } from './sse/stream-limits.ts';
@@ -27,6 +28,7 @@ export interface ServiceParts {
 
 /** Everything that the handlers of one process share, not yet ready for balancers. */
 export function createServices(config: Config, parts: ServiceParts): HttpServices {
+  const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   return {
     config,
     logger: parts.logger,
@@ -39,7 +41,8 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     health: { ready: false },
     active: new Roster(),
     sweep: new StreamSweep(),
-    streamLimits: parts.streamLimits ?? STREAM_LIMITS,
+    streamLimits,
+    streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
     programHash: parts.program.hash,
     version: parts.version,
     openapi: openapiText(parts.program),

@@ -5,6 +5,7 @@ import type { WriteRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './auth.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import type { StreamLimits } from './sse/stream-limits.ts';
@@ -26,6 +27,8 @@ export interface HttpServices {
   readonly active: Roster<Drainable>;
   readonly sweep: StreamSweep;
   readonly streamLimits: StreamLimits;
+  /** Room for what the readers of all streams have not taken yet. */
+  readonly streamBacklog: ByteBudget;
   readonly programHash: string;
   readonly version: string;
   readonly openapi: { readonly text: string; readonly etag: string };

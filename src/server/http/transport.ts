@@ -1,4 +1,4 @@
-import type { BodyBudget } from './body-budget.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /**
  * The HTTP library behind the server, as the few things that the server needs of it. Two implementations
@@ -27,8 +27,8 @@ export interface TransportOptions {
   readonly refuse: RefusalWriter;
   /** Bytes of a body beyond its limit that are read and dropped before the connection is cut without an answer. */
   readonly discardLimit: number;
-  /** Shared by the transports of a process. */
-  readonly bodyBudget: BodyBudget;
+  /** For unfinished bodies of requests; shared by the transports of a process. */
+  readonly bodyBudget: ByteBudget;
   /** Connections above which new ones get no more than a refusal; below the descriptor limit of the process. */
   readonly maxConnections: number;
   /**

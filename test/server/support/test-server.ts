@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { ByteBudget } from '../../../src/server/http/byte-budget.ts';
 import { createHandler } from '../../../src/server/http/create-handler.ts';
 import { createRefusals } from '../../../src/server/http/create-refusals.ts';
 import { createServices } from '../../../src/server/http/create-services.ts';
@@ -92,7 +92,7 @@ export async function startServer(
     handler: createHandler(services),
     refuse: createRefusals(logger),
     discardLimit: 100_000,
-    bodyBudget: new BodyBudget(50_000),
+    bodyBudget: new ByteBudget(50_000),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,

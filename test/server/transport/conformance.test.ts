@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { ByteBudget } from '../../../src/server/http/byte-budget.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
@@ -326,7 +326,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
   });
 
   it('holds no more bytes of unfinished bodies than it may, over all connections', async () => {
-    const bodyBudget = new BodyBudget(700);
+    const bodyBudget = new ByteBudget(700);
     const listening = await listen(sayOutcome, { bodyBudget });
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n';
     const first = connectTo(listening);

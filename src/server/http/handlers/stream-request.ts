@@ -16,6 +16,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   protected readonly route = 'stream';
   protected readonly timeoutMs = this.context.services.config.streamTimeoutMs;
   readonly limits = this.context.services.streamLimits;
+  readonly backlog = this.context.services.streamBacklog;
   readonly #events = new EventStream(this.context.response, this.context.services.sweep, this);
   readonly #pace = new PartialPace(this.context.services.config.partialIntervalMs, () => this.#sendPartial());
   #statusTimer: NodeJS.Timeout | undefined;
@@ -56,14 +57,13 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (!this.finished) this.#stream?.pause();
   }
 
-  stalled(): void {
+  cut(reason: string): void {
     if (this.finished) return;
     this.context.services.metrics.streamCut();
-    this.cancellation.cancel('the reader took nothing');
+    this.cancellation.cancel(reason);
     this.left();
     this.#events.abandon();
-    const message = 'the reader took nothing for too long';
-    const of: Problem = { status: 499, code: 'cancelled', message, fields: {}, headers: [] };
+    const of: Problem = { status: 499, code: 'cancelled', message: reason, fields: {}, headers: [] };
     this.finish({ status: of.status, problem: of, partials: this.#partials });
   }
 

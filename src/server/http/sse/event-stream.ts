@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../byte-budget.ts';
 import type { HeaderList, HttpResponse } from '../transport.ts';
 import type { StreamLimits } from './stream-limits.ts';
 import type { StreamSweep, Swept } from './stream-sweep.ts';
@@ -18,12 +19,14 @@ const STREAM_HEADERS: HeaderList = [
 /** What the owner of a stream decides and is told. */
 export interface EventStreamOwner {
   readonly limits: StreamLimits;
+  /** Room for what readers have not taken yet, over all streams. */
+  readonly backlog: ByteBudget;
   /** The reader takes events again. */
   writable(): void;
   /** The reader took nothing for a while: what is made for it now would only wait. */
   behind(): void;
-  /** The reader took nothing for too long; its connection is cut. */
-  stalled(): void;
+  /** The reader is given up: its connection has to be abandoned. `reason` is for the log. */
+  cut(reason: string): void;
 }
 
 /** Server-sent events on one response, in order: heartbeats when silent, and an end to readers that take nothing. */
@@ -38,6 +41,8 @@ export class EventStream implements Swept {
   #lastProgressAt = 0;
   #lastWaitAt = 0;
   #toldBehind = false;
+  /** Written while the reader was behind, and not taken yet. */
+  #waiting = 0;
 
   constructor(response: HttpResponse, sweep: StreamSweep, owner: EventStreamOwner) {
     this.#response = response;
@@ -71,7 +76,7 @@ export class EventStream implements Swept {
 
   /** The last event. */
   last(json: string): void {
-    this.#sweep.delete(this);
+    this.close();
     this.#response.write(`data: ${json}\n\n`);
     this.#response.end();
   }
@@ -79,6 +84,7 @@ export class EventStream implements Swept {
   /** The reader left: nothing more is written. */
   close(): void {
     this.#sweep.delete(this);
+    this.#takeBack();
   }
 
   /** Cuts the connection without a last event. */
@@ -92,7 +98,7 @@ export class EventStream implements Swept {
     const stalledMs = now - this.#lastProgressAt;
     if (this.#writable) {
       if (now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
-    } else if (stalledMs >= stalledReaderMs) this.#owner.stalled();
+    } else if (stalledMs >= stalledReaderMs) this.#owner.cut('the reader took nothing for too long');
     else {
       if (stalledMs >= pauseModelMs) this.#tellBehind();
       this.#keepWaiting(now);
@@ -118,11 +124,23 @@ export class EventStream implements Swept {
     this.#writable = this.#response.write(text);
     // Falling behind starts the clock; being behind already does not start it again.
     if (wasWritable) this.#lastProgressAt = now;
+    if (!this.#writable) this.#wait(text.length);
+  }
+
+  #wait(bytes: number): void {
+    if (this.#owner.backlog.take(bytes)) this.#waiting += bytes;
+    else this.#owner.cut('too much waits for readers that are behind');
+  }
+
+  #takeBack(): void {
+    this.#owner.backlog.give(this.#waiting);
+    this.#waiting = 0;
   }
 
   #drained(empty: boolean): void {
     this.#lastProgressAt = performance.now();
     if (!empty) return;
+    this.#takeBack();
     this.#writable = true;
     this.#toldBehind = false;
     this.#owner.writable();

@@ -1,9 +1,10 @@
-/** Times of a stream, in milliseconds. */
+/** Times of a stream, in milliseconds, and what its process holds for readers that are behind, in bytes. */
 export interface StreamLimits {
   readonly statusWaitMs: number;
   readonly heartbeatMs: number;
   readonly pauseModelMs: number;
   readonly stalledReaderMs: number;
+  readonly maxBacklogBytes: number;
 }
 
 export const STREAM_LIMITS: StreamLimits = {
@@ -18,4 +19,9 @@ export const STREAM_LIMITS: StreamLimits = {
   pauseModelMs: 1_000,
   /** A reader that takes nothing for this long is gone or stuck; what it holds is freed. */
   stalledReaderMs: 30_000,
+  /**
+   * What was written for readers that have not taken it yet, over all streams of a process. Each waits for one partial at
+   * most: this is room for thousands of usual ones, and an end to many readers that let large ones wait.
+   */
+  maxBacklogBytes: 64 * 2 ** 20,
 };

@@ -1,5 +1,5 @@
 import { Roster, type RosterMember } from '../../../base/roster.ts';
-import type { BodyBudget } from '../body-budget.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
 /**
@@ -23,7 +23,7 @@ const EMPTY = new Uint8Array(0);
 /** The body of one request on its way in: collected up to a limit, or dropped as it comes. */
 export class BodyReader {
   readonly #discardLimit: number;
-  readonly #budget: BodyBudget;
+  readonly #budget: ByteBudget;
   readonly #startedAt = performance.now();
   #lastByteAt = this.#startedAt;
   #chunks: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-/** How many bytes of unfinished bodies a process holds at once, over all its connections. */
-export class BodyBudget {
+/** How many bytes a process holds at once for one purpose, over all its connections. */
+export class ByteBudget {
   readonly #limit: number;
   #held = 0;
 

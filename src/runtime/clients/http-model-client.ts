@@ -29,6 +29,11 @@ export interface WireProtocol {
 
 export type CallResult = Result<HttpCall, string>;
 
+/** A protocol that needs nothing from elsewhere for its requests. */
+export interface ReadyProtocol extends WireProtocol {
+  call(messages: readonly Message[], streamed: boolean): CallResult;
+}
+
 export interface HttpClientParts {
   readonly name: string;
   readonly provider: Provider;

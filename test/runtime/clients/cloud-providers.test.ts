@@ -2,7 +2,7 @@ import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { AwsEventReader } from '../../../src/runtime/clients/http/aws-event-reader.ts';
-import { signAwsRequest } from '../../../src/runtime/clients/providers/sign-aws-request.ts';
+import { AwsSigner } from '../../../src/runtime/clients/providers/aws-signer.ts';
 import type { Message } from '../../../src/runtime/prompt/message.ts';
 import type { Provider } from '../../../src/schema/client.ts';
 import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
@@ -49,11 +49,24 @@ test('a request is signed as in the test suite that AWS publishes (post-vanilla)
     headers: {},
   };
   const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
-  expect(signAwsRequest(request, credentials, new Date('2015-08-30T12:36:00Z'))).toEqual({
+  expect(new AwsSigner().sign(request, credentials, new Date('2015-08-30T12:36:00Z'))).toEqual({
     'x-amz-date': '20150830T123600Z',
     authorization:
       'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
   });
+});
+
+test("a model's ARN in the path is signed as Amazon's own library signs it", () => {
+  const path = '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse-stream';
+  const headers = { 'content-type': 'application/json' };
+  const request = { host: 'h', path, body: '{"é":1}', region: 'us-east-1', service: 'bedrock', headers };
+  const credentials = { accessKeyId: 'AK', secretAccessKey: 'SK/+', sessionToken: 'TOK' };
+  const signer = new AwsSigner();
+  // The key of another day must not be used again.
+  signer.sign(request, credentials, new Date('2026-11-20T03:00:00Z'));
+  expect(signer.sign(request, credentials, new Date('2026-11-21T03:00:00Z'))['authorization']).toBe(
+    'AWS4-HMAC-SHA256 Credential=AK/20261121/us-east-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, Signature=fcbd322d2ec01597fd4623b4d7774da56ec7b53fb00bef05493b8cfff18e6b1d',
+  );
 });
 
 const BEDROCK = {

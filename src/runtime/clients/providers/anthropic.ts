@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { anthropicFormat } from '../formats/anthropic-format.ts';
-import type { WireProtocol } from '../http-model-client.ts';
+import type { ReadyProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
@@ -44,7 +44,7 @@ export function anthropicProtocol(parts: {
   readonly options: ClientOptions;
   readonly headers: readonly string[];
   readonly members: JsonObject;
-}): WireProtocol {
+}): ReadyProtocol {
   const { paths, options, headers } = parts;
   const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
   const members = { ...parts.members, ...Object.fromEntries(options.body), ...limit };

@@ -2,18 +2,19 @@ import { isJsonObject } from '../../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { bedrockFormat } from '../formats/bedrock-format.ts';
-import type { WireProtocol } from '../http-model-client.ts';
+import type { HttpCall } from '../http/http-exchange.ts';
+import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { AWS_CREDENTIAL_VARIABLES, findAwsCredentials } from './aws-credentials.ts';
-import type { AwsClientCredentials } from './aws-credentials.ts';
+import type { AwsClientCredentials, AwsCredentialSource } from './aws-credentials.ts';
 import { bedrockMessages } from './bedrock-messages.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
-import { RenewedCredential } from './renewed-credential.ts';
+import { withCredential } from './renewed-credential.ts';
 import { replyFormat } from './reply-formats.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
-import { signAwsRequest } from './sign-aws-request.ts';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import { AwsSigner } from './aws-signer.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** Holds a Bedrock API key, which goes out as it is: nothing is signed then. */
 const BEARER_TOKEN = 'AWS_BEARER_TOKEN_BEDROCK';
@@ -108,30 +109,42 @@ function protocol(
   apiKey: string | undefined,
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
-  const { url, options } = client;
   const token = apiKey ?? access.secret(BEARER_TOKEN);
-  const credentials = token === undefined ? findAwsCredentials(client.credentials, access) : undefined;
-  if (credentials !== undefined && 'missing' in credentials) return credentials;
+  if (token !== undefined || client.options.headers.has('authorization')) return unsignedProtocol(client, token);
+  const credentials = findAwsCredentials(client.credentials, access);
+  return 'missing' in credentials ? credentials : signedProtocol(client, credentials);
+}
+
+function unsignedProtocol(client: BedrockClient, token: string | undefined): ReadyProtocol {
+  const { url, options } = client;
   const path = `/model/${encodeURIComponent(client.model)}/converse`;
+  const whole = requestPath(url, path, options);
+  const stream = requestPath(url, `${path}-stream`, options);
   const headers = requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` });
   const members = { ...client.members, ...Object.fromEntries(options.body) };
   return {
     format: replyFormat(options, bedrockFormat),
-    async call(messages, streamed) {
+    call(messages, streamed) {
       const wire = bedrockMessages(messages, options);
       if (!wire.ok) return err(wire.failure);
-      const body = JSON.stringify({ ...members, ...wire.value });
-      const target = requestPath(url, streamed ? `${path}-stream` : path, options);
-      if (credentials === undefined) return ok({ path: target, headers, body });
-      const keys = credentials instanceof RenewedCredential ? await credentials.get() : ok(credentials);
-      if (!keys.ok) return keys;
-      const { host } = new URL(url);
-      const signing = { host, path: target, body, region: client.region, service: 'bedrock', headers: SIGNED_HEADERS };
-      return ok({
-        path: target,
-        headers: [...headers, ...Object.entries(signAwsRequest(signing, keys.value)).flat()],
-        body,
-      });
+      return ok({ path: streamed ? stream : whole, headers, body: JSON.stringify({ ...members, ...wire.value }) });
+    },
+  };
+}
+
+function signedProtocol(client: BedrockClient, credentials: AwsCredentialSource): WireProtocol {
+  const unsigned = unsignedProtocol(client, undefined);
+  const signer = new AwsSigner();
+  const { host } = new URL(client.url);
+  const sign = ({ path, headers, body }: HttpCall, keys: AwsCredentials): HttpCall => {
+    const request = { host, path, body, region: client.region, service: 'bedrock', headers: SIGNED_HEADERS };
+    return { path, body, headers: [...headers, ...Object.entries(signer.sign(request, keys)).flat()] };
+  };
+  return {
+    format: unsigned.format,
+    call(messages, streamed) {
+      const call = unsigned.call(messages, streamed);
+      return call.ok ? withCredential(credentials, (keys) => sign(call.value, keys)) : call;
     },
   };
 }

@@ -6,7 +6,7 @@ import { fetchRoleCredentials, findAwsRole } from './aws-role.ts';
 import { fetchWebIdentityCredentials, findWebIdentity } from './aws-web-identity.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
 import { RenewedCredential } from './renewed-credential.ts';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** Variables that decide whose keys are taken. */
 export const AWS_CREDENTIAL_VARIABLES = [
@@ -36,7 +36,8 @@ export interface AwsClientCredentials {
   readonly region: string;
 }
 
-type CredentialSource = AwsCredentials | RenewedCredential<AwsCredentials>;
+/** Keys, or where they come from again and again. */
+export type AwsCredentialSource = AwsCredentials | RenewedCredential<AwsCredentials>;
 
 /**
  * The client's own keys or profile, the variables of the environment, the default profile, a web identity, or the role
@@ -45,7 +46,7 @@ type CredentialSource = AwsCredentials | RenewedCredential<AwsCredentials>;
 export function findAwsCredentials(
   client: AwsClientCredentials,
   access: ProviderAccess,
-): CredentialSource | MissingSecret {
+): AwsCredentialSource | MissingSecret {
   const { accessKeyId, secretAccessKey } = client.keys;
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
     return { ...client.keys, accessKeyId, secretAccessKey };
@@ -68,7 +69,7 @@ function environmentKeys(access: ProviderAccess): AwsCredentials | MissingSecret
 }
 
 /** What the server has without a key in its environment. */
-function defaultCredentials(region: string, access: ProviderAccess): CredentialSource | undefined {
+function defaultCredentials(region: string, access: ProviderAccess): AwsCredentialSource | undefined {
   const profile = profileCredentials(access.ofServer('AWS_PROFILE') ?? 'default', access);
   if (profile !== undefined) return profile;
   const identity = findWebIdentity(access.ofServer, region);
@@ -77,7 +78,7 @@ function defaultCredentials(region: string, access: ProviderAccess): CredentialS
   return role === undefined ? undefined : new RenewedCredential(() => fetchRoleCredentials(role, access.pools));
 }
 
-function profileCredentials(name: string, access: ProviderAccess): CredentialSource | undefined {
+function profileCredentials(name: string, access: ProviderAccess): AwsCredentialSource | undefined {
   const files = profileFiles(access);
   const profile = files === undefined ? undefined : readAwsProfile(files, name);
   if (profile === undefined) return undefined;

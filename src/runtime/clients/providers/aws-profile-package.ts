@@ -2,7 +2,7 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { ElsewhereProfile } from './aws-profile.ts';
 import type { Lease } from './renewed-credential.ts';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** Amazon's own reader of such profiles: 16 MB that few need, so whoever needs it installs it beside svc. */
 const PACKAGE = '@aws-sdk/credential-provider-ini';

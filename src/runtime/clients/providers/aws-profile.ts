@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** Where profiles are: `~/.aws/credentials` and `~/.aws/config`, unless variables say otherwise. */
 export interface AwsProfileFiles {

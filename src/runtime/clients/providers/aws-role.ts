@@ -6,7 +6,7 @@ import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { CloudMachine } from './cloud-machine.ts';
 import type { Lease } from './renewed-credential.ts';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** A service that gives keys of the role that this container or machine runs with. */
 export type AwsRole =

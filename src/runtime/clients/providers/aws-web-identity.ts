@@ -4,7 +4,7 @@ import { err, ok } from '../../../base/result.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { Lease } from './renewed-credential.ts';
-import type { AwsCredentials } from './sign-aws-request.ts';
+import type { AwsCredentials } from './aws-signer.ts';
 
 /** A token by which AWS knows this process, and the role that it may take on: what EKS gives to a pod. */
 export interface AwsWebIdentity {

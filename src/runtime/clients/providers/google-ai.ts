@@ -1,6 +1,6 @@
 import { err, ok } from '../../../base/result.ts';
 import { googleFormat } from '../formats/google-format.ts';
-import type { WireProtocol } from '../http-model-client.ts';
+import type { ReadyProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { googleContents } from './google-contents.ts';
@@ -44,7 +44,7 @@ export function googleProtocol(parts: {
   readonly base: string;
   readonly options: ClientOptions;
   readonly headers: readonly string[];
-}): WireProtocol {
+}): ReadyProtocol {
   const { base, options, headers } = parts;
   const whole = requestPath(base, ':generateContent', options);
   const stream = requestPath(base, ':streamGenerateContent?alt=sse', options);

@@ -22,6 +22,11 @@ export class RenewedCredential<T> {
     this.#fetch = fetch;
   }
 
+  /** The credential, as long as it need not be fetched. */
+  get held(): T | undefined {
+    return this.#held !== undefined && performance.now() < this.#held.renewAt ? this.#held.value : undefined;
+  }
+
   /** Calls that come while it is fetched wait for the same answer. */
   get(): Promise<Result<T, string>> {
     if (this.#held !== undefined && performance.now() < this.#held.renewAt)
@@ -41,4 +46,15 @@ export class RenewedCredential<T> {
     this.#held = { value, renewAt: now + life - Math.min(RENEW_BEFORE_MS, life / 2), endsAt: now + life };
     return ok(value);
   }
+}
+
+/** Makes something with a credential: at once when it is there, as it nearly always is. */
+export function withCredential<T, Made>(
+  credential: T | RenewedCredential<T>,
+  make: (value: T) => Made,
+): Result<Made, string> | Promise<Result<Made, string>> {
+  if (!(credential instanceof RenewedCredential)) return ok(make(credential));
+  const { held } = credential;
+  if (held !== undefined) return ok(make(held));
+  return credential.get().then((fetched) => (fetched.ok ? ok(make(fetched.value)) : fetched));
 }

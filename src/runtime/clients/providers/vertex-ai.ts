@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
-import type { CallResult, WireProtocol } from '../http-model-client.ts';
+import { err } from '../../../base/result.ts';
+import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { anthropicProtocol } from './anthropic.ts';
@@ -10,6 +9,8 @@ import { GOOGLE_CREDENTIAL_VARIABLES, findGoogleIdentity } from './google-creden
 import type { GoogleIdentity } from './google-identity.ts';
 import { googleToken } from './google-token.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
+import { withCredential } from './renewed-credential.ts';
+import type { RenewedCredential } from './renewed-credential.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 
 /** The project of calls when neither the client nor its credentials name one. */
@@ -81,23 +82,19 @@ function hostOf(location: string): string {
   return location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`;
 }
 
-/** A client with an authorization header of its own needs no service account. */
+/** A client with an authorization header of its own needs no account. */
 function protocol(
   client: VertexClient,
   apiKey: string | undefined,
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
-  const { options } = client;
-  const fixed = apiKey === undefined ? options.headers.get('authorization') : `Bearer ${apiKey}`;
-  if (fixed !== undefined) return authorized(client, client.project, () => ok(fixed));
+  const own = apiKey ?? client.options.headers.get('authorization')?.replace(/^Bearer /u, '');
+  if (own !== undefined) return authorized(client, client.project, own);
   const identity = findGoogleIdentity(client.credentials, access);
   if ('missing' in identity) return identity;
-  const token = googleToken(identity, access.pools);
   const project = client.project ?? identity.projectId ?? client.defaultProject;
-  return authorized({ ...client, options: withQuotaProject(options, identity) }, project, async () => {
-    const held = await token.get();
-    return held.ok ? ok(`Bearer ${held.value}`) : held;
-  });
+  const options = withQuotaProject(client.options, identity);
+  return authorized({ ...client, options }, project, googleToken(identity, access.pools));
 }
 
 /** Google asks users, unlike service accounts, which project their calls are billed to. */
@@ -106,28 +103,28 @@ function withQuotaProject(options: ClientOptions, identity: GoogleIdentity): Cli
   return { ...options, headers: new Map([['x-goog-user-project', identity.quotaProject], ...options.headers]) };
 }
 
-type Authorization = () => Result<string, string> | Promise<Result<string, string>>;
-
-function authorized(client: VertexClient, project: string | undefined, authorize: Authorization): WireProtocol {
+function authorized(
+  client: VertexClient,
+  project: string | undefined,
+  token: string | RenewedCredential<string>,
+): WireProtocol {
   const headers = requestHeaders(client.options, {});
-  const base = modelUrl(client, project);
-  const inner = modelProtocol(client, base, headers);
+  const inner = modelProtocol(client, modelUrl(client, project), headers);
   return {
     format: inner.format,
-    async call(messages, streamed): Promise<CallResult> {
+    call(messages, streamed) {
       if (client.location !== undefined && project === undefined)
         return err(`needs "project_id", credentials that name one, or ${PROJECT_VARIABLE}`);
-      const call = await inner.call(messages, streamed);
+      const call = inner.call(messages, streamed);
       if (!call.ok) return call;
-      const authorization = await authorize();
-      if (!authorization.ok) return authorization;
-      return ok({ ...call.value, headers: withAuthorization(call.value.headers, authorization.value) });
+      return withCredential(token, (value) => ({ ...call.value, headers: withToken(call.value.headers, value) }));
     },
   };
 }
 
-function withAuthorization(headers: readonly string[], authorization: string): readonly string[] {
-  return headers.includes('authorization') ? headers : [...headers, 'authorization', authorization];
+/** An authorization header of the client's own is there already, as it is. */
+function withToken(headers: readonly string[], token: string): readonly string[] {
+  return headers.includes('authorization') ? headers : [...headers, 'authorization', `Bearer ${token}`];
 }
 
 function modelUrl(client: VertexClient, project: string | undefined): string {
@@ -137,7 +134,7 @@ function modelUrl(client: VertexClient, project: string | undefined): string {
   return `${url}/v1/projects/${project ?? '-'}/locations/${location}/publishers/${publisher}/models/${modelPath(model)}`;
 }
 
-function modelProtocol(client: VertexClient, base: string, headers: readonly string[]): WireProtocol {
+function modelProtocol(client: VertexClient, base: string, headers: readonly string[]): ReadyProtocol {
   const { options, anthropicVersion } = client;
   if (anthropicVersion === undefined) return googleProtocol({ base, options, headers });
   const paths = {

@@ -20,7 +20,7 @@ export class GrowingReply implements ReplyStream {
   readonly #finish: Finish;
   /** What has been read, and what has arrived since. */
   readonly #text = new GrowingText();
-  #unread = '';
+  #unread = new GrowingText();
   #straight: StraightReading | undefined = undefined;
   #tolerant: GrowingPartial | undefined = undefined;
   /** The reply as a text, for types that take it as it is. */
@@ -35,7 +35,7 @@ export class GrowingReply implements ReplyStream {
   }
 
   push(piece: string): void {
-    this.#unread += piece;
+    this.#unread.append(piece);
   }
 
   takePartial(): string | undefined {
@@ -53,16 +53,16 @@ export class GrowingReply implements ReplyStream {
 
   finish(): ParseOutcome {
     const straight = this.#straight;
-    if (straight?.gaveUp === false) straight.push(this.#unread);
+    if (straight?.gaveUp === false) straight.push(this.#unread.joined);
     this.#tolerant = undefined; // Lets go of what was read, before the whole is read once more.
-    return this.#finish(this.#text.joined + this.#unread, straight);
+    return this.#finish(this.#text.joined + this.#unread.joined, straight);
   }
 
   /** What has arrived since the last time. */
   #takeUnread(): string {
-    const unread = this.#unread;
+    const unread = this.#unread.joined;
     this.#text.append(unread);
-    this.#unread = '';
+    this.#unread = new GrowingText();
     return unread;
   }
 

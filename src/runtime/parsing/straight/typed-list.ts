@@ -1,5 +1,6 @@
 import type { Plan } from '../coercion/plan.ts';
 import { GrowingText } from '../text/growing-text.ts';
+import { flatten } from './json-text.ts';
 import type { NoteTree } from './note-tree.ts';
 import { TypedContainer, type Place } from './typed-container.ts';
 
@@ -22,6 +23,7 @@ export class TypedList extends TypedContainer {
   }
 
   add(json: string, notes: NoteTree | undefined): void {
+    flatten(json);
     this.#json += this.#length === 0 ? json : `,${json}`;
     if (notes !== undefined && !this.hasAllNotes) this.note(this.#length, `[${this.#length}]`, notes);
     this.#length += 1;

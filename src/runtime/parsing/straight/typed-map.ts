@@ -1,5 +1,6 @@
 import type { Plan } from '../coercion/plan.ts';
 import { GrowingText } from '../text/growing-text.ts';
+import { flatten } from './json-text.ts';
 import type { NoteTree } from './note-tree.ts';
 import { TypedContainer, type Place } from './typed-container.ts';
 
@@ -32,6 +33,7 @@ export class TypedMap extends TypedContainer {
   }
 
   add(json: string, notes: NoteTree | undefined): void {
+    flatten(json);
     this.#json.append(this.#entry(json));
     if (notes !== undefined && !this.hasAllNotes) this.note(this.#seen.size, this.#key, notes);
     this.#seen.add(this.#keyText);

@@ -1,3 +1,5 @@
+const BLOCK = 4096;
+
 /** Text behind the settled part is copied into it once it is this long, and an eighth of the settled part. */
 const SETTLE_FROM = 4096;
 
@@ -7,20 +9,27 @@ const SETTLE_FROM = 4096;
  */
 export class GrowingText {
   #settled = '';
+  /** Blocks of flat text, so that the parts they came in are let go of soon. */
+  #blocks = '';
   #recent = '';
 
   append(text: string): void {
     this.#recent += text;
+    if (this.#recent.length < BLOCK) return;
+    this.#recent.charCodeAt(0); // flattens
+    this.#blocks += this.#recent;
+    this.#recent = '';
   }
 
   get isEmpty(): boolean {
-    return this.#settled === '' && this.#recent === '';
+    return this.#recent === '' && this.#blocks === '' && this.#settled === '';
   }
 
   /** The text, which will be read again when more of it is there. */
   get text(): string {
-    if (this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
-      this.#settled += this.#recent;
+    if (this.#blocks.length + this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
+      this.#settled += this.#blocks + this.#recent;
+      this.#blocks = '';
       this.#recent = '';
       this.#settled.charCodeAt(0); // flattens
     }
@@ -29,7 +38,7 @@ export class GrowingText {
 
   /** The text, read for the last time. */
   get joined(): string {
-    return this.#settled + this.#recent;
+    return this.#settled + this.#blocks + this.#recent;
   }
 }
 

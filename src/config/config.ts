@@ -21,7 +21,7 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly drainDelayMs: number;
   readonly partialIntervalMs: number;
-  /** Calls being served at once in each worker; beyond it they wait in a queue of `maxQueue`, then get 503. */
+  /** Calls being served at once, by all workers together; beyond it they wait in a queue of `maxQueue`, then get 503. */
   readonly maxInFlight: number;
   readonly maxQueue: number;
   /** RSS above which a worker is replaced; 0 means never. */

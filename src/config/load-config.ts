@@ -8,7 +8,7 @@ import { joinEnvironment, processVariables } from './environment.ts';
 import type { DotenvChoice, Environment, Variables } from './environment.ts';
 import { secretsOf } from './secrets.ts';
 import { yesOrNo } from './setting-values.ts';
-import { SETTINGS } from './settings.ts';
+import { CALLS_OF_A_WORKER, SETTINGS } from './settings.ts';
 import type { Setting, SettingKey } from './settings.ts';
 
 /** What the command line gave, as text: `{ port: '8080', versionCheck: 'false' }`. */
@@ -85,8 +85,8 @@ function readConfig(reader: SettingReader, variables: Variables, cores: number):
     keepAliveTimeoutMs: reader.read('keepAliveTimeoutMs', SETTINGS.keepAliveTimeoutMs),
     drainTimeoutMs: reader.read('drainTimeoutMs', SETTINGS.drainTimeoutMs),
     drainDelayMs: reader.read('drainDelayMs', SETTINGS.drainDelayMs),
-    maxInFlight: reader.read('maxInFlight', SETTINGS.maxInFlight),
-    maxQueue: reader.read('maxQueue', SETTINGS.maxQueue),
+    maxInFlight: reader.read('maxInFlight', { ...SETTINGS.maxInFlight, fallback: workers * CALLS_OF_A_WORKER }),
+    maxQueue: reader.read('maxQueue', { ...SETTINGS.maxQueue, fallback: workers * CALLS_OF_A_WORKER }),
     maxWorkerMemoryBytes: reader.read('maxWorkerMemoryBytes', {
       ...SETTINGS.maxWorkerMemoryBytes,
       fallback: (limits) => memoryShare(limits, workers),

@@ -33,6 +33,9 @@ type Settings = { readonly [K in SettingKey]: Setting<Config[K] | (undefined ext
 
 const MIB = 2 ** 20;
 
+/** More than one process usually has under way, and few enough that memory holds what all of them hold. */
+export const CALLS_OF_A_WORKER = 1024;
+
 /** Every setting, in the order of the help text. */
 export const SETTINGS: Settings = {
   from: {
@@ -171,16 +174,18 @@ export const SETTINGS: Settings = {
   maxInFlight: {
     flag: '--max-in-flight <n>',
     variable: 'SVC_MAX_IN_FLIGHT',
-    description: 'calls served at once by each worker',
+    description: 'calls served at once by the server, shared out equally among its workers',
     parse: wholeNumber(1, 1_000_000),
-    fallback: 1024,
+    fallback: 2 * CALLS_OF_A_WORKER,
+    fallbackText: '1024 for each worker',
   },
   maxQueue: {
     flag: '--max-queue <n>',
     variable: 'SVC_MAX_QUEUE',
-    description: 'calls that wait in each worker when as many as allowed are served; more get 503',
+    description: 'calls that wait when as many as allowed are served, shared out like them; more get 503',
     parse: wholeNumber(0, 1_000_000),
-    fallback: 1024,
+    fallback: 2 * CALLS_OF_A_WORKER,
+    fallbackText: '1024 for each worker',
   },
   maxWorkerMemoryBytes: {
     flag: '--max-worker-memory <size>',

@@ -50,3 +50,11 @@ export class Admission {
     next.admitted();
   }
 }
+
+/**
+ * What one of so many workers may have of a limit of the whole server. The system spreads connections over the workers, so
+ * equal shares keep the limit without a word between processes; each has one place at least.
+ */
+export function shareOf(total: number, workers: number): number {
+  return total < workers ? Math.min(1, total) : Math.floor(total / workers);
+}

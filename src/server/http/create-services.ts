@@ -6,7 +6,7 @@ import { createRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
 import type { Program } from '../../schema/program.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
-import { Admission } from './admission.ts';
+import { Admission, shareOf } from './admission.ts';
 import { Authenticator } from './auth.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
@@ -35,7 +35,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     logRequest: createRequestLog(parts.logger, config),
     runtime: parts.runtime,
     authenticator: new Authenticator(config.apiKey),
-    admission: new Admission(config.maxInFlight, config.maxQueue),
+    admission: new Admission(shareOf(config.maxInFlight, config.workers), shareOf(config.maxQueue, config.workers)),
     metrics: parts.metrics,
     metricsText: parts.metricsText,
     health: { ready: false },

@@ -1,13 +1,17 @@
 /** At most this many names are suggested: more would hide the right one. */
 const MAX_SUGGESTIONS = 3;
 
+/** Of three letters with two changed ones little is left. */
+const LONGEST_SHORT_NAME = 3;
+
 /**
  * The names nearest to `wanted` by edit distance (case counts a quarter), best first, at most three.
- * A name further away than a third of the length of the wanted one (at least 2 edits), or that shares no letter with it,
+ * A name further away than a third of the length of the wanted one (at least 2 edits, 1.5 for three letters), or that shares no letter with it,
  * is no suggestion.
  */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
-  const limit = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 0.5);
+  const least = wanted.length <= LONGEST_SHORT_NAME ? 1.5 : 2;
+  const limit = Math.min(Math.max(least, Math.floor(wanted.length / 3)), wanted.length - 0.5);
   const scored: Array<{ name: string; distance: number }> = [];
   for (const name of new Set(names)) {
     if (Math.abs(name.length - wanted.length) > limit) continue;

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
+import { quoteText } from './quote-text.ts';
 import type { Region } from './regions.ts';
 import * as t from './tokens.ts';
 
@@ -14,6 +15,11 @@ const CLOSER_OF = new Map<TokenType, TokenType>([
   [t.LeftBracket, t.RightBracket],
 ]);
 const CLOSERS = new Set<TokenType>(CLOSER_OF.values());
+
+const CLOSER_TEXT: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' };
+/** Tokens looked at for the name of the block that a brace opens: the head of a function with some parameters. */
+const LONGEST_HEAD = 60;
+const NAMED = /^@{0,2}\w/u;
 
 const UNTERMINATED = new Set<TokenType>([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression]);
 
@@ -46,7 +52,8 @@ class Balancer {
   #indentation = 0;
   /** An opening brace whose closing one is indented otherwise: when one is missing, it is probably that of this block. */
   #suspect: t.DefinitionToken | undefined;
-  readonly #indentations = new Map<t.DefinitionToken, number>();
+  /** Of every opening bracket: the indentation of its line, and its place among the tokens. */
+  readonly #openings = new Map<t.DefinitionToken, { readonly indentation: number; readonly index: number }>();
   readonly #unclosedRegions: Region[] = [];
   /** How many brackets are open inside the part that is left out. */
   #tooDeep = 0;
@@ -60,27 +67,30 @@ class Balancer {
     for (const token of all) {
       if (!t.isTrivia(token.tokenType)) this.#take(token);
     }
-    this.#closeAll(this.#tokens.at(-1));
+    this.#closeDownTo(0);
     return { tokens: this.#tokens, diagnostics: this.#diagnostics, unclosedRegions: this.#unclosedRegions };
   }
 
   #take(token: t.DefinitionToken): void {
     if (token.onNewLine) this.#beginLine(token);
-    if (token.startsDeclaration === true) this.#closeAll(this.#tokens.at(-1));
+    if (token.startsDeclaration === true) {
+      this.#tooDeep = 0;
+      this.#closeDownTo(0, token);
+    }
     if (UNTERMINATED.has(token.tokenType)) this.#unterminated = token.startOffset;
     if (this.#tooDeep > 0) this.#skip(token);
     else if (CLOSER_OF.has(token.tokenType)) this.#opening(token);
     else if (CLOSERS.has(token.tokenType)) this.#closing(token);
     else this.#add(token);
     // A string without an end swallowed what closes the brackets of its line.
-    if (token.tokenType === t.UnterminatedString) this.#closeLine(token);
+    if (token.tokenType === t.UnterminatedString) this.#closeLine();
   }
 
-  #closeLine(last: t.DefinitionToken): void {
+  #closeLine(): void {
     const isOfLine = (opener: t.DefinitionToken): boolean =>
       opener.startOffset >= this.#lineStart && opener.tokenType !== t.LeftBrace;
     const first = this.#open.findIndex(isOfLine);
-    if (first >= 0) this.#closeDownTo(first, last);
+    if (first >= 0) this.#closeDownTo(first);
   }
 
   #beginLine(token: t.DefinitionToken): void {
@@ -102,7 +112,7 @@ class Balancer {
     if (this.#open.length < MAX_DEPTH) {
       this.#add(token);
       this.#open.push(token);
-      if (token.tokenType === t.LeftBrace) this.#indentations.set(token, this.#indentation);
+      this.#openings.set(token, { indentation: this.#indentation, index: this.#tokens.length - 1 });
       return;
     }
     this.#diagnostics.push(parseDiagnostic('parse/nesting-too-deep', this.#span(token), { limit: MAX_DEPTH }));
@@ -117,29 +127,48 @@ class Balancer {
       this.#diagnostics.push(parseDiagnostic('parse/unmatched-bracket', this.#span(token), { text }));
       return;
     }
-    this.#closeDownTo(index + 1, this.#tokens.at(-1));
+    this.#closeDownTo(index + 1, token);
     this.#watchIndentation(token);
     this.#pair(token);
   }
 
-  #closeAll(last: t.DefinitionToken | undefined): void {
-    this.#tooDeep = 0;
-    this.#closeDownTo(0, last);
-  }
-
-  /** Closes what nobody closed; one diagnostic for the innermost, since the others follow from the same mistake. */
-  #closeDownTo(depth: number, last: t.DefinitionToken | undefined): void {
+  /**
+   * Closes what nobody closed; one diagnostic for the innermost, since the others follow from the same mistake. `before`
+   * is where it shows that a closing bracket is missing.
+   */
+  #closeDownTo(depth: number, before?: t.DefinitionToken): void {
     const innermost = this.#open.at(-1);
     if (innermost === undefined || this.#open.length <= depth) return;
     // An unclosed string or expression swallowed the closing bracket, and has a diagnostic of its own.
     const swallowed = this.#unterminated > innermost.startOffset;
-    const text = innermost.image;
-    const isSuspect = text === '{' && this.#suspect !== undefined && this.#suspect.startOffset > innermost.startOffset;
-    const culprit = isSuspect && this.#suspect !== undefined ? this.#suspect : innermost;
-    if (!swallowed) this.#diagnostics.push(parseDiagnostic('parse/unclosed-bracket', this.#span(culprit), { text }));
+    if (!swallowed) this.#reportUnclosed(innermost, before);
+    const last = this.#tokens.at(-1);
     const at = last === undefined ? 0 : (last.endOffset ?? last.startOffset) + 1;
-    if (text !== '{' && !swallowed) this.#unclosedRegions.push({ start: innermost.startOffset, end: at });
+    if (innermost.image !== '{' && !swallowed) this.#unclosedRegions.push({ start: innermost.startOffset, end: at });
     while (this.#open.length > depth) this.#pair(virtualCloser(this.#open.at(-1), at));
+  }
+
+  #reportUnclosed(innermost: t.DefinitionToken, before: t.DefinitionToken | undefined): void {
+    const isSuspect = innermost.image === '{' && (this.#suspect?.startOffset ?? 0) > innermost.startOffset;
+    const culprit = isSuspect && this.#suspect !== undefined ? this.#suspect : innermost;
+    const closer = CLOSER_TEXT[culprit.image] ?? '';
+    const params = { text: culprit.image, owner: this.#ownerOf(culprit), closer };
+    const message = `a "${closer}" is missing before this`;
+    const related = before === undefined || isSuspect ? [] : [{ span: this.#span(before), message }];
+    this.#diagnostics.push(parseDiagnostic('parse/unclosed-bracket', this.#span(culprit), params, related));
+  }
+
+  /** What the bracket belongs to, as it is written: `class "Person"`, `"options"`; the empty text when that is not clear. */
+  #ownerOf(opener: t.DefinitionToken): string {
+    const index = this.#openings.get(opener)?.index ?? 0;
+    const before = this.#tokens[index - 1];
+    if (opener.onNewLine || before === undefined || !NAMED.test(before.image)) return '';
+    if (opener.image !== '{') return quoteText(before.image);
+    let first = index - 1;
+    while (first > 0 && index - first < LONGEST_HEAD && this.#tokens[first]?.onNewLine === false) first -= 1;
+    const [word, name] = [this.#tokens[first], this.#tokens[first + 1]];
+    const isHead = word !== undefined && name !== undefined && t.KEYWORD_TYPES.has(word.image) && name !== opener;
+    return isHead && NAMED.test(name.image) ? `${word.image} ${quoteText(name.image)}` : quoteText(before.image);
   }
 
   #pair(closer: t.DefinitionToken): void {
@@ -153,13 +182,13 @@ class Balancer {
     const opener = this.#open.at(-1);
     if (this.#open.length === 1) this.#suspectIsOver(closer);
     if (opener === undefined || !closer.onNewLine || this.#suspect !== undefined) return;
-    const expected = this.#indentations.get(opener);
+    const expected = this.#openings.get(opener)?.indentation;
     if (expected !== undefined && expected !== this.#indentation) this.#suspect = opener;
   }
 
   /** A block that closed as it should clears the blocks inside of it. */
   #suspectIsOver(closer: t.DefinitionToken): void {
-    if (closer.onNewLine && this.#indentation === this.#indentations.get(this.#open[0] ?? closer))
+    if (closer.onNewLine && this.#indentation === this.#openings.get(this.#open[0] ?? closer)?.indentation)
       this.#suspect = undefined;
   }
 

@@ -1,11 +1,16 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { didYouMean } from '../../base/suggestion.ts';
+import { adviceForDefinition } from './foreign-definitions.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
 import { quoteText } from './quote-text.ts';
 import * as t from './tokens.ts';
 import { FunctionGrammar } from './function-grammar.ts';
 
 const WORDS = ['class', 'enum', 'type', 'function', 'client', 'retry_policy', 'generator', 'test', 'template_string'];
+
+const DEFINITION_WORDS = new Set(WORDS);
+/** What follows the name of a definition. */
+const HEAD_ENDS = new Set([t.LeftBrace, t.LeftParenthesis, t.Less, t.Equals]);
 
 /** Whole files. One instance serves any number of files, one after the other. */
 export class DefinitionGrammar extends FunctionGrammar {
@@ -177,11 +182,21 @@ export class DefinitionGrammar extends FunctionGrammar {
     if (token.image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
     if (token.tokenType === t.Dynamic) this.#strayDynamic(span);
     else if (this.isWord(token)) {
-      const suggestion = didYouMean(token.image, WORDS);
+      const suggestion = adviceForDefinition(token.image) || didYouMean(token.image, WORDS);
       this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
+      // `export class A {`: the definition itself is fine.
+      if (this.nextOnSameLine() && DEFINITION_WORDS.has(this.peek().image)) return;
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
     else this.report('parse/unexpected-token', span, { expected: 'a definition', found: quoteText(token.image) });
-    this.skipDeclaration(token.depth);
+    this.skipUntil(token.depth, () => this.atDeclaration() || this.#atMistakenHead());
+  }
+
+  /** `Class A {`, `struct B {`, `functon F(`: what is meant as the head of a definition, at the beginning of a line. */
+  #atMistakenHead(): boolean {
+    const next = this.peek();
+    if (!next.onNewLine || !this.nextIs(t.Identifier) || !this.nextIs(t.Identifier, 2)) return false;
+    if (!HEAD_ENDS.has(this.peek(3).tokenType) && !DEFINITION_WORDS.has(this.peek(2).image)) return false;
+    return adviceForDefinition(next.image) !== '' || didYouMean(next.image, WORDS) !== '';
   }
 
   #strayDynamic(span: ReturnType<DefinitionGrammar['spanOf']>): void {

@@ -9,6 +9,7 @@ import type {
   TypeNode,
 } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
+import type { AttributedType } from './type-grammar.ts';
 
 interface Returns {
   readonly returns?: TypeNode;
@@ -64,16 +65,21 @@ export abstract class FunctionGrammar extends BlockGrammar {
       { GATE: () => colon || this.#typeFollows(), ALT: () => this.SUBRULE(this.type) },
       { ALT: () => undefined },
     ]);
-    this.ACTION(() => this.#checkParameter(name, colon, parsed !== undefined));
+    const swapped = this.ACTION(() => (colon ? undefined : this.#swapped(name, parsed?.type)));
+    this.ACTION(() =>
+      this.#checkParameter(name, { colon, typed: parsed !== undefined, swapped: swapped !== undefined }),
+    );
     this.OPTION2(() => {
       const equals = this.take(t.Equals);
       this.ACTION(() => this.#defaultValue(name, equals));
     });
+    if (swapped !== undefined) return swapped;
     return parsed === undefined ? { name, attributes: [] } : { name, ...parsed };
   });
 
-  protected readonly returnType = this.RULE('returnType', (name: NameNode | undefined): Returns =>
-    this.OR<Returns>({
+  protected readonly returnType = this.RULE('returnType', (name: NameNode | undefined): Returns => {
+    const arrowless = this.ACTION(() => this.#skipWrongArrow(name));
+    return this.OR<Returns>({
       IGNORE_AMBIGUITIES: true,
       DEF: [
         {
@@ -86,14 +92,14 @@ export abstract class FunctionGrammar extends BlockGrammar {
         {
           ALT: () => {
             this.CONSUME1(t.Arrow);
-            const { type, attributes } = this.SUBRULE(this.type);
-            return { returns: type, returnAttributes: attributes };
+            return returnsOf(this.SUBRULE1(this.type));
           },
         },
+        { GATE: () => arrowless === true, ALT: () => returnsOf(this.SUBRULE2(this.type)) },
         { ALT: () => this.#missingReturnType(name) },
       ],
-    }),
-  );
+    });
+  });
 
   protected readonly templateString = this.RULE('templateString', (): DeclarationNode | undefined => {
     const word = this.OR1([{ ALT: () => this.take(t.TemplateString) }, { ALT: () => this.take(t.StringTemplate) }]);
@@ -157,6 +163,20 @@ export abstract class FunctionGrammar extends BlockGrammar {
     return { returnAttributes: [] };
   }
 
+  /** Where a type follows without an arrow, or behind what other languages have in its place: goes to that type. */
+  #skipWrongArrow(name: NameNode | undefined): boolean {
+    const first = this.peek();
+    if (name === undefined || !this.nextOnSameLine() || this.nextIs(t.Arrow) || this.nextIs(t.LeftBrace)) return false;
+    let count = 0;
+    while (this.peek(count + 1).onNewLine === false && WRONG_ARROW.test(this.peek(count + 1).image)) count += 1;
+    if (!this.nextIs(t.Identifier, count + 1)) return false;
+    const last = this.peek(Math.max(1, count));
+    const span = { file: this.file, start: first.startOffset, end: last.startOffset + last.image.length };
+    this.report('parse/missing-arrow', span, { name: name.text });
+    for (let skipped = 0; skipped < count; skipped += 1) this.skipToken();
+    return true;
+  }
+
   #missingBody(name: NameNode | undefined): undefined {
     this.ACTION(() => {
       if (this.nextIs(t.UnterminatedRawString)) this.reportBroken(this.peek());
@@ -170,9 +190,21 @@ export abstract class FunctionGrammar extends BlockGrammar {
     return this.nextOnSameLine() && !this.nextIs(t.Comma) && !this.nextIs(t.Equals) && !this.nextIs(t.RightParenthesis);
   }
 
-  #checkParameter(name: NameNode, colon: boolean, typed: boolean): void {
+  /** `string text`, as other languages write it: the parameter that is meant. */
+  #swapped(name: NameNode, type: TypeNode | undefined): ParameterNode | undefined {
+    if (type?.kind !== 'name' || !PRIMITIVE.test(name.text) || PRIMITIVE.test(type.name)) return undefined;
+    const span = { ...name.span, end: type.span.end };
+    this.report('parse/parameter-order', span, { name: type.name, type: name.text });
+    const meant: TypeNode = { kind: 'name', name: name.text, attributes: [], span: name.span };
+    return { name: { text: type.name, span: type.span }, type: meant, attributes: [] };
+  }
+
+  #checkParameter(
+    name: NameNode,
+    { colon, typed, swapped }: { readonly colon: boolean; readonly typed: boolean; readonly swapped: boolean },
+  ): void {
     if (!typed) this.report('parse/missing-type', name.span, { name: name.text, what: 'parameter' });
-    else if (!colon) this.report('parse/missing-colon', name.span, { name: name.text });
+    else if (!colon && !swapped) this.report('parse/missing-colon', name.span, { name: name.text });
   }
 
   #defaultValue(name: NameNode, equals: t.DefinitionToken): void {
@@ -186,6 +218,13 @@ export abstract class FunctionGrammar extends BlockGrammar {
   }
 }
 
+function returnsOf({ type, attributes }: AttributedType): Returns {
+  return { returns: type, returnAttributes: attributes };
+}
+
+/** What stands before the return type in other languages. */
+const WRONG_ARROW = /^(?::|=|-|>|returns?)$/u;
 /** Of a function whose head has no parameter list at all. */
 const NO_PARAMETERS: readonly ParameterNode[] = [];
+const PRIMITIVE = /^(?:string|int|float|bool|image|audio|pdf|video)$/u;
 const MODEL_KEYS = ['client', 'prompt'];

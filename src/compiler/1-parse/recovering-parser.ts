@@ -91,21 +91,21 @@ export abstract class RecoveringParser extends EmbeddedActionsParser {
 
   /** Skips to the next line on which a member of a block at that depth can begin, or to the end of the block. */
   protected skipEntry(depth: number): void {
-    this.#skipUntil(depth, () => this.peek().onNewLine && this.#startsEntry());
+    this.skipUntil(depth, () => this.peek().onNewLine && this.#startsEntry());
   }
 
   /** Skips to where the next definition at that depth begins, or to the end of the block. */
   protected skipDeclaration(depth: number): void {
-    this.#skipUntil(depth, () => this.atDeclaration());
+    this.skipUntil(depth, () => this.atDeclaration());
   }
 
   /** Skips up to the next token of a type, but not beyond the definition. */
   protected skipTo(type: TokenType): void {
-    this.#skipUntil(this.peek(0).depth, () => this.nextIs(type) || this.atDeclaration());
+    this.skipUntil(this.peek(0).depth, () => this.nextIs(type) || this.atDeclaration());
   }
 
   /** Skips until `stop` holds outside of inner brackets, or until the brackets around that depth close. */
-  #skipUntil(depth: number, stop: () => boolean): void {
+  protected skipUntil(depth: number, stop: () => boolean): void {
     for (let next = this.peek(); !this.atEnd && next.depth >= depth; next = this.peek()) {
       if (next.depth === depth && stop()) return;
       this.SKIP_TOKEN();

@@ -26,6 +26,7 @@ const WHITE_SPACE = /[\s\uFEFF]+/y;
 const NAME = /[\p{L}_](?:[\p{L}\p{N}_]|-(?!>))*/uy;
 const ATTRIBUTE = /@@?[\p{L}_][\p{L}\p{N}_.-]*/uy;
 const NUMBER = /-?\d[\w.]*/y;
+const EQUALS = /=+>?/y;
 /** The head of a definition at the beginning of a line, to recover when a bracket above was never closed. */
 const DECLARATION_HEAD =
   /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
@@ -189,6 +190,9 @@ class Tokenizer {
       frame.next = 'key';
       return this.#push(t.Comma, 1);
     }
+    // No value begins with "=": who writes it means an assignment.
+    const equals = frame.next === 'value' ? this.#match(EQUALS) : undefined;
+    if (equals !== undefined) return this.#push(t.Equals, equals.length);
     if (frame.next === 'value' && this.#text[this.#at] !== ':') {
       frame.next = 'separator';
       return this.#value();

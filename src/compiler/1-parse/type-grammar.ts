@@ -1,3 +1,6 @@
+import { tokenMatcher } from './chevrotain.ts';
+import { equivalentOfGeneric } from './foreign-types.ts';
+import { quoteText } from './quote-text.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 import { ValueGrammar } from './value-grammar.ts';
@@ -10,6 +13,9 @@ export interface AttributedType {
 
 /** Lists of lists, and maps of maps: as many as brackets may be nested. */
 const MAX_NESTING = 64;
+
+/** Tokens of the arguments of a generic type of another language that are looked at to say what is meant. */
+const LONGEST_ARGUMENTS = 20;
 
 /** Types. */
 export abstract class TypeGrammar extends ValueGrammar {
@@ -180,26 +186,47 @@ export abstract class TypeGrammar extends ValueGrammar {
   /** `<T>`, or `[T]` as some languages write it. */
   #parametersFollow(): boolean {
     if (!this.nextOnSameLine()) return false;
-    return this.nextIs(t.Less) || (this.nextIs(t.LeftBracket) && this.nextIs(t.Identifier, 2));
+    return this.nextIs(t.Less) || (this.nextIs(t.LeftBracket) && !this.nextIs(t.RightBracket, 2));
   }
 
   #generic(name: t.DefinitionToken): TypeNode {
-    if (this.nextIs(t.LeftBracket)) {
-      this.skipToken();
-      this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
-      return this.node({ kind: 'broken' }, name);
+    if (this.nextIs(t.LeftBracket) && this.nextIs(t.Number, 2)) return this.#sizedList(name);
+    const isTooDeep = name.tokenType === t.MapWord && this.nextIs(t.Less);
+    const equivalent = equivalentOfGeneric(name.image, this.#argumentTexts());
+    if (this.nextIs(t.LeftBracket)) this.skipToken();
+    else {
+      while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
+      if (this.nextIs(t.Greater)) this.skipToken();
     }
-    while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
-    if (this.nextIs(t.Greater)) this.skipToken();
-    const tooDeep = name.tokenType === t.MapWord;
-    if (tooDeep) this.report('parse/nesting-too-deep', this.spanOf(name), { limit: MAX_NESTING });
-    else this.report('parse/generic-type', this.spanFrom(name), { name: name.image });
+    if (isTooDeep) this.report('parse/nesting-too-deep', this.spanOf(name), { limit: MAX_NESTING });
+    else this.report('parse/generic-type', this.spanFrom(name), { name: name.image, equivalent });
+    return this.node({ kind: 'broken' }, name);
+  }
+
+  /** The arguments between the brackets ahead; none when they are more than names and literals. */
+  #argumentTexts(): readonly string[] {
+    const texts: string[] = [];
+    for (let ahead = 2; ahead < LONGEST_ARGUMENTS; ahead += 2) {
+      const [argument, after] = [this.peek(ahead), this.peek(ahead + 1)];
+      if (argument.tokenType !== t.QuotedString && !tokenMatcher(argument, t.Identifier)) return [];
+      texts.push(argument.image);
+      if (after.tokenType === t.Greater || after.tokenType === t.RightBracket) return texts;
+      if (after.tokenType !== t.Comma) return [];
+    }
+    return [];
+  }
+
+  #sizedList(name: t.DefinitionToken): TypeNode {
+    const size = this.peek(2);
+    const advice = `A list has no size: write \`${name.image}[]\`.`;
+    this.report('parse/unexpected-token', this.spanOf(size), { expected: '"]"', found: quoteText(size.image), advice });
+    this.skipToken();
     return this.node({ kind: 'broken' }, name);
   }
 
   #reportBrokenType(token: t.DefinitionToken): void {
     if (token.tokenType === t.LeftBrace) this.#reportInlineObject(token);
-    else if (token.image === "'") this.#reportSingleQuotes(token);
+    else if (FOREIGN_QUOTE.test(token.image)) this.#reportForeignQuotes(token);
     else if (token.tokenType === t.Stray) {
       this.report('parse/invalid-character', this.spanOf(token), { text: token.image });
     } else this.reportBroken(token);
@@ -211,12 +238,15 @@ export abstract class TypeGrammar extends ValueGrammar {
     this.skipToken();
   }
 
-  #reportSingleQuotes(open: t.DefinitionToken): void {
-    while (this.nextOnSameLine() && this.peek().image !== "'") this.skipToken();
+  #reportForeignQuotes(open: t.DefinitionToken): void {
+    while (this.nextOnSameLine() && !FOREIGN_QUOTE.test(this.peek().image)) this.skipToken();
     if (this.nextOnSameLine()) this.skipToken();
-    this.report('parse/single-quotes', this.spanFrom(open), {});
+    this.report(open.image === "'" ? 'parse/single-quotes' : 'parse/curly-quotes', this.spanFrom(open), {});
   }
 }
+
+/** A quote that makes no string here. */
+const FOREIGN_QUOTE = /^['\u2018-\u201F]$/u;
 
 function withAttributes(type: TypeNode, attributes: readonly AttributeNode[]): TypeNode {
   return attributes.length === 0 ? type : { ...type, attributes: [...type.attributes, ...attributes] };

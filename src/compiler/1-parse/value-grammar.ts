@@ -6,8 +6,8 @@ import * as t from './tokens.ts';
 
 /** Values, maps and attributes. */
 export abstract class ValueGrammar extends RecoveringParser {
-  /** The arguments of a constraint are being read. */
-  #constraint = false;
+  /** Which arguments are being read, if any. */
+  #argumentsOf: 'constraint' | 'attribute' | undefined;
 
   protected readonly value = this.RULE('value', (): ValueNode =>
     this.OR<ValueNode>({
@@ -59,8 +59,12 @@ export abstract class ValueGrammar extends RecoveringParser {
 
   protected readonly entry = this.RULE('entry', (): EntryNode => {
     const key = this.OR([{ ALT: () => this.take(t.Identifier) }, { ALT: () => this.take(t.QuotedString) }]);
-    this.OPTION1(() => this.CONSUME(t.Colon));
     const name = this.ACTION(() => this.#keyOf(key));
+    this.OPTION1(() => this.CONSUME(t.Colon));
+    this.OPTION2(() => {
+      const equals = this.take(t.Equals);
+      this.ACTION(() => this.report('parse/equals-in-entry', this.spanOf(equals), { name: name.text }));
+    });
     const value = this.OR1([
       { GATE: () => this.#valueFollows(), ALT: () => this.SUBRULE(this.value) },
       { ALT: () => this.#missingValue(name) },
@@ -80,7 +84,7 @@ export abstract class ValueGrammar extends RecoveringParser {
   protected readonly attribute = this.RULE('attribute', (): AttributeNode => {
     const at = this.take(t.Attribute);
     const args: ValueNode[] = [];
-    this.#constraint = /^@+(?:check|assert)$/u.test(at.image);
+    this.#argumentsOf = /^@+(?:check|assert)$/u.test(at.image) ? 'constraint' : 'attribute';
     this.OPTION({
       GATE: () => !this.peek().onNewLine,
       DEF: () => {
@@ -93,7 +97,7 @@ export abstract class ValueGrammar extends RecoveringParser {
         if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });
-    this.#constraint = false;
+    this.#argumentsOf = undefined;
     const name = at.image.replace(/^@+/, '');
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
@@ -168,7 +172,8 @@ export abstract class ValueGrammar extends RecoveringParser {
     else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
     else if (token.tokenType !== t.TooDeep) {
       const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
-      this.report('parse/unexpected-token', span, { expected: place, found: quoteText(image) });
+      const advice = strayAdvice(token, expected);
+      this.report('parse/unexpected-token', span, { expected: place, found: quoteText(image), advice });
     }
     this.skipEntry(token.depth);
   }
@@ -185,10 +190,14 @@ export abstract class ValueGrammar extends RecoveringParser {
     const text = /[#@{([<>';]/.exec(image)?.[0];
     const second = SECOND_KEY.exec(image)?.[1];
     if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
+    else if (CURLY_QUOTE.test(image)) this.report('parse/curly-quotes', span, {});
     else if (text === '#') this.report('parse/unsupported-comment', span, { text });
     else if (second !== undefined) this.report('parse/same-line', span, { text: `"${second}"` });
     else if (text !== undefined) {
-      this.report('parse/unquoted-value', span, { text, expression: this.#constraint && /[{<>]/u.test(text) });
+      this.report('parse/unquoted-value', span, {
+        text,
+        expression: this.#argumentsOf === 'constraint' && /[{<>]/u.test(text),
+      });
     } else this.report('parse/invalid-number', span, { text: image });
   }
 
@@ -197,8 +206,12 @@ export abstract class ValueGrammar extends RecoveringParser {
     return { kind: 'string', value, quoted: true, span: this.spanOf(token) };
   }
 
+  /** In an attribute a text in curly quotes is only odd; as the value of a key it is another model, file or address. */
   #unquoted(token: t.DefinitionToken): ValueNode {
-    return { ...parseScalar(token.image), span: this.spanOf(token) };
+    const span = this.spanOf(token);
+    if (this.#argumentsOf !== undefined || !CURLY_QUOTE.test(token.image)) return { ...parseScalar(token.image), span };
+    this.report('parse/curly-quotes', span, {});
+    return { kind: 'broken', span };
   }
 
   #keyOf(token: t.DefinitionToken): { text: string; span: ReturnType<RecoveringParser['spanOf']> } {
@@ -245,6 +258,17 @@ export abstract class ValueGrammar extends RecoveringParser {
   }
 }
 
+/** What is meant by a token where a member of a block is expected. */
+function strayAdvice(token: t.DefinitionToken, expected: string): string {
+  if (token.image === '=' && expected === 'a field')
+    return 'Fields have no default values: a type that ends in "?" is optional.';
+  if (expected !== 'an enum value') return '';
+  if (token.tokenType === t.QuotedString)
+    return 'Values are names without quotes; `@alias("…")` gives one another text.';
+  if (token.tokenType === t.Pipe) return 'Write one value per line.';
+  return 'A value is a name alone; `@alias("…")` is what the model sees in its place.';
+}
+
 function isHashComment(token: t.DefinitionToken): boolean {
   return token.tokenType === t.Stray && token.image.startsWith('#');
 }
@@ -252,5 +276,7 @@ function isHashComment(token: t.DefinitionToken): boolean {
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** A function or client at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
 const SWALLOWED = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
+/** What word processors make of the quotes of a string or raw string. */
+const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
 /** A second key with its block or list, behind a value without quotes. */
 const SECOND_KEY = /\s(\w+\s+[{[])/;

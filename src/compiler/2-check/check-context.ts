@@ -7,7 +7,7 @@ import { AliasGraph } from './alias-graph.ts';
 import { Scope } from './scope.ts';
 import { TemplateReader } from './template-reader.ts';
 import { type AttributeSite, attributeSites } from './walk-attributes.ts';
-import { typesAt, typeSites } from './walk-types.ts';
+import { type TypeSite, typesAt, typeSites } from './walk-types.ts';
 
 /**
  * Comparisons of names that are spent on suggestions. Thousands of unknown names among thousands of known ones would
@@ -19,7 +19,9 @@ const SUGGESTION_BUDGET = 200_000;
 export class CheckContext {
   readonly scope: Scope;
   readonly aliases: AliasGraph;
-  /** Every type that the definitions write, and every type inside of it (types of tests are not among them). */
+  /** Every place where definitions write a type (types of tests are not among them). */
+  readonly typeSites: readonly TypeSite[];
+  /** Every type that the definitions write, and every type inside of it. */
   readonly types: readonly TypeNode[];
   /** Every place that has attributes. */
   readonly attributeSites: readonly AttributeSite[];
@@ -31,9 +33,9 @@ export class CheckContext {
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
     this.scope = new Scope(documents);
     this.aliases = new AliasGraph(this.scope);
-    const sites = typeSites(this.scope);
-    this.types = typesAt(sites);
-    this.attributeSites = attributeSites(this.scope, sites);
+    this.typeSites = typeSites(this.scope);
+    this.types = typesAt(this.typeSites);
+    this.attributeSites = attributeSites(this.scope, this.typeSites);
     this.templates = new TemplateReader();
     this.options = options;
   }

@@ -20,6 +20,7 @@ import { mediaOutput } from './rules/media-output.ts';
 import { noTuples } from './rules/no-tuples.ts';
 import { parameterChecks } from './rules/parameter-checks.ts';
 import { parameterNames } from './rules/parameter-names.ts';
+import { repeatedLabels } from './rules/repeated-labels.ts';
 import { reservedNames } from './rules/reserved-names.ts';
 import { retryPolicies } from './rules/retry-policies.ts';
 import { skippedFields } from './rules/skipped-fields.ts';
@@ -55,6 +56,7 @@ export const RULES: readonly Rule[] = [
   knownAttributes,
   attributeArguments,
   constraintForm,
+  repeatedLabels,
   parameterChecks,
   aliasCollisions,
   skippedFields,

@@ -36,6 +36,10 @@ const NAMES_AND_TYPES = {
     (p) => `Two checks have the label "${p.name}".`,
     () => 'Results are listed by label, so each check of a value needs its own.',
   ),
+  'check/repeated-label': warning<Named>(
+    (p) => `The type has a check with the label "${p.name}" already.`,
+    () => 'Results are listed by label: give this check another one, or one of the two results is lost.',
+  ),
   'check/lowercase-name': error<Named & { readonly what: string; readonly better: string }>(
     (p) => `The name of ${p.what} begins with a capital letter, "${p.name}" does not.`,
     (p) => `Call it "${p.better}".`,
@@ -124,6 +128,10 @@ const ATTRIBUTES = {
     (p) => `"${p.name}" does not read environment variables; it is ignored.`,
     () => 'Write the text itself.',
   ),
+  'check/curly-quotes': warning(
+    () => 'Curly quotes do not make a string: they are part of this text.',
+    () => 'Use straight double quotes, `"…"`.',
+  ),
   'check/constraint-label': error(
     () => '"@check" has no label.',
     () => 'Write `@check(label, {{ … }})`: results are listed by label.',
@@ -174,7 +182,7 @@ const BLOCKS = {
   ),
   'check/unknown-client': error<Suggested>(
     (p) => `There is no client "${p.name}".`,
-    (p) => p.suggestion || 'Declare it, or name a model directly: "openai/gpt-4o-mini".',
+    (p) => p.suggestion || 'Declare it, or name a model together with its provider, as in "openai/gpt-4o-mini".',
   ),
   'check/client-from-env': error(
     () => 'The client of a function cannot come from the environment.',
@@ -221,8 +229,8 @@ const BLOCKS = {
     (p) => `The default role "${p.name}" is not among the allowed roles (${p.allowed}).`,
   ),
   'check/env-in-quotes': warning<Named>(
-    (p) => `"${p.name}" in quotes is plain text, not an environment variable.`,
-    (p) => `Write ${p.name.replace(/[${}]/g, '')} without quotes.`,
+    (p) => `"${p.name}" is plain text, not an environment variable.`,
+    (p) => `Write \`env.${p.name.replace(/^.*\.|[${}]/g, '')}\`, without quotes.`,
   ),
   'check/key-in-file': warning(
     () => 'This looks like a secret key, written into a file.',

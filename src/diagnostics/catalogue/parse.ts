@@ -19,9 +19,9 @@ const ENTRIES = {
     (p) => `Expected ${p.expected}, found ${p.found}.`,
     (p) => p.advice ?? '',
   ),
-  'parse/unclosed-bracket': error<Text>(
-    (p) => `This "${p.text}" is never closed.`,
-    () => 'Add the closing bracket where the block or list ends.',
+  'parse/unclosed-bracket': error<Text & { readonly owner: string; readonly closer: string }>(
+    (p) => (p.owner === '' ? `This "${p.text}" is never closed.` : `The "${p.text}" of ${p.owner} is never closed.`),
+    (p) => `Add "${p.closer}" where it ends.`,
   ),
   'parse/unmatched-bracket': error<Text>(
     (p) => `This "${p.text}" closes nothing.`,
@@ -91,6 +91,10 @@ const ENTRIES = {
     () => 'Single quotes do not make a string.',
     () => 'Use double quotes.',
   ),
+  'parse/curly-quotes': error(
+    () => 'Curly quotes do not make a string.',
+    () => 'Use straight double quotes, `"…"` or `#"…"#`.',
+  ),
   'parse/triple-quotes': error(
     () => 'Three quotes do not begin a string.',
     () => 'Write a text of several lines as #"…"#.',
@@ -102,6 +106,10 @@ const ENTRIES = {
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" does not say what it returns.`,
     () => 'Write `-> Type` between the parameters and the block.',
+  ),
+  'parse/missing-arrow': error<Named>(
+    (p) => `Before the return type of the function "${p.name}" stands no arrow.`,
+    () => 'Write `-> Type` behind the parameters.',
   ),
   'parse/missing-block': error<Named & { readonly what: string }>(
     (p) => `The ${p.what} "${p.name}" has no block.`,
@@ -127,9 +135,12 @@ const ENTRIES = {
     (p) => `"${p.text}" cannot be a type: literal types are strings, whole numbers, true and false.`,
     () => 'Use `float`.',
   ),
-  'parse/generic-type': error<Named>(
+  'parse/generic-type': error<Named & { readonly equivalent: string | undefined }>(
     (p) => `"${p.name}" takes no type parameters.`,
-    () => 'Only `map<K, V>` does. A list of T is `T[]`, an optional T is `T?`.',
+    (p) =>
+      p.equivalent === undefined
+        ? 'Only `map<K, V>` does. A list of T is `T[]`, an optional T is `T?`.'
+        : `Write \`${p.equivalent}\`.`,
   ),
   'parse/list-type': error(
     () => 'A list type is written with its brackets after the item type.',
@@ -143,6 +154,10 @@ const ENTRIES = {
     (p) => `"${p.name}" has no value.`,
     (p) => `Write \`${p.name} value\` on one line, or remove the key.`,
   ),
+  'parse/equals-in-entry': error<Named>(
+    (p) => `Between "${p.name}" and its value stands no "=".`,
+    (p) => `Write \`${p.name} value\`.`,
+  ),
   'parse/same-line': error<Text>(
     (p) => `${p.text} follows on the same line.`,
     () => 'Begin a new line, or put a comma in between.',
@@ -150,6 +165,10 @@ const ENTRIES = {
   'parse/default-value': error<Named>(
     (p) => `The parameter "${p.name}" has a default value; parameters have none.`,
     () => 'Make the type optional (`T?`) and choose the default in the prompt: `{{ x or "…" }}`.',
+  ),
+  'parse/parameter-order': error<Named & { readonly type: string }>(
+    (p) => `The name of the parameter "${p.name}" stands behind its type.`,
+    (p) => `Write \`${p.name}: ${p.type}\`.`,
   ),
   'parse/missing-comma': error(
     () => 'Between two parameters a comma is missing.',

@@ -133,13 +133,13 @@ export function enumComparedWithAlias(span: Span, realName: string, alias: strin
   return warning('enum-alias', span, message, `Compare with "${realName}".`);
 }
 
-export function unusedParameter(span: Span, name: string): Diagnostic {
-  return warning(
-    'unused-parameter',
-    span,
-    `The parameter "${name}" is never used.`,
-    'Use it in the prompt or remove it.',
-  );
+/** `mistaken`: how the text of the prompt names it, as other languages would. */
+export function unusedParameter(span: Span, name: string, mistaken: string | undefined): Diagnostic {
+  const help =
+    mistaken === undefined
+      ? 'Use it in the prompt or remove it.'
+      : `In the prompt "${mistaken}" is plain text: write "{{ ${name} }}".`;
+  return warning('unused-parameter', span, `The parameter "${name}" is never used.`, help);
 }
 
 export function missingOutputFormat(span: Span): Diagnostic {

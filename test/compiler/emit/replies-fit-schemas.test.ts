@@ -1,13 +1,9 @@
-import { Ajv } from 'ajv';
 import type { ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject } from '../../../src/base/json.ts';
-import type { JsonObject } from '../../../src/base/json.ts';
 import { createReplyParser } from '../../../src/runtime/parsing/create-reply-parser.ts';
 import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
-import type { Program } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {
   alias,
@@ -31,6 +27,7 @@ import {
   string,
   union,
 } from '../../support/definitions.ts';
+import { publishedSchemas } from '../../support/published-schemas.ts';
 
 // The document says what comes out of the parser: whatever the type and the reply, results and partials fit their
 // schemas.
@@ -84,26 +81,6 @@ const replies = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** The schemas of a document as JSON Schema: `nullable` is the only thing that JSON Schema lacks. */
-function jsonSchema(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(jsonSchema);
-  if (!isJsonObject(value)) return value;
-  const { nullable, format: _format, ...rest } = value;
-  const schema = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, jsonSchema(member)]));
-  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
-}
-
-function validators(program: Program) {
-  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
-  const document = jsonSchema(program.openapi) as JsonObject;
-  ajv.addSchema({ ...document, $id: 'doc' });
-  const events = 'doc#/components/schemas/DoStreamEvent';
-  return {
-    result: ajv.compile({ $ref: 'doc#/paths/~1call~1Do/post/responses/200/content/application~1json/schema' }),
-    partial: ajv.compile({ $ref: `${events}/anyOf/0/properties/partial_result` }),
-  };
-}
-
 /** The JSON texts that a parser makes of a reply in pieces of three characters: partials, then the result. */
 function textsOf(parser: ReplyParser, reply: string): { readonly partials: string[]; readonly results: string[] } {
   const partials: string[] = [];
@@ -135,7 +112,7 @@ test('results and partials fit the schemas that the document gives for them', ()
         aliases: [alias('Json', union(string, list(aliasRef('Json'))))],
         functions: [functionType('Do', {}, returns)],
       });
-      const { result, partial } = validators(program);
+      const { result, partial } = publishedSchemas(program);
       const parser = createReplyParser(returns, indexDefinitions(program));
       for (const value of values) {
         const { partials, results } = textsOf(parser, JSON.stringify(value));
@@ -164,7 +141,7 @@ test('partials with state fit their schemas from the first piece to the last', (
     classes: [classType('Stated', ofStated)],
     functions: [functionType('Do', {}, classRef('Stated'))],
   });
-  const { result, partial } = validators(program);
+  const { result, partial } = publishedSchemas(program);
   const parser = createReplyParser(classRef('Stated'), indexDefinitions(program));
   const { partials, results } = textsOf(parser, '{"text": "some text", "n": 12, "tags": ["a", "b"]}');
   expect(partials.length).toBeGreaterThan(5);

@@ -28,6 +28,9 @@ function checkText({ report }: CheckContext, node: AttributeNode): void {
   if (text === undefined || node.arguments.length !== 1) {
     report('check/attribute-arguments', node.span, { name: written(node), expected: 'one text' });
   } else if (node.name === 'alias' && text.trim() === '') report('check/empty-alias', node.span, {});
+  else if (value?.kind === 'string' && !value.quoted && /^[\u2018-\u201F]/u.test(text)) {
+    report('check/curly-quotes', value.span, {});
+  }
 }
 
 function written(node: AttributeNode): string {

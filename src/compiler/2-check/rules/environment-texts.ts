@@ -2,7 +2,7 @@ import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-const QUOTED_VARIABLE = /^(?:\$\{?env\.\w+\}?|env\.[A-Z]\w*|\$\{\w+\})$/;
+const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[A-Z]\w*)$/;
 /** Beginnings of keys that providers hand out. */
 const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
 

@@ -34,6 +34,27 @@ const PLACES: Readonly<Record<AttributePlace, string>> = {
 };
 const BLOCKS: ReadonlySet<AttributePlace> = new Set(['class', 'enum', 'test']);
 
+/** Attributes that people expect, and what does that here. */
+const FOREIGN: ReadonlyMap<string, string> = new Map([
+  ['optional', 'A field is optional when its type ends in "?".'],
+  ['nullable', 'A field can be null when its type ends in "?".'],
+  ['required', 'Every field is required whose type does not end in "?".'],
+  ['default', 'Fields have no default values: a type that ends in "?" is optional.'],
+  ['name', 'Write `@alias("…")`.'],
+  ['rename', 'Write `@alias("…")`.'],
+  ['desc', 'Write `@description("…")`.'],
+  ['doc', 'Write `@description("…")`.'],
+  ['comment', 'Write `@description("…")`.'],
+  ['ignore', 'Write `@skip`.'],
+  ['exclude', 'Write `@skip`.'],
+  ['min', 'Write `@assert({{ this >= 0 }})`.'],
+  ['max', 'Write `@assert({{ this <= 0 }})`.'],
+  ['regex', 'Write `@assert({{ this|regex_match("…") }})`.'],
+  ['pattern', 'Write `@assert({{ this|regex_match("…") }})`.'],
+  ['validate', 'Write `@assert({{ … }})`.'],
+  ['stream', 'There are `@stream.done`, `@stream.not_null` and `@stream.with_state`.'],
+]);
+
 /** There is a fixed set of attributes, and each has its places: a misspelt one would silently do nothing. */
 export const knownAttributes: Rule = (context) => {
   for (const { place, attributes } of context.attributeSites) {
@@ -46,10 +67,8 @@ function checkAttribute({ report }: CheckContext, node: AttributeNode, place: At
   const name = `${node.block ? '@@' : '@'}${node.name}`;
   const effects = Object.hasOwn(EFFECTS, node.name) ? EFFECTS[node.name] : undefined;
   if (effects === undefined) {
-    const suggestion = didYouMean(
-      name,
-      Object.keys(EFFECTS).map((known) => at + known),
-    );
+    const known = Object.keys(EFFECTS).map((each) => at + each);
+    const suggestion = FOREIGN.get(node.name.toLowerCase()) ?? didYouMean(name, known);
     report('check/unknown-attribute', node.span, { name, suggestion });
     return;
   }

@@ -18,6 +18,11 @@ const KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>
   ],
   test: ['functions', 'args', 'type_builder'],
 };
+/** Where other keys belong, most likely. */
+const ADVICE: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
+  function: 'It has a client and a prompt; settings of the model belong to the `options` of a client.',
+  client: 'It has provider, retry_policy and options; settings of the model belong into `options { … }`.',
+};
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
 /** Every block has a fixed set of keys: a misspelt one would silently do nothing. */
@@ -32,8 +37,7 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const nearest = didYouMean(key.text, keys);
-      const suggestion = nearest === '' ? `It has: ${keys.join(', ')}.` : nearest;
+      const suggestion = didYouMean(key.text, keys) || ADVICE[node.kind] || `It has: ${keys.join(', ')}.`;
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../../base/suggestion.ts';
-import type { EntryNode, RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
+import type { RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { COUNT, NUMBER, oneOf, SETTINGS, type ValueShape } from '../value-shapes.ts';
@@ -13,6 +13,7 @@ const STRATEGY_SHAPES: Readonly<Record<string, ValueShape>> = {
   multiplier: NUMBER,
   max_delay_ms: COUNT,
 };
+const KEYS = new Set(['max_retries', 'strategy', 'statuses', 'options']);
 const STATUSES: ValueShape = {
   expected: 'a list of statuses from 400 to 599',
   fits: (value) => value.kind === 'list' && value.items.every(isStatus),
@@ -35,7 +36,8 @@ export const retryPolicies: Rule = (context) => {
 
 function checkCount(context: CheckContext, node: RetryPolicyNode): void {
   const value = valueOf(node.entries, 'max_retries');
-  if (node.broken !== true && !node.entries.some((entry) => isNearly(entry, 'max_retries'))) {
+  // An unknown key has its own diagnostic, and is probably this one.
+  if (node.broken !== true && value === undefined && !node.entries.some(({ key }) => !KEYS.has(key.text))) {
     const owner = `retry policy "${node.name.text}"`;
     context.report('check/missing-key', node.name.span, { name: 'max_retries', owner, example: 'max_retries 3' });
   }
@@ -43,11 +45,6 @@ function checkCount(context: CheckContext, node: RetryPolicyNode): void {
   if (value?.kind === 'number' && value.value > MANY && COUNT.fits(value)) {
     context.report('check/many-retries', value.span, { count: value.value });
   }
-}
-
-/** A misspelt key has its own diagnostic. */
-function isNearly(entry: EntryNode, key: string): boolean {
-  return didYouMean(entry.key.text, [key]) !== '';
 }
 
 function checkStrategy(context: CheckContext, strategy: ValueNode | undefined): void {

@@ -51,7 +51,20 @@ function unusedParameters(template: Template, scope: TemplateScope): readonly Di
   const passedOn = namesReadByTemplateStrings(read, scope);
   return scope.parameters
     .filter(({ name }) => !read.has(name) && !passedOn.has(name))
-    .map(({ name }) => unusedParameter(scope.parameterSpans?.get(name) ?? scope.declaration, name));
+    .map(({ name }) => {
+      const span = scope.parameterSpans?.get(name) ?? scope.declaration;
+      return unusedParameter(span, name, mistakenUse(template, name));
+    });
+}
+
+/** `{name}`, `${name}` or `$name` in the text, as other languages put a value into a text. */
+function mistakenUse(template: Template, name: string): string | undefined {
+  const pattern = new RegExp(`\\$?\\{ ?${name} ?\\}|\\$${name}\\b`, 'u');
+  for (const statement of template.body) {
+    const found = statement.kind === 'text' ? pattern.exec(statement.text) : null;
+    if (found !== null) return found[0];
+  }
+  return undefined;
 }
 
 /** A template_string sees the arguments of the function that uses it. */

@@ -18,6 +18,8 @@ export function outputFormatRule(template: Template, scope: TemplateScope): read
 
 function isStructured(type: Type): boolean {
   if (type.kind === 'union') return type.members.some(isStructured);
+  // A type that could not be resolved has no name; it may be anything.
+  if (type.kind === 'alias' && type.name === '') return false;
   return ['class', 'enum', 'list', 'map', 'alias'].includes(type.kind);
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anthropicFormat } from '../../../src/runtime/clients/formats/anthropic-format.ts';
+import { bedrockFormat } from '../../../src/runtime/clients/formats/bedrock-format.ts';
 import { openAiChatFormat } from '../../../src/runtime/clients/formats/openai-chat-format.ts';
 import type { ReplyFormat } from '../../../src/runtime/clients/formats/reply-format.ts';
 import { SseReader } from '../../../src/runtime/clients/http/sse-reader.ts';
@@ -40,6 +41,23 @@ test.each<[string, ReplyFormat, (piece: string) => string]>([
       expect(read(format, events)).toBe(pieces.join(''));
       expect(read(format, [events.join('')])).toBe(pieces.join(''));
       expect(read(format, [events.slice(0, 2).join(''), events.slice(2).join('')])).toBe(pieces.join(''));
+    }),
+  );
+});
+
+test('aws-bedrock: pieces with padding that differs are read as they were written', () => {
+  const padded = fc.tuple(fc.string(), fc.stringMatching(/^[a-zA-Z0-9]{0,36}$/u));
+  fc.assert(
+    fc.property(fc.array(padded), (pieces) => {
+      const reply = bedrockFormat.openStream();
+      let whole = '';
+      for (const [text, p] of pieces) {
+        const event = JSON.stringify({ contentBlockDelta: { contentBlockIndex: 0, delta: { text }, p } });
+        reply.event(event, 0, event.length);
+        whole += reply.takeText();
+      }
+      expect(reply.fault).toBeUndefined();
+      expect(whole).toBe(pieces.map(([text]) => text).join(''));
     }),
   );
 });

@@ -8,6 +8,8 @@ import { TextHole } from './text-hole.ts';
 /** A JSON object that an event holds. */
 export type EventObject = Readonly<Record<string, unknown>>;
 
+type Details = Omit<ModelReply, 'text'>;
+
 /**
  * A streamed reply whose events are JSON objects: what all formats share. Events that differ only in their piece of
  * text are read without being parsed.
@@ -17,10 +19,14 @@ export abstract class JsonEventStream implements StreamedReply {
   #text = '';
   fault: HttpFault | undefined;
   done = false;
-  details: Omit<ModelReply, 'text'> = {};
+  readonly #details: { -readonly [Key in keyof Details]: Details[Key] } = {};
+
+  get details(): Details {
+    return this.#details;
+  }
 
   get complete(): boolean {
-    return this.done || this.details.finishReason !== undefined;
+    return this.done || this.#details.finishReason !== undefined;
   }
 
   takeText(): string {
@@ -43,9 +49,11 @@ export abstract class JsonEventStream implements StreamedReply {
   protected abstract plainText(event: EventObject): string | undefined;
 
   /** Adds to what is known besides the text; what is undefined changes nothing. */
-  protected learnDetails(details: { readonly [Key in keyof ModelReply]?: ModelReply[Key] | undefined }): void {
-    const known = Object.entries(details).filter(([, value]) => value !== undefined);
-    if (known.length > 0) this.details = { ...this.details, ...Object.fromEntries(known) };
+  protected learnDetails(learned: { readonly [Key in keyof Details]?: Details[Key] | undefined }): void {
+    const { finishReason, inputTokens, outputTokens } = learned;
+    if (finishReason !== undefined) this.#details.finishReason = finishReason;
+    if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
+    if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;
   }
 
   #parse(data: string): void {

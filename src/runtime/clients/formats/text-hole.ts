@@ -19,8 +19,11 @@ export class TextHole {
   readonly #textOf: (event: unknown) => string | undefined;
   #before = '';
   #after = '';
-  /** Text that differs in each event, of no meaning, that some providers append (`"obfuscation":"…"`). */
-  #padded = false;
+  /**
+   * Some providers append text that differs in each event and means nothing (`"obfuscation":"…"`, `"p":"…"`): the
+   * brackets behind it; empty when there is none.
+   */
+  #behindPadding = '';
   #lessons = 0;
 
   constructor(textOf: (event: unknown) => string | undefined) {
@@ -51,9 +54,9 @@ export class TextHole {
   #tryHole(before: string, after: string): boolean {
     if (this.#textOf(parsed(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
     this.#before = before;
-    const padding = PADDING.exec(after);
-    this.#padded = padding !== null;
-    this.#after = padding === null ? after : after.slice(0, padding.index + PADDING_START.length);
+    const [padding = '', start = '', behind = ''] = PADDING.exec(after) ?? [];
+    this.#behindPadding = behind;
+    this.#after = after.slice(0, after.length - padding.length) + start;
     return true;
   }
 
@@ -61,13 +64,13 @@ export class TextHole {
     const from = quote + 1;
     const tail = from + this.#after.length;
     if (source.slice(from, tail) !== this.#after) return false;
-    if (!this.#padded) return tail === end;
-    return source.indexOf('"', tail) === end - 2 && source.charCodeAt(end - 1) === 125;
+    const behind = this.#behindPadding;
+    if (behind === '') return tail === end;
+    return source.indexOf('"', tail) === end - behind.length - 1 && source.slice(end - behind.length, end) === behind;
   }
 }
 
-const PADDING_START = '"obfuscation":"';
-const PADDING = /"obfuscation":"[A-Za-z0-9]*"\}$/u;
+const PADDING = /("(?:obfuscation|p)":")[A-Za-z0-9]*"(\}+)$/u;
 
 /** Index of the quote that ends the JSON string which begins at `from`; -1 when it is not before `end`. */
 function closingQuote(source: string, from: number, end: number): number {

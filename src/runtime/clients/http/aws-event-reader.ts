@@ -20,6 +20,8 @@ export class AwsEventReader implements FrameReader {
   readonly #listener: EventListener;
   #rest: Buffer[] = [];
   #bytes = 0;
+  #headerBytes: Buffer = Buffer.alloc(0);
+  #lastHeaders: ReadonlyMap<string, string> = new Map();
   damaged = false;
 
   constructor(listener: EventListener) {
@@ -66,11 +68,20 @@ export class AwsEventReader implements FrameReader {
 
   #message(message: Buffer): void {
     const headersEnd = Math.min(PRELUDE_BYTES + message.readUInt32BE(4), message.length - CHECKSUM_BYTES);
-    const headers = stringHeaders(message.subarray(PRELUDE_BYTES, headersEnd));
+    const headers = this.#headers(message.subarray(PRELUDE_BYTES, headersEnd));
     const payload = message.toString('utf8', headersEnd, message.length - CHECKSUM_BYTES);
     const text =
       headers.get(':message-type') === 'event' ? eventText(headers, payload) : exceptionText(headers, payload);
     this.#listener(text, 0, text.length);
+  }
+
+  /** Nearly all messages of a stream have the headers of the one before. */
+  #headers(bytes: Buffer): ReadonlyMap<string, string> {
+    if (!this.#headerBytes.equals(bytes)) {
+      this.#headerBytes = Buffer.from(bytes);
+      this.#lastHeaders = stringHeaders(bytes);
+    }
+    return this.#lastHeaders;
   }
 }
 

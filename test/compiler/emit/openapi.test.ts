@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
+import { PROBLEM_CODES } from '../../../src/server/http/problem.ts';
 import {
   alias,
   aliasRef,
@@ -169,6 +170,7 @@ test('every function has a call and a stream, every status has the shared error'
       '415',
       '431',
       '500',
+      '501',
       '502',
       '503',
       '504',
@@ -190,7 +192,7 @@ test('the server of the document is the root, or the path that a gateway puts be
 test('every error has an example with the fields that all errors have', () => {
   const document = programOf({ functions: [] }, { apiKey: true }).openapi;
   const names = Object.keys(resolve('#/components/responses', document) as JsonObject);
-  expect(names).toHaveLength(12);
+  expect(names).toHaveLength(13);
   for (const name of names) {
     const example = resolve(`#/components/responses/${name}/content/application~1json/example`, document);
     expect(example, name).toMatchObject({
@@ -199,6 +201,13 @@ test('every error has an example with the fields that all errors have', () => {
       request_id: expect.any(String),
     });
   }
+});
+
+test('every error code stands in the description of a response', () => {
+  const responses = resolve('#/components/responses', programOf({ functions: [] }, { apiKey: true }).openapi);
+  const descriptions = JSON.stringify(responses);
+  expect(PROBLEM_CODES.length).toBeGreaterThan(20);
+  expect(PROBLEM_CODES.filter((code) => !descriptions.includes(`\`${code}\``))).toEqual([]);
 });
 
 test('the request takes the parameters and the options, and nothing else', () => {

@@ -24,6 +24,7 @@ const EXAMPLES: Readonly<Record<string, JsonObject>> = {
     details: [{ path: 'name', message: 'missing' }],
     raw_output: 'I cannot help with that.',
   },
+  '501': { error: 'not_implemented', message: 'This method is not supported.' },
   '502': {
     error: 'client_error',
     message: 'The provider answered 429.',

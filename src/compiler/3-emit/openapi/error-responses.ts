@@ -14,7 +14,7 @@ const ERROR_STATUSES: readonly ErrorStatus[] = [
     name: 'BadRequest',
     status: '400',
     description:
-      'The body is no JSON (`invalid_json`), does not match the signature (`invalid_argument`), or has wrong options (`invalid_options`).',
+      'The body is no JSON (`invalid_json`), does not match the signature (`invalid_argument`), or has wrong options (`invalid_options`); or the request is not framed as HTTP wants it (`bad_request`).',
   },
   { name: 'Forbidden', status: '403', description: 'The key is missing or wrong (`Unauthorized`).' },
   { name: 'NotFound', status: '404', description: 'No such function (`function_not_found`) or path (`not_found`).' },
@@ -38,6 +38,7 @@ const ERROR_STATUSES: readonly ErrorStatus[] = [
     description:
       'The reply does not fit the return type (`validation_failure`), the model stopped for a reason that does not count (`finish_reason_error`), a key is missing (`missing_credential`), the prompt cannot be rendered (`prompt_error`), or a fault of the server (`internal_error`).',
   },
+  { name: 'NotImplemented', status: '501', description: 'The method is none of HTTP (`not_implemented`).' },
   {
     name: 'BadGateway',
     status: '502',

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_NAMES } from './answers.ts';
 
-/** Functions that the definitions declare: one for each answer, and `LargePaced`, whose pieces come one per millisecond. */
-export type FunctionName = 'Small' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte';
+/** Functions that the definitions declare: one for each answer, and `…Paced`, whose pieces come one per millisecond. */
+export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte';
 
 /**
  * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all of them accept)
@@ -21,12 +21,15 @@ export function writeDefinitions(directory: string, provider: string, files = 1)
 
 function mainFile(provider: string): string {
   const burst = ANSWER_NAMES.map((name) => client(`${name}Model`, `${provider}/${name}/burst/v1`));
-  const paced = client('LargePacedModel', `${provider}/Large/paced/v1`);
+  const paced = (['Small', 'Large'] as const).map((name) =>
+    client(`${name}PacedModel`, `${provider}/${name}/paced/v1`),
+  );
   const functions = [
     declareFunction('Small', 'Contact'),
+    declareFunction('SmallPaced', 'Contact'),
     ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
   ];
-  return [CLASSES, ...burst, paced, ...functions].join('\n');
+  return [CLASSES, ...burst, ...paced, ...functions].join('\n');
 }
 
 const CLASSES = `class Contact {

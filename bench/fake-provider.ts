@@ -103,9 +103,8 @@ function sendPaced(socket: Socket, events: readonly Buffer[]): void {
   const timer = setInterval(() => {
     const due = Math.min(events.length, Math.floor(performance.now() - begin));
     for (; sent < due; sent += 1) socket.write(events[sent] ?? '');
-    if (sent === events.length) clearInterval(timer);
+    if (sent === events.length || socket.destroyed) clearInterval(timer);
   }, 1);
-  socket.once('close', () => clearInterval(timer));
 }
 
 const server = createServer(serveSocket);

@@ -4,26 +4,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
-import { writeProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { claimPort, type PortClaim } from './claim-port.ts';
 import { MergedMetrics } from './metrics/merged-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
+import { ProgramFiles } from './program-files.ts';
+import type { ProcessSignals } from './process-signals.ts';
 import { WorkerGroup } from './worker-group.ts';
 
 /** What the primary needs of the command that starts it. */
 export interface PrimaryOptions {
   readonly logger: Logger;
+  readonly signals: ProcessSignals;
   /** Version of this program, for status and metrics. */
   readonly version: string;
   /** Writes the start line to the standard output. */
   print(line: string): void;
   /** Writes why it does not start to the standard error. */
   printError(line: string): void;
-  /** Compiles the definitions anew (SIGHUP); undefined when they have errors, which it reports itself. */
-  readonly reload?: () => Promise<Program | undefined>;
+  /** Reads definitions and `.env` anew (SIGHUP); undefined when they have errors, which it reports itself. */
+  readonly reload: () => Reloaded | undefined;
+}
+
+/** What a reload brings. */
+export interface Reloaded {
+  readonly program: Program;
+  readonly env: Config['env'];
+  readonly secrets: Config['secrets'];
 }
 
 /**
@@ -60,40 +70,46 @@ interface Holdings {
 const DRAIN_REPORT_MS = 5_000;
 
 class Primary {
-  readonly #config: Config;
+  /** Its environment is that of the last reload. */
+  #config: Config;
   readonly #options: PrimaryOptions;
   readonly #holdings: Holdings;
   readonly #metrics = new MergedMetrics();
+  readonly #programs: ProgramFiles;
   #reloading = false;
+  /** Asked for while another one was under way, which may have read the files before they changed. */
+  #reloadAgain = false;
   #served: string | undefined;
 
   constructor(config: Config, options: PrimaryOptions, holdings: Holdings) {
     this.#config = config;
     this.#options = options;
     this.#holdings = holdings;
+    this.#programs = new ProgramFiles(holdings.directory);
   }
 
   async run(program: Program): Promise<number> {
-    const { logger, version } = this.#options;
-    const stop = stopSignal();
+    const { logger, signals, version } = this.#options;
     const group = new WorkerGroup({
       config: this.#config,
       port: this.#holdings.claim.port,
-      programPath: this.#write(program),
+      program: { path: this.#write(program), config: this.#config },
+      programs: this.#programs,
       version,
       logger,
       metrics: this.#metrics,
     });
     cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: [...nodeFlags(this.#config)] });
-    const started = await group.start();
-    if (!started.ok) {
-      this.#options.printError(`The server could not start: ${started.failure}.`);
-      return 1;
+    const started = await Promise.race([group.start(), signals.stop]);
+    if (typeof started !== 'string') {
+      if (!started.ok) {
+        this.#options.printError(`The server could not start: ${started.failure}.`);
+        return 1;
+      }
+      this.#announce(program, group.transport);
+      signals.onReload(() => void this.#reload(group));
     }
-    this.#announce(program, group.transport);
-    process.on('SIGHUP', () => void this.#reload(group));
-    const signal = await stop;
-    await this.#drain(group, signal);
+    await this.#drain(group, await signals.stop);
     return 0;
   }
 
@@ -110,34 +126,52 @@ class Primary {
     this.#options.logger.info({}, message);
   }
 
-  /** Writes the program for the workers. The one before goes when no worker can need it any more. */
   #write(program: Program): string {
-    this.#served = program.hash;
-    this.#metrics.serving(program.hash, this.#options.version);
-    return writeProgram(program, this.#holdings.directory);
+    this.#serves(program.hash);
+    return this.#programs.write(program);
+  }
+
+  #serves(hash: string): void {
+    this.#served = hash;
+    this.#metrics.serving(hash, this.#options.version);
   }
 
   async #reload(group: WorkerGroup): Promise<void> {
     const { logger, reload } = this.#options;
-    if (this.#reloading || reload === undefined) return;
+    this.#reloadAgain = this.#reloading;
+    if (this.#reloading) return;
     this.#reloading = true;
     try {
-      await this.#rollTo(group, await reload());
+      await this.#rollTo(group, reload());
     } catch (error) {
       logger.error({ err: error }, 'the definitions could not be reloaded; the old ones stay');
-    } finally {
-      this.#reloading = false;
     }
+    this.#reloading = false;
+    if (this.#reloadAgain) await this.#reload(group);
   }
 
-  async #rollTo(group: WorkerGroup, program: Program | undefined): Promise<void> {
+  async #rollTo(group: WorkerGroup, reloaded: Reloaded | undefined): Promise<void> {
     const { logger } = this.#options;
-    if (program === undefined) logger.warn({}, 'the definitions have errors; the old ones stay');
-    else if (program.hash === this.#served) logger.info({}, 'the definitions did not change');
-    else {
-      await group.roll(this.#write(program));
-      logger.info({ program: program.hash }, 'all workers serve the new definitions');
+    if (reloaded === undefined) {
+      logger.warn({}, 'the definitions have errors; the old ones stay');
+      return;
     }
+    const { program, env, secrets } = reloaded;
+    if (program.hash === this.#served && isDeepStrictEqual(env, this.#config.env)) {
+      logger.info({}, 'the definitions did not change');
+      return;
+    }
+    const config = { ...this.#config, env, secrets };
+    const rolled = await group.roll({ path: this.#programs.write(program), config });
+    if (group.stopping) return;
+    if (rolled) this.#rolled(program, config);
+    else logger.error({ program: program.hash }, 'no worker could serve the new definitions; the old ones stay');
+  }
+
+  #rolled(program: Program, config: Config): void {
+    this.#config = config;
+    this.#serves(program.hash);
+    this.#options.logger.info({ program: program.hash }, 'all workers serve the new definitions');
   }
 
   async #drain(group: WorkerGroup, signal: string): Promise<void> {
@@ -151,21 +185,6 @@ class Primary {
     clearInterval(report);
     logger.info({}, 'stopped');
   }
-}
-
-/** Resolves with the first signal that asks to stop; the second one ends the process at once. */
-function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    let asked = false;
-    const stop = (signal: NodeJS.Signals, number: number) => {
-      // The workers see that their channel is gone, and end.
-      if (asked) process.exit(128 + number);
-      asked = true;
-      resolve(signal);
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-  });
 }
 
 function workerFile(): string {

@@ -1,15 +1,16 @@
 import cluster from 'node:cluster';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
 import { workerVariables } from './node-flags.ts';
 import type { WorkerMessage } from './protocol.ts';
+import type { ProgramFiles } from './program-files.ts';
+import { Replacements, type ReplaceableGroup } from './replacements.ts';
 import { RestartPolicy } from './restart-policy.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { SharedTruths } from './shared-truths.ts';
-import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
+import { isComing, WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
 /** Heartbeats come every second; with a look each second, a worker that hangs is gone within 10 seconds. */
 const SILENCE_MS = 9_000;
@@ -22,16 +23,21 @@ const WATCH_MS = 1_000;
 /** As long as no worker has ever listened, so many crashes end the attempt. */
 const MAX_START_CRASHES = 3;
 
-/** After a replacement that could not start. */
-const REPLACE_AGAIN_MS = 10_000;
-
 /** A worker that should be finished and is not is killed this long after its time. */
 const OVERTIME_MS = 2_000;
+
+/** What workers load, and what they serve it with. */
+export interface ServedProgram {
+  readonly path: string;
+  /** Of the environment; everything else is as it was at the start. */
+  readonly config: Config;
+}
 
 export interface GroupOptions {
   readonly config: Config;
   readonly port: number;
-  readonly programPath: string;
+  readonly program: ServedProgram;
+  readonly programs: ProgramFiles;
   readonly version: string;
   readonly logger: Logger;
   readonly metrics: MergedMetrics;
@@ -40,43 +46,46 @@ export interface GroupOptions {
 type SharePort = Extract<WorkerMessage, { readonly type: 'share-port' }>;
 
 /** The workers of one server: starts them, watches them, replaces them, and ends them. */
-export class WorkerGroup implements HandleOwner {
+export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   readonly #options: GroupOptions;
   readonly #handles = new Set<WorkerHandle>();
   readonly #truths: SharedTruths;
   readonly #ports = new SharedPorts();
   readonly #policy = new RestartPolicy();
-  #programPath: string;
+  readonly #replacements: Replacements;
+  #program: ServedProgram;
+  #generation = 1;
   /** Whose missing credentials are in the log already. */
-  #reportedProgram: string | undefined;
+  #reported: number | undefined;
   /** What the workers listen with; `auto` is decided there. */
   transport: 'uws' | 'node' = 'node';
   #watch: NodeJS.Timeout | undefined;
   #lastLookAt = 0;
   #started = false;
-  #stopping = false;
-  #rolling = false;
+  /** It ends: nobody is made good for any more. */
+  stopping = false;
   #startCrashes = 0;
   #startFailure: string | undefined;
   #changed: Array<() => void> = [];
 
   constructor(options: GroupOptions) {
     this.#options = options;
-    this.#programPath = options.programPath;
+    this.#program = options.program;
     this.#truths = new SharedTruths(() => this.#handles, options.metrics);
+    this.#replacements = new Replacements(this, options);
   }
 
   /** Resolves when all workers listen; the failure is the reason why they do not. */
   async start(): Promise<Result<void, string>> {
-    this.#fill();
+    this.fill();
     this.#lastLookAt = performance.now();
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
     while (!this.#started) {
-      if (this.#listening.length === this.#options.config.workers) this.#started = true;
+      if (this.listening.length === this.#options.config.workers) this.#started = true;
       else if (this.#startFailure !== undefined) return this.#giveUp(this.#startFailure);
-      else await this.#nextChange();
+      else await this.nextChange();
     }
-    this.#fill();
+    this.fill();
     return ok(undefined);
   }
 
@@ -87,17 +96,17 @@ export class WorkerGroup implements HandleOwner {
 
   /** Readiness fails from now on. */
   unready(): void {
-    this.#stopping = true;
+    this.stopping = true;
     for (const handle of this.#handles) handle.send({ type: 'unready' });
   }
 
   /** Resolves when no worker is left: they finish what they have, for at most this long. */
   async drain(timeoutMs: number): Promise<void> {
-    this.#stopping = true;
+    this.stopping = true;
     this.#ports.close();
     for (const handle of this.#handles) handle.drain(timeoutMs);
     const deadline = setTimeout(() => this.kill(), timeoutMs + OVERTIME_MS);
-    while (this.#handles.size > 0) await this.#nextChange();
+    while (this.#handles.size > 0) await this.nextChange();
     clearTimeout(deadline);
     clearInterval(this.#watch);
   }
@@ -106,13 +115,30 @@ export class WorkerGroup implements HandleOwner {
     for (const handle of this.#handles) handle.kill();
   }
 
-  /** Moves all workers to another program, one after the other; never fewer listen than before. */
-  async roll(programPath: string): Promise<void> {
-    this.#programPath = programPath;
-    this.#rolling = true;
-    this.#spare?.dismiss();
-    for (const handle of this.#listening) await this.#replace(handle, 'reload');
-    this.#rolling = false;
+  /** Moves all workers to another program. Resolves with false, and the old program, when it cannot be served. */
+  async roll(program: ServedProgram): Promise<boolean> {
+    const before = this.#program;
+    this.#serve(program);
+    const served = await this.#replacements.roll(this.#generation);
+    if (!served) this.#serve(before);
+    this.#discardPrograms();
+    return served;
+  }
+
+  /** Workers that come from now on load this program; those that load another one are ended before they serve. */
+  #serve(program: ServedProgram): void {
+    this.#program = program;
+    this.#generation += 1;
+    for (const handle of this.#handles) {
+      if (handle.state === 'starting' || handle.state === 'ready') handle.dismiss();
+    }
+    this.fill();
+  }
+
+  #discardPrograms(): void {
+    this.#options.programs.keep(
+      new Set([this.#program.path, ...[...this.#handles].map((handle) => handle.programPath)]),
+    );
   }
 
   message(handle: WorkerHandle, message: WorkerMessage): void {
@@ -120,18 +146,20 @@ export class WorkerGroup implements HandleOwner {
     if (message.type === 'hello') this.#sendStart(handle);
     else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
-    else if (message.type === 'heartbeat') this.#checkMemory(handle);
+    else if (message.type === 'heartbeat') this.#replacements.checkMemory(handle);
     else if (message.type === 'share-port') void this.#sharePort(handle, message);
   }
 
   exited(handle: WorkerHandle): void {
     this.#handles.delete(handle);
     this.#options.metrics.retire(handle.metrics);
+    this.#discardPrograms();
     this.#noteChange();
-    if (!this.#stopping && !handle.dismissed) this.#makeGood(handle);
+    if (!this.stopping && !handle.dismissed) this.#makeGood(handle);
   }
 
-  get #listening(): readonly WorkerHandle[] {
+  /** Those that serve. */
+  get listening(): readonly WorkerHandle[] {
     return [...this.#handles].filter((handle) => handle.state === 'listening');
   }
 
@@ -141,15 +169,15 @@ export class WorkerGroup implements HandleOwner {
   }
 
   /** As many workers as asked for, and, once these listen, the spare one. */
-  #fill(): void {
-    if (this.#stopping) return;
+  fill(): void {
+    if (this.stopping) return;
     const coming = [...this.#handles].filter((handle) => handle.wanted && isComing(handle)).length;
-    for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) this.#provide();
+    for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) this.provide();
     if (this.#started && this.#spare === undefined) this.#fork(false);
   }
 
   /** A worker that listens soon: the spare one, or a new one. */
-  #provide(): WorkerHandle {
+  provide(): WorkerHandle {
     const handle = this.#spare ?? this.#fork(true);
     handle.want();
     return handle;
@@ -172,8 +200,11 @@ export class WorkerGroup implements HandleOwner {
   #sendStart(handle: WorkerHandle): void {
     // It did not hear that it is to end.
     if (handle.state === 'draining') handle.kill();
-    const { config, port, version } = this.#options;
-    handle.send({ type: 'start', config, port, programPath: this.#programPath, version, number: handle.number });
+    const { port, version } = this.#options;
+    const { config, path } = this.#program;
+    handle.programPath = path;
+    handle.generation = this.#generation;
+    handle.send({ type: 'start', config, port, programPath: path, version, number: handle.number });
   }
 
   async #sharePort(handle: WorkerHandle, { id, host, port }: SharePort): Promise<void> {
@@ -184,8 +215,8 @@ export class WorkerGroup implements HandleOwner {
 
   #listens(handle: WorkerHandle, transport: 'uws' | 'node'): void {
     this.transport = transport;
-    if (this.#reportedProgram !== this.#programPath) {
-      this.#reportedProgram = this.#programPath;
+    if (this.#reported !== handle.generation) {
+      this.#reported = handle.generation;
       handle.send({ type: 'report-credentials' });
     }
     this.#policy.started();
@@ -207,8 +238,8 @@ export class WorkerGroup implements HandleOwner {
     metrics.restarted('crash');
     if (!this.#started) this.#countStartCrash(reason);
     const delayMs = this.#policy.delayAfterDeath(handle.listeningAt !== undefined, performance.now());
-    if (delayMs === 0) this.#fill();
-    else setTimeout(() => this.#fill(), delayMs);
+    if (delayMs === 0) this.fill();
+    else setTimeout(() => this.fill(), delayMs);
   }
 
   #countStartCrash(reason: string): void {
@@ -217,7 +248,7 @@ export class WorkerGroup implements HandleOwner {
   }
 
   #giveUp(reason: string): Result<void, string> {
-    this.#stopping = true;
+    this.stopping = true;
     clearInterval(this.#watch);
     this.kill();
     return err(reason);
@@ -229,7 +260,7 @@ export class WorkerGroup implements HandleOwner {
     if (now - this.#lastLookAt > 3 * WATCH_MS) for (const handle of this.#handles) handle.lastSeenAt = now;
     this.#lastLookAt = now;
     for (const handle of this.#handles) this.#checkAlive(handle, now);
-    this.#checkAge(now);
+    this.#replacements.checkAge();
   }
 
   #checkAlive(handle: WorkerHandle, now: number): void {
@@ -240,51 +271,7 @@ export class WorkerGroup implements HandleOwner {
     handle.kill();
   }
 
-  #checkMemory(handle: WorkerHandle): void {
-    const limit = this.#options.config.maxWorkerMemoryBytes;
-    if (limit > 0 && handle.rssBytes > limit) void this.#recycle(handle, 'memory');
-  }
-
-  #checkAge(now: number): void {
-    const limit = this.#options.config.maxWorkerAgeMs;
-    if (limit === 0) return;
-    // A tenth per number apart, so that workers of one age are not replaced together.
-    const old = this.#listening.find(
-      (handle) => now - (handle.listeningAt ?? now) > limit * (1 + (handle.number % 10) / 10),
-    );
-    if (old !== undefined) void this.#recycle(old, 'age');
-  }
-
-  /** One at a time. */
-  async #recycle(handle: WorkerHandle, reason: 'memory' | 'age'): Promise<void> {
-    if (this.#rolling || this.#stopping || handle.state !== 'listening') return;
-    this.#rolling = true;
-    await this.#replace(handle, reason);
-    this.#rolling = false;
-  }
-
-  /** The new one listens before the old one stops. */
-  async #replace(handle: WorkerHandle, reason: string): Promise<void> {
-    if (this.#stopping || handle.state !== 'listening') return;
-    const { config, logger, metrics } = this.#options;
-    logger.info(
-      { worker: handle.number, workerPid: handle.pid, reason, rssBytes: handle.rssBytes },
-      'a worker is replaced',
-    );
-    const next = this.#provide();
-    while (isComing(next) && next.state !== 'listening') await this.#nextChange();
-    if (next.state !== 'listening') {
-      logger.error({ reason: next.failure ?? 'unknown' }, 'the replacement did not start; the old worker stays');
-      await sleep(REPLACE_AGAIN_MS, undefined, { ref: false });
-      return;
-    }
-    metrics.restarted(reason);
-    handle.drain(config.drainTimeoutMs);
-    this.#fill();
-    setTimeout(() => handle.state === 'draining' && handle.kill(), config.drainTimeoutMs + OVERTIME_MS).unref();
-  }
-
-  #nextChange(): Promise<void> {
+  nextChange(): Promise<void> {
     return new Promise((resolve) => this.#changed.push(resolve));
   }
 
@@ -293,9 +280,4 @@ export class WorkerGroup implements HandleOwner {
     this.#changed = [];
     for (const resolve of waiting) resolve();
   }
-}
-
-/** It listens, or is on its way. */
-function isComing({ state }: WorkerHandle): boolean {
-  return state === 'starting' || state === 'ready' || state === 'listening';
 }

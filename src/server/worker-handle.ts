@@ -22,6 +22,11 @@ export class WorkerHandle {
   lastSeenAt = this.startedAt;
   /** When it began to listen. */
   listeningAt: number | undefined;
+  /** What it was told to load and to serve with; empty and 0 before. */
+  programPath = '';
+  generation = 0;
+  /** Between 0 and 1, another one for each worker. */
+  readonly chance = Math.random();
   /** It is to listen as soon as it is ready; a spare one is not, until it is needed. */
   wanted: boolean;
   inFlight = 0;
@@ -113,6 +118,11 @@ export class WorkerHandle {
     this.failure = reason;
     if (this.state === 'listening') this.state = 'draining';
   }
+}
+
+/** It listens, or is on its way. */
+export function isComing({ state }: WorkerHandle): boolean {
+  return state === 'starting' || state === 'ready' || state === 'listening';
 }
 
 function exitReason(code: number | null, signal: string | null): string {

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly from?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Gets the process when it has not started to serve yet. */
+  readonly onSpawn?: (child: ChildProcess) => void;
 }
 
 /** A server process and what it said so far. */
@@ -34,6 +36,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const folder = definitionFolder(options);
   const flags = ['serve', '--from', folder, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
   const child = spawnSvc(flags, options.env);
+  options.onSpawn?.(child);
   let output = '';
   const collect = (chunk: Buffer): void => {
     output += chunk.toString();

@@ -1,18 +1,25 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
 import { createLogger } from '../../logging/create-logger.ts';
 import type { ServiceLogger } from '../../logging/create-logger.ts';
 import type { Program } from '../../schema/program.ts';
-import { runPrimary } from '../../server/primary.ts';
+import { runPrimary, type Reloaded } from '../../server/primary.ts';
+import type { ProcessSignals } from '../../server/process-signals.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import { withDefinitionSecrets } from '../definition-secrets.ts';
 import { SERVE_SETTINGS, loadSettings } from '../load-settings.ts';
 import { packageInfo } from '../package-info.ts';
+import { flagValues } from '../setting-options.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
 /** Compiles, then serves until a signal ends it. */
-export async function serveDefinitions(command: Command, terminal: Terminal): Promise<ExitCode> {
+export async function serveDefinitions(
+  command: Command,
+  terminal: Terminal,
+  signals: ProcessSignals,
+): Promise<ExitCode> {
   const settings = loadSettings(command, SERVE_SETTINGS, terminal);
   if ('code' in settings) return settings.code;
   const program = compileForServing(settings.config, terminal);
@@ -21,10 +28,11 @@ export async function serveDefinitions(command: Command, terminal: Terminal): Pr
   const logger = createLogger(config);
   const code = await runPrimary(config, program, {
     logger,
+    signals,
     version: packageInfo().version,
     print: (line) => terminal.out.write(`${line}\n`),
     printError: (line) => terminal.error.write(`${line}\n`),
-    reload: () => Promise.resolve(recompile(config, logger)),
+    reload: () => reload(command, config, logger),
   });
   return code === 0 ? 0 : 1;
 }
@@ -42,7 +50,22 @@ function compileForServing(config: Config, terminal: Terminal): Program | undefi
   return compiled.value.program;
 }
 
-/** On reload the terminal may be long gone: problems go to the log. */
+/**
+ * The definitions, and the variables that they and the providers read. Settings stay as they were at the start: a port or a
+ * number of workers does not change under way. The terminal may be long gone, so problems go to the log.
+ */
+function reload(command: Command, config: Config, logger: ServiceLogger): Reloaded | undefined {
+  const settings = loadConfig(flagValues(command, SERVE_SETTINGS));
+  if (!settings.ok) {
+    logger.error({}, `reload: ${settings.failure.message}`);
+    return undefined;
+  }
+  const program = recompile(config, logger);
+  if (program === undefined) return undefined;
+  const { env, secrets } = withDefinitionSecrets(settings.value.config, program);
+  return { program, env, secrets };
+}
+
 function recompile(config: Config, logger: ServiceLogger): Program | undefined {
   const compiled = compileDefinitions(config);
   if (!compiled.ok) {

@@ -1,0 +1,146 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const BODY = JSON.stringify({ text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com' });
+const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
+/** Longer than a worker that hangs is left alone. */
+const TIMEOUT_MS = 20_000;
+/** Who is refused comes again after so long. */
+const REFUSED_PAUSE_MS = 5;
+/** What the last message of a stream looks like; one without it was cut. */
+const LAST_MESSAGE = /"(?:final_result|error)":/u;
+
+/** How requests ended. */
+export interface Tally {
+  /** 200, and the whole answer. */
+  served: number;
+  /** 503: the server is there and says that it has no room. */
+  turnedAway: number;
+  /** Nobody accepted the connection. */
+  refused: number;
+  /** Everything else: connections reset, no answer, other statuses. */
+  failed: number;
+  /** Streams that ended without a last message; they are among the failed ones. */
+  cutStreams: number;
+  /** Each kind of failure, with its number. */
+  readonly reasons: Record<string, number>;
+}
+
+export interface RunningLoad {
+  readonly tally: Tally;
+  /** Lets what is under way end, then resolves. */
+  stop(): Promise<Tally>;
+}
+
+export interface LaneOptions {
+  /** Without a path. */
+  readonly url: string;
+  /** Loops of `POST /call`, each with a connection that it keeps. */
+  readonly calls: number;
+  /** Loops of `POST /stream`, likewise. */
+  readonly streams: number;
+  /** Rest of each loop between two requests; 0 asks for all that the server can give. */
+  readonly pauseMs: number;
+  /** Called by the calls; streams read `SmallPaced`. */
+  readonly function?: string;
+}
+
+/** Closed loops of calls and streams, until stopped. */
+export function startLanes({ url, calls, streams, pauseMs, function: name = 'Small' }: LaneOptions): RunningLoad {
+  const tally = emptyTally();
+  const agent = new Agent({ keepAlive: true });
+  let running = true;
+  const lane = async (path: string): Promise<void> => {
+    while (running) {
+      await ask(`${url}${path}`, agent, tally);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  };
+  const lanes = [
+    ...Array.from({ length: calls }, () => lane(`/call/${name}`)),
+    ...Array.from({ length: streams }, () => lane('/stream/SmallPaced')),
+  ];
+  return {
+    tally,
+    stop: async () => {
+      running = false;
+      await Promise.all(lanes);
+      agent.destroy();
+      return tally;
+    },
+  };
+}
+
+/** New connections at a fixed rate, one call each, until stopped. */
+export function startConnections(url: string, perSecond: number): RunningLoad {
+  const tally = emptyTally();
+  const open = new Set<Promise<void>>();
+  const begin = performance.now();
+  let started = 0;
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - begin) / 1000) * perSecond);
+    for (; started < due; started += 1) {
+      const call = ask(`${url}/call/Small`, false, tally).finally(() => open.delete(call));
+      open.add(call);
+    }
+  }, 2);
+  return {
+    tally,
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(open);
+      return tally;
+    },
+  };
+}
+
+function emptyTally(): Tally {
+  return { served: 0, turnedAway: 0, refused: 0, failed: 0, cutStreams: 0, reasons: {} };
+}
+
+/** One request; resolves when it is noted how it ended. */
+function ask(url: string, agent: Agent | false, tally: Tally): Promise<void> {
+  const isStream = url.includes('/stream/');
+  return new Promise((resolve) => {
+    const call = request(url, { method: 'POST', headers: HEADERS, agent, timeout: TIMEOUT_MS });
+    call.once('timeout', () => call.destroy(new Error('no answer')));
+    call.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code ?? error.message;
+      if (reason !== 'ECONNREFUSED') fail(tally, reason);
+      else tally.refused += 1;
+      setTimeout(resolve, reason === 'ECONNREFUSED' ? REFUSED_PAUSE_MS : 0);
+    });
+    call.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      // What happened shows in `complete`.
+      response.on('error', () => undefined);
+      response.once('close', () => {
+        noteAnswer(tally, response.statusCode ?? 0, isStream, { text, complete: response.complete });
+        resolve();
+      });
+    });
+    call.end(BODY);
+  });
+}
+
+interface Answered {
+  readonly text: string;
+  readonly complete: boolean;
+}
+
+function noteAnswer(tally: Tally, status: number, isStream: boolean, { text, complete }: Answered): void {
+  if (status === 503) tally.turnedAway += 1;
+  else if (status !== 200) fail(tally, `status ${status}`);
+  else if (isStream && !LAST_MESSAGE.test(text)) {
+    tally.cutStreams += 1;
+    fail(tally, 'stream without a last message');
+  } else if (complete) tally.served += 1;
+  else fail(tally, 'answer cut');
+}
+
+function fail(tally: Tally, reason: string): void {
+  tally.failed += 1;
+  tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+}

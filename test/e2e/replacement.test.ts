@@ -1,0 +1,146 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { childrenOf, startLoad, waitUntil, type Load } from '../support/load.ts';
+import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../support/running-server.ts';
+
+const FILES = {
+  'main.svc': `
+client<llm> Quick {
+  provider offline
+  options { latency_ms 5 }
+}
+function Hi(name: string) -> string {
+  client Quick
+  prompt #"Say hi to {{ name }}"#
+}
+`,
+};
+
+/** A client whose key comes from the environment, and which fails without it before it asks anybody. */
+const KEYED = `
+client<llm> Keyed {
+  provider openai-generic
+  options {
+    base_url "http://127.0.0.1:9"
+    model m
+    api_key env.LATE_KEY
+  }
+}
+function Ask(name: string) -> string {
+  client Keyed
+  prompt #"Ask {{ name }}"#
+}
+`;
+
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.stop('SIGKILL');
+  server = undefined;
+});
+
+async function start(options: ServerOptions): Promise<RunningServer> {
+  server = await startServer(options);
+  return server;
+}
+
+describe.each(['uws', 'node'])('on %s', (transport) => {
+  test.each([
+    ['--max-worker-age', '10s', 'age'],
+    ['--max-worker-memory', '64MiB', 'memory'],
+  ])(
+    'workers beyond %s %s are replaced under load, each once it served for a while, without a failed call',
+    async (flag, value, reason) => {
+      const running = await start({ files: FILES, flags: ['--transport', transport, flag, value] });
+      const first = childrenOf(pidOf(running)).slice(0, 2);
+      const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 4);
+      await waitUntil(
+        'both workers to be replaced',
+        () => !first.some((pid) => childrenOf(pidOf(running)).includes(pid)),
+        50_000,
+      );
+      const replaced = running.output().split('a worker is replaced').length - 1;
+      expect(replaced).toBeGreaterThanOrEqual(2);
+      expect(running.output()).toContain(`"reason":"${reason}"`);
+      await expectNoFailure(load);
+    },
+  );
+});
+
+test('SIGHUP while the server starts is no end; it reloads once it serves', async () => {
+  const started = await start({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGHUP') });
+  await waitUntil('the reload', () => started.output().includes('the definitions did not change'));
+  expect((await call(started, 'Hi')).status).toBe(200);
+});
+
+test('SIGTERM while the server starts ends it with exit code 0', async () => {
+  const starting = startServer({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGTERM') });
+  await expect(starting).rejects.toThrow('ended with 0');
+});
+
+test('a reload that is asked for while another one rolls is not lost, and programs nobody serves are removed', async () => {
+  const folder = temporaryFolder(FILES);
+  const temporary = temporaryFolder({});
+  const started = await start({ from: folder, env: { TMPDIR: temporary } });
+  for (const name of ['One', 'Two', 'Three']) {
+    writeFileSync(
+      join(folder, `${name}.svc`),
+      FILES['main.svc'].replaceAll('Quick', `Quick${name}`).replace('Hi', name),
+    );
+    started.child.kill('SIGHUP');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  await waitUntil('the last definitions', async () => (await call(started, 'Three')).status === 200, 30_000);
+  const directory = readdirSync(temporary).find((name) => name.startsWith('svc-')) ?? '';
+  const programs = () => readdirSync(join(temporary, directory)).length;
+  await waitUntil('the others to be removed', () => programs() < 2, 20_000);
+  expect(programs()).toBe(1);
+});
+
+test('a reload brings the variables of .env along, and keeps their values out of the log', async () => {
+  const folder = temporaryFolder({ ...FILES, 'keyed.svc': KEYED, '.env': 'OTHER=1\n' });
+  const dotenv = ['--dotenv', '--dotenv-path', join(folder, '.env')];
+  const started = await start({ from: folder, flags: [...dotenv, '--log-level', 'debug'] });
+  expect(await failureOf(call(started, 'Ask'))).toBe('missing_credential');
+  writeFileSync(join(folder, '.env'), 'OTHER=1\nLATE_KEY=canary-7f3a9c\n');
+  started.child.kill('SIGHUP');
+  await waitUntil('the reload', () => started.output().includes('all workers serve the new definitions'), 30_000);
+  // The old worker still answers on the connection that is open, once.
+  await waitUntil('the key', async () => (await failureOf(call(started, 'Ask'))) === 'client_error');
+  await call(started, 'Ask', 'canary-7f3a9c');
+  await waitUntil('the log of the call', () => started.output().includes('[redacted]'));
+  expect(started.output()).not.toContain('canary-7f3a9c');
+});
+
+async function expectNoFailure(load: Load): Promise<void> {
+  const counts = await load.stop();
+  expect(counts.served).toBeGreaterThan(100);
+  expect(counts.failed, counts.errors.join()).toBe(0);
+  expect(counts.refused).toBe(0);
+}
+
+function call(to: RunningServer, name: string, argument = 'Ada'): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(`${to.url}/call/${name}`, { method: 'POST', headers, body: JSON.stringify({ name: argument }) });
+}
+
+async function failureOf(answer: Promise<Response>): Promise<unknown> {
+  const body: unknown = await (await answer).json();
+  return typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+}
+
+/** Sends a signal as soon as svc has its handlers, long before it serves. Node itself has none for SIGHUP (Linux). */
+async function signalEarly(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  await waitUntil('the handlers', () => {
+    const [, mask = '0'] = /^SigCgt:\s*([0-9a-f]+)/mu.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+    return (BigInt(`0x${mask}`) & (1n << BigInt(constants.signals.SIGHUP - 1))) !== 0n;
+  });
+  child.kill(signal);
+}
+
+function pidOf({ child }: RunningServer): number {
+  if (child.pid === undefined) throw new Error('the server has no process id');
+  return child.pid;
+}

@@ -23,6 +23,8 @@ export interface UpstreamFault {
   readonly stream: Behaviour;
   /** Where its URL leads, when the fault is not in the answer. */
   readonly leads?: 'nowhere' | 'to a server that never ends its TLS handshake';
+  /** It sends as much as is read, so that it keeps a processor busy. */
+  readonly floods?: true;
   /** It shows at the second use of a connection. */
   readonly secondUse?: true;
   /** It ends by a time limit, so that limits have to be short. */
@@ -236,31 +238,42 @@ const FRAMING: readonly UpstreamFault[] = [
     stream: steps(write(head(200, STREAM_TYPE) + FIRST_TEXT), close),
   },
   always('no HTTP at all', steps(write('hello\r\n\r\n'), close)),
-  always('headers without end', steps(write('HTTP/1.1 200 OK\r\n'), flood(`x-more: ${'x'.repeat(1000)}\r\n`))),
+  {
+    ...always('headers without end', steps(write('HTTP/1.1 200 OK\r\n'), flood(`x-more: ${'x'.repeat(1000)}\r\n`))),
+    floods: true,
+  },
   {
     name: 'gzip that nobody asked for',
     call: zipped(gzipSync(WHOLE)),
     stream: zipped(gzipSync(STREAM)),
   },
   always('gzip that is cut', zipped(gzipSync(WHOLE).subarray(0, 40))),
-  always(
-    'a gzip bomb',
-    steps(write(head(200, { ...CHUNKED_JSON, 'content-encoding': 'gzip' })), flood(chunk(ZIPPED_NOTHING))),
-  ),
+  {
+    ...always(
+      'a gzip bomb',
+      steps(write(head(200, { ...CHUNKED_JSON, 'content-encoding': 'gzip' })), flood(chunk(ZIPPED_NOTHING))),
+    ),
+    floods: true,
+  },
   {
     name: 'a reply without end',
     call: steps(write(head(200, CHUNKED_JSON)), flood(chunk(`${JSON.stringify(MUCH)},`))),
     stream: steps(write(STREAM_HEAD), flood(chunk(chatEvent({ content: '', thoughts: MUCH })))),
+    floods: true,
   },
   {
     name: 'a line without end',
     call: steps(write(head(200, CHUNKED_JSON)), write(chunk('{"choices":"')), flood(chunk(MUCH))),
     stream: steps(write(STREAM_HEAD), write(chunk('data: ')), flood(chunk(MUCH))),
+    floods: true,
   },
-  always(
-    'an error body without end',
-    steps(write(head(500, { 'content-type': 'text/html', 'transfer-encoding': 'chunked' })), flood(chunk(MUCH))),
-  ),
+  {
+    ...always(
+      'an error body without end',
+      steps(write(head(500, { 'content-type': 'text/html', 'transfer-encoding': 'chunked' })), flood(chunk(MUCH))),
+    ),
+    floods: true,
+  },
 ];
 
 const EVENT_STREAM: readonly UpstreamFault[] = [
@@ -337,7 +350,7 @@ function interim(line: string): Pick<UpstreamFault, 'call' | 'stream'> {
 const STATUSES: readonly UpstreamFault[] = [
   { name: '100 Continue, then the answer', ...interim('100 Continue') },
   { name: '103 Early Hints, then the answer', ...interim('103 Early Hints\r\nlink: </a.css>') },
-  { ...always('103 without end', flood('HTTP/1.1 103 Early Hints\r\n\r\n')), hangs: true },
+  { ...always('103 without end', flood('HTTP/1.1 103 Early Hints\r\n\r\n')), hangs: true, floods: true },
   always('101 Switching Protocols', steps(write(head(101, { connection: 'upgrade', upgrade: 'h2c' })), cut)),
   always('204 No Content', steps(write(head(204, {})))),
   ...[301, 302, 303, 307, 308].map((code) => always(String(code), redirect(code))),

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallContext, CallOutcome, FunctionRuntime } from '../../../src/runtime/function/runtime.ts';
 import { problemOf } from '../../../src/server/http/problem.ts';
-import { FaultyProviders, MODES, SHORT_LIMITS, cellsOf, functionName, settled } from '../../support/fault-cells.ts';
+import {
+  FaultyProviders,
+  LATE_MS,
+  MODES,
+  SHORT_LIMITS,
+  cellsOf,
+  functionName,
+  leastOf,
+  settled,
+} from '../../support/fault-cells.ts';
 import type { CellEnd, FaultCell } from '../../support/fault-cells.ts';
 import { pageRows, rowOf } from '../../support/fault-page.ts';
 import { sleep } from '../../support/fake-provider.ts';
@@ -14,10 +23,7 @@ import type { UpstreamFault } from '../../support/upstream-faults.ts';
 /** None of these looks like a key, so that only their values can give them away. */
 const CANARIES = { KEY: 'canary-one-8417', HEADER_KEY: 'canary-two-8417', QUERY_KEY: 'canary-three-8417' };
 
-/** How late a limit or a deadline may be on a machine that has nothing else to do; measured as the best of a few. */
-const LATE_MS = 100;
-
-/** The same on a machine that has. */
+/** How long a busy machine may take to tidy up. */
 const LATE_AT_ALL_MS = 3000;
 
 const TRIES = 5;
@@ -159,11 +165,4 @@ function endOf({ result, report }: CallOutcome): CellEnd {
   if (failure.code === 'timeout') return { attempts, failure: { status, timer: failure.timer } };
   const upstream = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
   return { attempts, failure: upstream === undefined ? { status } : { status, upstreamStatus: upstream } };
-}
-
-/** The least of a few measurements, or the first that is small enough. */
-async function leastOf(tries: number, measure: () => Promise<number>): Promise<number> {
-  let least = Infinity;
-  for (let at = 0; at < tries && least >= LATE_MS; at += 1) least = Math.min(least, await measure());
-  return least;
 }

@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  FaultyProviders,
+  LATE_MS,
+  MODES,
+  SHORT_LIMITS,
+  cellsOf,
+  functionName,
+  leastOf,
+  settled,
+} from '../support/fault-cells.ts';
+import type { CellEnd, FaultCell } from '../support/fault-cells.ts';
+import { pageRows, rowOf } from '../support/fault-page.ts';
+import { childrenOf } from '../support/load.ts';
+import { startServer } from '../support/running-server.ts';
+import type { RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { FAULTS, FAULT_GROUPS, REPLY_TEXT } from '../support/upstream-faults.ts';
+import type { UpstreamFault } from '../support/upstream-faults.ts';
+
+/** None of these looks like a key, so that only their values can give them away. */
+const OF_SERVER = { KEY: 'canary-one-8417', HEADER_KEY: 'canary-two-8417', QUERY_KEY: 'canary-three-8417' };
+const OF_REQUEST = { KEY: 'canary-four-8417', HEADER_KEY: 'canary-five-8417', QUERY_KEY: 'canary-six-8417' };
+const CANARIES = [...Object.values(OF_SERVER), ...Object.values(OF_REQUEST)];
+
+/** Rows at one time: many calls beside each other, but not so many that limits end calls for want of a processor. */
+const ROWS_AT_ONCE = 6;
+
+/** A worker with nothing to do has about 70 MB; one reply of 64 MiB and what is left of the last ones come on top. */
+const MOST_MEMORY_MB = 400;
+
+const TRIES = 5;
+
+const PAGE = pageRows();
+
+/** The rows of the page, but for the attempts of streams that brought a value: their headers were sent before. */
+const ROWS = new Map(
+  FAULT_GROUPS.flatMap(({ title, faults }) =>
+    faults.map((fault) => {
+      const cells = PAGE.get(title)?.get(fault.name)?.split(' | ') ?? [];
+      return [
+        fault,
+        cells.map((cell, at) => (at > 3 ? cell.replace(/^value, \d+ attempts/u, 'value') : cell)).join(' | '),
+      ];
+    }),
+  ),
+);
+
+describe.each(['uws', 'node'])('on %s', (transport) => {
+  let providers: FaultyProviders;
+  let server: RunningServer;
+  /** Everything that callers got. */
+  const answers: string[] = [];
+
+  beforeAll(async () => {
+    providers = await FaultyProviders.start();
+    server = await startServer({
+      files: { 'faults.svc': providers.definitions() },
+      flags: ['--log-level', 'debug', '--transport', transport, '--workers', '2', '--request-timeout', '25s'],
+      env: { ...OF_SERVER, SVC_LOG_CONTENT: 'full' },
+    });
+    // The first calls of a process take longer, for what they load.
+    await Promise.all(FAULTS.filter((fault) => fault.secondUse === true).map(playRow));
+  });
+  afterAll(() => providers.close());
+
+  test('faults end as the page says', { timeout: 120_000 }, async () => {
+    const light = FAULTS.filter((fault) => fault.floods !== true);
+    for (let at = 0; at < light.length; at += ROWS_AT_ONCE) {
+      await Promise.all(light.slice(at, at + ROWS_AT_ONCE).map(playRow));
+    }
+  });
+
+  test('providers that flood end as the page says, and memory stays bounded', { timeout: 120_000 }, async () => {
+    for (const fault of FAULTS) {
+      if (fault.floods !== true) continue;
+      const ends: CellEnd[] = [];
+      for (const cell of cellsOf(fault)) ends.push(await play(cell));
+      expect(rowOf(fault, ends)).toBe(ROWS.get(fault));
+    }
+    const peaks = childrenOf(server.child.pid ?? 0).map(peakMemory);
+    expect(peaks.length).toBeGreaterThanOrEqual(2);
+    for (const peak of peaks) expect(peak).toBeLessThan(MOST_MEMORY_MB);
+    console.info(`${transport}: peak memory of the processes (MB): ${peaks.join(', ')}`);
+  });
+
+  test('a call that ends at a limit ends within 100 ms of it', { timeout: 120_000 }, async () => {
+    const late: number[] = [];
+    for (const fault of FAULTS.filter((each) => each.hangs === true && each.floods !== true)) {
+      for (const mode of MODES) late.push(await leastOf(TRIES, () => lateness({ fault, mode, strategy: 'Alone' })));
+    }
+    console.info(`${transport}: calls that ended at a limit were late by (ms): ${late.map(Math.round).join(', ')}`);
+    expect(late.length).toBeGreaterThanOrEqual(10);
+    for (const ms of late) expect(ms).toBeLessThan(LATE_MS);
+  });
+
+  test('afterwards nothing runs, no connection is left, and no output has a key', async () => {
+    await settled(() => FAULTS.every((fault) => providers.of(fault).unanswered === 0), 5000);
+    expect(FAULTS.filter((fault) => providers.of(fault).unanswered > 0).map((fault) => fault.name)).toEqual([]);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/^svc_requests_in_flight(\{[^}]*\})? 0$/mu);
+    expect(await server.stop()).toBe(0);
+    await settled(() => providers.openSockets === 0, 5000);
+    expect(providers.openSockets).toBe(0);
+    expect(answers.length).toBeGreaterThanOrEqual(FAULTS.length * 6);
+    for (const output of [server.output(), metrics, ...answers]) {
+      for (const canary of CANARIES) expect(output).not.toContain(canary);
+    }
+    expect(server.output()).toContain('"level":"debug"');
+  });
+
+  async function playRow(fault: UpstreamFault): Promise<void> {
+    // A second time, so that connections are there to be used again.
+    if (fault.secondUse === true) await Promise.all(cellsOf(fault).map(play));
+    const ends = await Promise.all(cellsOf(fault).map(play));
+    expect(rowOf(fault, ends)).toBe(ROWS.get(fault));
+  }
+
+  async function play(cell: FaultCell): Promise<CellEnd> {
+    const url = `${server.url}/${cell.mode}/${functionName(cell.fault, cell.strategy)}`;
+    const own = cell.strategy === 'Retry' ? { svc_options: { env: OF_REQUEST } } : {};
+    const body = { cell: providers.nextCell(), ...own };
+    return cell.mode === 'call' ? playCall(url, body) : playStream(url, body);
+  }
+
+  /** Milliseconds after the limit of the timer that ended it. */
+  async function lateness(cell: FaultCell): Promise<number> {
+    const startedAt = performance.now();
+    const { failure } = await play(cell);
+    return performance.now() - startedAt - SHORT_LIMITS[failure?.timer as keyof typeof SHORT_LIMITS];
+  }
+
+  async function playCall(url: string, body: object): Promise<CellEnd> {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    answers.push(headerText(response.headers), text);
+    if (response.status !== 200) return failedEnd(response.status, JSON.parse(text));
+    expect(JSON.parse(text)).toBe(REPLY_TEXT);
+    return { attempts: Number(response.headers.get('x-svc-attempts')) };
+  }
+
+  async function playStream(url: string, body: object): Promise<CellEnd> {
+    const reading = await readStream(url, body);
+    answers.push(headerText(reading.headers), reading.text);
+    if (reading.status !== 200) return failedEnd(reading.status, JSON.parse(reading.text));
+    const last = reading.messages.at(-1)?.data as object;
+    if (!('final_result' in last)) return failedEnd(undefined, last);
+    expect(last.final_result).toBe(REPLY_TEXT);
+    return { attempts: 0 };
+  }
+});
+
+interface ErrorBody {
+  readonly error: string;
+  readonly upstream_status?: number;
+  readonly timer?: string;
+  readonly attempts?: readonly unknown[];
+}
+
+/** A stream that failed after its first text has no status of its own: its code says which it would be. */
+function failedEnd(status: number | undefined, body: unknown): CellEnd {
+  const { error, upstream_status: upstreamStatus, timer, attempts } = body as ErrorBody;
+  const failure = {
+    status: status ?? (error === 'timeout' ? 504 : 502),
+    ...(timer === undefined ? {} : { timer }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+  };
+  return { attempts: attempts?.length ?? 0, failure };
+}
+
+function headerText(headers: Headers): string {
+  return JSON.stringify([...headers]);
+}
+
+/** The most memory that a process ever had, in MB (Linux). */
+function peakMemory(pid: number): number {
+  const kilobytes = /VmHWM:\s*(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1024);
+}

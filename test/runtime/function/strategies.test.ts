@@ -296,3 +296,101 @@ test('a missing key behind a failed model says less than the failure of the mode
   const { result } = await callFunction(program(FALLBACK('A, B') + generic('A') + keyed), 'F', {});
   expect(result).toMatchObject({ ok: false, failure: { code: 'client_error', upstreamStatus: 503 } });
 });
+
+const top = (kind: string, http: string, more = ''): string =>
+  `client<llm> Top {\n  provider ${kind}\n  ${more}\n  options {\n    strategy [A, B]\n    http {\n      ${http}\n    }\n  }\n}\n`;
+
+test('round-robin: total_timeout_ms holds over all of its attempts', async () => {
+  fake.answer(reply('{"n": 1}', { latencyMs: 9000 }));
+  const runtime = program(
+    top('round-robin', 'total_timeout_ms 100', 'retry_policy Twice') + generic('A') + generic('B'),
+  );
+  const { result } = await callFunction(runtime, 'F', {});
+  expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+  expect(models()).toEqual(['A']);
+});
+
+test('a strategy inside of another has its own share of the time, and the next member the rest', async () => {
+  fake.script(async (_request, wire) => {
+    while (!wire.gone) await sleep(5);
+  });
+  const inner = top('fallback', 'total_timeout_ms 80').replace('Top', 'Inner');
+  const runtime = program(`${inner}${FALLBACK('Inner, C')}${THREE}`);
+  const { result, report } = await callFunction(runtime, 'F', {});
+  expect(result.ok).toBe(true);
+  expect(models()).toEqual(['A', 'C']);
+  expect(report.attempts.map((attempt) => attempt.outcome)).toEqual(['timeout', 'ok']);
+});
+
+const limited = (name: string): string =>
+  `client<llm> ${name} {\n  provider openai-generic\n  options {\n    model "${name}"\n    base_url env.URL\n    http {\n      request_timeout_ms 80\n    }\n  }\n}\n`;
+
+test.each(['fallback', 'round-robin'])('%s: the limits of its members count', async (kind) => {
+  fake.script(async (_request, wire) => {
+    while (!wire.gone) await sleep(5);
+  });
+  const runtime = program(top(kind, 'total_timeout_ms 20000', 'retry_policy Twice') + limited('A') + generic('B'));
+  const { result, report } = await callFunction(runtime, 'F', {});
+  expect(result.ok).toBe(true);
+  expect(models()).toEqual(['A', 'B']);
+  expect(report.attempts[0]).toMatchObject({ client: 'A', outcome: 'timeout' });
+});
+
+test('one deadline holds over all attempts, and its error lists them', async () => {
+  fake.answer(async (request, wire) => {
+    await sleep(70);
+    await no(request, wire);
+  });
+  const runtime = program(FALLBACK('A, B', 'retry_policy Twice') + generic('A', 'retry_policy Twice') + generic('B'));
+  const { result, report } = await callFunction(runtime, 'F', {}, callContext(250));
+  expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+  const { attempts } = report;
+  // Without a deadline there would be twelve.
+  expect(attempts.length).toBeLessThanOrEqual(4);
+  expect(attempts.at(-1)?.outcome).toBe('timeout');
+  expect(!result.ok && 'attempts' in result.failure && result.failure.attempts).toEqual(attempts);
+});
+
+test('an exhausted chain of lists and policies tells of every attempt', async () => {
+  fake.answer(status(503, {}));
+  const runtime = program(FALLBACK('A, B', 'retry_policy Twice') + generic('A', 'retry_policy Twice') + generic('B'));
+  const { result } = await callFunction(runtime, 'F', {});
+  const attempts = !result.ok && 'attempts' in result.failure ? result.failure.attempts : [];
+  expect(attempts?.map((attempt) => attempt.client).join('')).toBe('AAAB'.repeat(3));
+  expect(models()).toHaveLength(12);
+});
+
+test('a retry-after that is a date is waited for', async () => {
+  // Dates have no milliseconds: this one is between one and two seconds away.
+  const date = new Date(Date.now() + 2000).toUTCString();
+  const waitMs = Date.parse(date) - Date.now();
+  fake.script(status(429, {}, { 'retry-after': date }));
+  await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
+  expect(waits()[0]).toBeGreaterThanOrEqual(Math.min(waitMs, 1000) - 5);
+});
+
+test('a stream whose whole reply does not fit is reset and asked of the next member', async () => {
+  fake.script(reply('{"n": "none"}'));
+  const { outcome, events } = await streamFunction(program(FALLBACK('A, B') + generic('A') + generic('B')), 'F', {});
+  expect(valueOf(outcome)).toEqual({ n: 1 });
+  expect(events.filter((event) => event.startsWith('reset: '))).toHaveLength(1);
+  expect(models()).toEqual(['A', 'B']);
+});
+
+test('a call that nobody waits for leaves the rest of its chain alone', async () => {
+  fake.answer(async (_request, wire) => {
+    while (!wire.gone) await sleep(5);
+  });
+  const context = callContext();
+  const run = callFunction(
+    program(FALLBACK('A, B', 'retry_policy Twice') + generic('A') + generic('B')),
+    'F',
+    {},
+    context,
+  );
+  while (fake.requests.length === 0) await sleep(5);
+  context.cancellation.cancel('left');
+  expect(valueOf(await run)).toBe('cancelled');
+  await sleep(50);
+  expect(models()).toEqual(['A']);
+});

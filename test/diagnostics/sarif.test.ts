@@ -19,18 +19,20 @@ const ARTIFACT = object({ uri: { type: 'string', pattern: "^(?:[A-Za-z0-9._~!$&'
 ]);
 const PLACE = object({ artifactLocation: ARTIFACT, region: REGION }, ['artifactLocation']);
 const LOCATION = object({ physicalLocation: PLACE, message: MESSAGE }, ['physicalLocation']);
+const LEVEL = { enum: ['none', 'note', 'warning', 'error'] };
 const RESULT = object(
   {
     ruleId: TEXT,
     ruleIndex: { type: 'integer', minimum: 0 },
-    level: { enum: ['none', 'note', 'warning', 'error'] },
+    level: LEVEL,
     message: MESSAGE,
     locations: { type: 'array', items: LOCATION },
     relatedLocations: { type: 'array', items: LOCATION, uniqueItems: true },
   },
   ['message', 'ruleId', 'ruleIndex'],
 );
-const RULES = { type: 'array', items: object({ id: TEXT }, ['id']), uniqueItems: true };
+const RULE = object({ id: TEXT, defaultConfiguration: object({ level: LEVEL }, []) }, ['id']);
+const RULES = { type: 'array', items: RULE, uniqueItems: true };
 const DRIVER = object({ name: TEXT, version: TEXT, rules: RULES }, ['name']);
 const RUN = object(
   {

@@ -7,9 +7,11 @@ const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 /** SARIF 2.1.0, the format of code scanning services. `version` is that of this program. */
 export function formatSarif(input: ReportInput, version: string): string {
   const places = new Places(input.files);
-  const codes = [...new Set(input.diagnostics.map((diagnostic) => diagnostic.code))].toSorted();
+  const levels = new Map(input.diagnostics.map(({ code, severity }) => [code, severity]));
+  const codes = [...levels.keys()].toSorted();
+  const rules = codes.map((id) => ({ id, defaultConfiguration: { level: levels.get(id) } }));
   const run = {
-    tool: { driver: { name: 'svc', version, rules: codes.map((id) => ({ id })) } },
+    tool: { driver: { name: 'svc', version, rules } },
     columnKind: 'utf16CodeUnits',
     results: input.diagnostics.map((diagnostic) => result(diagnostic, codes, places)),
   };

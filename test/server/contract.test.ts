@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { PROBLEM_CODES } from '../../src/server/http/problem.ts';
-import { JSON_HEADERS, ROWS } from './support/contract-rows.ts';
+import { CONTRACT_ITEMS } from './contract/contract-items.ts';
+import { JSON_HEADERS } from './contract/row.ts';
+import { ROWS } from './contract/rows.ts';
+import { RawConnection } from './support/raw-connection.ts';
 import { failed, success } from './support/scripted-runtime.ts';
 import { startServer, type TestServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';
@@ -9,17 +12,30 @@ import { until } from './support/until.ts';
 
 const servers: TestServer[] = [];
 
+const CALL = 'POST /call/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** What cannot be shown by one request here is shown in the suites named. */
-const SHOWN_ELSEWHERE = new Set<string>(['request_timeout', 'headers_too_large', 'bad_request', 'not_implemented']);
-
-it('has a row for each error code', () => {
-  const shown = new Set(ROWS.map((row) => (row.answer as { error?: string } | undefined)?.error));
-  expect(PROBLEM_CODES.filter((code) => !shown.has(code) && !SHOWN_ELSEWHERE.has(code))).toEqual([]);
-  expect(ROWS.length).toBeGreaterThan(80);
+it('shows every promise of the contract', () => {
+  const suites = ['contract.test.ts', 'streams.test.ts', 'transport/conformance.test.ts'];
+  const sources = suites.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n');
+  const table = CONTRACT_ITEMS.map(({ promise, rows, tests = [] }) => {
+    const shown = ROWS.filter((row) => rows?.(row) === true).length;
+    // A test that is gone or renamed shows nothing.
+    const named = tests.filter((name) => sources.includes(`'${name}',`)).length;
+    return { promise, cases: shown + named, missing: tests.length - named };
+  });
+  console.log(
+    table.map(({ promise, cases }) => `${String(cases * TRANSPORTS.length).padStart(4)}  ${promise}`).join('\n'),
+  );
+  console.log(
+    `${ROWS.length * TRANSPORTS.length} requests over ${TRANSPORTS.length} transports, ${table.length} promises`,
+  );
+  expect(table.filter(({ cases, missing }) => cases === 0 || missing > 0)).toEqual([]);
+  expect(ROWS.length).toBeGreaterThan(115);
+  expect(table.length).toBeGreaterThan(55);
 });
 
 describe.each(TRANSPORTS)('over %s', (name) => {
@@ -53,6 +69,28 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     }
     expect(text).not.toContain('secret inside');
     expect(server.services.active.size).toBe(0);
+  });
+
+  it.each([
+    ['answers bad_request in the form of every other error', 400, 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+    [
+      'answers headers_too_large in the form of every other error',
+      431,
+      `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    ],
+    ['answers not_implemented in the form of every other error', 501, 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['answers request_timeout in the form of every other error', 408, `${CALL}Content-Length: 9\r\n\r\n{`],
+  ])('%s', async (title, status, bytes) => {
+    const server = await start();
+    const connection = new RawConnection(server.port);
+    connection.write(bytes);
+    const answer = await connection.answer(0, 15_000);
+    expect(answer.status).toBe(status);
+    const problem = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(title).toContain(`answers ${String(problem['error'])} in`);
+    expect(problem['request_id']).toBe(answer.headers.get('x-request-id'));
+    expect(String(problem['message'])).toMatch(/^\S.*\.$/);
+    await connection.until(() => connection.closed);
   });
 
   it('answers 304 to the etag it gave', async () => {

@@ -15,27 +15,39 @@ export interface JsonBody {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Why a request's body is not even read, judged by its headers. */
+/** Why a request's body is not even read, judged by its headers (RFC 9110, 15.5.16: what would be taken is told). */
 export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   const type = request.header('content-type');
+  if (type === undefined || !JSON_TYPE.test(type)) {
+    return unsupported('Send the body as "content-type: application/json", in UTF-8.', 'accept-post', 'application/json');
+  }
   const encoding = request.header('content-encoding') ?? 'identity';
-  if (type !== undefined && JSON_TYPE.test(type) && encoding.toLowerCase() === 'identity') return undefined;
-  return problem(
-    'unsupported_media_type',
-    'Send the body as "content-type: application/json", in UTF-8, uncompressed.',
-  );
+  if (encoding.toLowerCase() === 'identity') return undefined;
+  return unsupported('Send the body uncompressed.', 'accept-encoding', 'identity');
 }
 
-/** The JSON object in a body. Its depth is bounded before anything recursive sees it. */
+function unsupported(message: string, header: string, taken: string): Problem {
+  return problem('unsupported_media_type', message, {}, [[header, taken]]);
+}
+
+/**
+ * The JSON object in a body. Its depth is bounded before anything recursive sees it. A byte order mark is left out, as RFC
+ * 8259 allows; of equal keys the last one counts, as everywhere in JavaScript.
+ */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
   if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = textOf(bytes);
   if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
   // A valid text of that depth has two brackets for each level.
   if (text.length > 2 * MAX_DEPTH && depthExceeds(text, MAX_DEPTH)) {
     return err(problem('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels.`));
   }
   return parse(text);
+}
+
+function textOf(bytes: Uint8Array): string {
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start);
 }
 
 function parse(text: string): Result<JsonBody, Problem> {

@@ -1,0 +1,169 @@
+import { PROBLEM_CODES } from '../../../src/server/http/problem.ts';
+import type { Row } from './row.ts';
+
+/** One line of what was promised to callers, and where it is shown. */
+export interface ContractItem {
+  readonly promise: string;
+  /** Rows that show it. */
+  readonly rows?: (row: Row) => boolean;
+  /** Names of tests that show what one request cannot; each runs over both transports. */
+  readonly tests?: readonly string[];
+}
+
+/** What never becomes a request: shown with bytes on a socket. */
+const REFUSED_EARLY: ReadonlySet<string> = new Set([
+  'bad_request',
+  'headers_too_large',
+  'not_implemented',
+  'request_timeout',
+]);
+
+function answersAt(path: RegExp): (row: Row) => boolean {
+  return (row) => row.status === 200 && path.test(row.path);
+}
+
+const ENDPOINTS: readonly ContractItem[] = [
+  { promise: 'POST /call/{function}', rows: answersAt(/^\/call\//) },
+  {
+    promise: 'POST /stream/{function}',
+    tests: ['sends the first partial at once, then at most one in 50 ms, then one final value'],
+  },
+  { promise: 'GET /docs', rows: answersAt(/^\/docs$/) },
+  {
+    promise: 'GET /openapi.json, with an ETag',
+    rows: (row) => row.answerHeaders?.['etag'] !== undefined,
+    tests: ['answers 304 to the etag it gave'],
+  },
+  { promise: 'GET /_debug/ping', rows: answersAt(/^\/_debug\/ping$/) },
+  { promise: 'GET /_debug/status', rows: answersAt(/^\/_debug\/status$/) },
+  { promise: 'GET /livez, /readyz, /healthz', rows: (row) => /^\/(?:livez|readyz|healthz)$/.test(row.path) },
+  { promise: 'GET /metrics', rows: answersAt(/^\/metrics$/) },
+  { promise: 'POST /render/{function} (beta)', rows: (row) => row.path.startsWith('/render/') },
+  { promise: 'POST /parse/{function} (beta)', rows: (row) => row.path.startsWith('/parse/') },
+  { promise: 'HEAD where GET works', rows: (row) => row.method === 'HEAD' && row.status === 200 },
+  { promise: 'names are case-sensitive and may be percent-encoded', rows: (row) => /%|greet/.test(row.path) },
+];
+
+const ERRORS: readonly ContractItem[] = PROBLEM_CODES.map((code) => ({
+  promise: `error ${code}`,
+  rows: (row) => (row.answer as { readonly error?: string } | undefined)?.error === code,
+  tests: REFUSED_EARLY.has(code) ? [`answers ${code} in the form of every other error`] : [],
+}));
+
+const ANSWERS: readonly ContractItem[] = [
+  {
+    promise: 'x-request-id, the caller’s where it fits',
+    rows: (row) => row.answerHeaders?.['x-request-id'] !== undefined,
+  },
+  { promise: 'x-svc-* and server-timing of calls', rows: (row) => row.answerHeaders?.['server-timing'] !== undefined },
+  { promise: '405 with Allow', rows: (row) => row.status === 405 && row.answerHeaders?.['allow'] !== undefined },
+  {
+    promise: '503 with Retry-After',
+    rows: (row) => row.status === 503 && row.answerHeaders?.['retry-after'] !== undefined,
+  },
+  {
+    promise: 'the prompt in failures only with --expose-prompts',
+    tests: ['tells the prompt in a failure only when it may'],
+  },
+];
+
+const STREAMS: readonly ContractItem[] = [
+  {
+    promise: 'zero or more partials, then one final result',
+    tests: ['sends only a final value when there was no text before it'],
+  },
+  {
+    promise: 'after a failure the error in place of the final',
+    tests: ['ends with an error event when the failure comes later'],
+  },
+  { promise: 'reset before partials start again', tests: ['says when partials start again'] },
+  {
+    promise: 'always exactly one last message',
+    tests: [
+      'ignores what comes after the last message',
+      'gets the error of a drain as last message, before and after the first text',
+    ],
+  },
+  {
+    promise: 'true status before the first text',
+    tests: ['answers a failure before the first text with its true status'],
+  },
+  { promise: '… or 5 s', tests: ['opens after a time without text, and fails in the stream from then on'] },
+  {
+    promise: 'comments when it opens and in silence',
+    tests: ['has the headers of a stream, and a comment first', 'sends a comment after a time of silence'],
+  },
+  { promise: 'one partial per interval, 0: every one', tests: ['sends every partial when the interval is 0'] },
+  {
+    promise: 'a slow reader gets the newest',
+    tests: ['gives a slow reader the newest value instead of all, and the whole final one'],
+  },
+  {
+    promise: 'order and exact bytes under random stalls',
+    tests: ['keeps the order and all bytes under random stalls'],
+  },
+  {
+    promise: 'a reader that takes nothing is cut',
+    tests: [
+      'waits for a reader that takes nothing, longer than the libraries do',
+      'cuts a reader that takes nothing for too long, and cancels its call',
+    ],
+  },
+  {
+    promise: 'buffered bytes are capped',
+    tests: [
+      'cuts a reader for which no room is left, and gives the room back',
+      'holds no more bytes of unfinished bodies than it may, over all connections',
+    ],
+  },
+  {
+    promise: 'a reader that leaves cancels the call upstream within 100 ms',
+    tests: [
+      'cancels the upstream call within 100 ms when the reader leaves',
+      'cancels the call of a caller who left, within 100 ms',
+    ],
+  },
+];
+
+const AUTHENTICATION: readonly ContractItem[] = [
+  { promise: 'x-svc-api-key', rows: (row) => keyed(row) && row.headers?.['x-svc-api-key'] !== undefined },
+  { promise: 'Authorization: Bearer', rows: (row) => keyed(row) && row.headers?.['authorization'] !== undefined },
+  {
+    promise: 'open without a key: ping, probes, the page',
+    rows: (row) => keyed(row) && row.status === 200 && row.headers === undefined,
+  },
+  { promise: 'closed without a key: everything else', rows: (row) => keyed(row) && row.status === 403 },
+  {
+    promise: 'status with a bad key',
+    rows: (row) => keyed(row) && row.path === '/_debug/status' && row.status === 403,
+  },
+];
+
+const LIMITS: readonly ContractItem[] = [
+  { promise: 'depth of 128', rows: (row) => row.title.startsWith('a depth of') },
+  { promise: 'body size, with the limit', rows: (row) => row.status === 413 },
+  {
+    promise: 'in-flight and queue',
+    rows: (row) => row.config?.maxInFlight === 0,
+    tests: [
+      'serves in order of arrival what waits for a place',
+      'frees the place of a caller who left while it waited',
+    ],
+  },
+  { promise: 'CORS only for invited origins', rows: (row) => row.config?.corsOrigins !== undefined },
+  { promise: 'a path prefix', rows: (row) => row.config?.basePath !== undefined },
+];
+
+function keyed(row: Row): boolean {
+  return row.config?.apiKey !== undefined;
+}
+
+/** Everything that was promised. */
+export const CONTRACT_ITEMS: readonly ContractItem[] = [
+  ...ENDPOINTS,
+  ...ERRORS,
+  ...ANSWERS,
+  ...STREAMS,
+  ...AUTHENTICATION,
+  ...LIMITS,
+];

@@ -1,0 +1,119 @@
+import type { Failure } from '../../../src/runtime/function/failure.ts';
+import { failed } from '../support/scripted-runtime.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { GREET, type Row } from './row.ts';
+
+function failing(failure: Failure): (server: TestServer) => void {
+  return ({ runtime }) => {
+    runtime.onCall = () => failed(failure);
+  };
+}
+
+/** Every way in which the work of a call can fail. */
+export const FAILURE_ROWS: readonly Row[] = [
+  {
+    title: 'a missing credential',
+    ...GREET,
+    arrange: failing({ code: 'missing_credential', message: 'no key', client: 'Fast', variable: 'OPENAI_API_KEY' }),
+    status: 500,
+    answer: { error: 'missing_credential', message: 'no key', client: 'Fast', variable: 'OPENAI_API_KEY' },
+  },
+  {
+    title: 'a reply that does not fit',
+    ...GREET,
+    arrange: failing({
+      code: 'validation_failure',
+      message: 'no',
+      rawOutput: 'x'.repeat(70_000),
+      details: [{ path: 'a', message: 'b' }],
+    }),
+    status: 500,
+    answer: { error: 'validation_failure', raw_output: 'x'.repeat(65_536), details: [{ path: 'a', message: 'b' }] },
+  },
+  {
+    title: 'a bad finish',
+    ...GREET,
+    arrange: failing({ code: 'finish_reason_error', message: 'cut', client: 'Fast', finishReason: 'length' }),
+    status: 500,
+    answer: { error: 'finish_reason_error', finish_reason: 'length' },
+  },
+  {
+    title: 'a prompt that fails',
+    ...GREET,
+    arrange: failing({ code: 'prompt_error', message: 'bad' }),
+    status: 500,
+    answer: { error: 'prompt_error' },
+  },
+  {
+    title: 'a provider that fails',
+    ...GREET,
+    arrange: failing({
+      code: 'client_error',
+      message: 'down',
+      client: 'Fast',
+      upstreamStatus: 503,
+      attempts: [{ client: 'Fast', outcome: 'client_error', upstreamStatus: 503, message: 'busy', durationMs: 2.4 }],
+    }),
+    status: 502,
+    answer: {
+      error: 'client_error',
+      client: 'Fast',
+      upstream_status: 503,
+      attempts: [{ client: 'Fast', outcome: 'client_error', upstream_status: 503, message: 'busy', duration_ms: 2 }],
+    },
+  },
+  {
+    title: 'a timeout',
+    ...GREET,
+    arrange: failing({ code: 'timeout', message: 'late', timer: 'total', afterMs: 50 }),
+    status: 504,
+    answer: { error: 'timeout', timer: 'total', after_ms: 50 },
+  },
+  {
+    title: 'an internal failure',
+    ...GREET,
+    arrange: failing({ code: 'internal_error', message: 'sorry' }),
+    status: 500,
+    answer: { error: 'internal_error' },
+  },
+  {
+    title: 'a runtime that rejects',
+    ...GREET,
+    arrange: ({ runtime }) => (runtime.onCall = () => Promise.reject(new Error('secret inside'))),
+    status: 500,
+    answer: { error: 'internal_error', message: 'The server failed in a way that it should not.' },
+  },
+  {
+    title: 'a runtime that throws',
+    ...GREET,
+    arrange: ({ runtime }) =>
+      (runtime.onPrepare = () => {
+        throw new Error('secret inside');
+      }),
+    status: 500,
+    answer: { error: 'internal_error' },
+  },
+  {
+    title: 'no place and no queue',
+    config: { maxInFlight: 0, maxQueue: 0 },
+    ...GREET,
+    status: 503,
+    answer: { error: 'overloaded' },
+    answerHeaders: { 'retry-after': '1' },
+  },
+  {
+    title: 'probes are answered without any place',
+    config: { maxInFlight: 0, maxQueue: 0 },
+    path: '/readyz',
+    status: 200,
+  },
+  {
+    title: 'no place and no queue for a stream',
+    config: { maxInFlight: 0, maxQueue: 0 },
+    ...GREET,
+    path: '/stream/Greet',
+    status: 503,
+    answer: { error: 'overloaded' },
+    answerHeaders: { 'retry-after': '1' },
+  },
+];

@@ -1,0 +1,166 @@
+import { err } from '../../../src/base/result.ts';
+import { GREET, JSON_HEADERS, type Row } from './row.ts';
+
+function deep(levels: number): string {
+  return `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+}
+
+/** Calls that are answered, and bodies that are not what a call needs. */
+export const REQUEST_ROWS: readonly Row[] = [
+  { title: 'a call answers the value', ...GREET, status: 200, answer: 'hello' },
+  {
+    title: 'a call says who answered, at what cost',
+    ...GREET,
+    status: 200,
+    answerHeaders: {
+      'content-type': 'application/json',
+      'x-svc-client': 'Fast',
+      'x-svc-model': 'small-1',
+      'x-svc-attempts': '1',
+      'x-svc-input-tokens': '12',
+      'x-svc-output-tokens': '7',
+      'server-timing': /^model;dur=3\.0, total;dur=\d+\.\d$/,
+      'x-request-id': /^[A-Za-z0-9._-]{1,128}$/,
+      'access-control-allow-origin': null,
+    },
+  },
+  {
+    title: 'the caller may choose the request id',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-request-id': 'my.id_1-2' },
+    status: 200,
+    answerHeaders: { 'x-request-id': 'my.id_1-2' },
+  },
+  {
+    title: 'a request id of another form is replaced',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-request-id': 'a b' },
+    status: 200,
+    answerHeaders: { 'x-request-id': /^[a-z0-9-]+$/ },
+  },
+  { title: '+json types are JSON', ...GREET, headers: { 'content-type': 'application/vnd.x+json' }, status: 200 },
+  {
+    title: 'a charset of utf-8 may be named',
+    ...GREET,
+    headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
+    status: 200,
+  },
+  { title: 'names may be percent-encoded', ...GREET, path: '/call/Gr%C3%B6%C3%9Fe', status: 200 },
+  { title: 'a depth of 128 is taken', ...GREET, body: deep(128), status: 200 },
+  {
+    title: 'brackets in a string are no depth',
+    ...GREET,
+    body: JSON.stringify({ a: '[{\\"'.repeat(500) }),
+    status: 200,
+  },
+  { title: 'a depth of 129 is refused', ...GREET, body: deep(129), status: 400, answer: { error: 'invalid_json' } },
+  { title: 'a depth of 4,000 is refused', ...GREET, body: deep(4_000), status: 400, answer: { error: 'invalid_json' } },
+  { title: 'no JSON is refused', ...GREET, body: '{"a":', status: 400, answer: { error: 'invalid_json' } },
+  { title: 'an empty body is refused', ...GREET, body: '', status: 400, answer: { error: 'invalid_json' } },
+  {
+    title: 'invalid UTF-8 is refused',
+    ...GREET,
+    body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    status: 400,
+    answer: { error: 'invalid_json', message: 'The body is not valid UTF-8.' },
+  },
+  { title: 'a list is no body', ...GREET, body: '[]', status: 400, answer: { error: 'invalid_argument' } },
+  { title: 'null is no body', ...GREET, body: 'null', status: 400, answer: { error: 'invalid_argument' } },
+  {
+    title: 'arguments that do not fit are all told',
+    ...GREET,
+    arrange: ({ runtime }) => {
+      runtime.onPrepare = () =>
+        err({ code: 'invalid_argument', message: 'no', details: [{ path: 'a.b', message: 'wrong' }] });
+    },
+    status: 400,
+    answer: { error: 'invalid_argument', message: 'no', details: [{ path: 'a.b', message: 'wrong' }] },
+  },
+  {
+    title: 'options that do not fit are told',
+    ...GREET,
+    arrange: ({ runtime }) => {
+      runtime.onPrepare = () => err({ code: 'invalid_options', message: 'no', details: [] });
+    },
+    status: 400,
+    answer: { error: 'invalid_options', details: [] },
+  },
+  {
+    title: 'a form is no JSON',
+    ...GREET,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    status: 415,
+    answer: { error: 'unsupported_media_type' },
+  },
+  { title: 'text is no JSON', ...GREET, headers: { 'content-type': 'text/plain' }, status: 415 },
+  {
+    title: 'another charset is not taken',
+    ...GREET,
+    headers: { 'content-type': 'application/json; charset=latin1' },
+    status: 415,
+  },
+  {
+    title: 'a compressed body is not taken',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'content-encoding': 'gzip' },
+    status: 415,
+    answer: { error: 'unsupported_media_type', message: 'Send the body uncompressed.' },
+    answerHeaders: { 'accept-encoding': 'identity' },
+  },
+  {
+    title: 'a body over the limit is refused, with the limit',
+    ...GREET,
+    body: JSON.stringify({ a: 'x'.repeat(11_000) }),
+    status: 413,
+    answer: { error: 'payload_too_large', limit: 10_000 },
+  },
+  {
+    title: 'a byte order mark is left out',
+    ...GREET,
+    body: '\ufeff{"text":"a"}',
+    status: 200,
+    answer: 'hello',
+  },
+  {
+    title: 'of equal keys the last one counts',
+    ...GREET,
+    path: '/parse/Greet',
+    config: { features: ['beta'] },
+    body: '{"text":"first","text":"second"}',
+    status: 200,
+    answer: 'second',
+  },
+  { title: 'white space around the object is taken', ...GREET, body: ' \n\t{}\r\n ', status: 200 },
+  {
+    title: 'a text behind the object is refused',
+    ...GREET,
+    body: '{} {}',
+    status: 400,
+    answer: { error: 'invalid_json' },
+  },
+  { title: 'NaN is no JSON', ...GREET, body: '{"a":NaN}', status: 400, answer: { error: 'invalid_json' } },
+  {
+    title: 'a request id of 128 characters is kept',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-request-id': 'r'.repeat(128) },
+    status: 200,
+    answerHeaders: { 'x-request-id': 'r'.repeat(128) },
+  },
+  {
+    title: 'a request id of 129 characters is replaced',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-request-id': 'r'.repeat(129) },
+    status: 200,
+    answerHeaders: { 'x-request-id': /^[a-z0-9-]{1,40}$/ },
+  },
+  { title: 'a query is ignored', ...GREET, path: '/call/Greet?x=1&y', status: 200, answer: 'hello' },
+  {
+    title: 'a body without a type is refused, with the type that is taken',
+    ...GREET,
+    headers: {},
+    body: new Uint8Array([0x7b, 0x7d]),
+    status: 415,
+    answer: { error: 'unsupported_media_type' },
+    answerHeaders: { 'accept-post': 'application/json' },
+  },
+];

@@ -8,6 +8,7 @@ import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
 import type { HttpFault } from './http/http-fault.ts';
 import { SseReader } from './http/sse-reader.ts';
+import { TrickleGate } from './http/trickle-gate.ts';
 import type { Upstream } from './http/upstream.ts';
 import type { ModelExchange, ModelListener } from './model-client.ts';
 import type { ModelFault } from './model-fault.ts';
@@ -25,16 +26,6 @@ interface ExchangeParts {
   readonly listener: ModelListener;
   readonly fault: (fault: HttpFault) => ModelFault;
 }
-
-/**
- * A stream of many small pieces costs a system call, a parser run and a wake-up for each. When pieces come faster than
- * this, reading pauses for this long after each read, and the kernel gathers what comes meanwhile. Well below the pace
- * at which partials are shown, so nobody sees it; slower streams are not touched.
- */
-const GATHER_MS = 20;
-
-/** A read larger than this is no trickle: there is more to come, and waiting gains nothing. */
-const TRICKLE_BYTES = 4096;
 
 /** setTimeout takes 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -60,10 +51,8 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #preparing: NodeJS.Timeout | undefined;
   readonly #startedAt = performance.now();
   #flushing = false;
-  #readAt = 0;
-  #readBytes = 0;
-  #gathering: NodeJS.Timeout | undefined;
   #paused = false;
+  #gate: TrickleGate | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -105,7 +94,15 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 
   resume(): void {
     this.#paused = false;
-    if (this.#gathering === undefined) this.#exchange?.resume();
+    if (this.#gate?.closed !== true) this.#exchange?.resume();
+  }
+
+  gather(ms: number): void {
+    if (this.#over) return;
+    this.#gate ??= new TrickleGate(ms, {
+      pause: () => this.#exchange?.pause(),
+      readOn: () => this.#readOn(),
+    });
   }
 
   accepted(headers: ResponseHeaders): void {
@@ -124,9 +121,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     if (this.#events === undefined || this.#flushing) return;
     // One read of the socket holds many chunks of the body; all of them are handled together, after the last one.
     this.#flushing = true;
-    queueMicrotask(() => {
-      if (this.#flush()) this.#gather();
-    });
+    queueMicrotask(() => this.#flush());
   }
 
   ended(): void {
@@ -150,20 +145,27 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#parts.listener.ended(err(this.#parts.fault(fault)));
   }
 
-  /** Feeds the events that came since the last time. True when the stream goes on. */
-  #flush(): boolean {
+  /** Feeds the events that came since the last time. */
+  #flush(): void {
     this.#flushing = false;
     const chunks = this.#chunks;
-    if (this.#over || chunks.length === 0) return false;
+    if (this.#over || chunks.length === 0) return;
     this.#chunks = [];
     const bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
     const withinBounds = bytes === undefined || this.#events?.push(bytes) !== false;
-    this.#readBytes = bytes?.length ?? 0;
     this.#tellText();
     if (!withinBounds) this.failed(this.#events?.damaged === true ? DAMAGED : TOO_LARGE);
     else if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
     else if (this.#reply?.done === true) this.#streamEnded();
-    return !this.#over;
+    if (!this.#over) this.#gate?.wasRead(chunks.length, bytes?.length ?? 0);
+  }
+
+  /** What the socket holds comes at once, and what the kernel holds later in this turn: both are taken together. */
+  #readOn(): void {
+    if (this.#paused) return;
+    this.#flushing = true;
+    this.#exchange?.resume();
+    setImmediate(() => this.#flush());
   }
 
   /** What the end of the connection ended may have been longer. */
@@ -175,18 +177,6 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     return this.#parts.endsWithBody && this.#framed && this.#text !== '';
   }
 
-  #gather(): void {
-    const now = performance.now();
-    const trickles = this.#readBytes < TRICKLE_BYTES && now - this.#readAt < GATHER_MS * 1.25;
-    this.#readAt = now;
-    if (!trickles || this.#gathering !== undefined) return;
-    this.#exchange?.pause();
-    this.#gathering = setTimeout(() => {
-      this.#gathering = undefined;
-      if (!this.#paused) this.#exchange?.resume();
-    }, GATHER_MS);
-  }
-
   #tooLate(): void {
     this.#preparation?.cancel('the time of the whole call is over');
     this.failed({ kind: 'timeout', timer: 'total', afterMs: Math.round(performance.now() - this.#startedAt) });
@@ -195,7 +185,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #close(): void {
     this.#over = true;
     clearTimeout(this.#preparing);
-    clearTimeout(this.#gathering);
+    this.#gate?.stop();
   }
 
   #tellText(): void {

@@ -44,6 +44,8 @@ export interface ModelListener {
 export interface ModelExchange {
   /** The listener hears nothing more, and the provider sees the connection go. */
   cancel(): void;
+  /** Text is looked at no more often than this: what comes faster may be read together. */
+  gather(ms: number): void;
   pause(): void;
   resume(): void;
 }

@@ -40,6 +40,7 @@ export class FunctionRun {
   readonly #recorder = new CallRecorder();
   #exchange: ModelExchange | undefined;
   #paused = false;
+  #gatherMs = 0;
   #lastFault: AttemptFault | undefined;
 
   constructor(parts: RunParts) {
@@ -62,6 +63,11 @@ export class FunctionRun {
       services.options.logger.error({ requestId: context.requestId, error }, 'a call failed inside of svc');
       return this.#outcome(err({ code: 'internal_error', message: 'The call failed inside of the server' }));
     }
+  }
+
+  gather(ms: number): void {
+    this.#gatherMs = ms;
+    this.#exchange?.gather(ms);
   }
 
   pause(): void {
@@ -136,6 +142,7 @@ export class FunctionRun {
         },
       });
       this.#exchange = exchange;
+      if (this.#gatherMs > 0) exchange.gather(this.#gatherMs);
       if (this.#paused) exchange.pause();
       forget = context.cancellation.onCancel((reason) => {
         exchange.cancel();

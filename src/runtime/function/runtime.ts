@@ -84,6 +84,8 @@ export interface StreamObserver {
 export interface FunctionStream {
   /** The newest partial as JSON text; undefined when there is none or it equals the last one taken. */
   takePartial(): string | undefined;
+  /** Hints that partials are taken no more often than this: text that comes faster may be read together. */
+  gather(ms: number): void;
   /** Hints that the reader takes nothing now: reading from the model may pause. `resume` undoes it. */
   pause(): void;
   resume(): void;

@@ -19,6 +19,7 @@ export function streamFunction(
   });
   return {
     takePartial: () => reader.takePartial(),
+    gather: (ms) => run.gather(ms),
     pause: () => run.pause(),
     resume: () => run.resume(),
   };

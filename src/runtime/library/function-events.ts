@@ -2,6 +2,9 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import type { CallOutcome, FunctionStream, StreamObserver } from '../function/runtime.ts';
 import { CallError } from './call-error.ts';
 
+/** Faster than anybody sees a value change. */
+const GATHER_MS = 20;
+
 /** What a stream of a function says, in order; `final` comes once, last. */
 export type FunctionEvent<Value> =
   /** The value as far as it is known. */
@@ -75,7 +78,9 @@ export class FunctionEvents<Value> implements StreamObserver, AsyncIterableItera
   #takePartial(): string | undefined {
     if (!this.#hasText || this.#outcome !== undefined) return undefined;
     this.#hasText = false;
-    return this.#stream?.takePartial();
+    const partial = this.#stream?.takePartial();
+    if (partial !== undefined) this.#stream?.gather(GATHER_MS);
+    return partial;
   }
 
   #end({ result }: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {

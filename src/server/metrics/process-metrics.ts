@@ -18,6 +18,9 @@ const MAX_CLIENTS = 100;
 /** Functions that do not exist share one label value. */
 const UNKNOWN = 'unknown';
 
+/** How often the event loop is looked at. Each look wakes the process, an idle one too: every 20 ms they cost 0.3 % of a core. */
+const LAG_STEP_MS = 100;
+
 /** What the gauges show at the moment they are asked. */
 export interface GaugeSources {
   readonly connections: () => number;
@@ -31,7 +34,7 @@ export class ProcessMetrics implements CallMetrics {
   readonly #functions: ReadonlySet<string>;
   readonly #sources: GaugeSources;
   readonly #clients = new Set<string>();
-  readonly #delay = monitorEventLoopDelay({ resolution: 20 });
+  readonly #delay = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
     help: 'Calls and streams not yet answered completely',
@@ -147,8 +150,9 @@ function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired'
   return report.flags.length > 0 ? 'repaired' : 'clean';
 }
 
+/** What is measured is the time between two looks. */
 function takeLag(delay: ReturnType<typeof monitorEventLoopDelay>): number {
-  const seconds = delay.max / 1e9;
+  const seconds = Math.max(0, delay.max / 1e9 - LAG_STEP_MS / 1000);
   delay.reset();
   return seconds;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import type { FunctionRuntime } from '../../../src/runtime/function/runtime.ts';
+import type { CallOutcome, FunctionRuntime } from '../../../src/runtime/function/runtime.ts';
 import { reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
@@ -234,6 +234,65 @@ test('a paused stream reads on when it is resumed', async () => {
   // What is already on its way may still come.
   expect(texts).toBeLessThanOrEqual(2);
   expect(await ended).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+});
+
+/** Streams a reply of many pieces, two milliseconds apart, and gathers from the third text on. */
+async function streamGathered(everyMs: number, cancellation = new Cancellation()) {
+  fake.answer(reply(`{"name": "${'x'.repeat(600)}", "tags": []}`, { delayMs: 2 }));
+  const prepared = runtime.prepare('Extract', { text: 'x' });
+  if (!prepared.ok) throw new Error('not prepared');
+  let texts = 0;
+  const outcome = await new Promise<CallOutcome>((resolve) => {
+    const stream = runtime.stream(prepared.value, callContext(10_000, cancellation), {
+      text: () => {
+        texts += 1;
+        if (texts === 3) stream.gather(everyMs);
+      },
+      reset: () => {},
+      ended: resolve,
+    });
+  });
+  return { texts, outcome };
+}
+
+test('pieces that come faster than anybody looks are read together, and nothing is lost', async () => {
+  const { texts, outcome } = await streamGathered(100);
+  expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(600), tags: [] });
+  // 157 pieces in 0.3 seconds at the least; without gathering nearly each of them is told by itself.
+  expect(texts).toBeLessThan(60);
+});
+
+test('who leaves while reading pauses cancels the request at once', async () => {
+  const cancellation = new Cancellation();
+  setTimeout(() => cancellation.cancel('the client left'), 150);
+  const startedAt = performance.now();
+  const { outcome } = await streamGathered(60_000, cancellation);
+  expect(valueOf(outcome)).toBe('cancelled');
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  for (let waited = 0; fake.abandoned.length === 0 && waited < 400; waited += 1) await sleep(5);
+  expect(fake.abandoned).toHaveLength(1);
+});
+
+test('no timer of a client takes a pause of ours for silence of the model', async () => {
+  const patient = testRuntime(
+    FILES.replace('base_url env.URL, api_key', 'http { idle_timeout_ms 120 }, base_url env.URL, api_key'),
+    {
+      URL: `${fake.url}/v1`,
+      KEY: 'k1',
+    },
+  );
+  fake.answer(reply(`{"name": "${'x'.repeat(400)}", "tags": []}`, { delayMs: 2 }));
+  const prepared = patient.prepare('Extract', { text: 'x' });
+  if (!prepared.ok) throw new Error('not prepared');
+  const outcome = await new Promise<CallOutcome>((resolve) => {
+    const stream = patient.stream(prepared.value, callContext(), {
+      text: () => stream.gather(300),
+      reset: () => {},
+      ended: resolve,
+    });
+  });
+  expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(400), tags: [] });
+  await patient.close();
 });
 
 test('a failing status reaches the outcome with its attempt', async () => {

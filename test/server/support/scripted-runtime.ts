@@ -60,6 +60,8 @@ export class ScriptedStream implements FunctionStream {
     return partial;
   }
 
+  gather(): void {}
+
   pause(): void {
     this.paused = true;
   }

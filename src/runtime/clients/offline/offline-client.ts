@@ -125,6 +125,9 @@ class OfflineExchange implements ModelExchange {
     this.#told = this.#reply.length + 1;
   }
 
+  /** Its pieces cost nothing to read. */
+  gather(): void {}
+
   pause(): void {
     this.#paused = true;
   }

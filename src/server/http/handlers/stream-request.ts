@@ -11,6 +11,9 @@ import { PartialPace } from '../sse/partial-pace.ts';
 import { FunctionRequest } from './function-request.ts';
 import { reportHeaders } from './report-headers.ts';
 
+/** Text is read this much later than the next partial is due, timers being inexact: what it brings is then shown at once. */
+const AFTER_DUE_MS = 2;
+
 /** `POST /stream/{function}`: partial values as they grow, then one last message. */
 export class StreamRequest extends FunctionRequest implements StreamObserver, EventStreamOwner {
   protected readonly route = 'stream';
@@ -90,7 +93,14 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (json === undefined) return;
     this.#partials += 1;
     this.#pace.sent();
+    if (this.#partials === 1) this.#gatherText();
     this.#events.event(`{"partial_result":${json}}`);
+  }
+
+  /** From the first partial on nobody looks before the next one is due. */
+  #gatherText(): void {
+    const { partialIntervalMs } = this.context.services.config;
+    if (partialIntervalMs > 0) this.#stream?.gather(partialIntervalMs + AFTER_DUE_MS);
   }
 
   #end({ result, report }: CallOutcome): void {

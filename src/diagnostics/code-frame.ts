@@ -9,7 +9,9 @@ const TAB = '  ';
 const CONTROL = /(?!\n)[\p{Cc}\u2028-\u202E\u2066-\u2069]/gu;
 /** Characters that take two columns of a terminal. */
 const WIDE =
-  /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/gu;
+  /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
+/** Characters that take none: marks over others, joiners. */
+const NARROW = /[\p{Mn}\p{Me}\u200B-\u200D]/gu;
 
 /**
  * The lines around a place, with numbers, and marks under it:
@@ -48,5 +50,5 @@ function windowOf(at: number): { readonly start: number; readonly end: number } 
 }
 
 function columns(text: string): number {
-  return [...text].length + (text.match(WIDE)?.length ?? 0);
+  return [...text].length + (text.match(WIDE)?.length ?? 0) - (text.match(NARROW)?.length ?? 0);
 }

@@ -77,6 +77,16 @@ test('marks stand under characters of double width', () => {
   expect(formatPretty({ files: [wide], diagnostics: [{ ...unknown, span }] }, false)).toContain('\n   |      ^^^\n');
 });
 
+test.each([
+  ['✅ Bad', 2, '   '],
+  ['e\u0301 Bad', 3, '  '],
+  ['☎ Bad', 2, '  '],
+])('marks stand under the text behind %j', (text, start, before) => {
+  const source = new SourceFile('a.svc', text);
+  const diagnostic = { ...unknown, span: { file: 'a.svc', start, end: start + 3 } };
+  expect(formatPretty({ files: [source], diagnostics: [diagnostic] }, false)).toContain(`\n   | ${before}^^^\n`);
+});
+
 test('programs get lines, columns and counts', () => {
   const report: unknown = JSON.parse(formatJson(input));
   expect(report).toMatchObject({

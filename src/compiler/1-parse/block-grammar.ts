@@ -166,7 +166,8 @@ export abstract class BlockGrammar extends TypeGrammar {
   #missingName(what: string): undefined {
     this.ACTION(() => {
       this.report('parse/missing-name', this.spanOf(this.peek(0)), { what });
-      this.skipTo(t.LeftBrace);
+      const { depth } = this.peek(0);
+      this.skipUntil(depth, () => this.nextIs(t.LeftBrace) || this.nextIs(t.Equals) || this.atDeclaration());
     });
     return undefined;
   }

@@ -55,6 +55,8 @@ export function invalidOptions(details: readonly FaultAt[]): Failure {
   };
 }
 
+const SWITCHED_OFF = 'is switched off on this server';
+
 class CallOptionsReader {
   readonly faults: FaultAt[] = [];
   readonly #key: string;
@@ -73,6 +75,7 @@ class CallOptionsReader {
     const members = this.#members(value, this.#key, ['client_registry', 'env', 'client']);
     const registry = this.#readRegistry(members['client_registry']);
     const client = this.#client(members['client'], `${this.#key}.client`);
+    if (client !== undefined && this.#registry === 'off') this.fault(client.path, SWITCHED_OFF);
     const primary = registry.client;
     if (client !== undefined && primary !== undefined && client.name !== primary.name) {
       this.fault(client.path, 'names another client than "client_registry.primary": send only one of them');
@@ -94,7 +97,7 @@ class CallOptionsReader {
   #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key'> {
     const path = `${this.#key}.client_registry`;
     if (value === undefined) return { fallback: [], clients: [] };
-    if (this.#registry === 'off') this.fault(path, 'is switched off on this server');
+    if (this.#registry === 'off') this.fault(path, SWITCHED_OFF);
     const members = this.#members(value, path, ['primary', 'fallback', 'clients']);
     const primary = this.#client(members['primary'], `${path}.primary`);
     const clients = this.#readClients(members['clients'], `${path}.clients`);
@@ -130,6 +133,7 @@ class CallOptionsReader {
 
   #readClient(value: unknown, path: string): ClientType | undefined {
     const members = this.#members(value, path, ['name', 'provider', 'options', 'retry_policy']);
+    if (members !== value) return undefined;
     const name = this.#required(members['name'], `${path}.name`);
     const provider = this.#provider(this.#required(members['provider'], `${path}.provider`), `${path}.provider`);
     const retryPolicy =

@@ -59,8 +59,8 @@ export function createOfflineClient(name: string, reader: OptionReader, answers:
 
 function readOptions(reader: OptionReader): OfflineOptions {
   const reply = readReply(reader);
-  const count = (key: string, fallback: number): number => readCount(reader, key) ?? fallback;
-  const failStatus = readCount(reader, 'fail_status');
+  const count = (key: string, fallback: number): number => reader.count(key) ?? fallback;
+  const failStatus = readFailStatus(reader);
   const options: OfflineOptions = {
     ...(reply === undefined ? {} : { reply }),
     latencyMs: count('latency_ms', 0),
@@ -82,13 +82,12 @@ function readReply(reader: OptionReader): string | undefined {
   return JSON.stringify(value);
 }
 
-function readCount(reader: OptionReader, key: string): number | undefined {
-  const value = reader.take(key);
-  if (value === undefined || value === null) return undefined;
-  const count = typeof value === 'string' && value !== '' ? Number(value) : value;
-  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count;
-  reader.fault(key, 'has to be a whole number, 0 or more');
-  return undefined;
+function readFailStatus(reader: OptionReader): number | undefined {
+  const status = reader.count('fail_status');
+  if (status !== undefined && (status < 400 || status > 599)) {
+    reader.fault('fail_status', 'has to be the status of an error, 400 to 599');
+  }
+  return status;
 }
 
 interface OfflineExchangeParts {

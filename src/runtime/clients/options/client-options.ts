@@ -57,13 +57,10 @@ export const MEDIA_URL_HANDLINGS = [
 
 export type MediaUrlHandling = (typeof MEDIA_URL_HANDLINGS)[number];
 
-const HTTP_MEMBERS = [
-  'connect_timeout_ms',
-  'request_timeout_ms',
-  'time_to_first_token_timeout_ms',
-  'idle_timeout_ms',
-  'enable_connection_pooling',
-];
+const HTTP_TIMES = ['connect_timeout_ms', 'request_timeout_ms', 'time_to_first_token_timeout_ms', 'idle_timeout_ms'];
+
+/** Accepted, and of no effect: connections are always kept. */
+const HTTP_SWITCHES = ['enable_connection_pooling'];
 
 const MEDIA_KINDS: readonly MediaKind[] = ['image', 'audio', 'pdf', 'video'];
 
@@ -165,7 +162,7 @@ function readMediaUrls(reader: OptionReader): ReadonlyMap<MediaKind, MediaUrlHan
 }
 
 function readLimits(reader: OptionReader): ExchangeLimits {
-  const http = reader.counts('http', HTTP_MEMBERS);
+  const http = reader.times('http', HTTP_TIMES, HTTP_SWITCHES);
   return {
     connectMs: http.get('connect_timeout_ms') ?? DEFAULT_LIMITS.connectMs,
     firstTokenMs: http.get('time_to_first_token_timeout_ms') ?? DEFAULT_LIMITS.firstTokenMs,

@@ -80,22 +80,32 @@ export class OptionReader {
     return found;
   }
 
-  /** A map with known members, each a whole number from 0 on (a number or its text, as an environment gives it). */
-  counts(key: string, allowed: readonly string[]): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
+  /** A whole number from 0 on (a number or its text, as an environment gives it). */
+  count(key: string): number | undefined {
     const value = this.take(key);
-    if (value === undefined || value === null) return counts;
+    if (value === undefined || value === null) return undefined;
+    if (isCount(value)) return Number(value);
+    this.fault(key, 'has to be a whole number, 0 or more');
+    return undefined;
+  }
+
+  /** A map of times in milliseconds, with known members, and of switches, which are true or false. */
+  times(key: string, allowed: readonly string[], switches: readonly string[] = []): ReadonlyMap<string, number> {
+    const times = new Map<string, number>();
+    const value = this.take(key);
+    if (value === undefined || value === null) return times;
     if (!isJsonObject(value)) {
       this.fault(key, 'has to be a map');
-      return counts;
+      return times;
     }
-    for (const [name, count] of Object.entries(value)) {
-      if (!allowed.includes(name)) this.fault(`${key}.${name}`, unknownMember(name, allowed));
-      else if (typeof count === 'boolean') continue;
-      else if (isCount(count)) counts.set(name, Number(count));
+    for (const [name, time] of Object.entries(value)) {
+      if (switches.includes(name)) {
+        if (typeof time !== 'boolean') this.fault(`${key}.${name}`, 'has to be true or false');
+      } else if (!allowed.includes(name)) this.fault(`${key}.${name}`, unknownMember(name, [...allowed, ...switches]));
+      else if (isCount(time)) times.set(name, Number(time));
       else this.fault(`${key}.${name}`, 'has to be a whole number of milliseconds, 0 or more');
     }
-    return counts;
+    return times;
   }
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject } from '../../../base/json.ts';
-import type { JsonValue } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json.ts';
 import { readIdentity } from './google-identity.ts';
 import type { GoogleIdentity } from './google-identity.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
@@ -27,10 +26,10 @@ export const GOOGLE_CREDENTIAL_VARIABLES = [CREDENTIALS, CREDENTIALS_CONTENT, GC
  * server, neither by an option nor by a variable.
  */
 export function findGoogleIdentity(
-  option: JsonValue | undefined,
+  option: string | JsonObject | undefined,
   access: ProviderAccess,
 ): GoogleIdentity | MissingSecret {
-  if (typeof option === 'string' || isJsonObject(option)) return identityIn('credentials', option, access.trusted);
+  if (option !== undefined) return identityIn('credentials', option, access.trusted);
   for (const variable of [CREDENTIALS_CONTENT, CREDENTIALS]) {
     const given = access.secret(variable);
     if (given !== undefined) return identityIn(variable, given, given === access.ofServer(variable));

@@ -1,4 +1,5 @@
-import type { JsonValue } from '../../../base/json.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import type { JsonObject } from '../../../base/json.ts';
 import { err } from '../../../base/result.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
@@ -38,7 +39,7 @@ interface VertexClient {
   readonly project: string | undefined;
   readonly defaultProject: string | undefined;
   readonly anthropicVersion: string | undefined;
-  readonly credentials: JsonValue | undefined;
+  readonly credentials: string | JsonObject | undefined;
   readonly options: ClientOptions;
 }
 
@@ -72,9 +73,12 @@ function connect(options: ClientOptions, reader: OptionReader, setting: Setting)
   };
 }
 
-function readCredentials(reader: OptionReader): JsonValue | undefined {
+function readCredentials(reader: OptionReader): string | JsonObject | undefined {
   const content = reader.take('credentials_content');
-  return reader.take('credentials') ?? content;
+  const credentials = reader.take('credentials') ?? content ?? undefined;
+  if (credentials === undefined || typeof credentials === 'string' || isJsonObject(credentials)) return credentials;
+  reader.fault('credentials', 'has to be a map, the same as JSON text, or the path of a file');
+  return undefined;
 }
 
 /** The global location has the host without a prefix. */

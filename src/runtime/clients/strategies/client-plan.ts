@@ -1,4 +1,3 @@
-import type { JsonValue } from '../../../base/json.ts';
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -96,23 +95,25 @@ class Planner {
     above: readonly string[],
   ): Result<(FallbackPlan | RoundRobinPlan) & { readonly totalTimeoutMs?: number }, FaultAt> {
     const { definition } = source;
-    const reader = new OptionReader(resolveOptions(definition.options, this.#catalogue.environment).values);
-    const names = memberNames(reader.take('strategy'));
-    const total = reader.counts('http', ['total_timeout_ms']).get('total_timeout_ms');
-    const start = reader.take('start');
-    const [first] = reader.faults;
-    if (first !== undefined) return fault(definition.name, first.message, first.path);
-    if (names === undefined) return fault(definition.name, 'has to be a list of client names', 'options.strategy');
+    const options = readStrategy(source, this.#catalogue.environment);
+    if (!options.ok) return options;
+    const { names, start, totalTimeoutMs } = options.value;
+    const members = this.#members(names, above);
+    if (!members.ok) return members;
+    const common = { members: members.value, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
+    if (definition.provider === 'fallback') return ok({ kind: 'fallback', ...common });
+    return ok({ kind: 'round-robin', ...common, start, ofRequest: source.from === 'request' });
+  }
+
+  #members(names: readonly string[], above: readonly string[]): Result<readonly ClientPlan[], FaultAt> {
     const members: ClientPlan[] = [];
-    for (const name of names) {
+    for (const [index, name] of names.entries()) {
       const member = this.plan(name, above);
-      if (!member.ok) return member;
+      // Who is not there has no option at fault: the list is.
+      if (!member.ok) return member.failure.path === '' ? faultIn(member.failure, index) : member;
       members.push(member.value);
     }
-    const timeout = total === undefined || total === 0 ? {} : { totalTimeoutMs: total };
-    if (definition.provider === 'fallback') return ok({ kind: 'fallback', members, ...timeout });
-    const turn = { start: startOf(start), ofRequest: source.from === 'request' };
-    return ok({ kind: 'round-robin', members, ...turn, ...timeout });
+    return ok(members);
   }
 
   #retry(definition: ClientType): Result<RetryPolicyType | undefined, FaultAt> {
@@ -137,14 +138,29 @@ function shorthandSource(name: string): ClientSource | undefined {
   return definition === undefined ? undefined : { definition, from: 'files' };
 }
 
-function memberNames(value: JsonValue | undefined): readonly string[] | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  return value.every((item) => typeof item === 'string') ? value : undefined;
+interface StrategyOptions {
+  readonly names: readonly string[];
+  readonly start: number;
+  readonly totalTimeoutMs: number | undefined;
 }
 
-function startOf(value: JsonValue | undefined): number {
-  const start = Number(value ?? 0);
-  return Number.isSafeInteger(start) && start >= 0 ? start : 0;
+/** Options of a strategy. Those of the files were checked with them, those of a request are checked here. */
+function readStrategy({ definition, from }: ClientSource, environment: Environment): Result<StrategyOptions, FaultAt> {
+  const reader = new OptionReader(resolveOptions(definition.options, environment).values);
+  const names = reader.strings('strategy') ?? [];
+  if (names.length === 0) reader.fault('strategy', 'has to be a list of client names');
+  const total = reader.times('http', ['total_timeout_ms']).get('total_timeout_ms');
+  const start = reader.count('start') ?? 0;
+  for (const key of from === 'request' ? reader.rest().keys() : []) {
+    reader.fault(key, 'is not known to a strategy; allowed: strategy, start, http');
+  }
+  const [first] = reader.faults;
+  if (first !== undefined) return err({ ...first, message: `${first.message} (of the client "${definition.name}")` });
+  return ok({ names, start, totalTimeoutMs: total === 0 ? undefined : total });
+}
+
+function faultIn(failure: FaultAt, index: number): Result<never, FaultAt> {
+  return err({ ...failure, path: `options.strategy[${index}]` });
 }
 
 function fault(client: string, message: string, path = 'options.strategy'): Result<never, FaultAt> {

@@ -324,6 +324,7 @@ test('known: clients of the files may be named, none may be brought', () => {
 test('off: the registry is refused', () => {
   const off = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'off' });
   expect(faults({ client_registry: { primary: 'Other' } }, 'svc_options', off)[0]).toContain('is switched off');
+  expect(faults({ client: 'Other' }, 'svc_options', off)[0]).toBe('svc_options.client: is switched off on this server');
 });
 
 test('names of object members are data', async () => {

@@ -1,0 +1,105 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { reply, startFakeProvider, status } from '../support/fake-provider.ts';
+import type { FakeProvider } from '../support/fake-provider.ts';
+import { startServer } from '../support/running-server.ts';
+import type { RunningServer } from '../support/running-server.ts';
+
+let fake: FakeProvider;
+let server: RunningServer;
+
+function client(name: string): string {
+  return `client<llm> ${name} {\n  provider openai-generic\n  options {\n    model ${name}\n    base_url env.PROVIDER_URL\n  }\n}\n`;
+}
+
+const FILES = {
+  'strategies.svc': `
+client<llm> Turns {
+  provider round-robin
+  options {
+    strategy [A, B, C]
+    start 1
+  }
+}
+client<llm> List {
+  provider fallback
+  retry_policy Once
+  options {
+    strategy [A, B]
+  }
+}
+retry_policy Once {
+  max_retries 1
+  strategy {
+    type constant_delay
+    delay_ms 1
+  }
+}
+${['A', 'B', 'C'].map(client).join('')}
+function Turn() -> string {
+  client Turns
+  prompt #"x"#
+}
+function Chain() -> string {
+  client List
+  prompt #"x"#
+}`,
+};
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  const env = { PROVIDER_URL: `${fake.url}/v1` };
+  server = await startServer({ files: FILES, flags: ['--workers', '3'], env });
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply('fine'));
+});
+afterAll(async () => {
+  await server.stop();
+  await fake.close();
+});
+
+/** On a connection of its own, so that any worker may take it. */
+function call(name: string): Promise<{ readonly status: number; readonly text: string }> {
+  const agent = new Agent({ keepAlive: false });
+  const headers = { 'content-type': 'application/json', 'content-length': 2 };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${server.url}/call/${name}`, { method: 'POST', agent, headers }, (response) => {
+      let text = '';
+      response.on('data', (piece: Buffer) => (text += piece.toString()));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    request.on('error', reject);
+    request.end('{}');
+  });
+}
+
+function models(): string {
+  return fake.requests.map((request) => (request.json as { readonly model?: string }).model).join('');
+}
+
+test('round-robin has one order over all workers', async () => {
+  for (let at = 0; at < 24; at += 1) expect((await call('Turn')).status).toBe(200);
+  expect(models()).toBe('BCA'.repeat(8));
+  // Each worker has connections of its own to the provider.
+  expect(fake.openSockets).toBeGreaterThan(1);
+});
+
+test('calls at one time share the turns evenly', async () => {
+  await Promise.all(Array.from({ length: 60 }, () => call('Turn')));
+  for (const model of ['A', 'B', 'C']) expect(models().split(model)).toHaveLength(21);
+});
+
+const attempt = (name: string): object => ({ client: name, upstream_status: 503 });
+
+test('the answer of an exhausted chain lists every attempt', async () => {
+  fake.answer(status(503, { error: { message: 'busy' } }));
+  const { status: code, text } = await call('Chain');
+  expect(code).toBe(502);
+  expect(JSON.parse(text)).toMatchObject({
+    error: 'client_error',
+    upstream_status: 503,
+    attempts: [attempt('A'), attempt('B'), attempt('A'), attempt('B')],
+  });
+});

@@ -96,7 +96,7 @@ test.each(TYPES)('thousands of small objects cost %s time in proportion to their
     const eighth = reply.slice(0, reply.length / 8);
     expect(
       verdict(
-        5 * BOUND,
+        2 * BOUND,
         () => parser.parse(reply),
         () => parser.parse(eighth),
       ),

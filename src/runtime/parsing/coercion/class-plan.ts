@@ -4,12 +4,22 @@ import { TypedObject } from '../straight/typed-object.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
-import { Coerced, faultsBelow, GrowingTexts, MARK, Misfit, mismatch, NoteList, type Outcome } from './outcome.ts';
+import {
+  Coerced,
+  GrowingTexts,
+  MARK,
+  Misfit,
+  misfitBelow,
+  misfitOfAll,
+  mismatch,
+  NO_NOTES,
+  NoteList,
+  type Outcome,
+} from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 import { bestMember, compareReadings } from './rank.ts';
-import type { FaultAt } from '../../function/failure.ts';
 
 export interface FieldPlan {
   readonly name: string;
@@ -85,18 +95,18 @@ export class ClassPlan extends Plan {
   cast(node: ValueNode): Coerced | undefined {
     if (node.kind !== 'object') return undefined;
     const slots = this.#slotsOf(node);
-    const writer = new ObjectWriter(node);
+    let writer: ObjectWriter | undefined;
     for (const index of this.#shown) {
       const field = this.#fields[index];
       if (field === undefined) return undefined;
       const item = slots.item(index);
       const value = item === undefined ? optional(field.plan) : field.plan.cast(item);
       if (value === undefined) return undefined;
+      writer ??= new ObjectWriter(node);
       writer.add(field, value);
       if (item === undefined) writer.score += 1;
     }
-    writer.score += slots.unknown;
-    return writer.finish(slots, 0);
+    return this.#finish(writer ?? new ObjectWriter(node), node, slots, 0);
   }
 
   // --- lenient ----------------------------------------------------------------------------------------------------
@@ -158,30 +168,41 @@ export class ClassPlan extends Plan {
 
   #fill(node: ValueNode, slots: Slots): Outcome {
     const writer = new ObjectWriter(node);
-    const faults: FaultAt[] = [];
-    let asserted = false;
+    let misfits: Misfit[] | undefined;
     for (const index of this.#shown) {
       const field = this.#fields[index];
       if (field === undefined) continue;
       const item = slots.item(index);
       const value = item === undefined ? writer.missing(field) : writer.member(field, item);
       if (value.ok) writer.add(field, value);
-      else {
-        faults.push(...value.faults);
-        asserted ||= value.asserted;
-      }
+      else if (misfits === undefined) misfits = [value];
+      else misfits.push(value);
     }
-    if (faults.length > 0) return new Misfit(faults, asserted);
+    if (misfits !== undefined) return misfitOfAll(misfits);
+    return this.#finish(writer, node, slots, slots.known === 0 && this.#shown.length > 0 ? MARK.onlyDefaults : 0);
+  }
+
+  #finish(writer: ObjectWriter, node: ValueNode, slots: Slots, marks: number): Coerced {
     writer.score += slots.unknown;
-    return writer.finish(slots, slots.known === 0 && this.#shown.length > 0 ? MARK.onlyDefaults : 0);
+    if (slots.hasLeftOver) this.#noteLeftOver(writer, node, slots);
+    return writer.finish(marks);
+  }
+
+  /** Keys that no field has taken. */
+  #noteLeftOver(writer: ObjectWriter, node: ValueNode, slots: Slots): void {
+    for (const [at, item] of node.items.entries()) {
+      const key = node.keys[at] ?? '';
+      const field = this.fieldOf(key);
+      if (field < 0) writer.note('extra-key', key);
+      else if (slots.item(field) !== item) writer.note('duplicate-key', key);
+    }
   }
 
   #slotsOf(node: ValueNode): Slots {
     if (node.items.length === 0) return NO_SLOTS;
     const slots = new Slots();
     for (let at = 0; at < node.items.length; at += 1) {
-      const key = node.keys[at] ?? '';
-      slots.put(this.fieldOf(key), key, node.items[at]);
+      slots.put(this.fieldOf(node.keys[at] ?? ''), node.items[at]);
     }
     return slots;
   }
@@ -236,23 +257,28 @@ function optional(plan: Plan): Coerced | undefined {
 class Slots {
   known = 0;
   unknown = 0;
-  readonly #items: (ValueNode | undefined)[] = [];
-  readonly notes = new NoteList();
+  #duplicates = 0;
+  #items: (ValueNode | undefined)[] | undefined = undefined;
 
-  put(field: number, key: string, item: ValueNode | undefined): void {
+  put(field: number, item: ValueNode | undefined): void {
     if (field < 0) {
       this.unknown += 1;
-      this.notes.add('extra-key', key);
-    } else if (this.#items[field] === undefined) {
+      return;
+    }
+    this.#items ??= [];
+    if (this.#items[field] === undefined) {
       this.#items[field] = item;
       this.known += 1;
-    } else {
-      this.notes.add('duplicate-key', key);
-    }
+    } else this.#duplicates += 1;
   }
 
   item(field: number): ValueNode | undefined {
-    return this.#items[field];
+    return this.#items?.[field];
+  }
+
+  /** Some key has found no field. */
+  get hasLeftOver(): boolean {
+    return this.unknown + this.#duplicates > 0;
   }
 }
 
@@ -262,16 +288,21 @@ const NO_SLOTS = new Slots();
 class ObjectWriter {
   score = 0;
   readonly #texts = new GrowingTexts();
-  readonly #notes = new NoteList();
+  /** Most objects need none, and there may be thousands. */
+  #notes: NoteList | undefined = undefined;
 
   constructor(node: ValueNode) {
-    if (node.repairs !== 0) this.#notes.addAll('', repairNotes(node));
+    if (node.repairs !== 0) this.#noteList().addAll('', repairNotes(node));
+  }
+
+  #noteList(): NoteList {
+    return (this.#notes ??= new NoteList());
   }
 
   add(field: FieldPlan, value: Coerced): void {
     this.#texts.add(this.#texts.isEmpty ? field.jsonKey : field.nextJsonKey, value);
     this.score += value.score * 10;
-    if (value.notes.length > 0) this.#notes.addAll(field.name, value.notes);
+    if (value.notes.length > 0) this.#noteList().addAll(field.name, value.notes);
   }
 
   missing(field: FieldPlan): Outcome {
@@ -287,15 +318,18 @@ class ObjectWriter {
     const outcome = field.plan.coerce(item);
     if (outcome.ok) return outcome;
     const fallback = outcome.asserted ? undefined : field.plan.fallback();
-    if (fallback === undefined) return new Misfit(faultsBelow(field.name, outcome.faults), outcome.asserted);
+    if (fallback === undefined) return misfitBelow(field.name, outcome);
     this.score += 110;
-    this.#notes.add('defaulted', field.name, outcome.reason);
+    this.#noteList().add('defaulted', field.name, outcome.reason);
     return fallback;
   }
 
-  finish(slots: Slots, marks: number): Coerced {
-    if (slots.notes.list.length > 0) this.#notes.addAll('', slots.notes.list);
-    return this.#texts.finish('{', '}', this.score, { marks, notes: this.#notes.list });
+  note(flag: string, path: string): void {
+    this.#noteList().add(flag, path);
+  }
+
+  finish(marks: number): Coerced {
+    return this.#texts.finish('{', '}', this.score, { marks, notes: this.#notes?.list ?? NO_NOTES });
   }
 }
 

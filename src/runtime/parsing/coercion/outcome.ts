@@ -171,9 +171,9 @@ export class NoteList {
   }
 
   add(flag: string, path: string, detail?: string): void {
-    const notes = (this.#notes ??= []);
-    if (notes.length >= MAX_NOTES) return;
-    notes.push(detail === undefined ? { flag, path } : { flag, path, detail });
+    const note = detail === undefined ? { flag, path } : { flag, path, detail };
+    if (this.#notes === undefined) this.#notes = [note];
+    else if (this.#notes.length < MAX_NOTES) this.#notes.push(note);
   }
 
   addAll(segment: string, notes: readonly ParseFlag[]): void {
@@ -185,9 +185,49 @@ export class NoteList {
   }
 }
 
-/** Faults of one value, bounded like notes. */
-export function faultsBelow(segment: string, faults: readonly FaultAt[]): readonly FaultAt[] {
-  return faults.slice(0, MAX_NOTES).map((fault) => ({ path: joinPath(segment, fault.path), message: fault.message }));
+/** A member that does not fit. */
+class MisfitBelow extends Misfit {
+  readonly #segment: string;
+  readonly #member: Misfit;
+
+  constructor(segment: string, member: Misfit) {
+    super(undefined, member.asserted);
+    this.#segment = segment;
+    this.#member = member;
+  }
+
+  protected override explain(): readonly FaultAt[] {
+    return this.#member.faults
+      .slice(0, MAX_NOTES)
+      .map((fault) => ({ path: joinPath(this.#segment, fault.path), message: fault.message }));
+  }
+}
+
+/** Several members that do not fit. */
+class MisfitOfAll extends Misfit {
+  readonly #misfits: readonly Misfit[];
+
+  constructor(misfits: readonly Misfit[]) {
+    super(
+      undefined,
+      misfits.some((member) => member.asserted),
+    );
+    this.#misfits = misfits;
+  }
+
+  protected override explain(): readonly FaultAt[] {
+    return this.#misfits.flatMap((member) => member.faults);
+  }
+}
+
+/** The misfit of a value whose member at `segment` does not fit. */
+export function misfitBelow(segment: string, member: Misfit): Misfit {
+  return new MisfitBelow(segment, member);
+}
+
+/** The misfit of a value of which these members do not fit. */
+export function misfitOfAll(misfits: readonly Misfit[]): Misfit {
+  return (misfits.length === 1 ? misfits[0] : undefined) ?? new MisfitOfAll(misfits);
 }
 
 /** Sums over deep values stay finite, so that they can be compared. */

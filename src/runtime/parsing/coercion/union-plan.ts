@@ -72,7 +72,7 @@ export class UnionPlan extends Plan {
 
   cast(node: ValueNode): Coerced | undefined {
     if (node.kind === 'null' && this.#nullable) return new Coerced('null', 0);
-    if (node.items.length === 0) return this.#bestCast(node);
+    if (isShallow(node)) return this.#bestCast(node);
     const known = node.recall(this.#castKey);
     if (known instanceof Coerced) return known;
     if (known === null) return undefined;
@@ -94,7 +94,7 @@ export class UnionPlan extends Plan {
   coerce(node: ValueNode): Outcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (node.items.length === 0) return this.#bestFit(node);
+    if (isShallow(node)) return this.#bestFit(node);
     const known = node.recall(this.#coerceKey);
     if (known instanceof Coerced || known instanceof Misfit) return known;
     const outcome = this.#bestFit(node);
@@ -192,6 +192,14 @@ class NoMember extends Misfit {
     const faults = this.#misfits.flatMap((one) => one.faults);
     return [{ path: '', message }, ...faults.slice(0, MAX_FAULTS)];
   }
+}
+
+/** Results for more members are worth keeping. */
+const MAX_SHALLOW = 4;
+
+/** A value that is soon read again, so that its results need not be kept: a reply may hold thousands of them. */
+function isShallow(node: ValueNode): boolean {
+  return node.items.length <= MAX_SHALLOW && node.items.every((item) => item.items.length === 0);
 }
 
 /** The first letter of `null`. */

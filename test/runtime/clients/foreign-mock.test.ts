@@ -4,14 +4,43 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message } from '../../../src/runtime/prompt/message.ts';
 import type { Provider } from '../../../src/schema/client.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import type { Asked } from '../../support/ask-client.ts';
 
 // Providers as somebody else understood their documentation: what both sides got wrong alike would show here.
 const mock = new LLMock({ port: 0 });
 const services = testServices();
 const TEXT = 'Hi there! "quoted", é and 😀,\nover two lines.';
 
+interface Foreign {
+  readonly provider: Provider;
+  readonly path: string;
+  readonly options: Readonly<Record<string, JsonValue>>;
+  /** The names that the provider has for what a call used. */
+  readonly usage: readonly [input: string, output: string];
+}
+
+const CLIENTS: readonly Foreign[] = [
+  { provider: 'openai', path: '/v1', options: { model: 'gpt-4o' }, usage: ['prompt_tokens', 'completion_tokens'] },
+  { provider: 'openai-generic', path: '/v1', options: { model: 'm' }, usage: ['prompt_tokens', 'completion_tokens'] },
+  { provider: 'openai-responses', path: '/v1', options: { model: 'gpt-4o' }, usage: ['input_tokens', 'output_tokens'] },
+  { provider: 'anthropic', path: '', options: { model: 'claude-3-5' }, usage: ['input_tokens', 'output_tokens'] },
+  {
+    provider: 'google-ai',
+    path: '/v1beta',
+    options: { model: 'gemini-2.0-flash' },
+    usage: ['promptTokenCount', 'candidatesTokenCount'],
+  },
+];
+
+const CASES = CLIENTS.flatMap((client) =>
+  [false, true].map((streamed) => [client.provider, streamed, client] as const),
+);
+
 beforeAll(async () => {
-  mock.onMessage('hello', { content: TEXT });
+  for (const { provider, usage } of CLIENTS) {
+    const [input, output] = usage;
+    mock.onMessage(`hello ${provider}!`, { content: TEXT, usage: { [input]: 12, [output]: 34 } });
+  }
   await mock.start();
 });
 afterAll(async () => {
@@ -19,26 +48,28 @@ afterAll(async () => {
   await mock.stop();
 });
 
-const MESSAGES: readonly Message[] = [
-  { role: 'system', parts: [{ kind: 'text', text: 'Be brief.' }] },
-  { role: 'user', parts: [{ kind: 'text', text: 'hello' }] },
-];
+function asked({ provider, path, options }: Foreign, streamed: boolean): Promise<Asked> {
+  const definition = clientDefinition(provider, { base_url: `${mock.url}${path}`, api_key: 'mock', ...options });
+  const messages: readonly Message[] = [
+    { role: 'system', parts: [{ kind: 'text', text: 'Be brief.' }] },
+    { role: 'user', parts: [{ kind: 'text', text: `hello ${provider}!` }] },
+  ];
+  return ask(makeClient(definition, services), { streamed, messages });
+}
 
-const CLIENTS: ReadonlyArray<[Provider, string, Readonly<Record<string, JsonValue>>]> = [
-  ['openai', '/v1', { model: 'gpt-4o' }],
-  ['openai-generic', '/v1', { model: 'gpt-4o' }],
-  ['openai-responses', '/v1', { model: 'gpt-4o' }],
-  ['anthropic', '', { model: 'claude-3-5-sonnet-20241022' }],
-  ['google-ai', '/v1beta', { model: 'gemini-2.0-flash' }],
-];
+test.each(CASES)('%s, streamed: %s: text, finish reason and tokens', async (provider, streamed, client) => {
+  const { result, pieces } = await asked(client, streamed);
+  expect(result.ok ? result.value.text : result.failure).toBe(TEXT);
+  expect(result.ok && result.value.finishReason).toMatch(/^(stop|end_turn|STOP|completed)$/u);
+  expect(pieces.join('')).toBe(streamed ? TEXT : '');
+  // A generic server is not asked for usage in streams.
+  if (streamed && provider === 'openai-generic') return;
+  expect(result).toMatchObject({ value: { inputTokens: 12, outputTokens: 34 } });
+});
 
-test.each(CLIENTS.flatMap((client) => [[...client, false] as const, [...client, true] as const]))(
-  '%s at %s with %j, streamed: %s',
-  async (provider, path, options, streamed) => {
-    const definition = clientDefinition(provider, { base_url: `${mock.url}${path}`, api_key: 'mock', ...options });
-    const { result, pieces } = await ask(makeClient(definition, services), { streamed, messages: MESSAGES });
-    expect(result.ok ? result.value.text : result.failure).toBe(TEXT);
-    expect(result.ok && result.value.finishReason).toMatch(/^(stop|end_turn|STOP|completed)$/u);
-    expect(pieces.join('')).toBe(streamed ? TEXT : '');
-  },
-);
+test.each(CASES)('%s, streamed: %s: an error is told with its status and message', async (_name, streamed, client) => {
+  mock.nextRequestError(429, { message: 'Too many requests for this model', type: 'rate_limit_error' });
+  const { result } = await asked(client, streamed);
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'status', upstreamStatus: 429 } });
+  expect(!result.ok && result.failure.failure.message).toContain('answered 429: Too many requests for this model');
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { missingCredentials } from '../../../src/runtime/clients/missing-credentials.ts';
-import { compileText } from '../../support/test-runtime.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import { callFunction, compileText, testRuntime } from '../../support/test-runtime.ts';
 
 const PROGRAM = compileText(`
 client<llm> A {
@@ -45,4 +46,63 @@ test('clients that functions use are named with the variable that they lack', ()
     { client: 'openai/gpt-4o', variable: 'OPENAI_API_KEY' },
   ]);
   expect(missingCredentials(PROGRAM, { A_KEY: 'x', ANTHROPIC_API_KEY: 'y', OPENAI_API_KEY: 'z' })).toEqual([]);
+});
+
+function fileOf(provider: Provider, options: string): string {
+  return `
+client<llm> Asked {
+  provider ${provider}
+  options {
+    ${options}
+  }
+}
+function F() -> string {
+  client Asked
+  prompt #"x"#
+}
+`;
+}
+
+/** The test may run on a machine that has an account of its own. */
+const NO_MACHINE = { AWS_EC2_METADATA_DISABLED: 'true', METADATA_SERVER_DETECTION: 'none' };
+
+const AWS = 'model "m"\n    region "us-east-1"';
+const VERTEX = 'model "m"\n    location "eu"\n    project_id "p"';
+
+test.each<[Provider, string, string]>([
+  ['openai', 'model "m"', 'OPENAI_API_KEY'],
+  ['openai-responses', 'model "m"', 'OPENAI_API_KEY'],
+  ['openai-generic', 'base_url env.BASE', 'BASE'],
+  ['azure-openai', 'resource_name "r"\n    deployment_id "d"', 'AZURE_OPENAI_API_KEY'],
+  ['openrouter', 'model "m"', 'OPENROUTER_API_KEY'],
+  ['anthropic', 'model "m"', 'ANTHROPIC_API_KEY'],
+  ['google-ai', 'model "m"', 'GOOGLE_API_KEY'],
+  ['vertex-ai', VERTEX, 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ['aws-bedrock', AWS, 'AWS_ACCESS_KEY_ID'],
+  ['aws-bedrock', `${AWS}\n    profile "p"`, 'AWS_SHARED_CREDENTIALS_FILE'],
+  ['openai', 'model "m"\n    headers {\n      x-tenant env.TENANT\n    }\n    api_key "k"', 'TENANT'],
+])('%s with %j lacks %s: known at start, and told to each call', async (provider, options, variable) => {
+  const file = fileOf(provider, options);
+  expect(missingCredentials(compileText(file), NO_MACHINE)).toEqual([{ client: 'Asked', variable }]);
+  // Empty is as good as missing.
+  expect(missingCredentials(compileText(file), { ...NO_MACHINE, [variable]: '' })).toEqual([
+    { client: 'Asked', variable },
+  ]);
+  const runtime = testRuntime(file, NO_MACHINE);
+  const { result } = await callFunction(runtime, 'F', {});
+  await runtime.close();
+  expect(result).toMatchObject({ ok: false, failure: { code: 'missing_credential', client: 'Asked', variable } });
+  expect(!result.ok && result.failure.message).toContain(variable);
+});
+
+test.each<[Provider, string]>([
+  ['ollama', 'model "m"'],
+  ['openai-generic', 'base_url "http://127.0.0.1:1"'],
+  ['openai', 'headers {\n      authorization "Bearer x"\n    }'],
+  ['anthropic', 'headers {\n      x-api-key "x"\n    }'],
+  ['vertex-ai', `${VERTEX}\n    headers {\n      authorization "Bearer x"\n    }`],
+  ['aws-bedrock', `${AWS}\n    headers {\n      authorization "Bearer x"\n    }`],
+  ['offline', 'reply "x"'],
+])('%s with %j lacks nothing', (provider, options) => {
+  expect(missingCredentials(compileText(fileOf(provider, options)), {})).toEqual([]);
 });

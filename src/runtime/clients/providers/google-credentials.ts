@@ -16,8 +16,18 @@ const GCLOUD_FOLDER = 'CLOUDSDK_CONFIG';
 const METADATA_HOST = 'GCE_METADATA_HOST';
 const GOOGLE_METADATA_HOST = 'metadata.google.internal';
 
+/** `none`: Google's machines are not asked for their account. */
+const DETECTION = 'METADATA_SERVER_DETECTION';
+
 /** Variables that decide whose credentials are taken. */
-export const GOOGLE_CREDENTIAL_VARIABLES = [CREDENTIALS, CREDENTIALS_CONTENT, GCLOUD_FOLDER, METADATA_HOST, 'HOME'];
+export const GOOGLE_CREDENTIAL_VARIABLES = [
+  CREDENTIALS,
+  CREDENTIALS_CONTENT,
+  GCLOUD_FOLDER,
+  METADATA_HOST,
+  DETECTION,
+  'HOME',
+];
 
 /**
  * Who asks, found as Google's own libraries find it
@@ -36,8 +46,12 @@ export function findGoogleIdentity(
   }
   const file = gcloudFile(access);
   if (file !== undefined) return identityIn(CREDENTIALS, file, true);
-  const host = access.ofServer(METADATA_HOST) ?? (access.machine === 'google' ? GOOGLE_METADATA_HOST : undefined);
+  const host = access.ofServer(METADATA_HOST) ?? machineHost(access);
   return host === undefined ? { missing: CREDENTIALS } : { kind: 'machine', host, projectId: undefined };
+}
+
+function machineHost(access: ProviderAccess): string | undefined {
+  return access.machine === 'google' && access.ofServer(DETECTION) !== 'none' ? GOOGLE_METADATA_HOST : undefined;
 }
 
 function identityIn(holder: string, given: string | object, mayReadFiles: boolean): GoogleIdentity | MissingSecret {

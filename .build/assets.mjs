@@ -1,9 +1,13 @@
 // Copies what the documentation page is made of to dist/assets/docs: our own files, and those of Swagger UI that it needs.
 // Run after tsc; running it again gives the same result.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+// The highest quality takes ten times as long for a twentieth of the size.
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'src/server/http/docs/page');
@@ -18,6 +22,13 @@ cpSync(page, target, { recursive: true });
 for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
   const text = readFileSync(join(swaggerUi, name), 'utf8');
   writeFileSync(join(target, name), text.replace(/\n?(?:\/\/|\/\*)# sourceMappingURL=.*$/u, ''));
+}
+
+// What is served, compressed ahead: a gateway or a browser takes a quarter of the bytes.
+for (const name of readdirSync(target)) {
+  const bytes = readFileSync(join(target, name));
+  writeFileSync(join(target, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  writeFileSync(join(target, `${name}.br`), brotliCompressSync(bytes, BROTLI));
 }
 
 // Not served: the licences that come with the copies.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { Roster } from '../../base/roster.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
@@ -10,7 +11,7 @@ import { Admission, shareOf } from './admission.ts';
 import { Authenticator } from './auth.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
-import type { HttpServices } from './http-services.ts';
+import type { HttpServices, OpenApiText } from './http-services.ts';
 import { STREAM_LIMITS, type StreamLimits } from './sse/stream-limits.ts';
 import { StreamSweep } from './sse/stream-sweep.ts';
 
@@ -50,8 +51,12 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
   };
 }
 
-function openapiText({ openapi }: Pick<Program, 'openapi'>): { readonly text: string; readonly etag: string } {
+function openapiText({ openapi }: Pick<Program, 'openapi'>): OpenApiText {
   const text = JSON.stringify(openapi);
-  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  return { text, etag: `"${digest}"` };
+  let compressed: Uint8Array | undefined;
+  return {
+    text,
+    tag: createHash('sha256').update(text).digest('base64url').slice(0, 22),
+    gzip: () => (compressed ??= gzipSync(text)),
+  };
 }

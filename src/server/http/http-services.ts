@@ -31,7 +31,7 @@ export interface HttpServices {
   readonly streamBacklog: ByteBudget;
   readonly programHash: string;
   readonly version: string;
-  readonly openapi: { readonly text: string; readonly etag: string };
+  readonly openapi: OpenApiText;
   readonly docs: ReadonlyMap<string, DocsAsset>;
 }
 
@@ -58,4 +58,13 @@ export type HttpConfig = Pick<
 export interface Health {
   /** False while it starts or drains: balancers send nothing new. */
   ready: boolean;
+}
+
+/** The OpenAPI document as it is sent. */
+export interface OpenApiText {
+  readonly text: string;
+  /** A strong validator, without its quotes. */
+  readonly tag: string;
+  /** Compressed when it is first asked for. */
+  gzip(): Uint8Array;
 }

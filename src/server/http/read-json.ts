@@ -19,7 +19,11 @@ export interface JsonBody {
 export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   const type = request.header('content-type');
   if (type === undefined || !JSON_TYPE.test(type)) {
-    return unsupported('Send the body as "content-type: application/json", in UTF-8.', 'accept-post', 'application/json');
+    return unsupported(
+      'Send the body as "content-type: application/json", in UTF-8.',
+      'accept-post',
+      'application/json',
+    );
   }
   const encoding = request.header('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return undefined;

@@ -79,6 +79,7 @@ export interface HttpRequest {
 
 /** Every request header that the server reads. */
 export const REQUEST_HEADERS = [
+  'accept-encoding',
   'authorization',
   'content-encoding',
   'content-type',

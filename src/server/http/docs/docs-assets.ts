@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import type { ContentEncoding } from '../content-encoding.ts';
 
 /** One static file of the documentation page. */
 export interface DocsAsset {
   readonly contentType: string;
-  readonly bytes: Uint8Array;
-  /** A strong validator in quotes, ready for the `etag` header. */
-  readonly etag: string;
+  /** A strong validator of the plain form, without its quotes. */
+  readonly tag: string;
+  /** Compressed forms that stand ready, the smallest first. */
+  readonly encodings: readonly ContentEncoding[];
+  bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
 /**
@@ -40,18 +44,35 @@ const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: s
 ];
 
 /**
- * The files of the documentation page by request path (`/docs`, `/docs/swagger-ui.css`, …), read at once: about 2 MB.
- * Their links are relative, so a path prefix works; `/docs/` with a slash at the end must not answer the page.
- * Throws when a file is missing, which a build prevents.
+ * The files of the documentation page by request path (`/docs`, `/docs/swagger-ui.css`, …), read at once: less than 1 MB,
+ * as a build has them compressed. Their links are relative, so a path prefix works; `/docs/` with a slash at the end must
+ * not answer the page. Throws when a file is missing, which a build prevents.
  */
 export function loadDocsAssets(): ReadonlyMap<string, DocsAsset> {
-  return new Map(
-    ASSETS.map(([path, contentType, file]) => {
-      const bytes = readFileSync(fileOf(file));
-      const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-      return [path, { contentType, bytes, etag: `"${digest}"` }];
-    }),
-  );
+  return new Map(ASSETS.map(([path, contentType, file]) => [path, loadAsset(contentType, fileOf(file))]));
+}
+
+function loadAsset(contentType: string, file: string): DocsAsset {
+  if (!existsSync(`${file}.gz`)) {
+    const plain = readFileSync(file);
+    return { contentType, tag: tagOf(plain), encodings: [], bytes: () => plain };
+  }
+  const gzip = readFileSync(`${file}.gz`);
+  const br = readFileSync(`${file}.br`);
+  return {
+    contentType,
+    tag: tagOf(gzip),
+    encodings: ['br', 'gzip'],
+    bytes(encoding) {
+      if (encoding === 'br') return br;
+      // Clients that take nothing compressed are rare enough to pay for it each time.
+      return encoding === 'gzip' ? gzip : gunzipSync(gzip);
+    },
+  };
+}
+
+function tagOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
 /** In a build all files lie in `dist/assets/docs`; from sources they are read where they come from. */

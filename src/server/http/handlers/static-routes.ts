@@ -1,6 +1,8 @@
+import { chooseEncoding, type ContentEncoding } from '../content-encoding.ts';
 import { DOCS_CONTENT_SECURITY_POLICY } from '../docs/docs-assets.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { JSON_TYPE, unauthorized, type RequestContext } from '../request-context.ts';
+import type { HeaderList } from '../transport.ts';
 
 /** Answers a request without a body. */
 export type PageHandler = (context: RequestContext) => void;
@@ -20,16 +22,31 @@ export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handl
 export function sendDocs(context: RequestContext, path: string): boolean {
   const asset = context.services.docs.get(path);
   if (asset === undefined) return false;
+  const encoding = chooseEncoding(context.request.header('accept-encoding'), asset.encodings);
   const headers = [
-    ['etag', asset.etag],
-    ['cache-control', 'no-cache'],
+    ...representation(asset.tag, encoding),
     ['content-security-policy', DOCS_CONTENT_SECURITY_POLICY],
     ['x-content-type-options', 'nosniff'],
     ['referrer-policy', 'no-referrer'],
   ] as const;
-  if (matches(context, asset.etag)) context.send(304, headers, undefined);
-  else context.send(200, [['content-type', asset.contentType], ...headers], asset.bytes);
+  if (matches(context, asset.tag, encoding)) context.send(304, headers, undefined);
+  else context.send(200, [['content-type', asset.contentType], ...headers], asset.bytes(encoding));
   return true;
+}
+
+/** What tells one form of a page from another, for caches. */
+function representation(tag: string, encoding: ContentEncoding | undefined): HeaderList {
+  const headers: HeaderList = [
+    ['etag', etagOf(tag, encoding)],
+    ['cache-control', 'no-cache'],
+    ['vary', 'accept-encoding'],
+  ];
+  return encoding === undefined ? headers : [...headers, ['content-encoding', encoding]];
+}
+
+/** Each form has an etag of its own (RFC 9110, 8.8.3.3). */
+function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
+  return encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
 
 /** The body is fixed; what else is of interest stands in headers. */
@@ -55,13 +72,12 @@ function readiness(context: RequestContext): void {
 }
 
 function openapi(context: RequestContext): void {
-  const { text, etag } = context.services.openapi;
-  const headers = [
-    ['etag', etag],
-    ['cache-control', 'no-cache'],
-  ] as const;
-  if (matches(context, etag)) context.send(304, headers, undefined);
-  else context.send(200, [['content-type', 'application/json'], ...headers], text);
+  const { openapi: document } = context.services;
+  const encoding = chooseEncoding(context.request.header('accept-encoding'), ['gzip']);
+  const headers = representation(document.tag, encoding);
+  const body = () => (encoding === undefined ? document.text : document.gzip());
+  if (matches(context, document.tag, encoding)) context.send(304, headers, undefined);
+  else context.send(200, [JSON_TYPE, ...headers], body());
 }
 
 function metrics(context: RequestContext): void {
@@ -75,8 +91,9 @@ function metrics(context: RequestContext): void {
 }
 
 /** RFC 9110, 13.1.2; validators are compared weakly. */
-function matches(context: RequestContext, etag: string): boolean {
+function matches(context: RequestContext, tag: string, encoding: ContentEncoding | undefined): boolean {
   const given = context.request.header('if-none-match');
   if (given === undefined) return false;
+  const etag = etagOf(tag, encoding);
   return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

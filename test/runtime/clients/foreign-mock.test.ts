@@ -19,18 +19,33 @@ interface Foreign {
   readonly usage: readonly [input: string, output: string];
 }
 
+const CHAT = ['prompt_tokens', 'completion_tokens'] as const;
+const INPUT = ['input_tokens', 'output_tokens'] as const;
+const GOOGLE = ['promptTokenCount', 'candidatesTokenCount'] as const;
+const GEMINI = 'gemini-2.0-flash';
+const CLAUDE = 'anthropic.claude-3-haiku-20240307-v1:0';
+const AWS = { region: 'us-east-1', access_key_id: 'AK', secret_access_key: 'SK' };
+
 const CLIENTS: readonly Foreign[] = [
-  { provider: 'openai', path: '/v1', options: { model: 'gpt-4o' }, usage: ['prompt_tokens', 'completion_tokens'] },
-  { provider: 'openai-generic', path: '/v1', options: { model: 'm' }, usage: ['prompt_tokens', 'completion_tokens'] },
-  { provider: 'openai-responses', path: '/v1', options: { model: 'gpt-4o' }, usage: ['input_tokens', 'output_tokens'] },
-  { provider: 'anthropic', path: '', options: { model: 'claude-3-5' }, usage: ['input_tokens', 'output_tokens'] },
+  { provider: 'openai', path: '/v1', options: { model: 'gpt-4o' }, usage: CHAT },
+  { provider: 'openai-generic', path: '/v1', options: { model: 'm' }, usage: CHAT },
+  { provider: 'openai-responses', path: '/v1', options: { model: 'gpt-4o' }, usage: INPUT },
+  { provider: 'azure-openai', path: '/openai/deployments/d', options: { api_version: '2024-10-21' }, usage: CHAT },
+  { provider: 'ollama', path: '/v1', options: { model: 'llama3' }, usage: CHAT },
+  { provider: 'openrouter', path: '/api/v1', options: { model: 'openai/gpt-4o' }, usage: CHAT },
+  { provider: 'anthropic', path: '', options: { model: 'claude-3-5' }, usage: INPUT },
+  { provider: 'google-ai', path: '/v1beta', options: { model: GEMINI }, usage: GOOGLE },
   {
-    provider: 'google-ai',
-    path: '/v1beta',
-    options: { model: 'gemini-2.0-flash' },
-    usage: ['promptTokenCount', 'candidatesTokenCount'],
+    provider: 'vertex-ai',
+    path: '/v1/projects/p/locations/l/publishers/google/models',
+    options: { model: GEMINI },
+    usage: GOOGLE,
   },
+  { provider: 'aws-bedrock', path: '', options: { model: CLAUDE, ...AWS, api_key: null }, usage: INPUT },
 ];
+
+/** They are not asked for usage in their streams. */
+const TELL_NOTHING = new Set<Provider>(['openai-generic', 'azure-openai', 'ollama', 'openrouter']);
 
 const CASES = CLIENTS.flatMap((client) =>
   [false, true].map((streamed) => [client.provider, streamed, client] as const),
@@ -62,8 +77,7 @@ test.each(CASES)('%s, streamed: %s: text, finish reason and tokens', async (prov
   expect(result.ok ? result.value.text : result.failure).toBe(TEXT);
   expect(result.ok && result.value.finishReason).toMatch(/^(stop|end_turn|STOP|completed)$/u);
   expect(pieces.join('')).toBe(streamed ? TEXT : '');
-  // A generic server is not asked for usage in streams.
-  if (streamed && provider === 'openai-generic') return;
+  if (streamed && TELL_NOTHING.has(provider)) return;
   expect(result).toMatchObject({ value: { inputTokens: 12, outputTokens: 34 } });
 });
 

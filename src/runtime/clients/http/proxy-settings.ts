@@ -1,9 +1,10 @@
 import { addressKind } from './address-guard.ts';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
 /**
  * The proxy for an origin by the variables that all tools share: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
- * `NO_PROXY`, in capitals or not. Undefined when the connection is direct, as it always is to this machine.
+ * `NO_PROXY`, in capitals or not. Undefined when the connection is direct, as it always is to this machine, and where
+ * the variable names no HTTP proxy (SOCKS).
  */
 export function proxyFor(origin: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const url = new URL(origin);
@@ -21,23 +22,44 @@ function variable(env: Readonly<Record<string, string | undefined>>, name: strin
 }
 
 function isThisMachine(hostname: string): boolean {
-  const bare = hostname.replace(/^\[|\]$/gu, '');
+  const bare = withoutBrackets(hostname);
   if (isIP(bare) === 0) return bare === 'localhost' || bare.endsWith('.localhost');
   return bare === '::1' || (bare.startsWith('127.') && addressKind(bare) === 'private');
 }
 
-/** Entries are hosts, with or without a port; one stands for the names below it too, and `*` for all. */
+/**
+ * Entries are hosts, with or without a port; one stands for the names below it too, and `*` for all. Networks
+ * (`10.0.0.0/8`) stand for the addresses in them, as in curl and Go; names are not resolved for that.
+ */
 function isExempt(url: URL, list: string): boolean {
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  const host = withoutBrackets(url.hostname);
   return list
     .toLowerCase()
     .split(/[\s,]+/u)
-    .filter((entry) => entry !== '')
-    .some((entry) => {
-      if (entry === '*') return true;
-      const [, host = entry, at] = /^(.*?)(?::(\d+))?$/u.exec(entry) ?? [];
-      if (at !== undefined && at !== port) return false;
-      const name = host.replace(/^\*?\./u, '');
-      return url.hostname === name || url.hostname.endsWith(`.${name}`);
-    });
+    .some((entry) => entry !== '' && stands(entry, host, port));
+}
+
+function stands(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true;
+  if (entry.includes('/')) return isInNetwork(host, entry);
+  // A bare IPv6 address holds colons; with a port it is in brackets.
+  const [, named = entry, at] = isIP(entry) === 6 ? [] : (/^(.*?)(?::(\d+))?$/u.exec(entry) ?? []);
+  if (at !== undefined && at !== port) return false;
+  const name = withoutBrackets(named).replace(/^\*?\./u, '');
+  return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
+}
+
+function isInNetwork(host: string, network: string): boolean {
+  const [address = '', bits = ''] = network.split('/');
+  const family = isIP(address);
+  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/u.test(bits)) return false;
+  if (Number(bits) > (family === 4 ? 32 : 128)) return false;
+  const addresses = new BlockList();
+  addresses.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  return addresses.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/gu, '');
 }

@@ -1,13 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/clients/http/exchange-limits.ts';
-import { MEDIA_URL_HANDLINGS, RESPONSE_TYPES } from '../../../src/runtime/clients/options/client-options.ts';
+import { createOfflineClient } from '../../../src/runtime/clients/offline/offline-client.ts';
+import {
+  MEDIA_URL_HANDLINGS,
+  RESPONSE_TYPES,
+  readClientOptions,
+} from '../../../src/runtime/clients/options/client-options.ts';
+import { OptionReader } from '../../../src/runtime/clients/options/option-reader.ts';
 import { awsBedrock } from '../../../src/runtime/clients/providers/aws-bedrock.ts';
 import { HTTP_PROVIDERS } from '../../../src/runtime/clients/providers/providers.ts';
 import { vertexAi } from '../../../src/runtime/clients/providers/vertex-ai.ts';
 import { delayBefore, mayRetry } from '../../../src/runtime/clients/strategies/retry.ts';
 import { clientFailure } from '../../../src/runtime/clients/model-fault.ts';
-import { PROVIDERS } from '../../../src/schema/client.ts';
+import { LEGACY_PROVIDERS, PROVIDERS } from '../../../src/schema/client.ts';
 import { compileText } from '../../support/test-runtime.ts';
 
 const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
@@ -24,6 +31,31 @@ test.each(PROVIDERS)('the page has the provider %s, its address and the variable
   expect(address).not.toBe('');
   if (provider?.defaultUrl !== undefined) expect(address).toBe(`\`${provider.defaultUrl}\``);
   if (provider?.keyVariable !== undefined) expect(key).toBe(`\`${provider.keyVariable}\``);
+});
+
+/** Remembers which options were asked for. */
+class RecordingReader extends OptionReader {
+  readonly taken = new Set<string>();
+
+  override take(key: string): JsonValue | undefined {
+    this.taken.add(key);
+    return super.take(key);
+  }
+}
+
+test.each(Object.entries(HTTP_PROVIDERS))('the page has every option that %s reads', (_name, provider) => {
+  const reader = new RecordingReader(new Map());
+  provider.connect(readClientOptions(reader), reader, () => undefined);
+  expect(reader.taken.size).toBeGreaterThan(10);
+  for (const option of reader.taken) expect(page).toContain(`\`${option}\``);
+});
+
+test('the page has every option of the clients that are not asked over HTTP, and every old name', () => {
+  const reader = new RecordingReader(new Map());
+  createOfflineClient('A', reader, { answer: () => '' });
+  const names = [...reader.taken, 'strategy', 'start', ...Object.keys(LEGACY_PROVIDERS)];
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) expect(page).toContain(`\`${name}\``);
 });
 
 test('the page names every variable of the clouds', () => {

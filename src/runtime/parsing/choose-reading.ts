@@ -132,9 +132,11 @@ function textReadings(finder: NodeFinder, text: string, plan: Plan, type: ReplyT
   const isStructured = finder.candidates.some((candidate) => isWhole(candidate, edges));
   if (isStructured || answer.trim() === '') return readings;
   const tier = type.hasComposite ? TIER.text : TIER.scalarText;
-  const outcome = plan.coerce(textNode(answer));
-  if (!type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0) return readings;
-  readings.push({ outcome, tier, thought: false });
+  const node = textNode(answer);
+  const outcome = plan.coerce(node);
+  const isGuess = node.kind === 'string' && !type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0;
+  if (isGuess) return readings;
+  readings.push({ outcome: finder.thoughtsEnd > 0 ? withFlag(outcome, 'thought') : outcome, tier, thought: false });
   return readings;
 }
 

@@ -144,6 +144,7 @@ export class AttributePlan extends Plan {
   }
 
   protected override partial(node: ValueNode): Partial {
+    if (this.#hidden && node.complete && this.#asserts.length > 0 && !this.coerce(node).ok) return Partial.unfit;
     const inner = this.#innerPartial(node);
     if (!this.#isWrapped) return inner;
     if (inner.json === undefined && inner === Partial.unfit) return inner;

@@ -20,6 +20,7 @@ import { coerceNested } from './nested-value.ts';
 import { Partial } from './partial.ts';
 import { Plan, repairNotes } from './plan.ts';
 import { bestMember, compareReadings } from './rank.ts';
+import { isScalar } from './scalar-plans.ts';
 
 export interface FieldPlan {
   readonly name: string;
@@ -126,8 +127,19 @@ export class ClassPlan extends Plan {
     if (slots.known === 0 && node.items.length > 0) {
       const implied = this.#implied(node);
       if (implied?.ok === true) return implied;
+      const wrapped = this.#unwrapped(node);
+      if (wrapped !== undefined) return wrapped;
     }
     return this.#fill(node, slots);
+  }
+
+  /** `{"person": {…}}` where a person is wanted. */
+  #unwrapped(node: ValueNode): Coerced | undefined {
+    const only = node.items.length === 1 ? node.items[0] : undefined;
+    if (only === undefined || isScalar(only)) return undefined;
+    const outcome = this.coerce(only);
+    if (!outcome.ok || (outcome.marks & MARK.onlyDefaults) !== 0) return undefined;
+    return outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
   }
 
   #fromList(node: ValueNode): Outcome {
@@ -311,6 +323,7 @@ class ObjectWriter {
       return field.missing;
     }
     this.score += 1;
+    if (fallback.bare !== 'null') this.note('defaulted', field.name, 'missing');
     return fallback;
   }
 
@@ -324,8 +337,8 @@ class ObjectWriter {
     return fallback;
   }
 
-  note(flag: string, path: string): void {
-    this.#noteList().add(flag, path);
+  note(flag: string, path: string, detail?: string): void {
+    this.#noteList().add(flag, path, detail);
   }
 
   finish(marks: number): Coerced {

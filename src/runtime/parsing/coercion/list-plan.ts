@@ -3,7 +3,8 @@ import { OPEN_BRACKET } from '../text/characters.ts';
 import type { Place } from '../straight/typed-container.ts';
 import { TypedList } from '../straight/typed-list.ts';
 import { GrowingText } from '../text/growing-text.ts';
-import type { ValueNode } from '../text/value-node.ts';
+import { separateScalars } from '../text/bare-token.ts';
+import { describeRepairs, REPAIR, type ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { Coerced, GrowingTexts, MARK, mismatch, NoteList, type Misfit, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
@@ -50,9 +51,18 @@ export class ListPlan extends Plan {
       if (item === undefined) continue;
       const outcome = this.#element.coerce(item);
       if (outcome.ok) writer.add(outcome, index);
-      else writer.drop(index, outcome);
+      else if (!this.#addEach(writer, item, index)) writer.drop(index, outcome);
     }
     return writer.finish(node);
+  }
+
+  /** `[1 2 3]`: a text without quotes that is no member may be several without commas. */
+  #addEach(writer: ListWriter, item: ValueNode, index: number): boolean {
+    const outcomes = separateScalars(item).map((scalar) => this.#element.coerce(scalar));
+    if (outcomes.length === 0 || outcomes.some((outcome) => !outcome.ok)) return false;
+    writer.repaired(index);
+    for (const outcome of outcomes) if (outcome.ok) writer.add(outcome, index);
+    return true;
   }
 
   #fromOther(node: ValueNode): Outcome {
@@ -150,6 +160,11 @@ class ListWriter {
     this.#kept += 1;
     this.#score += value.score * 10;
     if (value.notes.length > 0) this.#notes.addAll(`[${index}]`, value.notes);
+  }
+
+  /** A comma was missing. */
+  repaired(index: number): void {
+    this.#notes.add('repaired', `[${index}]`, describeRepairs(REPAIR.comma));
   }
 
   drop(index: number, outcome: Misfit): void {

@@ -15,7 +15,7 @@ function note(flag: string, node: ValueNode): { notes: readonly { flag: string; 
 }
 
 /** A scalar that is right as it stands, with the flags of how it was written. */
-function written(json: string, node: ValueNode): Coerced {
+export function written(json: string, node: ValueNode): Coerced {
   return node.repairs === 0 ? new Coerced(json, 0) : new Coerced(json, 0, { notes: repairNotes(node) });
 }
 
@@ -97,7 +97,11 @@ function fromComposite(plan: Plan, node: ValueNode): Outcome {
   if (node.kind === 'list') return bestMember(plan, node);
   const only = wrappedScalar(node);
   if (only === undefined) return mismatch(plan.name, node);
-  const outcome = plan.coerce(only);
+  return unwrapped(plan.coerce(only));
+}
+
+/** The value of the only scalar in an object. */
+function unwrapped(outcome: Outcome): Outcome {
   if (!outcome.ok) return outcome;
   return outcome.as(outcome.score + 2, MARK.fromComposite, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
 }
@@ -262,7 +266,7 @@ export class LabelPlan extends DonePlan {
     if (exact !== undefined) return exact;
     if (node.kind === 'null') return misfit(`expected ${this.name}, got null`);
     const only = wrappedScalar(node);
-    if (only !== undefined) return this.#match(only, MARK.fromComposite);
+    if (only !== undefined) return unwrapped(this.#match(only, 0));
     if (!isScalar(node) && node.items.length === 0) return mismatch(this.name, node);
     return this.#match(node, isScalar(node) ? 0 : MARK.fromComposite);
   }
@@ -305,7 +309,7 @@ export class LiteralPlan extends DonePlan {
     if (!isScalar(source)) return mismatch(this.name, node);
     const outcome = this.#inner.coerce(source);
     if (!outcome.ok || outcome.json !== this.name) return mismatch(this.name, node);
-    return source === node ? outcome : new Coerced(this.name, outcome.score + 2, { marks: MARK.fromComposite });
+    return source === node ? outcome : unwrapped(outcome);
   }
 }
 

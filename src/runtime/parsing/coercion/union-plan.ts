@@ -7,7 +7,7 @@ import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan } from './plan.ts';
 import { compareReadings } from './rank.ts';
-import { isScalar, LabelPlan, StringPlan } from './scalar-plans.ts';
+import { isScalar, LabelPlan, StringPlan, written } from './scalar-plans.ts';
 
 /** One of several types, and null if `nullable`. */
 export class UnionPlan extends Plan {
@@ -71,7 +71,7 @@ export class UnionPlan extends Plan {
   }
 
   cast(node: ValueNode): Coerced | undefined {
-    if (node.kind === 'null' && this.#nullable) return new Coerced('null', 0);
+    if (node.kind === 'null' && this.#nullable) return written('null', node);
     if (isShallow(node)) return this.#bestCast(node);
     const known = node.recall(this.#castKey);
     if (known instanceof Coerced) return known;

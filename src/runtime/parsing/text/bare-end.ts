@@ -23,11 +23,12 @@ export interface BareContext {
 
 /** Does the comma before `from` end a token without quotes? */
 export function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
+  if (context.inList && context.open === 0) return 'yes';
   if (from >= text.length) return context.isLast ? 'yes' : 'wait';
   const next = text.charCodeAt(from);
   if (next === LINE_FEED || next === 13) return 'yes';
   if (context.open > 0) return 'no';
-  if (context.inList || next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
+  if (next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
   if (!context.simple) return keyAhead(text, from, context.isLast);
   return isDigit(next) && digitBefore ? groupEnds(text, from, context.isLast) : memberAhead(text, from, context.isLast);
 }

@@ -1,5 +1,5 @@
 import { DOT, isDigit, MINUS } from './characters.ts';
-import { REPAIR, type ValueNode } from './value-node.ts';
+import { REPAIR, ValueNode } from './value-node.ts';
 
 /** True for a number as JSON writes it. */
 export function isJsonNumber(text: string): boolean {
@@ -58,4 +58,16 @@ const NOTHING_WORDS = ['null', 'None', 'undefined'];
 /** True while a growing token could still turn out to be null. */
 export function mayBecomeNull(text: string): boolean {
   return NOTHING_WORDS.some((word) => word.startsWith(text));
+}
+
+/** The numbers, truth values and nulls of which a text without quotes is made; none, when there is anything else in it. */
+export function separateScalars(node: ValueNode): readonly ValueNode[] {
+  if (node.kind !== 'string' || node.quoted || !/^\S+(?:\s+\S+)+$/u.test(node.text)) return [];
+  const scalars = node.text.split(/\s+/u).map((text) => {
+    const scalar = new ValueNode('bare');
+    scalar.text = text;
+    settleBareToken(scalar);
+    return scalar;
+  });
+  return scalars.some((scalar) => scalar.kind === 'string') ? [] : scalars;
 }

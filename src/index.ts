@@ -49,6 +49,7 @@ export function loadFunctions(options: LoadOptions): FunctionLibrary {
     versionCheck: false,
     beta: true,
     apiKey: false,
+    ...(options.env !== undefined && { variables: options.env }),
   });
   if (program !== undefined) return new FunctionLibrary(program, options);
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');

@@ -10,5 +10,6 @@ export function compileOptions(config: Config): CompileOptions {
     beta: config.features.includes('beta'),
     apiKey: config.apiKey !== undefined,
     basePath: config.basePath,
+    variables: config.env,
   };
 }

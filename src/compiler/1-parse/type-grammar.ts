@@ -23,6 +23,10 @@ export abstract class TypeGrammar extends ValueGrammar {
   #mapDepth = 0;
 
   protected readonly type = this.RULE('type', (): AttributedType => {
+    this.OPTION(() => {
+      const pipe = this.take(t.Pipe);
+      this.report('parse/leading-pipe', this.spanOf(pipe), {});
+    });
     const first = this.peek();
     const members: TypeNode[] = [this.SUBRULE1(this.postfixType)];
     let attributes = this.SUBRULE1(this.attributes);

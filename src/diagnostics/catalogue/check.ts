@@ -124,9 +124,9 @@ const ATTRIBUTES = {
     () => 'Remove it.',
   ),
   'check/attribute-arguments': error<Expected>((p) => `"${p.name}" takes ${p.expected}.`),
-  'check/attribute-env': warning<Named>(
-    (p) => `"${p.name}" does not read environment variables; it is ignored.`,
-    () => 'Write the text itself.',
+  'check/attribute-env': warning<Named & { readonly variable: string }>(
+    (p) => `The environment variable "${p.variable}" is not set, so "${p.name}" has no effect.`,
+    () => 'Set it before the start: attributes are read when definitions are loaded.',
   ),
   'check/curly-quotes': warning(
     () => 'Curly quotes do not make a string: they are part of this text.',

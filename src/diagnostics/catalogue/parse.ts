@@ -142,6 +142,10 @@ const ENTRIES = {
         ? 'Only `map<K, V>` does. A list of T is `T[]`, an optional T is `T?`.'
         : `Write \`${p.equivalent}\`.`,
   ),
+  'parse/leading-pipe': error(
+    () => 'A union does not begin with "|".',
+    () => 'Remove it: "|" stands between the members, and a line may end with it.',
+  ),
   'parse/list-type': error(
     () => 'A list type is written with its brackets after the item type.',
     () => 'Write `T[]`.',

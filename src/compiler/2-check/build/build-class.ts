@@ -1,4 +1,5 @@
 import type { ClassType, EnumType, EnumValueType, FieldType } from '../../../schema/type.ts';
+import type { Variables } from '../../compile-options.ts';
 import type { ClassNode, EnumNode, EnumValueNode, FieldNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
 import { buildConstraints } from './build-constraints.ts';
@@ -6,11 +7,12 @@ import type { TypeBuilder } from './build-type.ts';
 import { attributeText, hasAttribute } from './text-of.ts';
 
 export function buildClass(node: ClassNode, types: TypeBuilder, context: CheckContext): ClassType {
-  const description = attributeText(node.attributes, 'description');
-  const alias = attributeText(node.attributes, 'alias');
+  const { variables } = context.options;
+  const description = attributeText(node.attributes, 'description', variables);
+  const alias = attributeText(node.attributes, 'alias', variables);
   return {
     name: node.name.text,
-    fields: node.fields.map((field) => buildField(field, types)),
+    fields: node.fields.map((field) => buildField(field, types, variables)),
     ...(description !== undefined && { description }),
     ...documented(node),
     ...(alias !== undefined && { alias }),
@@ -25,33 +27,36 @@ export function buildEnum(node: EnumNode, context: CheckContext): EnumType {
   const constraints = buildConstraints(node.attributes, context.templates);
   return {
     name: node.name.text,
-    values: node.values.map(buildEnumValue),
-    ...named(node.attributes),
+    values: node.values.map((value) => buildEnumValue(value, context.options.variables)),
+    ...named(node.attributes, context.options.variables),
     ...documented(node),
     ...(constraints.length > 0 && { constraints }),
     dynamic: hasAttribute(node.attributes, 'dynamic'),
   };
 }
 
-function buildField(node: FieldNode, types: TypeBuilder): FieldType {
+function buildField(node: FieldNode, types: TypeBuilder, variables: Variables | undefined): FieldType {
   return {
     name: node.name.text,
     type: types.build(node.type, node.attributes),
-    ...named(node.attributes),
+    ...named(node.attributes, variables),
     ...documented(node),
     skip: hasAttribute(node.attributes, 'skip'),
     streamNotNull: hasAttribute(node.attributes, 'stream.not_null'),
   };
 }
 
-function buildEnumValue(node: EnumValueNode): EnumValueType {
+function buildEnumValue(node: EnumValueNode, variables: Variables | undefined): EnumValueType {
   const skip = hasAttribute(node.attributes, 'skip');
-  return { name: node.name.text, ...named(node.attributes), ...documented(node), skip };
+  return { name: node.name.text, ...named(node.attributes, variables), ...documented(node), skip };
 }
 
-function named(attributes: FieldNode['attributes']): { readonly alias?: string; readonly description?: string } {
-  const alias = attributeText(attributes, 'alias');
-  const description = attributeText(attributes, 'description');
+function named(
+  attributes: FieldNode['attributes'],
+  variables: Variables | undefined,
+): { readonly alias?: string; readonly description?: string } {
+  const alias = attributeText(attributes, 'alias', variables);
+  const description = attributeText(attributes, 'description', variables);
   return { ...(alias !== undefined && { alias }), ...(description !== undefined && { description }) };
 }
 

@@ -1,3 +1,4 @@
+import type { Variables } from '../../compile-options.ts';
 import { dedent } from '../../1-parse/dedent.ts';
 import type { AttributeNode, EntryNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 
@@ -8,12 +9,20 @@ export function textOf(value: ValueNode | undefined): string | undefined {
   return undefined;
 }
 
-/** The text that an attribute such as `@alias` or `@description` gives. A number or a word is text too. */
-export function attributeText(attributes: readonly AttributeNode[], name: string): string | undefined {
+/**
+ * The text that an attribute such as `@alias` or `@description` gives. A number or a word is text too, and a variable is
+ * what it holds; undefined when it is not set.
+ */
+export function attributeText(
+  attributes: readonly AttributeNode[],
+  name: string,
+  variables: Variables = {},
+): string | undefined {
   const value = attributes.find((attribute) => attribute.name === name)?.arguments[0];
   if (value?.kind === 'number') return value.text;
   if (value?.kind === 'boolean') return String(value.value);
   if (value?.kind === 'null') return 'null';
+  if (value?.kind === 'env') return variables[value.variable] || undefined;
   return textOf(value);
 }
 

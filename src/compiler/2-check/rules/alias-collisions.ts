@@ -13,11 +13,11 @@ export const aliasCollisions: Rule = (context) => {
   for (const node of context.scope.enums.values()) reportCollisions(context, node.values);
 };
 
-function reportCollisions({ report }: CheckContext, members: readonly Member[]): void {
+function reportCollisions({ report, options }: CheckContext, members: readonly Member[]): void {
   const seen = new Map<string, Member>();
   for (const member of members) {
     if (hasAttribute(member.attributes, 'skip')) continue;
-    const alias = attributeText(member.attributes, 'alias') ?? member.name.text;
+    const alias = attributeText(member.attributes, 'alias', options.variables) ?? member.name.text;
     const first = seen.get(alias);
     if (first === undefined) seen.set(alias, member);
     else if (first.name.text !== member.name.text) {

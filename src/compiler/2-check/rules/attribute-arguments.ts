@@ -20,11 +20,14 @@ export const attributeArguments: Rule = (context) => {
   }
 };
 
-function checkText({ report }: CheckContext, node: AttributeNode): void {
+function checkText({ options, report }: CheckContext, node: AttributeNode): void {
   const [value] = node.arguments;
   if (value?.kind === 'broken') return;
-  if (value?.kind === 'env') return report('check/attribute-env', value.span, { name: written(node) });
-  const text = attributeText([node], node.name);
+  const text = attributeText([node], node.name, options.variables);
+  if (value?.kind === 'env' && text === undefined) {
+    report('check/attribute-env', value.span, { name: written(node), variable: value.variable });
+    return;
+  }
   if (text === undefined || node.arguments.length !== 1) {
     report('check/attribute-arguments', node.span, { name: written(node), expected: 'one text' });
   } else if (node.name === 'alias' && text.trim() === '') report('check/empty-alias', node.span, {});

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { Logger as Pino } from 'pino';
+import { wantsColour } from '../config/colour.ts';
 import type { Config } from '../config/config.ts';
 import { LogSink } from './log-sink.ts';
 import type { LogFields, Logger } from './logger.ts';
@@ -42,7 +43,7 @@ export function createLogger(config: LoggerConfig, options: LoggerOptions = {}):
   const redactor = createRedactor(config.secrets);
   const write = options.write ?? ((line: string) => sink.write(line));
   const terminal = options.terminal ?? isatty(descriptor);
-  const colour = (config.env['NO_COLOR'] ?? '') === '';
+  const colour = wantsColour(terminal, config.env);
   const format = terminal ? (line: string) => terminalLine(line, colour) : (line: string) => line;
   const inner = createPino(config, options.fields ?? {}, (line) => write(format(redactor.redact(line))));
   if (options.write === undefined) process.once('exit', () => sink.flushSync());

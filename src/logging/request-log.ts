@@ -80,7 +80,7 @@ const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
 export function createRequestLog(logger: Logger, config: Pick<Config, 'logContent' | 'secrets'>): WriteRequestLog {
   const content = contentOf(config);
   return (entry) => {
-    const level = levelOf(entry.status);
+    const level = requestLogLevel(entry.status);
     if (!logger.enabled(level)) return;
     const hide = hiderFor(entry.requestBody);
     const show = (text: string | undefined) => content(text, hide);
@@ -121,7 +121,8 @@ function unchanged(text: string): string {
   return text;
 }
 
-function levelOf(status: number): 'info' | 'warn' | 'error' {
+/** The level of a request's line: who does not want it need not gather what stands in it. */
+export function requestLogLevel(status: number): 'info' | 'warn' | 'error' {
   if (status >= 500) return 'error';
   return status >= 400 ? 'warn' : 'info';
 }

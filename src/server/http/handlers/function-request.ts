@@ -1,5 +1,6 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
+import { requestLogLevel } from '../../../logging/request-log.ts';
 import type { Failure } from '../../../runtime/function/failure.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
 import type { FunctionRoute } from '../../metrics/call-metrics.ts';
@@ -201,6 +202,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   #log(end: Finish, ms: number): void {
     const { request, requestId, services } = this.context;
     const { report, problem: of } = end;
+    if (!services.logger.enabled(requestLogLevel(end.status))) return;
     services.logRequest({
       requestId,
       method: request.method,

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+
+const SVC_MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
+const CALLS = 200;
+
+let server: RunningServer | undefined;
+let lone: ChildProcess | undefined;
+
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  if (lone === undefined) return;
+  const closed = once(lone, 'exit');
+  lone.kill('SIGTERM');
+  await closed;
+  lone = undefined;
+});
+
+function call(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const body = JSON.stringify({ resume: 'Ada Lovelace, ada@example.com' });
+  return fetch(`${url}/call/ExtractResume`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+}
+
+/** How many of so many calls, eight at once, were answered with 200. */
+async function served(url: string): Promise<number> {
+  let count = 0;
+  for (let at = 0; at < CALLS; at += 8) {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call(url)));
+    count += answers.filter((answer) => answer.status === 200).length;
+    await Promise.all(answers.map((answer) => answer.text()));
+  }
+  return count;
+}
+
+async function droppedLines(url: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = /^svc_log_lines_dropped\S* (\d+)$/mu.exec(text);
+  if (line === null) throw new Error(`no such metric:\n${text}`);
+  return Number(line[1]);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** A server whose output goes to an open file; its start line is not seen. */
+async function startOnto(descriptor: number): Promise<string> {
+  const port = await freePort();
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+  const args = [SVC_MAIN, 'serve', '--from', SAMPLES, '--port', String(port), '--no-dotenv'];
+  lone = spawn(process.execPath, args, { env, stdio: ['ignore', descriptor, descriptor] });
+  const url = `http://127.0.0.1:${port}`;
+  const ready = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await waitUntil('the server to be ready', ready, 30_000);
+  return url;
+}
+
+test('a full disk costs log lines and no call', async () => {
+  const full = openSync('/dev/full', 'w');
+  const url = await startOnto(full);
+  closeSync(full);
+  expect(await served(url)).toBe(CALLS);
+  await waitUntil('the lost lines to be counted', async () => (await droppedLines(url)) >= CALLS);
+});
+
+test('a closed stdout costs log lines and no call', async () => {
+  server = await startServer({ from: SAMPLES });
+  const { url, child } = server;
+  child.stdout?.destroy();
+  expect(await served(url)).toBe(CALLS);
+  await waitUntil('the lost lines to be counted', async () => (await droppedLines(url)) > 0);
+  expect(await served(url)).toBe(CALLS);
+});
+
+test('a reader of the log that stalls holds up no call, and gets the lines when it goes on', async () => {
+  server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
+  const { url, child, output } = server;
+  child.stdout?.pause();
+  for (let turn = 0; turn < 3; turn += 1) expect(await served(url)).toBe(CALLS);
+  child.stdout?.resume();
+  const lines = () =>
+    output()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"request"')).length;
+  await waitUntil('every line to arrive', () => lines() === 3 * CALLS);
+  expect(await droppedLines(url)).toBe(0);
+});
+
+test('every line about a request has its id, whatever became of it', async () => {
+  server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
+  const { url, output } = server;
+  const given = { 'x-request-id': 'asked-for-1' };
+  const json = { 'content-type': 'application/json' };
+  const requests = [
+    call(url, given),
+    fetch(`${url}/stream/ExtractResume`, { method: 'POST', headers: json, body: '{"resume":"Ada"}' }),
+    fetch(`${url}/call/ExtractResume`, { method: 'POST', headers: json, body: '{"resume":1}' }),
+    fetch(`${url}/call/ExtractResume`, { method: 'POST', headers: json, body: '{' }),
+    fetch(`${url}/call/Nothing`, { method: 'POST', headers: json, body: '{}' }),
+    fetch(`${url}/call/ExtractResume`, { method: 'POST', body: 'text' }),
+  ];
+  const answers = await Promise.all(requests);
+  await Promise.all(answers.map((answer) => answer.text()));
+  const ids = answers.map((answer) => answer.headers.get('x-request-id') ?? '');
+  expect(ids[0]).toBe('asked-for-1');
+  expect(new Set(ids).size).toBe(ids.length);
+  const logged = () => ids.filter((id) => output().includes(`"requestId":"${id}"`));
+  await waitUntil('all of them to be logged', () => logged().length === ids.length);
+  const entries = output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { readonly msg: string; readonly requestId?: string });
+  const aboutRequests = entries.filter(({ msg }) => msg === 'request' || msg === 'model');
+  expect(aboutRequests.length).toBeGreaterThanOrEqual(ids.length + 2);
+  expect(aboutRequests.filter(({ requestId }) => requestId === undefined || !ids.includes(requestId))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** One frame of an AWS event stream (https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html). */
-export function awsEventFrame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
+function awsEventFrame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
   const names = Object.entries(headers).map(([name, value]) => {
     const bytes = Buffer.alloc(1 + name.length + 3 + value.length);
     bytes.writeUInt8(name.length, 0);

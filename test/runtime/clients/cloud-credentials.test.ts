@@ -217,9 +217,9 @@ test.each(['role_arn = arn:aws:iam::1:role/r', 'sso_session = s', 'sso_start_url
     if (profile?.kind !== 'elsewhere') throw new Error('should have its keys elsewhere');
     const failure = { ok: false, failure: expect.stringContaining('AWS profile "p"') };
     expect(await fetchProfileCredentials(profile)).toMatchObject(failure);
-    expect(await fetchProfileCredentials(profile, 'svc-no-such-package')).toEqual({
+    expect(await fetchProfileCredentials(profile, () => Promise.reject(new Error('not installed')))).toEqual({
       ok: false,
-      failure: expect.stringContaining('needs the package svc-no-such-package'),
+      failure: expect.stringContaining('needs the package @aws-sdk/credential-provider-ini'),
     });
   },
 );

@@ -7,40 +7,36 @@ import type { AwsCredentials } from './aws-signer.ts';
 /** Amazon's own reader of such profiles: 16 MB that few need, so whoever needs it installs it beside svc. */
 const PACKAGE = '@aws-sdk/credential-provider-ini';
 
+type ProfileReader = Pick<typeof import('@aws-sdk/credential-provider-ini'), 'fromIni'>;
+
 /** Keys without an end are asked for again after this time. */
 const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 
 /** The keys that a profile gets from elsewhere, by Amazon's own package; it is loaded only here. */
 export async function fetchProfileCredentials(
   profile: ElsewhereProfile,
-  packageName: string = PACKAGE,
+  load: () => Promise<ProfileReader> = () => import('@aws-sdk/credential-provider-ini'),
 ): Promise<Result<Lease<AwsCredentials>, string>> {
   const { name, files } = profile;
-  const fromIni = await loadFromIni(packageName);
-  if (fromIni === undefined) {
+  const reader = await loaded(load);
+  if (reader === undefined) {
     return err(
-      `needs the package ${packageName} for its AWS profile "${name}", which signs in or takes on a role. Install it beside svc, or use a profile with keys`,
+      `needs the package ${PACKAGE} for its AWS profile "${name}", which signs in or takes on a role. Install it beside svc, or use a profile with keys`,
     );
   }
   try {
-    const provider = fromIni({ profile: name, filepath: files.credentials, configFilepath: files.config });
-    const { expiration, ...value } = await provider();
+    const provider = reader.fromIni({ profile: name, filepath: files.credentials, configFilepath: files.config });
+    const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provider();
+    const value = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
     return ok({ value, livesMs: expiration === undefined ? DEFAULT_LIFE_MS : expiration.getTime() - Date.now() });
   } catch (error) {
     return err(`could not get the keys of its AWS profile "${name}": ${error instanceof Error ? error.message : ''}`);
   }
 }
 
-type FromIni = (options: {
-  readonly profile: string;
-  readonly filepath: string;
-  readonly configFilepath: string;
-}) => () => Promise<AwsCredentials & { readonly expiration?: Date }>;
-
-async function loadFromIni(packageName: string): Promise<FromIni | undefined> {
+async function loaded(load: () => Promise<ProfileReader>): Promise<ProfileReader | undefined> {
   try {
-    const loaded = (await import(packageName)) as { readonly fromIni: FromIni };
-    return loaded.fromIni;
+    return await load();
   } catch {
     return undefined;
   }

@@ -3,8 +3,8 @@ import { ExchangeClock } from './exchange-clock.ts';
 import type { TimerName } from './exchange-clock.ts';
 import { MAX_ERROR_BYTES, MAX_REPLY_BYTES } from './exchange-limits.ts';
 import type { ExchangeLimits } from './exchange-limits.ts';
-import { errorText } from './http-fault.ts';
 import type { HttpFault } from './http-fault.ts';
+import { endedAfterUse, networkFault } from './network-fault.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RequestHandler, Upstream } from './upstream.ts';
 
@@ -175,7 +175,7 @@ export class HttpExchange implements RequestHandler {
     if (this.#state !== 'open') return;
     if (this.#status >= 300) this.#failWithStatus();
     else if (this.#mayResend(error)) this.#send();
-    else this.#fail(faultOf(error, this.#status !== 0));
+    else this.#fail(networkFault(error, this.#status !== 0));
   }
 
   #send(): void {
@@ -257,26 +257,4 @@ const TOO_LARGE = `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB
 
 function text(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'object' ? value[0] : value;
-}
-
-/** The error says how much its socket had read. What is no end but nonsense, such as a bad status line, is an answer. */
-function endedAfterUse(error: Error): boolean {
-  if (!ENDS.has(codeOf(error)) || error.message.startsWith('bad ')) return false;
-  if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null) return false;
-  return 'bytesRead' in error.socket && typeof error.socket.bytesRead === 'number' && error.socket.bytesRead > 0;
-}
-
-/** Reset, closed for writing, and what undici calls a connection that the other side closed. */
-const ENDS: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
-function codeOf(error: Error): unknown {
-  return 'code' in error ? error.code : undefined;
-}
-
-function faultOf(error: Error, begun: boolean): HttpFault {
-  const code = codeOf(error);
-  if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not take the connection in time' };
-  if (begun) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
-  return { kind: 'network', message: errorText(error) };
 }

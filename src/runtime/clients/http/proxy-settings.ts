@@ -1,4 +1,4 @@
-import { addressKind } from './address-guard.ts';
+import { addressKind } from './address-kind.ts';
 import { BlockList, isIP } from 'node:net';
 
 /**

@@ -1,5 +1,6 @@
 import type { Failure } from '../runtime/function/failure.ts';
-import { validationFailure, type WholeReply } from '../runtime/function/parse-whole-reply.ts';
+import { validationFailure } from '../runtime/function/parse-whole-reply.ts';
+import type { WholeReply } from '../runtime/function/whole-reply.ts';
 
 /** No reply that anybody wants takes this long to parse: 1 MB takes some milliseconds, the worst of texts half a second. */
 const LONGEST_MS = 10_000;

@@ -1,5 +1,6 @@
 import type { ReplyParser, ReplyStream } from '../parsing/reply-parser.ts';
-import { parseWholeReply, type ReplyOutcome, type WholeReply } from './parse-whole-reply.ts';
+import { parseWholeReply } from './parse-whole-reply.ts';
+import type { ReplyOutcome, WholeReply } from './whole-reply.ts';
 import type { StreamObserver } from './runtime.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
@@ -29,13 +30,13 @@ export class WholeReader implements ReplyReader {
   text(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    return parseWholeReply(reply, this.#options, (text) => this.#parser.parse(text));
+    return parseWholeReply(reply, this.#options, () => this.#parser.parse(reply.text));
   }
 }
 
 /**
  * Parses text as it comes, and tells the observer that there is something to look at. What is known of a growing reply
- * stays in this thread; the final value depends on the whole text alone, so that of a large one can be made elsewhere.
+ * stays in this thread; a large reply of which much is not read yet, or has to be read once more, is parsed elsewhere.
  */
 export class StreamReader implements ReplyReader {
   readonly streamed = true;
@@ -67,7 +68,8 @@ export class StreamReader implements ReplyReader {
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     const stream = this.#stream;
     this.#stream = undefined;
-    return parseWholeReply(reply, this.#options, (text) => stream?.finish() ?? this.#parser.parse(text));
+    if (stream === undefined) return parseWholeReply(reply, this.#options, () => this.#parser.parse(reply.text));
+    return parseWholeReply(reply, this.#options, () => stream.finish(), stream.toRead);
   }
 
   takePartial(): string | undefined {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../logging/logger.ts';
-import type { ReplyOutcome, WholeReply } from './parse-whole-reply.ts';
+import type { ReplyOutcome, WholeReply } from './whole-reply.ts';
 
 /** What a runtime needs to know besides the program. */
 export interface RuntimeOptions {

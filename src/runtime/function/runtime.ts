@@ -3,7 +3,7 @@ import type { Result } from '../../base/result.ts';
 import type { Message } from '../prompt/message.ts';
 import type { ParsedReply, ParseFlag } from '../parsing/reply-parser.ts';
 import type { Attempt, Failure } from './failure.ts';
-import type { ReplyOutcome } from './parse-whole-reply.ts';
+import type { ReplyOutcome } from './whole-reply.ts';
 
 /** Calls functions of one program. Knows prompts, models and parsing, and no HTTP. */
 export interface FunctionRuntime {

@@ -51,6 +51,11 @@ export class GrowingReply implements ReplyStream {
     return last !== undefined && last !== 'null' && json.charCodeAt(0) !== last.charCodeAt(0);
   }
 
+  get toRead(): number {
+    const unread = this.#unread.joined.length;
+    return this.#straight?.gaveUp === false ? unread : this.#text.joined.length + unread;
+  }
+
   finish(): ParseOutcome {
     const straight = this.#straight;
     if (straight?.gaveUp === false) straight.push(this.#unread.joined);

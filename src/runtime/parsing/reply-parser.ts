@@ -19,6 +19,8 @@ export interface ReplyStream {
    * The newest partial value as JSON text, or undefined when there is none yet or it equals the last one taken.
    */
   takePartial(): string | undefined;
+  /** How much `finish()` has to read, in UTF-16 units: what arrived since the last partial, or the whole once more. */
+  readonly toRead: number;
   /** The final outcome by the normal (not partial) rules. Call once, after the last piece. */
   finish(): ParseOutcome;
 }

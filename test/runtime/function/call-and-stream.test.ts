@@ -4,7 +4,7 @@ import type { CallOutcome, FunctionRuntime } from '../../../src/runtime/function
 import { reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
-import type { WholeReply } from '../../../src/runtime/function/parse-whole-reply.ts';
+import type { WholeReply } from '../../../src/runtime/function/whole-reply.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;
@@ -153,6 +153,8 @@ test('parseReply reads a reply that the caller has', async () => {
 test.each(['call', 'stream'])(
   'a large reply of a %s is parsed elsewhere, within the time of the call',
   async (mode) => {
+    // A stream that was read as it came would have nothing left to parse.
+    fake.answer(reply('Not {"x": 1} but {"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 5 }));
     const asked: WholeReply[] = [];
     const other = testRuntime(
       FILES,

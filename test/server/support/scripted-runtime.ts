@@ -10,7 +10,7 @@ import type {
   PreparedCall,
   StreamObserver,
 } from '../../../src/runtime/function/runtime.ts';
-import type { ReplyOutcome } from '../../../src/runtime/function/parse-whole-reply.ts';
+import type { ReplyOutcome } from '../../../src/runtime/function/whole-reply.ts';
 import type { ParsedReply } from '../../../src/runtime/parsing/reply-parser.ts';
 
 export const REPORT: CallReport = {

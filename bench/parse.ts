@@ -1,126 +1,158 @@
-import { createRequire } from 'node:module';
+// Entry file: CPU time of parsing replies, whole and in pieces, beside other parsers on the same texts.
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../src/runtime/parsing/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/parsing/reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { compareCpu, cpuOnce } from './cpu-time.ts';
+import { isValue, otherParsers, type OtherParser } from './other-parsers.ts';
+import { makeTeam, PARSE_DEFINITIONS, spell, SPELLINGS, type Spelling, type Team } from './parse-inputs.ts';
+import { number, table, writeResults } from './report.ts';
 
-const DEFINITIONS = `
-enum Level { 
-  JUNIOR
-  SENIOR
-  LEAD
-}
-class Job {
-  company string
-  title string
-  years int
-  remote bool
-}
-class Person {
-  name string
-  email string?
-  level Level
-  score float
-  skills string[]
-  jobs Job[]
-}
-class Team {
-  people Person[]
-}
-function Extract(text: string) -> Team {
-  client "openai/x"
-  prompt #"{{ text }}"#
-}
-`;
-
-const SIZES = [3_000, 30_000, 300_000, 3_000_000];
+const SIZES = [3_000, 30_000, 300_000, 1_000_000, 3_000_000];
 /** Pieces as long as a token. */
 const PIECE = 4;
 /** A partial for every so many pieces: one each 50 ms at 4,000 pieces a second; but no more than so many in all. */
 const PIECES_PER_PARTIAL = 200;
 const MAX_PARTIALS = 100;
-/** jsonrepair needs seconds for more. */
-const MAX_OTHERS = 400_000;
-/** One figure is the best of so many batches, which cost so much together: what else runs can only add. */
-const BATCHES = 7;
-const MIN_CPU_MICROSECONDS = 100_000;
+const PIECE_SIZES = [1, 4, 50, 1000];
+/** Other parsers get no text for which a run would take longer (CPU microseconds), if their time grew with its square. */
+const LONGEST_RUN = 30_000_000;
+/** What takes longer than this is run once. */
+const SHORT_RUN = 100_000;
 
-/** Prints CPU time and throughput of parsing, whole and in pieces, for clean and for broken replies. */
+const BAR_MB_PER_SECOND = 60;
+const BAR_STREAM_RATIO = 3;
+/** Replies of models are smaller, but for a few. */
+const USUAL_BYTES = 100_000;
+
+interface Row {
+  readonly spelling: Spelling;
+  readonly bytes: number;
+  /** CPU microseconds of one reply. */
+  readonly oneShot: number;
+  readonly pieces: number;
+  readonly partials: number;
+  /** Of the clean spelling. */
+  readonly jsonParse: number;
+  /** By the name of the parser: CPU microseconds, or why there are none. */
+  readonly others: Readonly<Record<string, Cost>>;
+  /** The same in pieces, with as many partials as svc gave. */
+  readonly otherStreams: Readonly<Record<string, Cost>>;
+}
+
 function main(): void {
   const parser = parserOfDefinitions();
   warmUp(parser);
-  console.log(
-    'reply            bytes | one shot µs   MB/s | pieces µs  ratio | with partials µs  ratio | JSON.parse µs | jsonrepair µs | partial-json µs',
-  );
-  for (const size of SIZES) {
+  const others = otherParsers().map((other) => new Rival(other));
+  const rows = SIZES.flatMap((size) => {
     const team = makeTeam(size);
-    for (const [name, text] of Object.entries(spellings(team))) {
-      checkAnswer(parser, text, team, name);
-      console.log(row(parser, name, text));
-    }
-  }
+    return SPELLINGS.map((spelling) => measureRow(parser, others, { team, spelling, text: spell(team, spelling) }));
+  });
+  console.log(`${costTable(rows)}\n\n${otherTable(rows, others)}\n\n${growthTable(rows)}`);
+  const sizes = PIECE_SIZES.map((size) => [size, pieceRatio(parser, size)] as const);
+  console.log(`\nA stream of 30 KB (fenced), as a multiple of the one-shot parse, by the size of its pieces:`);
+  console.log(sizes.map(([size, ratio]) => `${size}: ${number(ratio)}`).join('   '));
+  const verdicts = judge(rows, sizes);
+  console.log(`\n${table(verdicts.map(({ bar, measured, holds }) => [bar, number(measured), holds ? 'yes' : 'NO']))}`);
+  console.log(writeResults({ rows, pieceSizes: sizes, verdicts }, 'parse'));
 }
 
 /** Until the engine has compiled what is hot. */
 function warmUp(parser: ReplyParser): void {
-  const texts = Object.values(spellings(makeTeam(30_000)));
+  const team = makeTeam(30_000);
   for (let round = 0; round < 50; round += 1) {
-    for (const text of texts) {
-      parser.parse(text);
-      stream(parser, text, PIECES_PER_PARTIAL);
+    for (const spelling of SPELLINGS) {
+      parser.parse(spell(team, spelling));
+      stream(parser, spell(team, spelling), PIECE, PIECES_PER_PARTIAL);
     }
   }
 }
 
-function row(parser: ReplyParser, name: string, text: string): string {
-  const whole = measure(() => parser.parse(text));
-  const pieces = measure(() => stream(parser, text, Infinity));
-  const partials = measure(() =>
-    stream(parser, text, Math.max(PIECES_PER_PARTIAL, text.length / PIECE / MAX_PARTIALS)),
-  );
-  const strict = name === 'clean' ? measure(() => JSON.parse(text)).toFixed(0) : '';
-  const cells = [
-    `${name.padEnd(13)} ${String(text.length).padStart(8)}`,
-    `${whole.toFixed(0).padStart(11)} ${(text.length / whole).toFixed(0).padStart(6)}`,
-    `${pieces.toFixed(0).padStart(9)} ${(pieces / whole).toFixed(1).padStart(6)}`,
-    `${partials.toFixed(0).padStart(16)} ${(partials / whole).toFixed(1).padStart(6)}`,
-    strict.padStart(13),
-    others('jsonrepair', 'jsonrepair', text).padStart(13),
-    others('partial-json', 'parse', text).padStart(15),
-  ];
-  return cells.join(' | ');
+interface Subject {
+  readonly team: Team;
+  readonly spelling: Spelling;
+  readonly text: string;
 }
 
-const requireOther = createRequire(new URL('../../bench/package.json', import.meta.url));
-
-/** The same text in another parser: CPU microseconds, or why there is no figure. Neither of them knows the type. */
-function others(name: string, method: string, text: string): string {
-  if (text.length > MAX_OTHERS) return '';
-  let run: unknown;
-  try {
-    const loaded = requireOther(name) as Readonly<Record<string, unknown>>;
-    run = loaded[method];
-  } catch {
-    return 'not installed';
-  }
-  if (typeof run !== 'function') return 'not installed';
-  const parse = run as (text: string) => unknown;
-  try {
-    parse(text);
-  } catch {
-    return 'refused';
-  }
-  return measure(() => parse(text)).toFixed(0);
+function measureRow(parser: ReplyParser, others: readonly Rival[], subject: Subject): Row {
+  const { spelling, text } = subject;
+  checkAnswer(parser, subject);
+  const perPartial = Math.max(PIECES_PER_PARTIAL, text.length / PIECE / MAX_PARTIALS);
+  const own = compareCpu({
+    oneShot: () => parser.parse(text),
+    pieces: () => stream(parser, text, PIECE, Infinity),
+    partials: () => stream(parser, text, PIECE, perPartial),
+    jsonParse: () => (spelling === 'clean' ? (JSON.parse(text) as unknown) : undefined),
+  });
+  const costs = others.map((other) => [other.name, other.cost(subject)] as const);
+  const streams = others.map((other) => [other.name, other.streamCost(subject, perPartial * PIECE)] as const);
+  return {
+    spelling,
+    bytes: text.length,
+    ...own,
+    others: Object.fromEntries(costs),
+    otherStreams: Object.fromEntries(streams),
+  };
 }
 
-function stream(parser: ReplyParser, text: string, perPartial: number): void {
+type Cost = number | 'wrong value' | 'not run' | undefined;
+
+/** Another parser, and how long it took for the texts so far: of some the time grows with the square of the text. */
+class Rival {
+  readonly #other: OtherParser;
+  #perSquare = 0;
+  #last: Cost;
+
+  constructor(other: OtherParser) {
+    this.#other = other;
+  }
+
+  get name(): string {
+    return this.#other.name;
+  }
+
+  cost({ text, team }: Subject): Cost {
+    this.#last = this.#measure(text, team);
+    if (typeof this.#last === 'number') this.#perSquare = Math.max(this.#last / text.length ** 2, 0);
+    return this.#last;
+  }
+
+  /** All of the text so far for every partial, as these parsers keep nothing between them; and the whole at the end. */
+  streamCost({ text }: Subject, step: number): Cost {
+    const { parse, parsePartial } = this.#other;
+    if (parsePartial === undefined || typeof this.#last !== 'number') return undefined;
+    if ((this.#last * text.length) / step > LONGEST_RUN) return 'not run';
+    return cpuOnce(() => {
+      for (let end = step; end < text.length; end += step) parsePartial(text.slice(0, end));
+      parse(text);
+    });
+  }
+
+  #measure(text: string, team: Team): Cost {
+    if (this.#perSquare * text.length ** 2 > LONGEST_RUN) return 'not run';
+    let value: unknown;
+    const once = cpuOnce(() => (value = attempt(() => this.#other.parse(text))));
+    if (!isValue(value, team)) return 'wrong value';
+    return once > SHORT_RUN ? once : compareCpu({ run: () => this.#other.parse(text) }).run;
+  }
+}
+
+function attempt(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+function stream(parser: ReplyParser, text: string, piece: number, perPartial: number): void {
   const reply = parser.openStream();
   let due = perPartial;
   let count = 0;
-  for (let at = 0; at < text.length; at += PIECE) {
-    reply.push(text.slice(at, at + PIECE));
+  for (let at = 0; at < text.length; at += piece) {
+    reply.push(text.slice(at, at + piece));
     count += 1;
     if (count >= due) {
       due += perPartial;
@@ -130,80 +162,110 @@ function stream(parser: ReplyParser, text: string, perPartial: number): void {
   if (!reply.finish().ok) throw new Error('the stream did not end in a value');
 }
 
-/** CPU microseconds of one run: the best of several batches after a warm-up. */
-function measure(run: () => unknown): number {
-  const warm = timed(run, 1);
-  const batch = Math.max(1, Math.ceil(MIN_CPU_MICROSECONDS / BATCHES / Math.max(1, warm)));
-  timed(run, Math.ceil(batch / 2));
-  return Math.min(...Array.from({ length: BATCHES }, () => timed(run, batch)));
+/** With as many partials whatever the pieces: one for each 800 characters. */
+function pieceRatio(parser: ReplyParser, piece: number): number {
+  const text = spell(makeTeam(30_000), 'fenced');
+  const perPartial = Math.max(1, (PIECES_PER_PARTIAL * PIECE) / piece);
+  const { oneShot, streamed } = compareCpu({
+    oneShot: () => parser.parse(text),
+    streamed: () => stream(parser, text, piece, perPartial),
+  });
+  return streamed / oneShot;
 }
 
-function timed(run: () => unknown, times: number): number {
-  const before = process.cpuUsage();
-  for (let index = 0; index < times; index += 1) run();
-  const used = process.cpuUsage(before);
-  return (used.user + used.system) / times;
+function checkAnswer(parser: ReplyParser, { text, team, spelling: name }: Subject): void {
+  const outcome = parser.parse(text);
+  if (!outcome.ok) throw new Error(`${name}: ${outcome.failure.message}`);
+  if (!isDeepStrictEqual(outcome.value.value, team)) throw new Error(`${name}: another value came out`);
 }
-
-// --- inputs ---------------------------------------------------------------------------------------------------------
 
 function parserOfDefinitions(): ReplyParser {
   const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
-  const { diagnostics, program } = compile([new SourceFile('bench.baml', DEFINITIONS)], options);
+  const { diagnostics, program } = compile([new SourceFile('bench.baml', PARSE_DEFINITIONS)], options);
   const returns = program?.functions[0]?.returns;
   if (program === undefined || returns === undefined) throw new Error(diagnostics[0]?.message);
   return createReplyParser(returns, indexDefinitions(program));
 }
 
-interface Team {
-  readonly people: readonly object[];
+// --- tables ---------------------------------------------------------------------------------------------------------
+
+function costTable(rows: readonly Row[]): string {
+  const head = ['reply', 'bytes', 'one shot µs', 'MB/s', 'pieces', 'ratio', 'with partials', 'ratio', 'JSON.parse'];
+  const cells = rows.map((row) => [
+    row.spelling,
+    String(row.bytes),
+    number(row.oneShot),
+    number(row.bytes / row.oneShot),
+    number(row.pieces),
+    number(row.pieces / row.oneShot),
+    number(row.partials),
+    number(row.partials / row.oneShot),
+    row.spelling === 'clean' ? number(row.jsonParse) : '',
+  ]);
+  return table([head, ...cells]);
 }
 
-function makeTeam(size: number): Team {
-  const people: object[] = [];
-  for (let index = 0, length = 0; length < size; index += 1) {
-    const person = makePerson(index);
-    people.push(person);
-    length += JSON.stringify(person, undefined, 2).length;
-  }
-  return { people };
+/** What others take for the same text, and the same as a multiple of svc. */
+function otherTable(rows: readonly Row[], others: readonly Rival[]): string {
+  const head = [
+    'reply',
+    'bytes',
+    ...others.map(({ name }) => `${name} µs`),
+    ...others.map(({ name }) => `${name} streamed µs`),
+  ];
+  const cells = rows.map((row) => [
+    row.spelling,
+    String(row.bytes),
+    ...others.map(({ name }) => beside(row.others[name], row.oneShot)),
+    ...others.map(({ name }) => beside(row.otherStreams[name], row.partials)),
+  ]);
+  return table([head, ...cells]);
 }
 
-function makePerson(index: number): object {
-  return {
-    name: `Person number ${index}`,
-    email: index % 3 === 0 ? null : `person${index}@example.com`,
-    level: ['JUNIOR', 'SENIOR', 'LEAD'][index % 3],
-    score: index / 8,
-    skills: ['TypeScript', `skill ${index}`, 'writing "plain" words'],
-    jobs: [{ company: 'Example and sons', title: 'Engineer', years: index % 40, remote: index % 2 === 0 }],
-  };
+function beside(cost: Cost, own: number): string {
+  if (typeof cost !== 'number') return cost ?? '';
+  return `${number(cost)} (x${number(cost / own)})`;
 }
 
-/** The same value, as models write it. */
-function spellings(team: Team): Record<string, string> {
-  const pretty = JSON.stringify(team, undefined, 2);
-  return {
-    clean: JSON.stringify(team),
-    pretty,
-    fenced: `Here it is:\n\`\`\`json\n${pretty}\n\`\`\`\nDone.`,
-    broken: broken(pretty),
-  };
+/** CPU nanoseconds per byte: a line that stays level is linear. */
+function growthTable(rows: readonly Row[]): string {
+  const of = (spelling: Spelling, pick: (row: Row) => number): readonly string[] =>
+    rows.filter((row) => row.spelling === spelling).map((row) => number((pick(row) / row.bytes) * 1000));
+  const head = ['ns per byte at', ...SIZES.map((size) => `${size / 1000} KB`)];
+  const lines = SPELLINGS.flatMap((spelling) => [
+    [`${spelling}, one shot`, ...of(spelling, (row) => row.oneShot)],
+    [`${spelling}, in pieces`, ...of(spelling, (row) => row.pieces)],
+  ]);
+  return table([head, ...lines]);
 }
 
-/** A fence, a comment, keys without quotes, trailing commas. */
-function broken(pretty: string): string {
-  const body = pretty
-    .replaceAll(/^(\s*)"(\w+)":/gmu, '$1$2:')
-    .replaceAll(/\n(\s*)\]/gu, ',\n$1]')
-    .replaceAll('jobs:', '// where they worked\n      jobs:');
-  return `Here it is:\n\`\`\`json\n${body}\n\`\`\`\n`;
+interface Verdict {
+  readonly bar: string;
+  readonly measured: number;
+  readonly holds: boolean;
 }
 
-function checkAnswer(parser: ReplyParser, text: string, team: Team, name: string): void {
-  const outcome = parser.parse(text);
-  if (!outcome.ok) throw new Error(`${name}: ${outcome.failure.message}`);
-  if (!isDeepStrictEqual(outcome.value.value, team)) throw new Error(`${name}: another value came out`);
+function judge(rows: readonly Row[], sizes: readonly (readonly [number, number])[]): readonly Verdict[] {
+  const broken = rows.filter((row) => row.spelling === 'broken').map((row) => row.bytes / row.oneShot);
+  const usual = rows.filter((row) => row.bytes < USUAL_BYTES);
+  const large = rows.filter((row) => row.bytes >= USUAL_BYTES);
+  const ratio = (of: readonly Row[]): number => Math.max(...of.map((row) => row.partials / row.oneShot));
+  return [
+    atLeast(`broken JSON, MB/s, any size: at least ${BAR_MB_PER_SECOND}`, Math.min(...broken), BAR_MB_PER_SECOND),
+    atMost(`a stream without partials, any size`, Math.max(...rows.map((row) => row.pieces / row.oneShot))),
+    atMost(`a stream with partials, up to 100 KB`, ratio(usual)),
+    atMost(`a stream with partials, above`, ratio(large)),
+    atMost(`a stream with partials, any size of pieces`, Math.max(...sizes.map(([, each]) => each))),
+  ];
+}
+
+function atLeast(bar: string, measured: number, limit: number): Verdict {
+  return { bar, measured, holds: measured >= limit };
+}
+
+function atMost(bar: string, measured: number): Verdict {
+  const text = `${bar}: at most ${BAR_STREAM_RATIO} one-shot parses`;
+  return { bar: text, measured, holds: measured <= BAR_STREAM_RATIO };
 }
 
 main();

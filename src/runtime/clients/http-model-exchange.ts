@@ -113,7 +113,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     const reply = format.openStream();
     const tell: EventListener = (source, start, end) => reply.event(source, start, end);
     this.#reply = reply;
-    this.#events = format.frames?.(tell) ?? new SseReader(tell);
+    this.#events = format.frames?.(tell) ?? new SseReader(tell, (source, start, gap) => reply.run(source, start, gap));
   }
 
   data(chunk: Buffer): void {

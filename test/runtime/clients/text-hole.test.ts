@@ -8,15 +8,25 @@ import { SseReader } from '../../../src/runtime/clients/http/sse-reader.ts';
 
 /** The text that a format reads from a stream, given whole or event by event. */
 function read(format: ReplyFormat, chunks: readonly string[]): string {
+  const { text, fault } = readAll(format, chunks, true);
+  expect(fault).toBeUndefined();
+  return text;
+}
+
+/** Everything that a format reads from a stream. `inRuns`: events that repeat one shape may be read at one go. */
+function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean) {
   const reply = format.openStream();
-  const reader = new SseReader((text, start, end) => reply.event(text, start, end));
+  const reader = new SseReader(
+    (text, start, end) => reply.event(text, start, end),
+    inRuns ? (text, start, gap) => reply.run(text, start, gap) : undefined,
+  );
   let text = '';
   for (const chunk of chunks) {
     reader.push(Buffer.from(chunk));
     text += reply.takeText();
   }
-  expect(reply.fault).toBeUndefined();
-  return text;
+  const { details, done, fault } = reply;
+  return { text, details, done, fault };
 }
 
 const chat = (piece: string, more: object = {}): string =>
@@ -43,6 +53,60 @@ test.each<[string, ReplyFormat, (piece: string) => string]>([
       expect(read(format, [events.slice(0, 2).join(''), events.slice(2).join('')])).toBe(pieces.join(''));
     }),
   );
+});
+
+/** Events as they should be, and others: with more to say, without text, broken inside or at the end of their text. */
+const EVENTS = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'x\\')).map((piece) => chat(piece)),
+    },
+    { weight: 2, arbitrary: fc.constantFrom('plain', 'text', ' of', ' many').map((piece) => chat(piece)) },
+    fc.string().map((piece) => chat(piece, { usage: { prompt_tokens: 1, completion_tokens: 2 } })),
+    fc.constantFrom(
+      chat('last').replace('null', '"stop"'),
+      chat('broken').replace('broken"', String.raw`broken\"`),
+      chat('broken').replace('broken"', 'bro"ken"'),
+      chat('named').replace('data: ', 'event: message\ndata: '),
+      chat('close').replace('data: ', 'data:'),
+      ': a comment\n\n',
+      'data: [DONE]\n\n',
+      'data: {}\n\n',
+      'data: {\n\n',
+      '\n',
+    ),
+  ),
+  { maxLength: 30 },
+);
+
+test('events that are read at one go say what they say one by one', () => {
+  fc.assert(
+    fc.property(EVENTS, fc.nat(1), (events, cut) => {
+      const first = chat('first');
+      const chunks =
+        cut === 0 ? [first, events.join('')] : [first, events.slice(0, 5).join(''), events.slice(5).join('')];
+      expect(readAll(openAiChatFormat, chunks, true)).toEqual(readAll(openAiChatFormat, chunks, false));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a run of events is read at one go, all but the last', () => {
+  const reply = openAiChatFormat.openStream();
+  const events = Array.from({ length: 100 }, (_, index) => chat(`say "${index}"\n`));
+  let single = 0;
+  const reader = new SseReader(
+    (text, start, end) => {
+      single += 1;
+      reply.event(text, start, end);
+    },
+    (text, start, gap) => reply.run(text, start, gap),
+  );
+  reader.push(Buffer.from(chat('learned')));
+  reader.push(Buffer.from(events.join('')));
+  expect(single).toBe(2);
+  expect(reply.takeText()).toBe(`learned${events.map((_, index) => `say "${index}"\n`).join('')}`);
 });
 
 test('aws-bedrock: pieces with padding that differs are read as they were written', () => {

@@ -16,7 +16,8 @@ type Details = Omit<ModelReply, 'text'>;
  */
 export abstract class JsonEventStream implements StreamedReply {
   readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
-  #text = '';
+  /** Joined when they are taken: a sum of strings is a tree in which every piece lives as long as the reply. */
+  #pieces: string[] = [];
   fault: HttpFault | undefined;
   done = false;
   readonly #details: { -readonly [Key in keyof Details]: Details[Key] } = {};
@@ -30,16 +31,25 @@ export abstract class JsonEventStream implements StreamedReply {
   }
 
   takeText(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
+    const pieces = this.#pieces;
+    if (pieces.length === 0) return '';
+    this.#pieces = [];
+    return pieces.join('');
   }
 
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
     const piece = this.#hole.read(source, start, end);
     if (piece === undefined) this.#parse(source.slice(start, end));
-    else this.#text += piece;
+    else this.#pieces.push(piece);
+  }
+
+  run(source: string, start: number, gap: string): number {
+    if (this.done || this.fault !== undefined) return start;
+    const run = this.#hole.readRun(source, start, gap);
+    if (run === undefined) return start;
+    this.#pieces.push(run.text);
+    return run.next;
   }
 
   /** Takes what an event says, and returns the text that it brings. */
@@ -67,7 +77,7 @@ export abstract class JsonEventStream implements StreamedReply {
       return;
     }
     const piece = this.take(event);
-    this.#text += piece;
+    this.#pieces.push(piece);
     if (piece !== '' && this.plainText(event) === piece) this.#hole.learn(data, piece);
   }
 }

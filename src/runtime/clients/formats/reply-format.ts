@@ -24,6 +24,11 @@ export interface ReplyFormat {
 export interface StreamedReply {
   /** The data of one event is `text.slice(start, end)`. */
   event(text: string, start: number, end: number): void;
+  /**
+   * Takes as many as it can of the events whose data begins at `start` and that follow each other with `gap` between the data
+   * of each two; returns where the data of the first one begins that it left.
+   */
+  run(text: string, start: number, gap: string): number;
   /** The text that came since the last call; empty when none did. */
   takeText(): string;
   /** Set when the provider said that it failed, or when an event cannot be read. */

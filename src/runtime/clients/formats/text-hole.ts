@@ -41,6 +41,23 @@ export class TextHole {
     return raw.includes('\\') ? unescape(raw) : raw;
   }
 
+  /**
+   * The text of events of the learned shape that follow each other from `start` on with `gap` between each two, all but the
+   * last one, and where that one begins. One search finds what stands between their texts, whatever their number.
+   */
+  readRun(source: string, start: number, gap: string): Run | undefined {
+    if (this.#before === '' || this.#behindPadding !== '') return undefined;
+    const from = start + this.#before.length;
+    if (source.slice(start, from) !== this.#before) return undefined;
+    const between = `"${this.#after}${gap}${this.#before}`;
+    const to = source.lastIndexOf(between);
+    if (to < from) return undefined;
+    const raw = source.slice(from, to).split(between).join('');
+    const isPlain = !raw.includes('\\') && !raw.includes('"') && !raw.includes('\n');
+    const text = isPlain ? raw : escapedText(source.slice(from, to + between.length), between, raw);
+    return text === undefined ? undefined : { text, next: to + between.length - this.#before.length };
+  }
+
   /** Learns from an event that was parsed and brought `text`. */
   learn(source: string, text: string): void {
     if (this.#lessons >= MAX_LESSONS || text === '') return;
@@ -68,6 +85,16 @@ export class TextHole {
     if (behind === '') return tail === end;
     return source.indexOf('"', tail) === end - behind.length - 1 && source.slice(end - behind.length, end) === behind;
   }
+}
+
+interface Run {
+  readonly text: string;
+  readonly next: number;
+}
+
+/** Undefined when other events stand among these, which then have a quote or a line break, or when an escape spans two. */
+function escapedText(events: string, between: string, raw: string): string | undefined {
+  return events.includes(`\\${between}`) ? undefined : unescape(raw);
 }
 
 const PADDING = /("(?:obfuscation|p)":")[A-Za-z0-9]*"(\}+)$/u;

@@ -17,6 +17,8 @@ export class ExchangeClock {
   /** No text yet, in a stream. */
   #awaitsText: boolean;
   #activeAt = 0;
+  #marking = false;
+  #stopped = false;
   #pausedSince = -1;
   #armedFor = Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -42,10 +44,10 @@ export class ExchangeClock {
 
   /** Bytes arrived. */
   active(): void {
-    const now = performance.now();
-    const first = this.#activeAt === 0;
-    this.#activeAt = now;
-    if (first && this.#limits.idleMs > 0 && now + this.#limits.idleMs < this.#armedFor) this.#arm(now);
+    if (this.#marking) return;
+    // One read of the socket brings hundreds of small pieces: the clock is read once for all of them.
+    this.#marking = true;
+    queueMicrotask(() => this.#mark());
   }
 
   textArrived(): void {
@@ -63,8 +65,17 @@ export class ExchangeClock {
   }
 
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+  }
+
+  #mark(): void {
+    this.#marking = false;
+    if (this.#stopped) return;
+    const now = performance.now();
+    const first = this.#activeAt === 0;
+    this.#activeAt = now;
+    if (first && this.#limits.idleMs > 0 && now + this.#limits.idleMs < this.#armedFor) this.#arm(now);
   }
 
   #arm(now: number): void {

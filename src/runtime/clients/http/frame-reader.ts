@@ -8,5 +8,11 @@ export interface FrameReader {
   end(): void;
 }
 
+/**
+ * Takes as many events as it can of those whose data begins at `start` and that follow each other with `gap` between the data
+ * of each two. Returns where the data of the first one begins that it left: `start` when it took none.
+ */
+export type RunListener = (text: string, start: number, gap: string) => number;
+
 /** Told about each event. Its data is `text.slice(start, end)`, not yet cut out: most readers need not. */
 export type EventListener = (text: string, start: number, end: number) => void;

@@ -1,7 +1,10 @@
-import type { EventListener, FrameReader } from './frame-reader.ts';
+import type { EventListener, FrameReader, RunListener } from './frame-reader.ts';
 
 /** A line or an event longer than this is no event of a model: the stream is refused. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
+/** What stands before the data of an event, as providers write it. */
+const EVENT_HEAD = /(?:event: [^\n]*\n)?data: /uy;
 
 const LF = 10;
 const CR = 13;
@@ -16,6 +19,7 @@ const BOM = '\uFEFF';
  */
 export class SseReader implements FrameReader {
   readonly #listener: EventListener;
+  readonly #takeRun: RunListener | undefined;
   /** Bytes after the last line break, not yet decoded. */
   #rest: Buffer[] = [];
   #restBytes = 0;
@@ -26,8 +30,10 @@ export class SseReader implements FrameReader {
   /** The last line ended with CR at the very end of a chunk: a LF that follows belongs to it. */
   #skipLf = false;
 
-  constructor(listener: EventListener) {
+  /** `takeRun` is offered what every read begins with, before `listener` is told of single events. */
+  constructor(listener: EventListener, takeRun?: RunListener) {
     this.#listener = listener;
+    this.#takeRun = takeRun;
   }
 
   /** Takes the next bytes. False when the stream is beyond its bounds and is not read on. */
@@ -74,11 +80,20 @@ export class SseReader implements FrameReader {
     if (this.#skipLf && text.charCodeAt(start) === LF) start += 1;
     const hasCr = text.includes('\r');
     this.#skipLf = hasCr && text.endsWith('\r');
+    if (!hasCr && this.#data.length === 0) start = this.#run(text, start);
     while (start < text.length) {
       const end = hasCr ? lineEnd(text, start) : text.indexOf('\n', start);
       this.#line(text, start, end);
       start = end + (text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF ? 2 : 1);
     }
+  }
+
+  #run(text: string, start: number): number {
+    if (this.#takeRun === undefined) return start;
+    EVENT_HEAD.lastIndex = start;
+    const head = EVENT_HEAD.exec(text)?.[0];
+    if (head === undefined) return start;
+    return this.#takeRun(text, start + head.length, `\n\n${head}`) - head.length;
   }
 
   #line(text: string, start: number, end: number): void {

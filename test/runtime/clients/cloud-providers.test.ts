@@ -5,7 +5,7 @@ import { AwsEventReader } from '../../../src/runtime/clients/http/aws-event-read
 import { AwsSigner } from '../../../src/runtime/clients/providers/aws-signer.ts';
 import type { Message } from '../../../src/runtime/prompt/message.ts';
 import type { Provider } from '../../../src/schema/client.ts';
-import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
+import { awsEvent } from '../../support/aws-event-frame.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 import { head, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
@@ -32,12 +32,6 @@ interface Asking {
 function asked(provider: Provider, options: Readonly<Record<string, JsonValue>>, asking: Asking = {}): Promise<Asked> {
   return ask(makeClient(clientDefinition(provider, options), services, asking.env), asking);
 }
-
-const ROLES: readonly Message[] = [
-  { role: 'system', parts: [{ kind: 'text', text: 'Sys' }] },
-  { role: 'user', parts: [{ kind: 'text', text: 'Hello w', metadata: { cache_control: { type: 'ephemeral' } } }] },
-  { role: 'assistant', parts: [{ kind: 'text', text: 'Asst' }] },
-];
 
 test('a request is signed as in the test suite that AWS publishes (post-vanilla)', () => {
   const request = {
@@ -84,30 +78,6 @@ const CONVERSE = {
   usage: { inputTokens: 4, outputTokens: 2 },
 };
 
-test('aws-bedrock: a call', async () => {
-  fake.answer(status(200, CONVERSE));
-  const options = { ...BEDROCK, endpoint_url: fake.url, allowed_role_metadata: 'all' };
-  const { result } = await asked('aws-bedrock', options, { messages: ROLES });
-  expect(result).toEqual({
-    ok: true,
-    value: { text: 'Hello', finishReason: 'end_turn', inputTokens: 4, outputTokens: 2 },
-  });
-  const [request] = fake.requests;
-  expect(request?.path).toBe('/model/anthropic.claude-3-haiku%3A0/converse');
-  expect(request?.headers['authorization']).toMatch(
-    /^AWS4-HMAC-SHA256 Credential=AK\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=[0-9a-f]{64}$/u,
-  );
-  expect(request?.json).toEqual({
-    additionalModelRequestFields: { foo: 1 },
-    inferenceConfig: { maxTokens: 100, temperature: 0.5 },
-    messages: [
-      { role: 'user', content: [{ text: 'Hello w' }, { cachePoint: { type: 'default' } }] },
-      { role: 'assistant', content: [{ text: 'Asst' }] },
-    ],
-    system: [{ text: 'Sys' }],
-  });
-});
-
 test('aws-bedrock: keys of the environment, with their session', async () => {
   fake.answer(status(200, CONVERSE));
   const env = {
@@ -147,24 +117,6 @@ const STREAM = [
   awsEvent('messageStop', { stopReason: 'max_tokens' }),
   awsEvent('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
 ];
-
-test('aws-bedrock: a stream', async () => {
-  fake.answer(frames(Buffer.concat(STREAM)));
-  const { result, pieces } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
-  expect(result).toEqual({
-    ok: true,
-    value: { text: 'Hello "é"', finishReason: 'max_tokens', inputTokens: 4, outputTokens: 2 },
-  });
-  expect(pieces.join('')).toBe('Hello "é"');
-  expect(fake.requests[0]?.path).toContain('/converse-stream');
-});
-
-test('aws-bedrock: an exception inside of a stream', async () => {
-  const exception = awsException('throttlingException', { message: 'slow down' });
-  fake.answer(frames(Buffer.concat([...STREAM.slice(0, 2), exception])));
-  const { result } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
-  expect(result).toMatchObject({ ok: false, failure: { failure: { message: expect.stringContaining('slow down') } } });
-});
 
 function read(chunks: readonly Buffer[]): readonly string[] {
   const events: string[] = [];

@@ -16,7 +16,7 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
 const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
 
 /** An empty folder must not pass. */
-const FEWEST_EXCHANGES = 50;
+const FEWEST_EXCHANGES = 70;
 const FEWEST_FILES = 13;
 
 const ENV = {
@@ -114,7 +114,7 @@ async function played(
   const [prompt = ''] = sections(exchange, 'prompt');
   const runtime = testRuntime(
     `${client}\nfunction F(x: string) -> string {\n  client Tested\n  prompt #"${prompt}"#\n}\n`,
-    { ...ENV, URL: fake.url },
+    { ...ENV, URL: fake.url, URL_WITH_SLASH: `${fake.url}/v1/` },
   );
   fake.clear();
   fake.script(...sections(exchange, 'reply').map(replyOf));

@@ -1,3 +1,4 @@
+import type * as CredentialProviderIni from '@aws-sdk/credential-provider-ini';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { ElsewhereProfile } from './aws-profile.ts';
@@ -7,7 +8,7 @@ import type { AwsCredentials } from './aws-signer.ts';
 /** Amazon's own reader of such profiles: 16 MB that few need, so whoever needs it installs it beside svc. */
 const PACKAGE = '@aws-sdk/credential-provider-ini';
 
-type ProfileReader = Pick<typeof import('@aws-sdk/credential-provider-ini'), 'fromIni'>;
+type ProfileReader = Pick<typeof CredentialProviderIni, 'fromIni'>;
 
 /** Keys without an end are asked for again after this time. */
 const DEFAULT_LIFE_MS = 60 * 60 * 1000;

@@ -1,49 +1,115 @@
 import type { DefinitionToken } from './1-parse/tokens.ts';
 import * as t from './1-parse/tokens.ts';
 import { tokenize } from './1-parse/tokenize.ts';
+import { spaceBetween } from './space-between.ts';
 
 const INDENT = '  ';
 const OPENERS = new Set([t.LeftBrace, t.LeftBracket, t.LeftParenthesis]);
 const CLOSERS = new Set([t.RightBrace, t.RightBracket, t.RightParenthesis]);
-const COMMENTS = new Set([t.LineComment, t.DocComment]);
+const LINE_COMMENTS = new Set([t.LineComment, t.DocComment]);
+/** Words whose blocks are made of keys and values. */
+const MAP_WORDS = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
+/** Words that begin a definition without such a block. */
+const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template', 'let']);
 
 /**
  * The text of a definition file in the usual layout: two spaces for each bracket, at most one empty line, no white space at
- * the ends of lines. Nothing but white space between tokens changes: line breaks stay where they are, and the inside of
- * strings and prompts stays as it is. Only for text without errors, where brackets are balanced.
+ * the ends of lines, one space or none between tokens, and lines of its own for what a block of several lines holds. Nothing but
+ * white space changes: other line breaks stay where they are, and the inside of strings and prompts stays as it is. Only for text without errors, where brackets are balanced.
  */
 export function formatSource(text: string): string {
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
-  const tokens = tokenize(text);
-  let depth = 0;
-  let result = '';
-  for (const [index, token] of tokens.entries()) {
-    if (token.tokenType === t.WhiteSpace) {
-      result += layOut(token, { previous: tokens[index - 1], next: tokens[index + 1], depth, lineBreak });
-      continue;
-    }
-    if (OPENERS.has(token.tokenType)) depth += 1;
-    if (CLOSERS.has(token.tokenType)) depth = Math.max(0, depth - 1);
-    result += COMMENTS.has(token.tokenType) ? token.image.trimEnd() : token.image;
+  return new Formatter(text).run();
+}
+
+class Formatter {
+  readonly #tokens: readonly DefinitionToken[];
+  readonly #lineBreak: string;
+  /** Braces of blocks that take several lines: the content of such a block has lines of its own. */
+  readonly #tall: ReadonlySet<DefinitionToken>;
+  #result = '';
+  #depth = 0;
+  /** The outermost bracket around: that of a parameter list, or the brace of a block. */
+  #outermost: DefinitionToken | undefined;
+  /** The word that began the definition we are in. */
+  #declaration = '';
+  /** How many brackets were open where the `type_builder` around began; what it holds are definitions. */
+  #builderDepth = Infinity;
+  #angles = 0;
+  /** White space behind the last token that was written. */
+  #space = '';
+  #previous: DefinitionToken | undefined;
+
+  constructor(text: string) {
+    this.#tokens = tokenize(text);
+    this.#tall = tallBraces(this.#tokens);
+    this.#lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   }
-  return result === '' || result.endsWith(lineBreak) ? result : `${result}${lineBreak}`;
+
+  run(): string {
+    for (const token of this.#tokens) {
+      if (token.tokenType === t.WhiteSpace) this.#space = token.image;
+      else this.#write(token);
+    }
+    return this.#result === '' ? '' : `${this.#result}${this.#lineBreak}`;
+  }
+
+  #write(token: DefinitionToken): void {
+    if (this.#depth === 0 && (MAP_WORDS.has(token.image) || CODE_WORDS.has(token.image))) this.#begin(token);
+    if (this.#previous !== undefined) this.#result += this.#gap(this.#previous, token);
+    this.#follow(token);
+    this.#result += LINE_COMMENTS.has(token.tokenType) ? token.image.trimEnd() : token.image;
+    this.#previous = token;
+    this.#space = '';
+  }
+
+  /** A word begins a definition at the beginning of a line, and behind a block that closed on the same line. */
+  #begin(token: DefinitionToken): void {
+    const before = this.#previous;
+    if (token.onNewLine || before === undefined || before.tokenType === t.RightBrace) this.#declaration = token.image;
+  }
+
+  #follow(token: DefinitionToken): void {
+    const { tokenType } = token;
+    if (tokenType === t.LeftBrace && this.#previous?.tokenType === t.TypeBuilder) this.#builderDepth = this.#depth;
+    if (OPENERS.has(tokenType) && this.#depth === 0) this.#outermost = token;
+    if (OPENERS.has(tokenType)) this.#depth += 1;
+    if (CLOSERS.has(tokenType)) this.#depth = Math.max(0, this.#depth - 1);
+    if (this.#depth <= this.#builderDepth && tokenType === t.RightBrace) this.#builderDepth = Infinity;
+    const opensAngle = tokenType === t.Less && ['map', 'client'].includes(this.#previous?.image ?? '');
+    if (opensAngle) this.#angles += 1;
+    else if (tokenType === t.Greater) this.#angles = Math.max(0, this.#angles - 1);
+  }
+
+  #gap(previous: DefinitionToken, next: DefinitionToken): string {
+    const opens = previous.tokenType === t.LeftBrace && this.#tall.has(previous);
+    const isEdge = opens || (next.tokenType === t.RightBrace && this.#tall.has(next));
+    const breaks = this.#space.split('\n').length - 1 || Number(isEdge && !LINE_COMMENTS.has(next.tokenType));
+    if (breaks === 0) return this.#spaceInLine(previous, next);
+    const keepsEmptyLine = breaks > 1 && !OPENERS.has(previous.tokenType) && !CLOSERS.has(next.tokenType);
+    const indentation = INDENT.repeat(Math.max(0, this.#depth + shiftOf(next)));
+    return `${this.#lineBreak.repeat(keepsEmptyLine ? 2 : 1)}${indentation}`;
+  }
+
+  #spaceInLine(previous: DefinitionToken, next: DefinitionToken): string {
+    const inBlock = this.#depth > 0 && this.#outermost?.tokenType === t.LeftBrace;
+    const inMap = inBlock && MAP_WORDS.has(this.#declaration) && this.#depth <= this.#builderDepth;
+    const opensAngle = next.tokenType === t.Less && ['map', 'client'].includes(previous.image);
+    const inAngles = this.#angles > 0 || opensAngle;
+    return spaceBetween({ previous, next, apart: this.#space !== '', inMap, depth: this.#depth, inAngles });
+  }
 }
 
-/** What stands around white space. */
-interface Surroundings {
-  readonly previous: DefinitionToken | undefined;
-  readonly next: DefinitionToken | undefined;
-  readonly depth: number;
-  readonly lineBreak: string;
-}
-
-function layOut(space: DefinitionToken, { previous, next, depth, lineBreak }: Surroundings): string {
-  if (previous === undefined) return '';
-  const breaks = space.image.split('\n').length - 1;
-  if (next === undefined) return lineBreak;
-  if (breaks === 0) return ' ';
-  const keepsEmptyLine = breaks > 1 && !OPENERS.has(previous.tokenType) && !CLOSERS.has(next.tokenType);
-  return `${lineBreak.repeat(keepsEmptyLine ? 2 : 1)}${INDENT.repeat(Math.max(0, depth + shiftOf(next)))}`;
+function tallBraces(tokens: readonly DefinitionToken[]): ReadonlySet<DefinitionToken> {
+  const tall = new Set<DefinitionToken>();
+  const open: DefinitionToken[] = [];
+  let lastBreak = -1;
+  for (const token of tokens) {
+    if (token.tokenType === t.WhiteSpace && token.image.includes('\n')) lastBreak = token.startOffset;
+    if (token.tokenType === t.LeftBrace) open.push(token);
+    const opener = token.tokenType === t.RightBrace ? open.pop() : undefined;
+    if (opener !== undefined && opener.startOffset < lastBreak) tall.add(opener).add(token);
+  }
+  return tall;
 }
 
 /** A closing bracket stands below its line; an attribute of a field and a member of a union continue the line above. */

@@ -6,7 +6,7 @@ import type { ExitCode, Terminal } from '../terminal.ts';
 /** `svc fmt`: brings the definition files into the usual layout. */
 export function fmtCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const command = new Command('fmt')
-    .description('lay out the definition files: indentation, empty lines, ends of lines')
+    .description('lay out the definition files: indentation, spaces, empty lines, ends of lines')
     .option('--check', 'change nothing; exit with 1 when a file is not laid out so');
   return addSettingOptions(command, FORMAT_SETTINGS).action(async () => {
     const { formatDefinitions } = await import('./format-definitions.ts');

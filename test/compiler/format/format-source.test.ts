@@ -17,6 +17,13 @@ function problemsOf(text: string): readonly string[] {
   return diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 }
 
+/** What a file says, without the places where it says it. */
+function meaningOf(text: string): unknown {
+  const PLACES = new Set(['span', 'contentStart']);
+  const { declarations } = parse(new SourceFile('a.svc', text)).document;
+  return JSON.parse(JSON.stringify(declarations, (key, value: unknown) => (PLACES.has(key) ? undefined : value)));
+}
+
 /** Everything but white space, in order. */
 function wordsOf(text: string): readonly string[] {
   const words = tokenize(text).filter((token) => token.tokenType.name !== 'WhiteSpace');
@@ -24,7 +31,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 test('there are samples to lay out', () => {
-  expect(files.length).toBeGreaterThanOrEqual(60);
+  expect(files.length).toBeGreaterThanOrEqual(200);
 });
 
 test('laying out changes nothing but white space, comments and prompts included', () => {
@@ -33,6 +40,10 @@ test('laying out changes nothing but white space, comments and prompts included'
 
 test('what was read without an error still is', () => {
   for (const { path, text } of files) expect(problemsOf(formatSource(text)), path).toEqual([]);
+});
+
+test('what is read from the laid out text is what was read before', () => {
+  for (const { path, text } of files) expect(meaningOf(formatSource(text)), path).toEqual(meaningOf(text));
 });
 
 test('laid out twice is laid out once', () => {
@@ -97,6 +108,50 @@ test('lines are indented by their brackets, empty lines are at most one, prompts
 });
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');
+
+test('spaces in a line are those of the usual layout, and blocks of several lines begin and end on lines of their own', () => {
+  const dense = `class A{a map < string,int > ?
+  b (int|string) [ ] @alias ("c")@check(d,{{ this }})// e
+  {// f //} g "x"|"y" }
+enum E{X}
+function F(a:string ,b :int[] ?)->A{client "m/n"
+prompt #"{{a}}"#}
+client<llm> C{provider openai
+options{stop [ "a","b" ],empty { } , url http://a/b?c=d // g
+k:v}}
+test T{functions[F]
+type_builder{class B{x string ?
+y int [ ]}
+}}
+`;
+  expect(formatSource(dense)).toBe(`class A {
+  a map<string, int>?
+  b (int | string)[] @alias("c") @check(d, {{ this }}) // e
+  {// f //} g "x" | "y"
+}
+enum E { X }
+function F(a: string, b: int[]?) -> A {
+  client "m/n"
+  prompt #"{{a}}"#
+}
+client<llm> C {
+  provider openai
+  options {
+    stop ["a", "b"], empty {}, url http://a/b?c=d // g
+    k: v
+  }
+}
+test T {
+  functions [F]
+  type_builder {
+    class B {
+      x string?
+      y int[]
+    }
+  }
+}
+`);
+});
 
 test('a file with CRLF keeps CRLF', () => {
   expect(formatSource(crlf(UNTIDY))).toBe(crlf(TIDY));

@@ -192,7 +192,7 @@ function hold(port: number): Promise<Socket | undefined> {
 
 async function loseLog({ server }: FaultScene): Promise<string> {
   await sleep(3000);
-  return `${await metric(server, 'svc_log_lines_dropped')} lines dropped, counted in the metrics`;
+  return `${await metric(server, 'svc_log_lines_dropped_total')} lines dropped, counted in the metrics`;
 }
 
 async function terminate({ server, load }: FaultScene): Promise<string> {

@@ -46,7 +46,7 @@ async function served(url: string): Promise<number> {
 
 async function droppedLines(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const line = /^svc_log_lines_dropped\S* (\d+)$/mu.exec(text);
+  const line = /^svc_log_lines_dropped_total (\d+)$/mu.exec(text);
   if (line === null) throw new Error(`no such metric:\n${text}`);
   return Number(line[1]);
 }

@@ -7,6 +7,9 @@ const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']
 /** Workers that are gone are added up when there are this many of them. */
 const FOLD_AT = 8;
 
+/** Present from the start, so that the first replacement is seen as a step. */
+const RESTART_REASONS = ['crash', 'memory', 'age', 'reload'];
+
 /** The metrics of all processes as one truth. Lives in the primary. */
 export class MergedMetrics {
   readonly #own = new Registry();
@@ -24,6 +27,10 @@ export class MergedMetrics {
     registers: [this.#own],
   });
   #retired: ReadonlyArray<readonly MetricData[]> = [];
+
+  constructor() {
+    for (const reason of RESTART_REASONS) this.#restarts.inc({ reason }, 0);
+  }
 
   restarted(reason: string): void {
     this.#restarts.inc({ reason });

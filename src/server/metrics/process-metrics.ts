@@ -98,7 +98,10 @@ export class ProcessMetrics implements CallMetrics {
       gauge('svc_connections', 'Open connections of clients', connections()),
       gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
       gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
-      gauge('svc_log_lines_dropped', 'Log lines that could not be written', droppedLogLines()),
+      {
+        ...gauge('svc_log_lines_dropped_total', 'Log lines that could not be written', droppedLogLines()),
+        type: 'counter',
+      },
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
       { ...gauge(LAG, 'Greatest lag since the last look, the worst worker', takeLag(this.#delay)), aggregator: 'max' },
     ];

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
+
+const BODY = { text: 'Ada' };
+const USAGE = { prompt_tokens: 12, completion_tokens: 7 };
+const CLEAN = '{"name":"Ada","email":null,"seniority":"experienced","jobs":[],"scores":{}}';
+
+/** Everything that operators were promised, with the labels of each. */
+const PROMISED: Readonly<Record<string, string>> = {
+  svc_requests_total: 'function route status',
+  svc_failures_total: 'error function',
+  svc_request_duration_seconds: 'function',
+  svc_requests_in_flight: 'route',
+  svc_first_text_seconds: 'function',
+  svc_model_duration_seconds: 'function',
+  svc_overhead_seconds: 'function',
+  svc_tokens_total: 'client direction',
+  svc_attempts_total: 'client outcome',
+  svc_replies_total: 'function outcome',
+  svc_stream_cuts_total: '',
+  svc_queue_length: '',
+  svc_parse_queue_length: '',
+  svc_event_loop_lag_seconds: '',
+  svc_worker_restarts_total: 'reason',
+  svc_workers: '',
+  svc_memory_bytes: '',
+  svc_connections: '',
+  svc_log_lines_dropped_total: '',
+  svc_program_info: 'hash version',
+};
+
+interface Scrape {
+  /** By name, as declared. */
+  readonly types: ReadonlyMap<string, string>;
+  readonly helps: ReadonlySet<string>;
+  /** By name and labels, as written. */
+  readonly samples: ReadonlyMap<string, number>;
+}
+
+let fake: FakeProvider;
+let server: RunningServer;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test' };
+  server = await startServer({ files: RESUME_FILES, flags: ['--workers', '2', '--log-level', 'off'], env });
+});
+
+afterAll(async () => {
+  await server.stop();
+  await fake.close();
+});
+
+/** Reads the text format; a line that is none of it fails. */
+async function scrape(): Promise<Scrape> {
+  const response = await fetchAgain(`${server.url}/metrics`);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const types = new Map<string, string>();
+  const helps = new Set<string>();
+  const samples = new Map<string, number>();
+  for (const line of (await response.text()).split('\n')) {
+    const comment = /^# (HELP|TYPE) (\S+) (.+)$/u.exec(line);
+    const sample = /^([a-z_]+(?:\{(?:[a-z_]+="[^"\\\n]*",?)+\})?) (\S+)$/u.exec(line);
+    if (comment?.[1] === 'HELP') helps.add(comment[2] ?? '');
+    else if (comment?.[1] === 'TYPE') types.set(comment[2] ?? '', comment[3] ?? '');
+    else if (sample !== null) samples.set(sample[1] ?? '', Number(sample[2]));
+    else expect(line).toBe('');
+  }
+  return { types, helps, samples };
+}
+
+/** A connection may lead to a worker that was just killed. */
+async function fetchAgain(url: string): Promise<Response> {
+  return fetch(url).catch(() => fetchAgain(url));
+}
+
+function nameOf(series: string): string {
+  return series.replace(/\{.*/u, '').replace(/_(?:bucket|sum|count)$/u, '');
+}
+
+/** All but `le`, which every histogram has. */
+function labelsOf(series: string): string {
+  const names = [...series.matchAll(/([a-z_]+)="/gu)].map((match) => match[1] ?? '');
+  return names
+    .filter((name) => name !== 'le')
+    .toSorted()
+    .join(' ');
+}
+
+function call(): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(`${server.url}/call/ExtractResume`, { method: 'POST', headers, body: JSON.stringify(BODY) });
+}
+
+test('everything that was promised is there, named and typed as Prometheus wants it', async () => {
+  fake.script(
+    reply(CLEAN, { usage: USAGE }),
+    reply(RESUME_REPLY, { usage: USAGE }),
+    reply('no idea', { usage: USAGE }),
+    status(401, '{"error":{"message":"no"}}'),
+    reply(CLEAN, { usage: USAGE }),
+  );
+  for (let at = 0; at < 4; at += 1) await (await call()).text();
+  await readStream(`${server.url}/stream/ExtractResume`, BODY);
+  const { types, helps, samples } = await scrape();
+  expect([...types.keys()].toSorted()).toEqual(Object.keys(PROMISED).toSorted());
+  expect([...helps].toSorted()).toEqual([...types.keys()].toSorted());
+  for (const [name, type] of types) expect(name.endsWith('_total'), name).toBe(type === 'counter');
+  for (const [name, labels] of Object.entries(PROMISED)) {
+    const own = [...samples.keys()].filter((series) => nameOf(series) === name);
+    expect(own.length, name).toBeGreaterThan(0);
+    for (const series of own) expect(labelsOf(series), series).toBe(labels);
+  }
+  expect(Object.fromEntries(samples)).toMatchObject({
+    'svc_requests_total{function="ExtractResume",route="call",status="200"}': 2,
+    'svc_requests_total{function="ExtractResume",route="call",status="500"}': 1,
+    'svc_requests_total{function="ExtractResume",route="call",status="502"}': 1,
+    'svc_requests_total{function="ExtractResume",route="stream",status="200"}': 1,
+    'svc_failures_total{function="ExtractResume",error="validation_failure"}': 1,
+    'svc_replies_total{function="ExtractResume",outcome="clean"}': 2,
+    'svc_replies_total{function="ExtractResume",outcome="repaired"}': 1,
+    'svc_replies_total{function="ExtractResume",outcome="failed"}': 1,
+    'svc_tokens_total{client="Fast",direction="input"}': 48,
+    'svc_tokens_total{client="Fast",direction="output"}': 28,
+    'svc_first_text_seconds_count{function="ExtractResume"}': 1,
+    'svc_request_duration_seconds_count{function="ExtractResume"}': 5,
+    svc_workers: 2,
+  });
+});
+
+test('names that callers make up do not become label values', async () => {
+  for (let at = 0; at < 30; at += 1) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    await (await fetch(`${server.url}/call/Made${at}`, init)).text();
+  }
+  const { samples } = await scrape();
+  expect([...samples.keys()].filter((series) => series.includes('Made'))).toEqual([]);
+  expect(samples.get('svc_requests_total{function="unknown",route="call",status="404"}')).toBe(30);
+});
+
+test('no counter goes down while workers are killed under load', async () => {
+  fake.answer(reply(RESUME_REPLY, { usage: USAGE }));
+  const load = startLoad(`${server.url}/call/ExtractResume`, BODY, 8);
+  let last = await scrape();
+  let compared = 0;
+  const compare = async (): Promise<Scrape> => {
+    const now = await scrape();
+    for (const [series, value] of last.samples) {
+      if (last.types.get(nameOf(series)) === 'gauge') continue;
+      compared += 1;
+      expect(now.samples.get(series), series).toBeGreaterThanOrEqual(value);
+    }
+    last = now;
+    return now;
+  };
+  for (let killed = 1; killed <= 4; killed += 1) {
+    const [victim] = childrenOf(server.child.pid ?? 0);
+    await compare();
+    if (victim !== undefined) process.kill(victim, 'SIGKILL');
+    for (let look = 0; look < 5; look += 1) await compare();
+    await waitUntil('the worker to be replaced', async () => {
+      const { samples } = await compare();
+      const restarts = samples.get('svc_worker_restarts_total{reason="crash"}') ?? 0;
+      return restarts >= killed && samples.get('svc_workers') === 2;
+    });
+  }
+  const { served } = await load.stop();
+  const { samples } = await compare();
+  const counted = samples.get('svc_requests_total{function="ExtractResume",route="call",status="200"}') ?? 0;
+  console.log(`${compared} values compared over 4 kills; ${served} calls served, ${counted} counted`);
+  expect(compared).toBeGreaterThan(500);
+});

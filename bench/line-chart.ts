@@ -9,7 +9,8 @@ export interface LineChart {
 const WIDTH = 900;
 const HEIGHT = 420;
 const MARGIN = { left: 70, right: 20, top: 50, bottom: 50 };
-const COLOURS = ['#1f6feb', '#d1480f', '#2a8a3e', '#8250df'];
+const COLOURS = ['#1f6feb', '#d1480f', '#2a8a3e', '#8250df', '#6e7781', '#bf8700'];
+const LEGEND_WIDTH = 135;
 const TICKS = 5;
 
 /** An SVG drawing; the vertical axis begins at 0. */
@@ -29,7 +30,7 @@ export function lineChart({ title, xLabel, x, series }: LineChart): string {
           .join(','),
       )
       .join(' ');
-    const legend = text(MARGIN.left + index * 220, 42, name, `fill="${colour}"`);
+    const legend = text(MARGIN.left + index * LEGEND_WIDTH, 42, name, `fill="${colour}"`);
     return [`<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points}"/>`, legend];
   });
   return [

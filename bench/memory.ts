@@ -1,11 +1,8 @@
 // Entry file: memory of the primary and its workers while calls go on.
 //
 // Usage: memory.js [--calls 200000]       after 20,000 calls, then each 20,000 up to so many
-//        memory.js --soak <minutes>       one sample a second at full load, as CSV and as a chart
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { callLoad } from './load.ts';
-import { lineChart } from './line-chart.ts';
 import { memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
@@ -20,21 +17,18 @@ const MAX_TOTAL_PSS_MIB = 170;
 
 interface MemorySample {
   readonly calls: number;
-  readonly seconds: number;
   /** Of each process, the primary first, in MiB. */
   readonly rss: readonly number[];
   readonly totalRss: number;
   readonly totalPss: number;
 }
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '200000' }, soak: { type: 'string' } } });
-const begin = performance.now();
+const { values } = parseArgs({ options: { calls: { type: 'string', default: '200000' } } });
 const stage = await setStage({ sides: ['svc'] });
 try {
   const [side] = stage.sides;
   if (side === undefined) throw new Error('svc did not start');
-  if (values.soak === undefined) await grow(side, Number(values.calls));
-  else await soak(side, Number(values.soak) * 60_000);
+  await grow(side, Number(values.calls));
 } finally {
   await stage.end();
 }
@@ -71,35 +65,8 @@ function sample(side: Side, calls: number): MemorySample {
     memory.reduce((total, one) => total + pick(one), 0) / MIB;
   return {
     calls,
-    seconds: (performance.now() - begin) / 1000,
     rss: memory.map((one) => one.rssBytes / MIB),
     totalRss: sum((one) => one.rssBytes),
     totalPss: sum((one) => one.pssBytes),
   };
-}
-
-/** Calls in portions of about a second, a sample after each. */
-async function soak(side: Side, durationMs: number): Promise<void> {
-  const samples: MemorySample[] = [];
-  const portion = 5000;
-  for (let calls = portion; performance.now() - begin < durationMs; calls += portion) {
-    await callLoad({ url: `${side.url}/call/Small`, connections: CONNECTIONS, requests: portion });
-    samples.push(sample(side, calls));
-  }
-  const path = writeResults({ samples }, 'soak');
-  const name = path.replace(/\.json$/, '');
-  const lines = samples.map((one) =>
-    [one.seconds, one.calls, one.totalRss, one.totalPss].map((cell) => cell.toFixed(1)),
-  );
-  writeFileSync(`${name}.csv`, `${[['seconds', 'calls', 'rss_mib', 'pss_mib'], ...lines].join('\n')}\n`);
-  writeFileSync(
-    `${name}.svg`,
-    lineChart({
-      title: 'Memory of svc under load, MiB',
-      x: samples.map((one) => one.calls),
-      xLabel: 'calls',
-      series: { 'RSS of all processes': samples.map((one) => one.totalRss), PSS: samples.map((one) => one.totalPss) },
-    }),
-  );
-  console.log(`${samples.length} samples: ${name}.json, .csv, .svg`);
 }

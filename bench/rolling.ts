@@ -24,11 +24,13 @@ interface RollingResult extends Tally {
   readonly replaced: number;
 }
 
-const RELOADS = 12;
+const RELOADS = 8;
 const RELOAD_EVERY_MS = 2500;
-/** The shortest age that can be set; each worker is replaced about three times. */
+/** The shortest age that can be set; each worker is replaced about twice. */
 const AGE = '10s';
-const AGE_RUN_MS = 40_000;
+const AGE_RUN_MS = 25_000;
+/** After the load: the last replacement may still be under way. */
+const QUIET_MS = 2000;
 /** Without this line of shell a new namespace has no loopback. */
 const INSIDE = 'ip link set lo up && echo "$1" > /proc/sys/net/ipv4/tcp_migrate_req && shift && exec "$@"';
 
@@ -77,7 +79,11 @@ async function runWith(migrate: string): Promise<readonly RollingResult[]> {
 async function runInside(): Promise<readonly RollingResult[]> {
   const results: RollingResult[] = [];
   for (const transport of ['uws', 'node'] as const) {
-    for (const reason of ['reload', 'age'] as const) results.push(await measure(transport, reason));
+    for (const reason of ['reload', 'age'] as const) {
+      const result = await measure(transport, reason);
+      console.error(JSON.stringify(result));
+      results.push(result);
+    }
   }
   return results;
 }
@@ -103,9 +109,11 @@ async function roll(stage: Stage, server: FaultServer, reason: Reason): Promise<
   const load = startConnections(server.url, Number(values.rate));
   if (reason === 'age') await sleep(AGE_RUN_MS);
   else for (let time = 0; time < RELOADS; time += 1) await reload(stage, server, time);
+  const tally = await load.stop();
+  await sleep(QUIET_MS);
   const replaced = await metric(server, 'svc_worker_restarts_total', `reason="${reason}"`);
   const migrate = readFileSync('/proc/sys/net/ipv4/tcp_migrate_req', 'utf8').trim();
-  return { ...(await load.stop()), replaced, migrate };
+  return { ...tally, replaced, migrate };
 }
 
 async function reload(stage: Stage, server: FaultServer, time: number): Promise<void> {

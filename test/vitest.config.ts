@@ -11,7 +11,7 @@ function builtProgram(name: string, timeoutMs = 60_000): TestProjectInlineConfig
 }
 
 // `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
-// `generators` what `npm ci` installs in its folder, and `readers` a minute: they are no part of `npm test`.
+// `generators` and `manifests` what `npm ci` installs in their folders, and `readers` a minute: they are no part of `npm test`.
 export default defineConfig({
   test: {
     projects: [
@@ -20,7 +20,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['e2e', 'browser', 'gateways', 'generators', 'readers'].map((name) => `test/${name}/**`),
+          exclude: ['e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
+            (name) => `test/${name}/**`,
+          ),
           // As workers have it: tests load uWebSockets.js in their own process.
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES) },
           testTimeout: 30_000,
@@ -32,6 +34,7 @@ export default defineConfig({
       builtProgram('browser'),
       builtProgram('gateways', 180_000),
       builtProgram('generators', 180_000),
+      builtProgram('manifests'),
       builtProgram('readers', 180_000),
     ],
   },

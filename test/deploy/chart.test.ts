@@ -1,20 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { GoTemplates } from './go-template.ts';
-
-const CHART = 'deploy/helm/svc';
-const read = (path: string) => readFileSync(`${CHART}/${path}`, 'utf8');
-const defaults = parse(read('values.yaml'));
-const checkValues = new Ajv({ strict: false }).compile(JSON.parse(read('values.schema.json')));
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
-}
+import { checkValues, EVERYTHING, render, valuesWith, type Manifest } from './render-chart.ts';
 
 /** The value at a path like `spec.ports.0.name`; undefined where there is none. */
 function at(value: unknown, path: string): unknown {
@@ -30,43 +18,6 @@ function each(value: unknown, path: string, inner: string): readonly unknown[] {
   const list = at(value, path);
   expect(Array.isArray(list) && list.length > 0).toBe(true);
   return Object.values(list ?? {}).map((entry) => at(entry, inner));
-}
-
-/** Overrides of values, one level deep as `--set a.b=c` does it. */
-type Overrides = Readonly<Record<string, unknown>>;
-
-function valuesWith(overrides: Overrides): Record<string, unknown> {
-  const values = structuredClone(defaults);
-  for (const [path, value] of Object.entries(overrides)) {
-    const parts = path.split('.');
-    const last = parts.pop() ?? '';
-    parts.reduce((object, part) => object[part], values)[last] = value;
-  }
-  return values;
-}
-
-function render(overrides: Overrides = {}, release = 'demo'): readonly Manifest[] {
-  const values = valuesWith(overrides);
-  expect(checkValues(values), JSON.stringify(checkValues.errors)).toBe(true);
-  const templates = new GoTemplates();
-  templates.add(read('templates/_names.tpl'));
-  const chart = parse(read('Chart.yaml'));
-  const data = {
-    Values: values,
-    Chart: { Name: chart.name, Version: chart.version, AppVersion: chart.appVersion },
-    Release: { Name: release, Namespace: 'default', Service: 'Helm' },
-  };
-  const files = readdirSync(`${CHART}/templates`).filter((name) => name.endsWith('.yaml'));
-  expect(files.length).toBeGreaterThanOrEqual(8);
-  return files.flatMap((name) => documentsOf(templates.add(read(`templates/${name}`))(data)));
-}
-
-function documentsOf(text: string): readonly Manifest[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    expect(document.errors).toEqual([]);
-    const value = document.toJS();
-    return value === null ? [] : [value];
-  });
 }
 
 function only(manifests: readonly Manifest[], kind: string): Manifest {
@@ -87,23 +38,6 @@ function definitionsSum(text: string): unknown {
   const manifests = render({ definitions: { 'a.svc': text } });
   return at(only(manifests, 'Deployment'), 'spec.template.metadata.annotations.checksum/definitions');
 }
-
-const EVERYTHING: Overrides = {
-  'autoscaling.enabled': true,
-  'autoscaling.targetInFlight': 50,
-  'networkPolicy.enabled': true,
-  'networkPolicy.ingressFrom': [{ namespaceSelector: {} }],
-  'metrics.serviceMonitor.enabled': true,
-  'metrics.serviceMonitor.labels': { release: 'prometheus' },
-  definitions: { 'a.svc': 'class A {\n  b string @description("x: {{ y }}")\n}\n' },
-  existingSecret: 'keys',
-  workers: 4,
-  basePath: '/llm',
-  podAnnotations: { team: 'search' },
-  nodeSelector: { disk: 'ssd' },
-  tolerations: [{ key: 'llm', operator: 'Exists' }],
-  imagePullSecrets: [{ name: 'registry' }],
-};
 
 test('by default there are a deployment, two services, an account and a disruption budget', () => {
   const kinds = render().map((manifest) => manifest.kind);

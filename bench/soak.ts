@@ -1,0 +1,151 @@
+// Entry file: memory of every process of svc, and of the peer, over hundreds of thousands of calls with streams among them.
+//
+// Usage: soak.js [--calls 300000] [--streams 5000] [--side svc|baml]...
+//
+// Writes the samples as JSON and CSV, and a chart as SVG, and as PNG where Chromium is installed.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { lineChart } from './line-chart.ts';
+import { callLoad, streamLoad } from './load.ts';
+import { memoryOf, processTree } from './process-usage.ts';
+import { number, table, writeResults } from './report.ts';
+import { missingSide, setStage, type Side, type SideName } from './sides.ts';
+import { slope } from './slope.ts';
+
+const MIB = 1024 * 1024;
+const STEP = 10_000;
+/** Together 32. */
+const CALL_CONNECTIONS = 28;
+const STREAM_CONNECTIONS = 4;
+/** Where growth is looked for: before, engines still compile what is hot. */
+const SETTLED = 1 / 3;
+
+interface Sample {
+  readonly calls: number;
+  readonly streams: number;
+  /** Resident memory of each process in MiB, the first process first. */
+  readonly rss: readonly number[];
+}
+
+interface SoakResult {
+  readonly side: SideName;
+  readonly samples: readonly Sample[];
+  /** MiB per 100,000 calls by least squares over the last two thirds, of all processes together and of each. */
+  readonly slope: number;
+  readonly slopes: readonly number[];
+}
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '300000' },
+    streams: { type: 'string', default: '5000' },
+    side: { type: 'string', multiple: true },
+  },
+});
+const steps = Math.ceil(Number(values.calls) / STEP);
+const sides = (['svc', 'baml'] as const).filter((name) => values.side?.includes(name) ?? true);
+const results: SoakResult[] = [];
+for (const name of sides) {
+  const missing = missingSide(name);
+  if (missing === undefined) results.push(await soak(name));
+  else console.error(`${name} left out (${missing})`);
+}
+report();
+
+async function soak(name: SideName): Promise<SoakResult> {
+  const stage = await setStage({ sides: [name] });
+  try {
+    const [side] = stage.sides;
+    if (side === undefined) throw new Error(`${name} did not start`);
+    const samples: Sample[] = [];
+    for (let step = 1; step <= steps; step += 1) samples.push(await runStep(side, step));
+    return { side: name, samples, ...slopesOf(samples) };
+  } finally {
+    await stage.end();
+  }
+}
+
+async function runStep(side: Side, step: number): Promise<Sample> {
+  const streams = Math.round(Number(values.streams) / steps);
+  await Promise.all([
+    callLoad({ url: `${side.url}/call/Small`, connections: CALL_CONNECTIONS, requests: STEP }),
+    streamLoad({ url: `${side.url}/stream/Small`, connections: STREAM_CONNECTIONS, requests: streams }),
+  ]);
+  const rss = processTree(side.pid).map((pid) => memoryOf(pid).rssBytes / MIB);
+  console.error(`${side.name} ${step * STEP}: ${rss.map((one) => one.toFixed(1)).join(' ')}`);
+  return { calls: step * STEP, streams: step * streams, rss };
+}
+
+function slopesOf(samples: readonly Sample[]): Pick<SoakResult, 'slope' | 'slopes'> {
+  const settled = samples.slice(Math.floor(samples.length * SETTLED));
+  const x = settled.map(({ calls }) => calls / 100_000);
+  const processes = samples[0]?.rss.length ?? 0;
+  const slopes = Array.from({ length: processes }, (_, index) =>
+    slope(
+      x,
+      settled.map(({ rss }) => rss[index] ?? 0),
+    ),
+  );
+  return {
+    slope: slope(
+      x,
+      settled.map(({ rss }) => total(rss)),
+    ),
+    slopes,
+  };
+}
+
+function report(): void {
+  const rows = results.map(({ side, samples, slope: all }) => {
+    const at = (calls: number): string => number(total(samples.find((one) => one.calls >= calls)?.rss ?? []));
+    return [side, at(20_000), at(200_000), at(samples.length * STEP), number(all)];
+  });
+  const head = ['side', 'RSS MiB at 20,000', 'at 200,000', 'at the end', 'MiB per 100,000 calls'];
+  console.log(table([head, ...rows]));
+  const path = writeResults({ results }, 'soak');
+  const name = path.replace(/\.json$/, '');
+  writeFileSync(`${name}.csv`, csv());
+  writeFileSync(`${name}.svg`, chart());
+  console.log(`${path}, .csv, .svg${drawPng(name) ? ', .png' : ' (no PNG: Chromium is not installed)'}`);
+}
+
+function csv(): string {
+  const lines = results.flatMap(({ side, samples }) =>
+    samples.flatMap(({ calls, streams, rss }) =>
+      rss.map((one, index) => [side, processName(side, index), calls, streams, one.toFixed(1)].join(',')),
+    ),
+  );
+  return `${['side,process,calls,streams,rss_mib', ...lines].join('\n')}\n`;
+}
+
+function chart(): string {
+  const lines = results.flatMap(({ side, samples }) =>
+    (samples[0]?.rss ?? []).map((_, index) => {
+      const line = samples.map(({ rss }) => rss[index] ?? 0);
+      return [processName(side, index), line] as const;
+    }),
+  );
+  return lineChart({
+    title: `Resident memory of each process, MiB, at 32 connections, ${values.streams} streams among the calls`,
+    x: Array.from({ length: steps }, (_, index) => (index + 1) * STEP),
+    xLabel: 'calls',
+    series: Object.fromEntries(lines),
+  });
+}
+
+/** One of the three that svc has besides its primary is the spare worker. */
+function processName(side: SideName, index: number): string {
+  if (side !== 'svc') return index === 0 ? side : `${side} ${index + 1}`;
+  return index === 0 ? 'svc primary' : `svc worker ${index}`;
+}
+
+function drawPng(name: string): boolean {
+  const flags = ['--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', '--window-size=900,420'];
+  const run = spawnSync('chromium', [...flags, `--screenshot=${name}.png`, `file://${name}.svg`], { stdio: 'ignore' });
+  return run.status === 0;
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0);
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { EVERYTHING, render, type Manifest, type Overrides } from '../deploy/render-chart.ts';
+
+const MODULES = fileURLToPath(new URL('node_modules', import.meta.url));
+const COMPILER = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
+const MONITORING = 'monitoring.coreos.com/v1';
+
+/** Where the schemas of a kind are, for all that the chart makes. */
+function packageOf(apiVersion: string): string {
+  if (apiVersion === MONITORING) return `@kubernetes-models/prometheus-operator/${MONITORING}`;
+  return `kubernetes-models/${apiVersion}`;
+}
+
+interface Model {
+  validate(): void;
+}
+
+/** Throws what the published schema says against it. */
+async function validate(manifest: Manifest): Promise<void> {
+  const path = join(MODULES, packageOf(manifest.apiVersion), 'index.js');
+  const models = (await import(pathToFileURL(path).href)) as Record<string, new (data: unknown) => Model>;
+  const Constructor = models[manifest.kind];
+  if (Constructor === undefined) throw new Error(`no schema for ${manifest.apiVersion} ${manifest.kind}`);
+  new Constructor(manifest).validate();
+}
+
+/** The schemas let unknown fields pass, the types made from them do not: what the type checker says against manifests. */
+function checkFields(manifests: readonly Manifest[]): string {
+  const folder = mkdtempSync(join(MODULES, '.manifests-'));
+  const source = manifests.map(({ kind, apiVersion, ...rest }, index) => {
+    const importer = `import { ${kind} as Kind${index} } from '${packageOf(apiVersion)}';`;
+    return `${importer}\nnew Kind${index}(${JSON.stringify(rest)});\n`;
+  });
+  writeFileSync(join(folder, 'manifests.ts'), source.join(''));
+  const flags = [
+    '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    join(folder, 'manifests.ts'),
+  ];
+  const run = spawnSync(COMPILER, flags, { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  return run.stdout;
+}
+
+const CHARTS: ReadonlyArray<readonly [string, Overrides]> = [
+  ['as it comes', {}],
+  ['with everything on', EVERYTHING],
+];
+
+test.each(CHARTS)('the chart %s fits the published schemas, with no field that they do not know', async (_, values) => {
+  const manifests = render(values);
+  expect(manifests.length).toBeGreaterThanOrEqual(5);
+  for (const manifest of manifests) await validate(manifest);
+  expect(checkFields(manifests)).toBe('');
+});
+
+test('a value of the wrong type and a field that is misspelt are seen', async () => {
+  const deployment = render().find(({ kind }) => kind === 'Deployment');
+  if (deployment === undefined) throw new Error('no deployment');
+  await expect(validate({ ...deployment, spec: { replicas: 'two' } } as Manifest)).rejects.toThrow('replicas');
+  expect(checkFields([{ ...deployment, spce: {} } as Manifest])).toContain('spce');
+});

@@ -98,7 +98,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
     privateUrls: services.options.allowPrivateUrls || call.local,
   };
   const faults = [
-    ...unknownClients(options, catalogue, services.options.clientRegistry),
+    ...namedClientFaults(services, { options, requester, catalogue }),
     ...clientFaults(services, { options, requester, catalogue }),
   ];
   if (faults.length > 0) return err(invalidOptions(faults));
@@ -124,20 +124,43 @@ function planOf(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Fa
   return plan.ok ? plan : err(invalidOptions([plan.failure]));
 }
 
-/** Names that lead nowhere. On a server that knows only its own clients, a shorthand leads nowhere too. */
-function unknownClients(
-  options: CallOptions,
-  catalogue: ClientCatalogue,
-  registry: RuntimeOptions['clientRegistry'],
-): readonly FaultAt[] {
+interface CheckedRequest {
+  readonly options: CallOptions;
+  readonly requester: ClientRequester;
+  readonly catalogue: ClientCatalogue;
+}
+
+/**
+ * Names that lead nowhere, and shorthands of providers that need more than a model. On a server that knows only its own
+ * clients, a shorthand leads nowhere too.
+ */
+function namedClientFaults(services: PrepareServices, request: CheckedRequest): readonly FaultAt[] {
+  const { options, catalogue } = request;
   const faults: FaultAt[] = [];
   for (const { name, path } of namedClients(options)) {
     if (catalogue.find(name) !== undefined) continue;
-    if (registry === 'open' && planClient(name, catalogue).ok) continue;
-    const near = didYouMean(name, catalogue.names());
-    faults.push({ path, message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+    const plan = services.options.clientRegistry === 'open' ? planClient(name, catalogue) : undefined;
+    if (plan?.ok === true) faults.push(...shorthandFaults(services, plan.value, request, path));
+    else {
+      const near = didYouMean(name, catalogue.names());
+      faults.push({ path, message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+    }
   }
   return faults;
+}
+
+function shorthandFaults(
+  services: PrepareServices,
+  plan: ClientPlan,
+  { requester }: CheckedRequest,
+  path: string,
+): readonly FaultAt[] {
+  const made = plan.kind === 'single' ? services.directory.client(plan.source, requester) : undefined;
+  if (made === undefined || made.ok || made.failure.kind !== 'options') return [];
+  return made.failure.faults.map((fault) => ({
+    path,
+    message: `"${plan.name}" is not enough: "${fault.path}" ${fault.message}`,
+  }));
 }
 
 function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: string; readonly path: string }> {
@@ -149,14 +172,7 @@ function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: stri
 }
 
 /** Shapes of the request's own clients; keys that are missing are a matter of the call. */
-function clientFaults(
-  services: PrepareServices,
-  request: {
-    readonly options: CallOptions;
-    readonly requester: ClientRequester;
-    readonly catalogue: ClientCatalogue;
-  },
-): readonly FaultAt[] {
+function clientFaults(services: PrepareServices, request: CheckedRequest): readonly FaultAt[] {
   const faults: FaultAt[] = [];
   for (const [index, definition] of request.options.clients.entries()) {
     const path = `${request.options.key}.client_registry.clients[${index}]`;

@@ -1,7 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -43,11 +46,11 @@ function certificate(name: string): string {
 }
 
 /** What two calls gave: the text of the replies, or why there was none. */
-async function asked(env: Readonly<Record<string, string>>): Promise<readonly unknown[]> {
+async function asked(env: Readonly<Record<string, string>>, host = 'localhost'): Promise<readonly unknown[]> {
   handshakes = 0;
   const services = { ...testServices(), pools: new ConnectionPools(env) };
   const { port } = server.address() as AddressInfo;
-  const definition = clientDefinition('openai-generic', { base_url: `https://localhost:${port}/v1` });
+  const definition = clientDefinition('openai-generic', { base_url: `https://${host}:${port}/v1` });
   const client = makeClient(definition, services);
   const results: unknown[] = [];
   for (let call = 0; call < 2; call += 1) {
@@ -93,6 +96,32 @@ function folderWith(path: string): string {
   const inner = mkdtempSync(join(folder, 'certificates-'));
   writeFileSync(join(inner, '0a1b2c3d.0'), readFileSync(path));
   return inner;
+}
+
+test('through a proxy it is trusted too', async () => {
+  const proxy = createProxy();
+  await new Promise<void>((resolve) => {
+    proxy.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = proxy.address() as AddressInfo;
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${port}`, SSL_CERT_FILE: AUTHORITY };
+  expect(await asked(env, 'model.example')).toEqual(['ok', 'ok']);
+  expect(handshakes).toBe(1);
+  proxy.close();
+});
+
+/** Whatever host it is asked for, its tunnels lead to the service of this test. */
+function createProxy(): HttpServer {
+  const proxy = createHttpServer();
+  proxy.on('connect', (_request, socket: Socket) => {
+    const { port } = server.address() as AddressInfo;
+    const upstream = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    for (const end of [upstream, socket]) end.on('error', () => {});
+  });
+  return proxy;
 }
 
 test('certificates are read from wherever the system has them, each once', () => {

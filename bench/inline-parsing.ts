@@ -1,0 +1,21 @@
+// Loaded into the workers of a server by `--import`: parses large replies inline, for comparison with the thread pool.
+import { err } from '../src/base/result.ts';
+import { validationFailure } from '../src/runtime/function/parse-whole-reply.ts';
+import { ParsePool } from '../src/server/parse-pool.ts';
+import { runParseTask } from '../src/server/parse-task.ts';
+import type { PrimaryMessage } from '../src/server/protocol.ts';
+
+let programPath = '';
+
+if (process.send !== undefined) {
+  process.on('message', (message: PrimaryMessage) => {
+    if (message.type === 'start') programPath = message.programPath;
+  });
+}
+
+ParsePool.prototype.parse = ({ functionName, text }) => {
+  const result = runParseTask({ programPath, functionName, text });
+  if (!result.ok) return Promise.resolve(err(validationFailure(result.failure, text)));
+  const { json, flags } = result;
+  return Promise.resolve({ ok: true, value: { json, flags, value: null } });
+};

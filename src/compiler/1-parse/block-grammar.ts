@@ -18,6 +18,18 @@ interface Declared {
   readonly broken?: true;
 }
 
+/** How the members of a block are read, and what one is called in a message. */
+interface MemberReader<M> {
+  readonly what: string;
+  readonly member: string;
+  readonly read: () => M;
+}
+
+interface Members<M> {
+  readonly members: readonly M[];
+  readonly attributes: readonly AttributeNode[];
+}
+
 /** A type that speaks of type parameters stands for nothing. */
 const UNREADABLE = { kind: 'broken' } as const;
 const VALID_NAME = /^[A-Za-z]\w*$/;
@@ -35,28 +47,9 @@ export abstract class BlockGrammar extends TypeGrammar {
     const word = this.take(t.Class);
     const name = this.SUBRULE(this.name, { ARGS: ['class'] });
     this.ACTION(() => this.#classParameters(name));
-    const fields: FieldNode[] = [];
-    const attributes: AttributeNode[] = [];
-    this.OR1([
-      {
-        ALT: () => {
-          this.CONSUME(t.LeftBrace);
-          this.MANY(() =>
-            this.OR2({
-              IGNORE_AMBIGUITIES: true,
-              DEF: [
-                { ALT: () => this.collect(fields, () => this.SUBRULE(this.field)) },
-                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
-                { ALT: () => this.SUBRULE(this.stray, { ARGS: ['a field'] }) },
-              ],
-            }),
-          );
-          this.CONSUME(t.RightBrace);
-        },
-      },
-      { ALT: () => void this.missingBlock('class', name) },
-    ]);
-    return name && { kind: 'class', name, fields, attributes, ...this.declared(word) };
+    const read = (): FieldNode => this.SUBRULE(this.field);
+    const { members, attributes } = this.#members(name, { what: 'class', member: 'a field', read });
+    return name && { kind: 'class', name, fields: members, attributes, ...this.declared(word) };
   });
 
   protected readonly field = this.RULE('field', (): FieldNode => {
@@ -78,28 +71,9 @@ export abstract class BlockGrammar extends TypeGrammar {
   protected readonly enumBlock = this.RULE('enumBlock', (): DeclarationNode | undefined => {
     const word = this.take(t.Enum);
     const name = this.SUBRULE(this.name, { ARGS: ['enum'] });
-    const values: EnumValueNode[] = [];
-    const attributes: AttributeNode[] = [];
-    this.OR1([
-      {
-        ALT: () => {
-          this.CONSUME(t.LeftBrace);
-          this.MANY(() =>
-            this.OR2({
-              IGNORE_AMBIGUITIES: true,
-              DEF: [
-                { ALT: () => this.collect(values, () => this.SUBRULE(this.enumValue)) },
-                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
-                { ALT: () => this.SUBRULE(this.stray, { ARGS: ['an enum value'] }) },
-              ],
-            }),
-          );
-          this.CONSUME(t.RightBrace);
-        },
-      },
-      { ALT: () => void this.missingBlock('enum', name) },
-    ]);
-    return name && { kind: 'enum', name, values, attributes, ...this.declared(word) };
+    const read = (): EnumValueNode => this.SUBRULE(this.enumValue);
+    const { members, attributes } = this.#members(name, { what: 'enum', member: 'an enum value', read });
+    return name && { kind: 'enum', name, values: members, attributes, ...this.declared(word) };
   });
 
   protected readonly enumValue = this.RULE('enumValue', (): EnumValueNode => {
@@ -155,6 +129,32 @@ export abstract class BlockGrammar extends TypeGrammar {
       this.skipDeclaration(this.peek(0).depth);
     });
     return [];
+  }
+
+  /** The block of a class or enum: members, and attributes of the block. It becomes part of the rule that calls it. */
+  #members<M>(name: NameNode | undefined, { what, member, read }: MemberReader<M>): Members<M> {
+    const members: M[] = [];
+    const attributes: AttributeNode[] = [];
+    this.OR1([
+      {
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          this.MANY(() =>
+            this.OR2({
+              IGNORE_AMBIGUITIES: true,
+              DEF: [
+                { ALT: () => this.collect(members, read) },
+                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
+                { ALT: () => this.SUBRULE(this.stray, { ARGS: [member] }) },
+              ],
+            }),
+          );
+          this.CONSUME(t.RightBrace);
+        },
+      },
+      { ALT: () => void this.missingBlock(what, name) },
+    ]);
+    return { members, attributes };
   }
 
   #notABlock(token: t.DefinitionToken, what: string): void {

@@ -17,11 +17,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   readonly document = this.RULE('document', (): readonly DeclarationNode[] => {
     const declarations: DeclarationNode[] = [];
     this.MANY(() => {
-      const declaration = this.attempt(
-        () => this.SUBRULE(this.declaration),
-        (depth) => this.skipDeclaration(depth),
-      );
-      this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+      this.#collect(declarations, () => this.SUBRULE(this.declaration));
     });
     return declarations;
   });
@@ -114,11 +110,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     this.CONSUME(t.TypeBuilder);
     this.CONSUME(t.LeftBrace);
     this.MANY(() => {
-      const declaration = this.attempt(
-        () => this.SUBRULE(this.builtType),
-        (depth) => this.skipDeclaration(depth),
-      );
-      this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+      this.#collect(declarations, () => this.SUBRULE(this.builtType));
     });
     this.CONSUME(t.RightBrace);
   });
@@ -164,6 +156,12 @@ export class DefinitionGrammar extends FunctionGrammar {
   ): readonly DeclarationNode[] {
     this.begin(file, tokens, brackets);
     return this.document() ?? [];
+  }
+
+  /** Adds the definition that a rule reads; when it fails, goes on with the next one. */
+  #collect(declarations: DeclarationNode[], rule: () => DeclarationNode | undefined): void {
+    const declaration = this.attempt(rule, (depth) => this.skipDeclaration(depth));
+    this.ACTION(() => declaration !== undefined && declarations.push(declaration));
   }
 
   #notBuildable(token: t.DefinitionToken): undefined {

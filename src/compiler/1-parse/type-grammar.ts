@@ -31,7 +31,7 @@ export abstract class TypeGrammar extends ValueGrammar {
     const members: TypeNode[] = [this.SUBRULE1(this.postfixType)];
     let attributes = this.SUBRULE1(this.attributes);
     this.MANY(() => {
-      this.CONSUME(t.Pipe);
+      this.CONSUME2(t.Pipe);
       const last = members.pop();
       this.ACTION(() => last !== undefined && members.push(withAttributes(last, attributes)));
       members.push(this.SUBRULE2(this.postfixType));

@@ -20,6 +20,7 @@ import type { ReplyOutcome } from './whole-reply.ts';
 import { ReadyCall, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
 import { firstPrompt } from './render-prompt.ts';
+import { roundRobinTurns } from './round-robin-turns.ts';
 import { runFunction } from './run-function.ts';
 import type {
   CallContext,
@@ -63,7 +64,7 @@ class ProgramRuntime implements FunctionRuntime {
       options,
       plans: new Map(),
     };
-    const turn = options.roundRobinTurn ?? countTurns();
+    const turn = roundRobinTurns(options.roundRobinTurn);
     this.#run = { options, directory, renderer: createPromptRenderer(program), turn };
   }
 
@@ -119,14 +120,4 @@ type FunctionServices = RunServices & { readonly parser: ReplyParser };
 function ready(prepared: PreparedCall): ReadyCall {
   if (prepared instanceof ReadyCall) return prepared;
   throw new InternalError('a call has to come from prepare()');
-}
-
-/** Turns of round-robin clients, counted in this process. Only clients of the files count, so it stays small. */
-function countTurns(): (client: string) => number {
-  const turns = new Map<string, number>();
-  return (client) => {
-    const turn = turns.get(client) ?? 0;
-    turns.set(client, turn + 1);
-    return turn;
-  };
 }

@@ -18,13 +18,14 @@ import { finishReasonFailure } from './finish-reason.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome } from './runtime.ts';
+import type { RoundRobinTurns } from './round-robin-turns.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 
 export interface RunServices {
   readonly options: RuntimeOptions;
   readonly directory: ClientDirectory;
   readonly renderer: PromptRenderer;
-  readonly turn: (client: string) => number | Promise<number>;
+  readonly turn: RoundRobinTurns;
 }
 
 interface RunParts {

@@ -163,6 +163,17 @@ test.each<[string, number | undefined]>([
   expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
 });
 
+test.each<[string, string, number | undefined]>([
+  ['750', '1', 750],
+  ['0', '5', 0],
+  ['soon', '2', 2000],
+  ['-1', 'later', undefined],
+])('retry-after-ms %s counts before retry-after %s', async (exact, seconds, wait) => {
+  const headers = { 'retry-after-ms': exact, 'retry-after': seconds };
+  const { result } = await asked(fake.at('later', status(429, {}, headers)), false);
+  expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
+});
+
 test('an error tells what the provider said, without the key it echoed', async () => {
   const url = fake.at(
     'echo',

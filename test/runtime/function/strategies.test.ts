@@ -290,6 +290,31 @@ test('round-robin: turns can be counted for all processes', async () => {
   expect(models()).toEqual(['A', 'B']);
 });
 
+test.each<[string, () => Promise<number>]>([
+  ['does not answer', () => new Promise(() => {})],
+  ['fails', () => Promise.reject(new Error('gone'))],
+])('round-robin: while the counter of all processes %s, turns are counted here', async (_name, roundRobinTurn) => {
+  const runtime = testRuntime(
+    `${ROBIN()}${THREE}function F() -> string {\n  client Top\n  prompt #"x"#\n}`,
+    { URL: fake.url },
+    { roundRobinTurn },
+  );
+  open.push(runtime);
+  for (let call = 0; call < 4; call += 1) expect((await callFunction(runtime, 'F', {})).result.ok).toBe(true);
+  expect(models()).toEqual(['A', 'B', 'C', 'A']);
+  const { result } = await callFunction(runtime, 'F', {}, callContext(_name === 'fails' ? 0 : 50));
+  expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+});
+
+test('round-robin: a client of the files keeps its turns below a client of the request', async () => {
+  const runtime = program(ROBIN() + THREE);
+  const clients = [{ name: 'Own', provider: 'round-robin', options: { strategy: ['Top'] } }];
+  for (let call = 0; call < 3; call += 1) {
+    await callFunction(runtime, 'F', { svc_options: { client_registry: { primary: 'Own', clients } } });
+  }
+  expect(models()).toEqual(['A', 'B', 'C']);
+});
+
 test('a missing key behind a failed model says less than the failure of the model', async () => {
   fake.script(status(503, {}));
   const keyed = 'client<llm> B {\n  provider openai\n  options {\n    model "B"\n    api_key env.NOT_SET\n  }\n}\n';

@@ -5,7 +5,7 @@ import { MAX_ERROR_BYTES, MAX_REPLY_BYTES } from './exchange-limits.ts';
 import type { ExchangeLimits } from './exchange-limits.ts';
 import type { HttpFault } from './http-fault.ts';
 import { endedAfterUse, networkFault } from './network-fault.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { waitAskedFor } from './retry-after.ts';
 import type { RequestHandler, Upstream } from './upstream.ts';
 
 /** One request, complete: the same call sent twice is the same bytes. */
@@ -223,7 +223,10 @@ export class HttpExchange implements RequestHandler {
       return;
     }
     const body = Buffer.concat(this.#errorBody).toString('utf8', 0, MAX_ERROR_BYTES);
-    const wait = retryAfterMs(text(this.#headers['retry-after']));
+    const wait = waitAskedFor({
+      retryAfter: text(this.#headers['retry-after']),
+      retryAfterMs: text(this.#headers['retry-after-ms']),
+    });
     this.#fail({ kind: 'status', status, body, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
   }
 

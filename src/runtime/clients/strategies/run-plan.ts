@@ -9,8 +9,8 @@ import { withRetries } from './retry.ts';
 export interface PlanContext<T> {
   readonly attempt: Attempt<T>;
   readonly cancellation: Cancellation;
-  /** Which turn a round-robin client of the files takes: 0, 1, 2, … over all calls. */
-  readonly turn: (client: string) => number | Promise<number>;
+  /** Which turn a round-robin client of the files takes: 0, 1, 2, … over all calls; never rejects. */
+  readonly turn: (client: string, deadlineAt: number) => number | Promise<number>;
 }
 
 /** Asks the clients of a plan until one succeeds, within the deadline (on the monotonic clock). */
@@ -40,7 +40,7 @@ function runOnce<T>(
     case 'fallback':
       return runFallback(plan, deadlineAt, context);
     case 'round-robin':
-      return runRoundRobin(plan, deadlineAt, { ...context, turn: turnOf(plan, context, index) });
+      return runRoundRobin({ plan, index }, deadlineAt, context);
   }
 }
 
@@ -60,20 +60,16 @@ async function runFallback<T>(
   return err(summary(faults));
 }
 
+/** Turns of a client that only one request knows are counted within its retries. */
 async function runRoundRobin<T>(
-  plan: RoundRobinPlan & { readonly name: string },
+  { plan, index }: { readonly plan: RoundRobinPlan & { readonly name: string }; readonly index: number },
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFault>> {
-  const turn = await context.turn(plan.name);
+  const turn = plan.ofRequest ? index : await context.turn(plan.name, deadlineAt);
   const member = plan.members[(plan.start + turn) % plan.members.length];
   invariant(member !== undefined, 'a round-robin client has members');
   return runPlan(member, deadlineAt, context);
-}
-
-/** Turns of a client that only one request knows are counted within its retries. */
-function turnOf<T>(plan: RoundRobinPlan, context: PlanContext<T>, index: number): PlanContext<T>['turn'] {
-  return plan.ofRequest ? () => index : context.turn;
 }
 
 /**

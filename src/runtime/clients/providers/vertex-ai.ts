@@ -44,22 +44,15 @@ interface VertexClient {
 }
 
 function connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection {
-  const location = reader.string('location');
+  const location = readLocation(options, reader);
   const model = reader.string('model');
   if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
-  if ((location === undefined) === (options.baseUrl === undefined)) {
-    reader.fault('location', 'or "base_url" is required, and not both');
-  } else if (location !== undefined && !LOCATION.test(location)) {
-    reader.fault('location', 'has to be the name of a Google Cloud location');
-  }
-  const project = reader.string('project_id');
-  if (project !== undefined && !PROJECT.test(project)) reader.fault('project_id', 'has to be the id of a project');
   const url = options.baseUrl ?? hostOf(location ?? 'invalid');
   const client: VertexClient = {
     url,
     model: model ?? '',
     location,
-    project,
+    project: readProject(reader),
     defaultProject: setting(PROJECT_VARIABLE),
     anthropicVersion: reader.string('anthropic_version'),
     credentials: readCredentials(reader),
@@ -71,6 +64,22 @@ function connect(options: ClientOptions, reader: OptionReader, setting: Setting)
     mediaUrls: client.anthropicVersion === undefined ? { image: 'send_base64' } : { pdf: 'send_base64' },
     protocol: (apiKey, access) => protocol(client, apiKey, access),
   };
+}
+
+function readLocation(options: ClientOptions, reader: OptionReader): string | undefined {
+  const location = reader.string('location');
+  if ((location === undefined) === (options.baseUrl === undefined)) {
+    reader.fault('location', 'or "base_url" is required, and not both');
+  } else if (location !== undefined && !LOCATION.test(location)) {
+    reader.fault('location', 'has to be the name of a Google Cloud location');
+  }
+  return location;
+}
+
+function readProject(reader: OptionReader): string | undefined {
+  const project = reader.string('project_id');
+  if (project !== undefined && !PROJECT.test(project)) reader.fault('project_id', 'has to be the id of a project');
+  return project;
 }
 
 function readCredentials(reader: OptionReader): string | JsonObject | undefined {

@@ -184,7 +184,23 @@ function bestReading(readings: readonly Reading[]): Coerced | undefined {
     const next = { reading, value: reading.outcome };
     if (best === undefined || compare(next, best) <= 0) best = next;
   }
-  return best?.value;
+  return best === undefined ? undefined : withOthers(best, readings);
+}
+
+/** The reply holds more values that fit as well, and are no drafts of a thought: that is said. */
+function withOthers({ reading, value }: Ranked, readings: readonly Reading[]): Coerced {
+  const weight = readingWeight(value);
+  const others = readings.filter(
+    ({ outcome, tier, thought }) =>
+      outcome.ok &&
+      outcome.json !== value.json &&
+      tier < TIER.text &&
+      thought === reading.thought &&
+      readingWeight(outcome) <= weight,
+  );
+  if (others.length === 0) return value;
+  const note = { flag: 'other-values', path: '', detail: `${others.length} more of the reply's values fit` };
+  return value.as(value.score, value.marks, [...value.notes, note]);
 }
 
 type Ranked = { readonly reading: Reading; readonly value: Coerced };

@@ -57,7 +57,7 @@ const types: fc.Arbitrary<Type> = fc.letrec<{ plain: Type; type: Type }>((tie) =
     { maxDepth: 3 },
     fc.constantFrom<Type>(string, int, float, bool, literal('a'), literal(1), enumRef('E'), enumRef('Guarded')),
     fc.constantFrom('A', 'B', 'C').map((name) => classRef(name)),
-    fc.constant<Type>(aliasRef('Json')),
+    fc.constantFrom('Json', 'Graded').map((name) => aliasRef(name)),
     tie('type').map((element) => list(element)),
     tie('type').map((value) => map(string, value)),
     tie('plain').map((type) => optional(type)),
@@ -109,7 +109,10 @@ test('results and partials fit the schemas that the document gives for them', ()
           classType('C', [field('f0', classRef('B'))], { streamDone: true }),
         ],
         enums: [enumType('E', ['X', 'Y']), { ...enumType('Guarded', ['X', 'Y']), constraints: [check('fine')] }],
-        aliases: [alias('Json', union(string, list(aliasRef('Json'))))],
+        aliases: [
+          alias('Json', union(string, list(aliasRef('Json')))),
+          alias('Graded', checked(union(int, list(aliasRef('Graded'))), 'graded')),
+        ],
         functions: [functionType('Do', {}, returns)],
       });
       const { result, partial } = publishedSchemas(program);

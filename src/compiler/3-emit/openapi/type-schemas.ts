@@ -63,14 +63,24 @@ export class TypeSchemas {
       : objectSchema({ value: schema, checks: objectSchema(checks) });
   }
 
-  /** The checks of the class or enum come first, then those of the use. */
+  /** The checks of the class, enum or alias come first, then those of the use: one wrapper holds them all. */
   #checkLabels(type: Type): readonly string[] {
-    const named = type.kind === 'class' ? this.#class(type.name) : this.#enum(type);
-    return [...checkLabels(named?.constraints), ...checkLabels(type.constraints)];
+    return [...this.#declaredLabels(type), ...checkLabels(type.constraints)];
   }
 
-  #enum(type: Type): EnumType | undefined {
-    return type.kind === 'enum' ? this.#index.enums.get(type.name) : undefined;
+  #declaredLabels(type: Type): readonly string[] {
+    switch (type.kind) {
+      case 'class':
+        return checkLabels(this.#class(type.name).constraints);
+      case 'enum':
+        return checkLabels(this.#index.enums.get(type.name)?.constraints);
+      case 'alias': {
+        const target = this.#index.aliases.get(type.name)?.type;
+        return target === undefined ? [] : this.#checkLabels(target);
+      }
+      default:
+        return [];
+    }
   }
 
   #isDone(type: Type): boolean {
@@ -145,7 +155,8 @@ export class TypeSchemas {
     if (enumType !== undefined) return enumSchema(enumType, view);
     const alias = this.#index.aliases.get(name);
     if (alias !== undefined) {
-      return described(openLists(this.of(alias.type, view), this.#aliasReferences()), alias.documentation);
+      // Each use of the alias wraps what its checks report.
+      return described(openLists(this.#bare(alias.type, view), this.#aliasReferences()), alias.documentation);
     }
     return this.#classSchema(this.#class(name), view);
   }

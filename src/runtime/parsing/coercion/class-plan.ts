@@ -51,6 +51,8 @@ export class ClassPlan extends Plan {
   #withholds = false;
   readonly #exact = new Map<string, number>();
   readonly #folded = new Map<string, number>();
+  /** Under this the value inside of an object that wraps it is kept: more than one reading may ask. */
+  readonly #unwrappedKey = {};
   /** The value that its only field is trying to take, which ends the recursion of such classes. */
   #implying: ValueNode | undefined = undefined;
 
@@ -127,19 +129,25 @@ export class ClassPlan extends Plan {
     if (slots.known === 0 && node.items.length > 0) {
       const implied = this.#implied(node);
       if (implied?.ok === true) return implied;
-      const wrapped = this.#unwrapped(node);
-      if (wrapped !== undefined) return wrapped;
     }
-    return this.#fill(node, slots);
+    const filled = this.#fill(node, slots);
+    const isPoor = filled.ok ? (filled.marks & MARK.onlyDefaults) !== 0 : !filled.asserted;
+    return isPoor ? (this.#unwrapped(node) ?? filled) : filled;
   }
 
-  /** `{"person": {…}}` where a person is wanted. */
+  /** `{"person": {…}}` where a person is wanted, or `{"name": "Person", "arguments": {…}}`. */
   #unwrapped(node: ValueNode): Coerced | undefined {
-    const only = node.items.length === 1 ? node.items[0] : undefined;
-    if (only === undefined || isScalar(only)) return undefined;
-    const outcome = this.coerce(only);
-    if (!outcome.ok || (outcome.marks & MARK.onlyDefaults) !== 0) return undefined;
-    return outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
+    const inner = onlyContent(node);
+    if (inner === undefined) return undefined;
+    const known = node.recall(this.#unwrappedKey);
+    if (known !== undefined) return known instanceof Coerced ? known : undefined;
+    const outcome = this.coerce(inner);
+    const fits = outcome.ok && (outcome.marks & MARK.onlyDefaults) === 0;
+    const value = fits
+      ? outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.notes])
+      : undefined;
+    node.remember(this.#unwrappedKey, value ?? null);
+    return value;
   }
 
   #fromList(node: ValueNode): Outcome {
@@ -257,6 +265,17 @@ export class ClassPlan extends Plan {
 /** Keys are compared without regard to spaces around them, case and accents. */
 function foldKey(key: string): string {
   return foldAccents(key.trim()).toLowerCase();
+}
+
+/** The only list or object among the members of an object; it may be written as JSON in a text. */
+function onlyContent(node: ValueNode): ValueNode | undefined {
+  let only: ValueNode | undefined;
+  for (const item of node.items) {
+    if (isScalar(item) && !(item.quoted && item.text.startsWith('{'))) continue;
+    if (only !== undefined) return undefined;
+    only = item;
+  }
+  return only;
 }
 
 /** In a strict reading only what may be null may be missing. */

@@ -1,6 +1,6 @@
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { ClassType, EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
+import type { EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
 import { invariant } from '../../../base/invariant.ts';
 import { compileCondition } from '../../prompt/compile-condition.ts';
 import { AliasPlan } from './alias-plan.ts';
@@ -39,22 +39,38 @@ class PlanCompiler {
     this.#definitions = definitions;
   }
 
-  /** What the definition of a class or enum says of its values comes before what is said where it is used. */
   plan(type: Type): Plan {
-    const named = this.#definition(type);
-    const attributes = {
-      constraints: runnable([...(named?.constraints ?? []), ...(type.constraints ?? [])]),
-      done: type.stream?.done === true || (named !== undefined && 'streamDone' in named && named.streamDone),
-      withState: type.stream?.withState === true,
-    };
+    const said = this.#attributes(type);
+    const attributes = { ...said, constraints: runnable(said.constraints) };
     const inner = this.#shape(type);
     const plain = attributes.constraints.length === 0 && !attributes.done && !attributes.withState;
     return plain ? inner : new AttributePlan(inner, attributes);
   }
 
-  #definition(type: TypeShape): ClassType | EnumType | undefined {
-    if (type.kind === 'class') return this.#definitions.classes.get(type.name);
-    return type.kind === 'enum' ? this.#definitions.enums.get(type.name) : undefined;
+  /** What the definitions of a class, enum or alias say of its values comes before what is said where it is used. */
+  #attributes(type: Type): SaidAttributes {
+    const declared = this.#declared(type);
+    return {
+      constraints: [...declared.constraints, ...(type.constraints ?? [])],
+      done: type.stream?.done === true || declared.done,
+      withState: type.stream?.withState === true || declared.withState,
+    };
+  }
+
+  #declared(type: TypeShape): SaidAttributes {
+    if (type.kind === 'alias') return this.#attributes(this.#aliasTarget(type.name));
+    if (type.kind === 'class') {
+      const named = this.#definitions.classes.get(type.name);
+      return { ...NOTHING_SAID, constraints: named?.constraints ?? [], done: named?.streamDone === true };
+    }
+    if (type.kind !== 'enum') return NOTHING_SAID;
+    return { ...NOTHING_SAID, constraints: this.#definitions.enums.get(type.name)?.constraints ?? [] };
+  }
+
+  #aliasTarget(name: string): Type {
+    const type = this.#definitions.aliases.get(name);
+    invariant(type !== undefined, `alias ${name} is not defined`);
+    return type.type;
   }
 
   #shape(type: TypeShape): Plan {
@@ -135,14 +151,22 @@ class PlanCompiler {
   #alias(name: string): Plan {
     const known = this.#aliases.get(name);
     if (known !== undefined) return known;
-    const type = this.#definitions.aliases.get(name);
-    invariant(type !== undefined, `alias ${name} is not defined`);
     const plan = new AliasPlan(name);
     this.#aliases.set(name, plan);
-    plan.setTarget(this.plan(type.type));
+    // Without attributes: each use adds those of the alias to its own, in one wrapper.
+    plan.setTarget(this.#shape(this.#aliasTarget(name)));
     return plan;
   }
 }
+
+/** What is written beside a type. */
+interface SaidAttributes {
+  readonly constraints: readonly Constraint[];
+  readonly done: boolean;
+  readonly withState: boolean;
+}
+
+const NOTHING_SAID: SaidAttributes = { constraints: [], done: false, withState: false };
 
 function enumPlan(type: EnumType): LabelPlan {
   const labels = type.values.filter((value) => !value.skip).flatMap(enumLabels);

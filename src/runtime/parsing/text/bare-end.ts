@@ -2,7 +2,6 @@ import {
   BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COLON,
   DOUBLE_QUOTE,
   isDigit,
   isWordCharacter,
@@ -30,7 +29,8 @@ export function commaEndsToken(text: string, from: number, digitBefore: boolean,
   if (context.open > 0) return 'no';
   if (next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
   if (!context.simple) return keyAhead(text, from, context.isLast);
-  return isDigit(next) && digitBefore ? groupEnds(text, from, context.isLast) : memberAhead(text, from, context.isLast);
+  // `1,234` and `1,5` are one text each, unless a colon makes the second part a key.
+  return isDigit(next) && digitBefore ? keyAhead(text, from, context.isLast) : memberAhead(text, from, context.isLast);
 }
 
 /** After one word and a comma, only words that are no key go on with the text: `a, b and c`. */
@@ -39,14 +39,6 @@ function memberAhead(text: string, from: number, isLast: boolean): Verdict {
   if (at - from > LOOK_AHEAD) return 'yes';
   if (at >= text.length) return isLast ? 'yes' : 'wait';
   return isWordCharacter(text.charCodeAt(at)) ? phraseKeyAhead(text, at, isLast) : 'yes';
-}
-
-/** In an object, `1,234` is one number unless a colon makes the second part a key. */
-function groupEnds(text: string, from: number, isLast: boolean): Verdict {
-  let at = from;
-  while (at < text.length && at < from + 4 && isDigit(text.charCodeAt(at))) at += 1;
-  if (at >= text.length && !isLast) return 'wait';
-  return at - from === 3 && text.charCodeAt(at) !== COLON ? 'no' : 'yes';
 }
 
 /** Does the line break before `from` end a token without quotes? */

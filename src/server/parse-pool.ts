@@ -10,8 +10,9 @@ import type { ParseTask, ParseTaskResult } from './parse-task.ts';
 import { Turns } from './turns.ts';
 
 /**
- * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured: up to 100 KB inline costs other calls
- * nothing that can be seen; a thread's round trip is about 0.1 ms.
+ * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured by `bench/parse-threads.ts`: 250 KB hold a worker
+ * up for 2 ms inline, and for 0.4 ms when a thread parses them; 1 MB for 15 ms and 1 ms. Other calls may wait for 5 ms, and
+ * texts that have to be repaired all over take a few times as long; below this size a thread saves less than its 30 MB are worth.
  */
 export const PARSE_ELSEWHERE_ABOVE = 250_000;
 

@@ -1,0 +1,101 @@
+// Entry file: how long a reply holds up its worker when it is parsed inline, and when a thread parses it: for the size from
+// which a thread pays (`PARSE_ELSEWHERE_ABOVE`).
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cancellation } from '../src/base/cancellation.ts';
+import { compile } from '../src/compiler/compile.ts';
+import { SourceFile } from '../src/diagnostics/source-file.ts';
+import { writeProgram } from '../src/runtime/load-program.ts';
+import { createReplyParser } from '../src/runtime/parsing/create-reply-parser.ts';
+import { indexDefinitions } from '../src/schema/definition-index.ts';
+import type { Program } from '../src/schema/program.ts';
+import { ParsePool } from '../src/server/parse-pool.ts';
+import { median } from './load.ts';
+import { makeTeam, PARSE_DEFINITIONS, spell } from './parse-inputs.ts';
+import { number, table, writeResults } from './report.ts';
+
+const SIZES = [25_000, 50_000, 100_000, 150_000, 250_000, 500_000, 1_000_000];
+const SPELLINGS = ['fenced', 'broken'] as const;
+/** Of a clean value of so many bytes the spellings above have about twice as many. */
+const SPELLED = 0.57;
+const RUNS = 40;
+
+/** Milliseconds; the least of the runs, as what else the machine does can only add, and the median. */
+interface Times {
+  readonly least: number;
+  readonly median: number;
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const program = programOfDefinitions();
+  const thread = new URL('../workers/parse-thread.js', import.meta.url);
+  const pool = new ParsePool({ thread, programPath: writeProgram(program, folder), onThreadError: console.error });
+  const rows = [];
+  for (const bytes of SIZES) {
+    for (const spelling of SPELLINGS) {
+      const text = spell(makeTeam(bytes * SPELLED), spelling);
+      rows.push({
+        spelling,
+        bytes: text.length,
+        inline: inlineTimes(program, text),
+        ...(await threadTimes(pool, text)),
+      });
+    }
+  }
+  await pool.close();
+  rmSync(folder, { recursive: true });
+  const head = ['reply', 'bytes', 'inline: worker held up ms', 'thread: worker busy ms', 'thread: round trip ms'];
+  const cells = rows.map((row) => [
+    row.spelling,
+    String(row.bytes),
+    ...[row.inline, row.busy, row.roundTrip].map((times) => `${number(times.least)} (${number(times.median)})`),
+  ]);
+  console.log(`Least (median) of ${RUNS} runs\n${table([head, ...cells])}`);
+  console.log(writeResults({ rows }, 'parse-threads'));
+}
+
+function inlineTimes(program: Program, text: string): Times {
+  const definitions = indexDefinitions(program);
+  const returns = definitions.functions.get('Extract')?.returns;
+  if (returns === undefined) throw new Error('no function Extract');
+  const parser = createReplyParser(returns, definitions);
+  return timesOf(
+    Array.from({ length: RUNS }, () => {
+      const begin = performance.now();
+      if (!parser.parse(text).ok) throw new Error('the reply was refused');
+      return performance.now() - begin;
+    }),
+  );
+}
+
+async function threadTimes(
+  pool: ParsePool,
+  text: string,
+): Promise<{ readonly busy: Times; readonly roundTrip: Times }> {
+  const busy: number[] = [];
+  const roundTrips: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const before = performance.eventLoopUtilization();
+    const begin = performance.now();
+    const reply = { functionName: 'Extract', text, cancellation: new Cancellation(), deadlineAt: begin + 60_000 };
+    if (!(await pool.parse(reply)).ok) throw new Error('the reply was refused');
+    roundTrips.push(performance.now() - begin);
+    busy.push(performance.eventLoopUtilization(before).active);
+  }
+  return { busy: timesOf(busy), roundTrip: timesOf(roundTrips) };
+}
+
+function timesOf(times: readonly number[]): Times {
+  return { least: Math.min(...times), median: median(times) };
+}
+
+function programOfDefinitions(): Program {
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const { diagnostics, program } = compile([new SourceFile('bench.baml', PARSE_DEFINITIONS)], options);
+  if (program === undefined) throw new Error(diagnostics[0]?.message);
+  return program;
+}
+
+await main();

@@ -7,6 +7,8 @@ const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.b
 const TIMEOUT_MS = 20_000;
 /** Who is refused comes again after so long. */
 const REFUSED_PAUSE_MS = 5;
+/** Of connections, made at once after a pause of this process: a server that is not late itself takes them. */
+const MAX_BURST_SECONDS = 0.05;
 /** What the last message of a stream looks like; one without it was cut. */
 const LAST_MESSAGE = /"(?:final_result|error)":/u;
 
@@ -71,15 +73,17 @@ export function startLanes({ url, calls, streams, pauseMs, function: name = 'Sma
   };
 }
 
-/** New connections at a fixed rate, one call each, until stopped. */
+/** New connections at a fixed rate, one call each, until stopped. What this process could not begin in time is left out. */
 export function startConnections(url: string, perSecond: number): RunningLoad {
   const tally = emptyTally();
   const open = new Set<Promise<void>>();
-  const begin = performance.now();
-  let started = 0;
+  let last = performance.now();
+  let due = 0;
   const timer = setInterval(() => {
-    const due = Math.floor(((performance.now() - begin) / 1000) * perSecond);
-    for (; started < due; started += 1) {
+    const now = performance.now();
+    due = Math.min(due + ((now - last) / 1000) * perSecond, perSecond * MAX_BURST_SECONDS);
+    last = now;
+    for (; due >= 1; due -= 1) {
       const call = ask(`${url}/call/Small`, false, tally).finally(() => open.delete(call));
       open.add(call);
     }

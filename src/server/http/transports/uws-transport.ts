@@ -8,6 +8,12 @@ import { UwsExchange } from './uws-exchange.ts';
 
 type Uws = typeof UwsModule;
 
+/** At 1,000 connections a second one comes in meanwhile. */
+const SHORT_TURN_MS = 1;
+
+/** Less than a drain leaves between the end of accepting and the first connection that it closes. */
+const SHORT_TURN_WITHIN_MS = 200;
+
 /** uWebSockets.js with a guard around it: see `UwsExchange`, `Framing` and `TurnClock` for what each protects from. */
 export class UwsTransport implements Transport, ExchangeHost {
   readonly name = 'uws';
@@ -62,7 +68,7 @@ export class UwsTransport implements Transport, ExchangeHost {
     const socket = this.#listenSocket;
     this.#listenSocket = undefined;
     // On a turn of its own: never while the library walks its sockets.
-    if (socket !== undefined) setImmediate(() => this.#uws.us_listen_socket_close(socket));
+    if (socket !== undefined) setImmediate(() => afterShortTurn(() => this.#uws.us_listen_socket_close(socket)));
   }
 
   finishConnections(): void {
@@ -92,6 +98,19 @@ export class UwsTransport implements Transport, ExchangeHost {
     this.options.handler(exchange, exchange);
     exchange.openBody();
   }
+}
+
+/**
+ * Closing resets what waits to be accepted. Each turn of the event loop accepts all that waits; so after a short one next to
+ * nothing does. On a machine without time to spare a turn can take as long as hundreds of connections need to come in.
+ */
+function afterShortTurn(close: () => void, until = performance.now() + SHORT_TURN_WITHIN_MS): void {
+  const begin = performance.now();
+  setImmediate(() => {
+    const now = performance.now();
+    if (now - begin < SHORT_TURN_MS || now > until) close();
+    else afterShortTurn(close, until);
+  });
 }
 
 /** Leaves the library's own header out of every answer. */

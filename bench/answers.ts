@@ -6,14 +6,21 @@ export interface Answer {
   readonly value: unknown;
 }
 
-export const ANSWER_NAMES = ['Small', 'Large', 'Larger', 'Megabyte'] as const;
+export const ANSWER_NAMES = ['Small', 'Large', 'Larger', 'Megabyte', 'Broken'] as const;
 export type AnswerName = (typeof ANSWER_NAMES)[number];
 
 /** Strings in each of the two lists: 400 make about 30 KB of model text. */
-const POINTS: Readonly<Record<Exclude<AnswerName, 'Small'>, number>> = { Large: 400, Larger: 4000, Megabyte: 13_000 };
+const POINTS: Readonly<Record<Exclude<AnswerName, 'Small'>, number>> = {
+  Large: 400,
+  Larger: 4000,
+  Megabyte: 13_000,
+  /** 200 KB: just below what goes to a thread. */
+  Broken: 2500,
+};
 
 export function answer(name: AnswerName): Answer {
-  return name === 'Small' ? smallAnswer() : pointsAnswer(name, POINTS[name]);
+  if (name === 'Small') return smallAnswer();
+  return name === 'Broken' ? brokenAnswer() : pointsAnswer(name, POINTS[name]);
 }
 
 /** 150 bytes of clean JSON. */
@@ -32,6 +39,15 @@ function smallAnswer(): Answer {
 function pointsAnswer(name: AnswerName, count: number): Answer {
   const value = { pros: pointList('pro', count), cons: pointList('con', count) };
   return { name, text: `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``, value };
+}
+
+/** The same in a form that takes a tolerant reader: comments, bare keys, commas too many. */
+function brokenAnswer(): Answer {
+  const { value } = pointsAnswer('Broken', POINTS.Broken);
+  const lines = (side: string) =>
+    pointList(side, POINTS.Broken).map((point) => `    ${JSON.stringify(point)}, // ${side}\n`);
+  const text = `\`\`\`json\n{\n  pros: [\n${lines('pro').join('')}  ],\n  cons: [\n${lines('con').join('')}  ],\n}\n\`\`\``;
+  return { name: 'Broken', text, value };
 }
 
 function pointList(side: string, count: number): readonly string[] {

@@ -4,7 +4,7 @@ import type { FunctionName } from './definitions.ts';
 import { callLoad, post, streamLoad, type LoadResult } from './load.ts';
 import type { Side, SideName } from './sides.ts';
 
-export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long';
+export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long' | 'scaling';
 
 /** One thing that is measured on several sides. */
 export interface Case {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ANSWER_NAMES } from './answers.ts';
 
 /** Functions that the definitions declare: one for each answer, and `…Paced`, whose pieces come one per millisecond. */
-export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte';
+export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte' | 'Broken';
 
 /**
  * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all of them accept)
@@ -27,7 +27,9 @@ function mainFile(provider: string): string {
   const functions = [
     declareFunction('Small', 'Contact'),
     declareFunction('SmallPaced', 'Contact'),
-    ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
+    ...(['Large', 'LargePaced', 'Larger', 'Megabyte', 'Broken'] as const).map((name) =>
+      declareFunction(name, 'Points'),
+    ),
   ];
   return [CLASSES, ...burst, ...paced, ...functions].join('\n');
 }

@@ -6,15 +6,22 @@ export interface BenchOptions {
   readonly cases: readonly Case[];
   readonly sides: readonly SideName[];
   readonly pairs: number;
+  /** One worker beside two. */
+  readonly scaling: boolean;
+  /** All of it, so that the result may stand as that of the day. */
+  readonly complete: boolean;
   /** The whole run ends, as a failure, after so long. */
   readonly limitMs: number;
 }
 
+const SCALING = 'scaling';
+const CASE_NAMES = [...CASES.map((subject) => subject.name), SCALING];
+
 export const USAGE = `npm run bench -- [options]
-  --case <name>     one of ${CASES.map((subject) => subject.name).join(', ')}; repeatable; default all
+  --case <name>     one of ${CASE_NAMES.join(', ')}; repeatable; default all
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
   --pairs <n>       measurements of each side, in turn (5)
-  --quick           one pair, no paced streams
+  --quick           one pair, no paced streams, no scaling
   --limit <minutes> gives up after so long (15)
   --help            this text`;
 
@@ -34,12 +41,15 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     },
   });
   if (values.help) return 'help';
-  const usual = values.quick ? CASES.filter((subject) => subject.name !== 'stream-paced') : CASES;
+  const usual = values.quick ? CASE_NAMES.filter((name) => name !== 'stream-paced' && name !== SCALING) : CASE_NAMES;
+  const wanted = new Set((values.case ?? usual).map((name) => pick('--case', name, CASE_NAMES, String)));
+  const { quick, side, pairs } = values;
   return {
-    cases:
-      values.case === undefined ? usual : values.case.map((name) => pick('--case', name, CASES, (one) => one.name)),
-    sides: values.side === undefined ? SIDES : values.side.map((name) => pick('--side', name, SIDES, String)),
-    pairs: positive('--pairs', values.pairs ?? (values.quick ? '1' : '5')),
+    cases: CASES.filter((subject) => wanted.has(subject.name)),
+    scaling: wanted.has(SCALING),
+    complete: !quick && [values.case, side, pairs].every((value) => value === undefined),
+    sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES, String)),
+    pairs: positive('--pairs', pairs ?? (quick ? '1' : '5')),
     limitMs: positive('--limit', values.limit) * 60_000,
   };
 }

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, release } from 'node:os';
+import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import type { Verdict } from './bars.ts';
 import { median } from './load.ts';
 import type { CaseResult, Sample } from './measure.ts';
+import type { Scaling } from './scaling.ts';
 import { RESULTS_FOLDER } from './sides.ts';
 
 /** One line for each side of each case. */
@@ -25,6 +26,14 @@ function cells(samples: readonly Sample[]): readonly string[] {
     middle((sample) => sample.p50),
     middle((sample) => sample.p99),
   ];
+}
+
+export function scalingTable({ title, one, two }: Scaling): string {
+  return table([[title, 'calls/s', 'spread'], scalingRow('one worker', one), scalingRow('two workers', two)]);
+}
+
+function scalingRow(workers: string, calls: readonly number[]): readonly string[] {
+  return [workers, number(median(calls)), `${number(Math.min(...calls))} to ${number(Math.max(...calls))}`];
 }
 
 export function verdictTable(verdicts: readonly Verdict[]): string {
@@ -78,6 +87,8 @@ function machine(): Readonly<Record<string, unknown>> {
     node: process.version,
     cores: processors.length,
     processor: processors[0]?.model ?? 'unknown',
+    /** Over the last minute: what else ran, where it is above 2 or so. */
+    load: loadavg()[0],
     system: `${process.platform} ${release()} ${process.arch}`,
   };
 }

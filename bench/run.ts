@@ -3,28 +3,48 @@ import { judge } from './bars.ts';
 import { fixedRateLoad, type LoadResult } from './load.ts';
 import { measureCase, type CaseResult } from './measure.ts';
 import { readOptions, USAGE, type BenchOptions } from './options.ts';
-import { resultTable, table, verdictTable, writeResults, number } from './report.ts';
-import { missingSide, setStage, type Side } from './sides.ts';
+import { resultTable, scalingTable, table, verdictTable, writeResults, number } from './report.ts';
+import { judgeScaling, measureScaling, type Scaling } from './scaling.ts';
+import { missingSide, setStage, type Side, type SideName } from './sides.ts';
 
 /** Well below what the slowest side can do on two cores. */
 const FIXED_RATE = 500;
 const FIXED_RATE_SECONDS = 5;
 
-const options = readOptions(process.argv.slice(2));
-if (options === 'help') console.log(USAGE);
-else await run(options);
+const asked = readOptions(process.argv.slice(2));
+if (asked === 'help') console.log(USAGE);
+else await run(asked);
 
-async function run({ cases, sides, pairs, limitMs }: BenchOptions): Promise<void> {
+async function run(options: BenchOptions): Promise<void> {
   const watchdog = setTimeout(() => {
-    console.error(`gave up after ${limitMs / 60_000} minutes`);
+    console.error(`gave up after ${options.limitMs / 60_000} minutes`);
     process.exit(1);
-  }, limitMs);
-  const present = sides.filter((name) => {
+  }, options.limitMs);
+  const present = options.sides.filter((name) => {
     const reason = missingSide(name);
     if (reason !== undefined) console.error(`${name} left out (${reason})`);
     return reason === undefined;
   });
-  const stage = await setStage({ sides: present });
+  try {
+    const measured = await measureSides(options, present);
+    const scaling = options.scaling && present.includes('svc') ? await scale(options.pairs) : undefined;
+    print({ ...measured, scaling }, options.complete);
+  } finally {
+    clearTimeout(watchdog);
+  }
+}
+
+interface Measured {
+  readonly results: readonly CaseResult[];
+  readonly latencies: readonly FixedRateResult[];
+  readonly scaling: Scaling | undefined;
+}
+
+async function measureSides(
+  { cases, pairs }: BenchOptions,
+  sides: readonly SideName[],
+): Promise<Omit<Measured, 'scaling'>> {
+  const stage = await setStage({ sides });
   try {
     const results: CaseResult[] = [];
     for (const subject of cases) {
@@ -32,11 +52,15 @@ async function run({ cases, sides, pairs, limitMs }: BenchOptions): Promise<void
       results.push(await measureCase(subject, stage.sides, pairs));
     }
     const latencies = cases.some((subject) => subject.name === 'call-small') ? await fixedRate(stage.sides) : [];
-    print(results, latencies);
+    return { results, latencies };
   } finally {
-    clearTimeout(watchdog);
     await stage.end();
   }
+}
+
+async function scale(pairs: number): Promise<Scaling | undefined> {
+  console.error('two workers beside one ...');
+  return measureScaling(pairs);
 }
 
 interface FixedRateResult extends LoadResult {
@@ -52,13 +76,15 @@ async function fixedRate(sides: readonly Side[]): Promise<readonly FixedRateResu
   return results;
 }
 
-function print(results: readonly CaseResult[], latencies: readonly FixedRateResult[]): void {
-  const verdicts = judge(results);
-  console.log(`\n${resultTable(results)}`);
+function print(measured: Measured, complete: boolean): void {
+  const { results, latencies, scaling } = measured;
+  const verdicts = [...judge(results), judgeScaling(scaling)];
+  if (results.length > 0) console.log(`\n${resultTable(results)}`);
   if (latencies.length > 0) {
     const rows = latencies.map(({ side, p50, p99 }) => [side, number(p50), number(p99)]);
     console.log(`\n${table([[`/call 150 bytes at ${FIXED_RATE}/s`, 'p50 ms', 'p99 ms'], ...rows])}`);
   }
+  if (scaling !== undefined) console.log(`\n${scalingTable(scaling)}`);
   console.log(`\n${verdictTable(verdicts)}`);
-  console.log(`\n${writeResults({ results, latencies, verdicts })}`);
+  console.log(complete ? `\n${writeResults({ ...measured, verdicts })}` : '\nA part of the bench: nothing is written.');
 }

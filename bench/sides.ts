@@ -38,6 +38,10 @@ export interface StageOptions {
   readonly sides: readonly SideName[];
   /** Definition files served by svc and the peer. */
   readonly definitionFiles?: number;
+  /** Of svc; two when it says nothing. */
+  readonly workers?: number;
+  /** The only cores that the sides run on. */
+  readonly cores?: readonly number[];
   /** Of svc, over its own environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -67,7 +71,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
   try {
     for (const name of options.sides)
-      sides.push(await startSide(name, { definitions, provider, env: options.env ?? {} }));
+      sides.push(await startSide(name, { ...options, definitions, provider, env: options.env ?? {} }));
   } catch (error) {
     await stage.end();
     throw error;
@@ -80,11 +84,13 @@ export interface Place {
   readonly definitions: string;
   readonly provider: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly workers?: number;
+  readonly cores?: readonly number[];
 }
 
 async function startSide(name: SideName, place: Place): Promise<Side> {
   const port = String(await freePort());
-  const child = start(commandOf(name, port, place));
+  const child = start(pinned(commandOf(name, port, place), place.cores));
   const url = `http://127.0.0.1:${port}`;
   await untilReady(child, `${url}/_debug/ping`);
   return { name, child, pid: child.pid ?? 0, url };
@@ -92,11 +98,11 @@ async function startSide(name: SideName, place: Place): Promise<Side> {
 
 /** Logs are down to warnings on all sides: writing them is not what is compared. */
 export function commandOf(name: SideName, port: string, place: Place): Command {
-  const { definitions, provider, env } = place;
+  const { definitions, provider, env, workers = WORKERS } = place;
   switch (name) {
     case 'svc':
       return {
-        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(WORKERS)]),
+        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
         env: { SVC_LOG_LEVEL: 'warn', ...env },
       };
     case 'baml':
@@ -107,6 +113,12 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
     case 'floor':
       return nodeCommand([join(ROOT, 'dist/bench/floor.js'), port, provider]);
   }
+}
+
+/** The command on some cores alone, by taskset of util-linux. */
+function pinned(command: Command, cores: readonly number[] | undefined): Command {
+  if (cores === undefined) return command;
+  return { ...command, program: 'taskset', args: ['-c', cores.join(','), command.program, ...command.args] };
 }
 
 function nodeCommand(args: readonly string[]): Command {

@@ -1,0 +1,72 @@
+import { availableParallelism } from 'node:os';
+import type { Verdict } from './bars.ts';
+import { checkAnswer, runLoad, type Case } from './cases.ts';
+import { median } from './load.ts';
+import { setStage, type Side, type Stage } from './sides.ts';
+
+/**
+ * Replies of 200 KB that take the tolerant reader, so that nearly all CPU time of a call is the worker's: load generator and
+ * model server run on the same cores, and what they need is missing to the second worker.
+ */
+const SUBJECT: Case = {
+  name: 'scaling',
+  title: '/call, 200 KB of broken JSON, c=32',
+  endpoint: 'call',
+  function: 'Broken',
+  answer: 'Broken',
+  connections: 32,
+  requests: { svc: 400 },
+  warmUp: { svc: 300 },
+};
+
+const LIMIT = 1.8;
+
+/** Calls per second of one worker on one core, and of two workers on two cores, measured in turn. */
+export interface Scaling {
+  readonly title: string;
+  readonly one: readonly number[];
+  readonly two: readonly number[];
+}
+
+/** Undefined on a machine with fewer than two cores. */
+export async function measureScaling(pairs: number): Promise<Scaling | undefined> {
+  if (availableParallelism() < 2) return undefined;
+  const stages: Stage[] = [];
+  try {
+    stages.push(await setStage({ sides: ['svc'], workers: 1, cores: [0] }));
+    stages.push(await setStage({ sides: ['svc'], workers: 2, cores: [0, 1] }));
+    const [one, two] = stages.map((stage) => stage.sides[0]);
+    return one === undefined || two === undefined ? undefined : await inTurn(one, two, pairs);
+  } finally {
+    for (const stage of stages) await stage.end();
+  }
+}
+
+async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
+  for (const side of [one, two]) {
+    await checkAnswer(SUBJECT, side);
+    await runLoad(SUBJECT, side, SUBJECT.warmUp.svc ?? 1);
+  }
+  const scaling = { title: SUBJECT.title, one: [] as number[], two: [] as number[] };
+  for (let pair = 0; pair < pairs; pair += 1) {
+    scaling.one.push(await callsPerSecond(one));
+    scaling.two.push(await callsPerSecond(two));
+  }
+  return scaling;
+}
+
+/** By our own clock: the load generator's counts in whole ticks of a second. */
+async function callsPerSecond(side: Side): Promise<number> {
+  const begin = performance.now();
+  const { requests } = await runLoad(SUBJECT, side, SUBJECT.requests.svc ?? 1);
+  return (requests / (performance.now() - begin)) * 1000;
+}
+
+export function judgeScaling(scaling: Scaling | undefined): Verdict {
+  const measured =
+    scaling === undefined
+      ? undefined
+      : median(scaling.two.map((calls, pair) => calls / (scaling.one[pair] ?? Number.NaN)));
+  const holds = measured === undefined ? undefined : measured >= LIMIT;
+  return { bar: 'two workers on two cores: at least 1.8 times one', measured, limit: LIMIT, holds };
+}

@@ -27,7 +27,7 @@ export async function startPageServer(document: unknown, words: readonly string[
     const asset = assets.get(path);
     if (asset !== undefined) {
       const headers = { 'content-type': asset.contentType, 'content-security-policy': DOCS_CONTENT_SECURITY_POLICY };
-      response.writeHead(200, headers).end(asset.bytes);
+      response.writeHead(200, headers).end(asset.bytes(undefined));
       return;
     }
     const given = String(request.headers['x-svc-api-key'] ?? '');

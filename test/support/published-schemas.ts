@@ -1,0 +1,31 @@
+import { Ajv } from 'ajv';
+import type { ValidateFunction } from 'ajv';
+import { isJsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { Program } from '../../src/schema/program.ts';
+
+/** What the OpenAPI document of a program says of the function `Do`. */
+export interface PublishedSchemas {
+  readonly result: ValidateFunction;
+  readonly partial: ValidateFunction;
+}
+
+export function publishedSchemas(program: Program): PublishedSchemas {
+  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
+  const document = jsonSchema(program.openapi) as JsonObject;
+  ajv.addSchema({ ...document, $id: 'doc' });
+  const events = 'doc#/components/schemas/DoStreamEvent';
+  return {
+    result: ajv.compile({ $ref: 'doc#/paths/~1call~1Do/post/responses/200/content/application~1json/schema' }),
+    partial: ajv.compile({ $ref: `${events}/anyOf/0/properties/partial_result` }),
+  };
+}
+
+/** The schemas of a document as JSON Schema: `nullable` is the only thing that JSON Schema lacks. */
+function jsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(jsonSchema);
+  if (!isJsonObject(value)) return value;
+  const { nullable, format: _format, ...rest } = value;
+  const schema = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, jsonSchema(member)]));
+  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
+}

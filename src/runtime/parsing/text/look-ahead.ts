@@ -118,15 +118,28 @@ export function listAhead(text: string, from: number, isLast: boolean, lineStart
   return lineStart && (isWordCharacter(code) || code === 47) ? 'yes' : 'no';
 }
 
-/** Only numbers up to the closing bracket, or to the end of what is looked at. */
+/**
+ * Only numbers and words of JSON up to the closing bracket, to a text, an object or a list, or to the end of what is looked
+ * at: `[12, p. 3]` and `[1 of 2]` are prose.
+ */
 function numbersAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === 93) return 'yes';
-    if (!isDigit(code) && !isSpace(code) && (code < 43 || code > 47) && (code | 32) !== 101) return 'no';
+    if (code === 93 || code === 91 || code === 123 || closersOf(code) !== '') return 'yes';
+    if (isDigit(code) || isSpace(code) || (code >= 43 && code <= 47) || (code | 32) === 101) continue;
+    const word = JSON_WORDS.find((each) => text.startsWith(each, at));
+    if (word === undefined) return isLast || limit - at >= LONGEST_WORD || !beginsWord(text.slice(at)) ? 'no' : 'wait';
+    at += word.length - 1;
   }
   return limit === text.length && !isLast ? 'wait' : 'yes';
+}
+
+const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
+const LONGEST_WORD = 5;
+
+function beginsWord(text: string): boolean {
+  return JSON_WORDS.some((word) => word.startsWith(text));
 }
 
 /** Are the backticks at `at` the three that end a fence? */

@@ -107,6 +107,10 @@ export function wrongArguments(span: Span, what: string, reason: string): Diagno
   return problem('wrong-arguments', span, `The arguments of ${what} do not fit: ${reason}.`);
 }
 
+export function wrongValue(span: Span, message: string, help: string): Diagnostic {
+  return problem('wrong-value', span, message, help);
+}
+
 export function missingArgument(span: Span, callee: string, name: string): Diagnostic {
   const message = `"${callee}" is used without its argument "${name}".`;
   return warning('missing-argument', span, message, 'Nothing is printed for it; pass a value.');

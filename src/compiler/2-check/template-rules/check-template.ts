@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Expression, Template } from '../../../schema/template.ts';
 import { callArgumentsRule } from './call-arguments-rule.ts';
 import { enumComparisonRule } from './enum-comparison-rule.ts';
+import { literalArgumentsRule } from './literal-arguments-rule.ts';
 import { namesIn } from './names-in.ts';
 import { outputFormatRule } from './output-format-rule.ts';
 import { CONTEXT, type StaticValue, typed } from './static-value.ts';
@@ -21,6 +22,7 @@ const EXPRESSION_RULES: readonly TemplateRule[] = [
   unknownMethodRule,
   unknownTestRule,
   callArgumentsRule,
+  literalArgumentsRule,
   enumComparisonRule,
 ];
 const RULES = { expression: EXPRESSION_RULES, filter: unknownFilterRule };

@@ -1,0 +1,45 @@
+import { wrongValue } from '../../../diagnostics/catalogue/template.ts';
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { Arguments, Expression } from '../../../schema/template.ts';
+import type { RuleContext } from './template-rule.ts';
+
+const MAP_STYLES = ['angle', 'object'];
+const FORMATS = ['json', 'yaml', 'toon'];
+
+/**
+ * What is written as an argument of `ctx.output_format` or of the filter `format`, and not computed, is one of the values
+ * that these know; anything else fails when the prompt is rendered.
+ */
+export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
+  if (expression.kind === 'filter' && expression.filter.name === 'format') {
+    checkOneOf('type', FORMATS, named(expression.filter.args, 'type'), context);
+  }
+  if (expression.kind !== 'call' || context.valueOf(expression.callee).kind !== 'output-format') return;
+  checkOneOf('map_style', MAP_STYLES, named(expression.args, 'map_style'), context);
+  checkClasses(named(expression.args, 'hoist_classes'), context);
+}
+
+function named(args: Arguments, name: string): Expression | undefined {
+  return args.named.find((entry) => entry.name === name)?.value;
+}
+
+function checkOneOf(name: string, known: readonly string[], value: Expression | undefined, context: RuleContext): void {
+  if (value?.kind !== 'string' || known.includes(value.value)) return;
+  const expected = known.map((each) => `"${each}"`).join(', ');
+  context.report(wrongValue(context.span(value), `"${name}" has to be one of ${expected}.`, ''));
+}
+
+function checkClasses(value: Expression | undefined, context: RuleContext): void {
+  if (value?.kind === 'string' && value.value !== 'auto') {
+    context.report(
+      wrongValue(context.span(value), '"hoist_classes" is true, false, "auto" or a list.', 'Write `["Name"]`.'),
+    );
+  }
+  if (value?.kind !== 'list') return;
+  const { classes } = context.definitions;
+  for (const item of value.items) {
+    if (item.kind !== 'string' || classes.has(item.value)) continue;
+    const message = `There is no class "${item.value}".`;
+    context.report(wrongValue(context.span(item), message, didYouMean(item.value, classes.keys())));
+  }
+}

@@ -146,6 +146,9 @@ const HABITS: Readonly<Record<string, (json: string) => string>> = {
   'hash comments': (json) => json.replaceAll(/,\n/gu, ', # as asked\n'),
   'bare keys': (json) => json.replaceAll(/"(\w+)":/gu, '$1:'),
   'bare keys, broad': (json) => json.replaceAll(/"(\w+)":/gu, '$1 :\n'),
+  'extra keys': (json) =>
+    json.replaceAll('{', '{"extra": {"a": [1, {}, "}"]}, "more": null, ').replaceAll(/, \}/gu, '}'),
+  'extra keys of odd values': (json) => json.replaceAll('{', '{"extra": [a, \'b\', True, 1,5],'),
   'missing commas': (json) => json.replaceAll(/,\n/gu, '\n'),
   'other quotes': (json) => json.replaceAll('"', "'"),
   'escaped unicode': (json) =>

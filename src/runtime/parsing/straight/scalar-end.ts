@@ -61,6 +61,11 @@ export function mayBecomeScalar(token: string): boolean {
   return !isWordStart(token.charCodeAt(0)) || WORDS.some((word) => word.startsWith(token));
 }
 
+/** True for `true`, `false` and `null`. */
+export function isWord(token: string): boolean {
+  return WORDS.includes(token);
+}
+
 /** The first letter of `true`, `false` or `null`. */
 export function isWordStart(code: number): boolean {
   return code === 116 || code === 102 || code === 110;

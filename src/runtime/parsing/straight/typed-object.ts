@@ -1,6 +1,7 @@
 import type { FieldPlan } from '../coercion/class-plan.ts';
 import type { Plan } from '../coercion/plan.ts';
-import type { NoteTree } from './note-tree.ts';
+import { NoteTree } from './note-tree.ts';
+import { SKIPPED } from './skipped.ts';
 import { TypedContainer, type Place } from './typed-container.ts';
 
 /** The class that an object is read into. */
@@ -12,13 +13,15 @@ export interface Fields {
   fieldOf(key: string): number;
 }
 
-/** An object of a class: no key but those of its fields, each of them once; only what may be null may be missing. */
+/** An object of a class: its fields once each, of which only what may be null may be missing; other keys are left out. */
 export class TypedObject extends TypedContainer {
   readonly isList = false;
   readonly #class: Fields;
   readonly #values: (string | undefined)[] = [];
   /** The field whose value comes next, or is being read. */
   #field = -1;
+  #key = '';
+  #leftOut = 0;
   /** The field behind it. */
   #next = 0;
   #isEmpty = true;
@@ -34,19 +37,28 @@ export class TypedObject extends TypedContainer {
 
   next(key: string): Plan | undefined {
     const index = key === this.likely?.key ? this.#next : this.#class.fieldOf(key);
+    this.#field = index;
+    this.#key = key;
+    if (index < 0) return SKIPPED;
     const field = this.#class.fields[index];
     if (field === undefined || field.skip || this.#values[index] !== undefined) return undefined;
-    this.#field = index;
     this.#next = index + 1;
     return field.plan;
   }
 
   add(json: string, notes: NoteTree | undefined): void {
     const index = this.#field;
+    if (index < 0) return this.#leaveOut();
     this.#values[index] = json;
     this.#field = -1;
     this.#isEmpty = false;
     if (notes !== undefined) this.note(index, this.#class.fields[index]?.name ?? '', notes);
+  }
+
+  /** The value of a key that is no field's: the note of it comes after those of the fields. */
+  #leaveOut(): void {
+    this.#leftOut += 1;
+    if (!this.hasAllNotes) this.note(this.#class.fields.length + this.#leftOut, this.#key, EXTRA_KEY);
   }
 
   close(): string | undefined {
@@ -75,6 +87,9 @@ export class TypedObject extends TypedContainer {
     return `${json}}`;
   }
 }
+
+const EXTRA_KEY = new NoteTree();
+EXTRA_KEY.own = { flag: 'extra-key', path: '' };
 
 function missing(field: FieldPlan | undefined): string | undefined {
   return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;

@@ -29,8 +29,11 @@ afterAll(async () => {
 });
 
 /** A page that notes every foreign request, every violation of the content security policy and every script error. */
-async function openPage(width = 1200): Promise<{ readonly page: Page; readonly troubles: string[] }> {
-  const page = await browser.newPage({ viewport: { width, height: 1000 } });
+async function openPage(
+  width = 1200,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<{ readonly page: Page; readonly troubles: string[] }> {
+  const page = await browser.newPage({ viewport: { width, height: 1000 }, colorScheme });
   const troubles: string[] = [];
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
@@ -61,6 +64,7 @@ test('the page asks for the key, refuses a wrong one, and answers a try-out of a
   await page.screenshot({ path: join(PICTURES, 'key.png') });
   await enterKey(page, 'wrong');
   await page.getByText('does not accept this key').waitFor();
+  await page.screenshot({ path: join(PICTURES, 'wrong-key.png') });
   await enterKey(page, KEY);
   await tryOut(page, '/call/ClassifyTicket');
   const answer = page.locator('.live-responses-table tbody .response-col_status').first();
@@ -75,19 +79,23 @@ test('a try-out of a stream shows partial results as they come, then the final o
   const { page, troubles } = await openPage();
   await enterKey(page, KEY);
   await tryOut(page, '/stream/ExtractResume');
-  await page.getByText('final_result').first().waitFor();
+  await page.locator('.live-streaming').waitFor();
+  await page.screenshot({ path: join(PICTURES, 'stream-growing.png'), fullPage: true });
+  await page.locator('.live-final').waitFor();
   await page.screenshot({ path: join(PICTURES, 'stream.png'), fullPage: true });
   expect(troubles).toEqual([]);
   await page.close();
 });
 
-test('the page fits a phone', async () => {
-  const { page, troubles } = await openPage(390);
+test('the page fits a phone, also in the dark and with a stream on it', async () => {
+  const { page, troubles } = await openPage(390, 'dark');
   await enterKey(page, KEY);
   await page.locator('.opblock').first().waitFor();
+  await tryOut(page, '/stream/ExtractResume');
+  await page.locator('.live-final').waitFor();
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(overflow).toBeLessThanOrEqual(0);
-  await page.screenshot({ path: join(PICTURES, 'phone.png') });
+  await page.screenshot({ path: join(PICTURES, 'phone.png'), fullPage: true });
   expect(troubles).toEqual([]);
   await page.close();
 });

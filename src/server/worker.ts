@@ -7,7 +7,7 @@ import type { MissingCredential } from '../runtime/clients/missing-credentials.t
 import { loadProgram } from '../runtime/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { connectionLimits } from './descriptor-limit.ts';
-import { ByteBudget } from './http/byte-budget.ts';
+import { ByteBudget } from '../base/byte-budget.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createRefusals } from './http/create-refusals.ts';
 import { createServices } from './http/create-services.ts';

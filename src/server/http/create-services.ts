@@ -9,7 +9,7 @@ import type { Program } from '../../schema/program.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import { Admission, shareOf } from './admission.ts';
 import { Authenticator } from './auth.ts';
-import { ByteBudget } from './byte-budget.ts';
+import { ByteBudget } from '../../base/byte-budget.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
 import type { HttpServices, OpenApiText } from './http-services.ts';
 import { STREAM_LIMITS, type StreamLimits } from './sse/stream-limits.ts';

@@ -5,7 +5,7 @@ import type { WriteRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './auth.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import type { StreamLimits } from './sse/stream-limits.ts';

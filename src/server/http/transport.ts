@@ -1,4 +1,4 @@
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget } from '../../base/byte-budget.ts';
 
 /**
  * The HTTP library behind the server, as the few things that the server needs of it. Two implementations

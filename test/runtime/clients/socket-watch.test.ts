@@ -110,6 +110,7 @@ test('a reply is read to its end where it may not be paused', async () => {
     gaveUp: () => real.gaveUp(),
     responseEnded: () => real.responseEnded(),
     mayPause: false,
+    replies: real.replies,
   };
   expect(await askWithPause(unpausable as unknown as Upstream, 60_000)).toEqual({ outcome: 'ended', text: 'one two' });
 });

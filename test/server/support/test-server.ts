@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
-import { ByteBudget } from '../../../src/server/http/byte-budget.ts';
+import { ByteBudget } from '../../../src/base/byte-budget.ts';
 import { createHandler } from '../../../src/server/http/create-handler.ts';
 import { createRefusals } from '../../../src/server/http/create-refusals.ts';
 import { createServices } from '../../../src/server/http/create-services.ts';

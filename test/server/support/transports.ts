@@ -1,4 +1,4 @@
-import { ByteBudget } from '../../../src/server/http/byte-budget.ts';
+import { ByteBudget } from '../../../src/base/byte-budget.ts';
 import type { Answer, RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 

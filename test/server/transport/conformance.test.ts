@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ByteBudget } from '../../../src/server/http/byte-budget.ts';
+import { ByteBudget } from '../../../src/base/byte-budget.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';

@@ -1,8 +1,10 @@
 import { lookup as dnsLookup } from 'node:dns';
 import type { Dispatcher } from 'undici';
+import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { createPool, createProxiedPool } from './create-pool.ts';
+import { LARGE_REPLIES_BYTES } from './exchange-limits.ts';
 import { proxyFor } from './proxy-settings.ts';
 import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
@@ -28,6 +30,7 @@ export class ConnectionPools {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #trust: SystemTrust;
   readonly #find: AddressFinder;
+  readonly #replies = new ByteBudget(LARGE_REPLIES_BYTES);
   #closed = false;
 
   /** `env` holds the variables that name proxies and certificates. `find` resolves names. */
@@ -46,7 +49,7 @@ export class ConnectionPools {
       return known;
     }
     const sockets = new SocketWatch();
-    const pool = new Upstream(this.#create(endpoint, sockets), sockets);
+    const pool = new Upstream(this.#create(endpoint, sockets), sockets, this.#replies);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();

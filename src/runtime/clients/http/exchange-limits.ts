@@ -30,5 +30,14 @@ export const DEFAULT_LIMITS: ExchangeLimits = {
 /** A reply larger than this is refused: no model writes that much, so it is a fault or an attack. */
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
+/**
+ * What large replies may hold together in one process: four of the largest. Each is bounded by itself; this is for many
+ * at one time, which a provider that requests chose could send until no memory is left.
+ */
+export const LARGE_REPLIES_BYTES = 256 * 1024 * 1024;
+
+/** A reply smaller than this is not counted among the large ones: nearly none is larger. */
+export const SMALL_REPLY_BYTES = 1024 * 1024;
+
 /** As much of an error body as is read and kept. */
 export const MAX_ERROR_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { ExchangeClock } from './exchange-clock.ts';
 import type { TimerName } from './exchange-clock.ts';
-import { MAX_ERROR_BYTES, MAX_REPLY_BYTES } from './exchange-limits.ts';
+import { MAX_ERROR_BYTES, MAX_REPLY_BYTES, SMALL_REPLY_BYTES } from './exchange-limits.ts';
 import type { ExchangeLimits } from './exchange-limits.ts';
 import type { HttpFault } from './http-fault.ts';
 import { endedAfterUse, networkFault } from './network-fault.ts';
@@ -30,7 +30,7 @@ export interface ExchangeListener {
 }
 
 interface ExchangeOptions {
-  readonly upstream: Pick<Upstream, 'dispatch' | 'connected' | 'gaveUp' | 'responseEnded' | 'mayPause'>;
+  readonly upstream: Pick<Upstream, 'dispatch' | 'connected' | 'gaveUp' | 'responseEnded' | 'mayPause' | 'replies'>;
   readonly call: HttpCall;
   readonly limits: ExchangeLimits;
   readonly deadlineAt: number;
@@ -56,6 +56,8 @@ export class HttpExchange implements RequestHandler {
   #headers: ResponseHeaders = {};
   #errorBody: Buffer[] = [];
   #bytes = 0;
+  /** Taken of the room for large replies. */
+  #taken = 0;
   #resends = 0;
   #linger: NodeJS.Timeout | undefined;
 
@@ -84,6 +86,7 @@ export class HttpExchange implements RequestHandler {
     if (this.#state !== 'open') return;
     this.#state = 'lingering';
     this.#clock.stop();
+    this.#giveRoomBack();
     this.#bytes = 0;
     this.#controller?.resume();
     this.#linger = setTimeout(() => this.#close('reply was whole'), LINGER_MS);
@@ -150,6 +153,7 @@ export class HttpExchange implements RequestHandler {
     this.#clock.active();
     if (this.#status >= 300) this.#collectError(chunk);
     else if (this.#bytes > MAX_REPLY_BYTES) this.#fail({ kind: 'unusable', message: TOO_LARGE });
+    else if (this.#bytes > SMALL_REPLY_BYTES && !this.#takeRoom(chunk.length)) this.#fail(NO_ROOM);
     else this.#listener.data(chunk);
   }
 
@@ -166,6 +170,7 @@ export class HttpExchange implements RequestHandler {
     }
     this.#state = 'closed';
     this.#clock.stop();
+    this.#giveRoomBack();
     this.#listener.ended();
   }
 
@@ -211,6 +216,17 @@ export class HttpExchange implements RequestHandler {
     this.#options.upstream.connected();
   }
 
+  #takeRoom(bytes: number): boolean {
+    if (!this.#options.upstream.replies.take(bytes)) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  #giveRoomBack(): void {
+    if (this.#taken > 0) this.#options.upstream.replies.give(this.#taken);
+    this.#taken = 0;
+  }
+
   #collectError(chunk: Buffer): void {
     this.#errorBody.push(chunk);
     if (this.#bytes >= MAX_ERROR_BYTES) this.#failWithStatus();
@@ -244,6 +260,7 @@ export class HttpExchange implements RequestHandler {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#clock.stop();
+    this.#giveRoomBack();
     clearTimeout(this.#linger);
     if (this.#awaitsConnection) {
       this.#awaitsConnection = false;
@@ -255,6 +272,8 @@ export class HttpExchange implements RequestHandler {
 
 /** When a provider goes away, all kept connections to it are dead; each is found out by one request. */
 const MAX_RESENDS = 10;
+
+const NO_ROOM: HttpFault = { kind: 'cut', message: 'sent a large reply while there was no room for more of them' };
 
 const TOO_LARGE = `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB`;
 

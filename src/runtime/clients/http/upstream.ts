@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { SocketWatch } from './socket-watch.ts';
 
 export interface RequestHandler extends Dispatcher.DispatchHandler {
@@ -12,6 +13,8 @@ export interface RequestHandler extends Dispatcher.DispatchHandler {
  * turn.
  */
 export class Upstream {
+  /** Room for large replies, shared with all other origins. */
+  readonly replies: ByteBudget;
   readonly #pool: Dispatcher;
   readonly #sockets: SocketWatch;
   /** Responses that ended in this turn and whose connections nobody claimed yet. */
@@ -19,7 +22,8 @@ export class Upstream {
   /** Requests without a connection. */
   #waiting = 0;
 
-  constructor(pool: Dispatcher, sockets: SocketWatch) {
+  constructor(pool: Dispatcher, sockets: SocketWatch, replies: ByteBudget) {
+    this.replies = replies;
     this.#pool = pool;
     this.#sockets = sockets;
   }

@@ -1,4 +1,4 @@
-import type { ByteBudget } from '../byte-budget.ts';
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { HeaderList, HttpResponse } from '../transport.ts';
 import type { StreamLimits } from './stream-limits.ts';
 import type { StreamSweep, Swept } from './stream-sweep.ts';

@@ -1,5 +1,5 @@
 import { Roster, type RosterMember } from '../../../base/roster.ts';
-import type { ByteBudget } from '../byte-budget.ts';
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
 /**

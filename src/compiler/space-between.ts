@@ -1,4 +1,3 @@
-import type { TokenType } from 'chevrotain';
 import type { DefinitionToken } from './1-parse/tokens.ts';
 import * as t from './1-parse/tokens.ts';
 
@@ -16,12 +15,18 @@ export interface Neighbours {
   readonly inAngles: boolean;
 }
 
-const COMMENTS = new Set<TokenType>([t.LineComment, t.DocComment, t.BlockComment]);
-const BRACES = new Set<TokenType>([t.LeftBrace, t.RightBrace]);
-const NONE_BEFORE = new Set<TokenType>([t.Comma, t.Colon, t.Semicolon, t.RightParenthesis, t.RightBracket]);
-const NONE_AFTER = new Set<TokenType>([t.LeftParenthesis, t.LeftBracket]);
-const ONE_AROUND = new Set<TokenType>([t.Pipe, t.Arrow, t.Equals]);
-const ONE_AFTER = new Set<TokenType>([t.Comma, t.Colon]);
+const COMMENTS = new Set<DefinitionToken['tokenType']>([t.LineComment, t.DocComment, t.BlockComment]);
+const BRACES = new Set<DefinitionToken['tokenType']>([t.LeftBrace, t.RightBrace]);
+const NONE_BEFORE = new Set<DefinitionToken['tokenType']>([
+  t.Comma,
+  t.Colon,
+  t.Semicolon,
+  t.RightParenthesis,
+  t.RightBracket,
+]);
+const NONE_AFTER = new Set<DefinitionToken['tokenType']>([t.LeftParenthesis, t.LeftBracket]);
+const ONE_AROUND = new Set<DefinitionToken['tokenType']>([t.Pipe, t.Arrow, t.Equals]);
+const ONE_AFTER = new Set<DefinitionToken['tokenType']>([t.Comma, t.Colon]);
 
 /** What stands between two tokens of one line in the usual layout: one space or none. */
 export function spaceBetween(neighbours: Neighbours): '' | ' ' {

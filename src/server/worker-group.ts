@@ -198,8 +198,6 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   }
 
   #sendStart(handle: WorkerHandle): void {
-    // It did not hear that it is to end.
-    if (handle.state === 'draining') handle.kill();
     const { port, version } = this.#options;
     const { config, path } = this.#program;
     handle.programPath = path;

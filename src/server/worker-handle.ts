@@ -73,8 +73,13 @@ export class WorkerHandle {
     if (this.state === 'ready') this.send({ type: 'listen' });
   }
 
+  /** It finishes what it has within this time; one that serves nobody ends at once. */
   drain(timeoutMs: number): void {
     if (this.state === 'exited') return;
+    if (this.state === 'starting' || !this.wanted) {
+      this.dismiss();
+      return;
+    }
     this.dismissed = true;
     this.state = 'draining';
     this.send({ type: 'drain', timeoutMs });

@@ -8,6 +8,9 @@ export interface PortClaim {
   readonly release: () => void;
 }
 
+/** Keeps a second svc from the port. */
+type Hold = (host: string, port: number) => Promise<Result<PortClaim, string>>;
+
 /** For port 0: another process may take the port between probe and claim. */
 const ATTEMPTS = 5;
 
@@ -16,8 +19,13 @@ const ATTEMPTS = 5;
  * user would succeed as well and take half of the connections: so the primary holds an abstract unix socket (Linux) that
  * names the port (a file elsewhere), and tries a listener without SO_REUSEPORT. The failure is the reason, for people.
  */
-export async function claimPort(host: string, port: number): Promise<Result<PortClaim, string>> {
-  if (port === 0) return claimAnyPort(host);
+export async function claimPort(
+  host: string,
+  port: number,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Result<PortClaim, string>> {
+  const hold = platform === 'linux' ? holdBySocket : holdByFile;
+  if (port === 0) return claimAnyPort(host, hold);
   const held = await hold(host, port);
   if (!held.ok) return held;
   const probed = await probe(host, port);
@@ -26,7 +34,7 @@ export async function claimPort(host: string, port: number): Promise<Result<Port
   return probed;
 }
 
-async function claimAnyPort(host: string): Promise<Result<PortClaim, string>> {
+async function claimAnyPort(host: string, hold: Hold): Promise<Result<PortClaim, string>> {
   for (let attempt = 1; ; attempt += 1) {
     const probed = await probe(host, 0);
     if (!probed.ok) return probed;
@@ -44,8 +52,7 @@ async function probe(host: string, port: number): Promise<Result<number, string>
   return ok(address === null || typeof address === 'string' ? port : address.port);
 }
 
-async function hold(host: string, port: number): Promise<Result<PortClaim, string>> {
-  if (process.platform !== 'linux') return holdByFile(host, port);
+async function holdBySocket(host: string, port: number): Promise<Result<PortClaim, string>> {
   const server = createServer((socket) => socket.destroy());
   const failure = await listen(server, { path: `\0svc-${host}-${port}` });
   if (failure?.code === 'EADDRINUSE') return err(TAKEN);
@@ -54,7 +61,7 @@ async function hold(host: string, port: number): Promise<Result<PortClaim, strin
 }
 
 /** Elsewhere there are no abstract sockets; unlike those, a file can outlive its process. */
-function holdByFile(host: string, port: number): Result<PortClaim, string> {
+async function holdByFile(host: string, port: number): Promise<Result<PortClaim, string>> {
   const release = lockFile(`svc-${host.replaceAll(/[^\w.-]/g, '_')}-${port}.lock`);
   return release === undefined ? err(TAKEN) : ok({ port, release });
 }

@@ -2,17 +2,20 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { claimPort } from '../../src/server/claim-port.ts';
 
-it('chooses a port for 0, and holds it against a second svc', async () => {
-  const first = await claimPort('127.0.0.1', 0);
-  if (!first.ok) throw new Error(first.failure);
-  const { port, release } = first.value;
-  expect(port).toBeGreaterThan(1023);
-  expect(await claimPort('127.0.0.1', port)).toEqual({ ok: false, failure: 'another svc serves on it' });
-  release();
-  const again = await claimPort('127.0.0.1', port);
-  expect(again.ok).toBe(true);
-  if (again.ok) again.value.release();
-});
+it.each(['linux', 'darwin'] as const)(
+  'on %s it chooses a port for 0, and holds it against a second svc',
+  async (platform) => {
+    const first = await claimPort('127.0.0.1', 0, platform);
+    if (!first.ok) throw new Error(first.failure);
+    const { port, release } = first.value;
+    expect(port).toBeGreaterThan(1023);
+    expect(await claimPort('127.0.0.1', port, platform)).toEqual({ ok: false, failure: 'another svc serves on it' });
+    release();
+    const again = await claimPort('127.0.0.1', port, platform);
+    expect(again.ok).toBe(true);
+    if (again.ok) again.value.release();
+  },
+);
 
 it('says that another program uses the port', async () => {
   const server = createServer();

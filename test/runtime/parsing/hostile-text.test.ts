@@ -1,59 +1,8 @@
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
+import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, PATTERNS } from './hostile-patterns.ts';
 import { parserOf } from './parser-of.ts';
-
-const DEFINITIONS = `
-class Leaf {
-  name string
-  tags string[]
-}
-class Node {
-  value (int | string | Leaf)?
-  children Node[]
-  extra map<string, Leaf | Node | string>
-}
-enum Color {
-  RED
-  GREEN @description("the colour of grass")
-}
-type Data = int | float | bool | string | null | Data[] | map<string, Data>
-`;
-
-const PATTERNS = [
-  '[',
-  '{',
-  '{"a":',
-  '[{',
-  '"',
-  '\\',
-  '\\u',
-  "'",
-  '`',
-  '```',
-  '```json\n{',
-  '{"value": "a" b" ',
-  ' \n',
-  '{}',
-  '[1,',
-  ',',
-  '/*',
-  '//',
-  '<think>',
-  '</think>',
-  '{"children":[',
-  'a: b, ',
-  '{a',
-  '"a" "b" ',
-  '1,111',
-  '{"value":{"name":',
-  '“',
-  'RED GREEN ',
-  ']}',
-  '{"extra":{"k":',
-  '[]',
-];
-
-const TYPES = ['Node', 'Data', 'Color', 'int', '(Leaf | Node | null)[]', '(int | Color)[]'];
 
 function cpuOf(run: () => unknown): number {
   const before = process.cpuUsage();
@@ -89,8 +38,8 @@ const NOISE = 20;
 /** Thousands of objects are no noise: each of them is read with care, and may be a member of a list. */
 const OBJECTS = ['{a:1}', '{"name":""}', '{"a":1}\n'];
 
-test.each(TYPES)('thousands of small objects cost %s time in proportion to their number', (type) => {
-  const parser = parserOf(type, DEFINITIONS);
+test.each(HOSTILE_TYPES)('thousands of small objects cost %s time in proportion to their number', (type) => {
+  const parser = parserOf(type, HOSTILE_DEFINITIONS);
   for (const pattern of OBJECTS) {
     const reply = pattern.repeat(Math.ceil(100_000 / pattern.length));
     const eighth = reply.slice(0, reply.length / 8);
@@ -104,8 +53,8 @@ test.each(TYPES)('thousands of small objects cost %s time in proportion to their
   }
 });
 
-test.each(TYPES)('no repetition makes %s slow, whole or in pieces', (type) => {
-  const parser = parserOf(type, DEFINITIONS);
+test.each(HOSTILE_TYPES)('no repetition makes %s slow, whole or in pieces', (type) => {
+  const parser = parserOf(type, HOSTILE_DEFINITIONS);
   const slow: string[] = [];
   for (const pattern of PATTERNS) {
     const reply = pattern.repeat(Math.ceil(100_000 / pattern.length));
@@ -145,8 +94,21 @@ function stream(parser: ReplyParser, reply: string): void {
   open.finish();
 }
 
+test('a megabyte of any repetition is read in the memory of a small thread', { timeout: 120_000 }, async () => {
+  const thread = new Worker(new URL('../../server/support/hostile-thread.mjs', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 160 },
+  });
+  const errors: unknown[] = [];
+  thread.on('error', (error) => errors.push(error));
+  const code = await new Promise((resolve) => {
+    thread.once('exit', resolve);
+  });
+  expect(errors).toEqual([]);
+  expect(code).toBe(0);
+});
+
 test('100,000 nested brackets are refused, quickly', () => {
-  const parser = parserOf('Node', DEFINITIONS);
+  const parser = parserOf('Node', HOSTILE_DEFINITIONS);
   const reply = '['.repeat(100_000) + ']'.repeat(100_000);
   let failure = '';
   const time = cpuOf(() => {
@@ -159,7 +121,7 @@ test('100,000 nested brackets are refused, quickly', () => {
 
 test('a value as deep as the limit is read, also by types that refer to themselves', () => {
   const reply = '['.repeat(400) + ']'.repeat(400);
-  const outcome = parserOf('Data', DEFINITIONS).parse(reply);
+  const outcome = parserOf('Data', HOSTILE_DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.json).toBe(reply);
 });
 
@@ -169,7 +131,7 @@ function deep(innermost: string): string {
 
 test('deep values inside of texts inside of deep values are read', () => {
   const reply = deep(`{"children": ${JSON.stringify(`[${deep('{}')}]`)}}`);
-  const outcome = parserOf('Node', DEFINITIONS).parse(reply);
+  const outcome = parserOf('Node', HOSTILE_DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.flags.map((flag) => flag.flag)).toContain('json-in-text');
 });
 

@@ -1,0 +1,54 @@
+/** Texts that are tedious to read when they are repeated: each of them opens, closes or resembles something. */
+export const PATTERNS: readonly string[] = [
+  '[',
+  '{',
+  '{"a":',
+  '[{',
+  '"',
+  '\\',
+  '\\u',
+  "'",
+  '`',
+  '```',
+  '```json\n{',
+  '{"value": "a" b" ',
+  ' \n',
+  '{}',
+  '[1,',
+  ',',
+  '/*',
+  '//',
+  '<think>',
+  '</think>',
+  '{"children":[',
+  'a: b, ',
+  '{a',
+  '"a" "b" ',
+  '1,111',
+  '{"value":{"name":',
+  '“',
+  'RED GREEN ',
+  ']}',
+  '{"extra":{"k":',
+  '[]',
+];
+
+/** Types of every kind, some of which refer to themselves. */
+export const HOSTILE_DEFINITIONS = `
+class Leaf {
+  name string
+  tags string[]
+}
+class Node {
+  value (int | string | Leaf)?
+  children Node[]
+  extra map<string, Leaf | Node | string>
+}
+enum Color {
+  RED
+  GREEN @description("the colour of grass")
+}
+type Data = int | float | bool | string | null | Data[] | map<string, Data>
+`;
+
+export const HOSTILE_TYPES = ['Node', 'Data', 'Color', 'int', '(Leaf | Node | null)[]', '(int | Color)[]'];

@@ -1,0 +1,13 @@
+// Parses a megabyte of each hostile pattern, whole and in pieces, and ends.
+import { register } from 'node:module';
+
+register('./typescript-hooks.mjs', import.meta.url);
+const { HOSTILE_DEFINITIONS, PATTERNS } = await import('../../runtime/parsing/hostile-patterns.ts');
+const { parserOf, partialsOf } = await import('../../runtime/parsing/parser-of.ts');
+
+const parser = parserOf('Data', HOSTILE_DEFINITIONS);
+for (const pattern of PATTERNS) {
+  const reply = pattern.repeat(1_000_000 / pattern.length);
+  parser.parse(reply);
+  partialsOf(parser, [reply.slice(0, 500_000), reply.slice(500_000)]);
+}

@@ -3,6 +3,7 @@ import { OPEN_BRACKET } from '../text/characters.ts';
 import type { Place } from '../straight/typed-container.ts';
 import { TypedList } from '../straight/typed-list.ts';
 import { GrowingText } from '../text/growing-text.ts';
+import { flatten } from '../text/flatten.ts';
 import { separateScalars } from '../text/bare-token.ts';
 import { describeRepairs, REPAIR, type ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
@@ -156,10 +157,11 @@ class ListWriter {
   }
 
   add(value: Coerced, index: number): void {
+    flatten(value.json);
     this.#texts.add(this.#kept === 0 ? '' : ',', value);
     this.#kept += 1;
     this.#score += value.score * 10;
-    if (value.notes.length > 0) this.#notes.addAll(`[${index}]`, value.notes);
+    if (value.notes.length > 0 && !this.#notes.isFull) this.#notes.addAll(`[${index}]`, value.notes);
   }
 
   /** A comma was missing. */

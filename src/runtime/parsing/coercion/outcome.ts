@@ -177,7 +177,10 @@ export class NoteList {
   }
 
   addAll(segment: string, notes: readonly ParseFlag[]): void {
-    for (const note of notes) this.add(note.flag, joinPath(segment, note.path), note.detail);
+    for (const note of notes) {
+      if (this.isFull) return;
+      this.add(note.flag, joinPath(segment, note.path), note.detail);
+    }
   }
 
   get list(): readonly ParseFlag[] {

@@ -96,6 +96,14 @@ export abstract class Plan {
 
 /** The flags that a value brings along from how it was written. */
 export function repairNotes(node: ValueNode): readonly ParseFlag[] {
-  if (node.repairs === 0) return NO_NOTES;
-  return [{ flag: 'repaired', path: '', detail: describeRepairs(node.repairs) }];
+  const { repairs } = node;
+  if (repairs === 0) return NO_NOTES;
+  const known = notesOfRepairs.get(repairs);
+  if (known !== undefined) return known;
+  const notes = [{ flag: 'repaired', path: '', detail: describeRepairs(repairs) }];
+  notesOfRepairs.set(repairs, notes);
+  return notes;
 }
+
+/** Notes made so far: the same few repairs occur over and over. */
+const notesOfRepairs = new Map<number, readonly ParseFlag[]>();

@@ -1,6 +1,6 @@
 import type { Plan } from '../coercion/plan.ts';
+import { flatten } from '../text/flatten.ts';
 import { GrowingText } from '../text/growing-text.ts';
-import { flatten } from './json-text.ts';
 import type { NoteTree } from './note-tree.ts';
 import { TypedContainer, type Place } from './typed-container.ts';
 

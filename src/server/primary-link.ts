@@ -48,13 +48,13 @@ export class PrimaryLink {
   }
 
   /**
-   * The bound socket of a port, the same one that the other workers accept from; undefined where sockets cannot be shared.
-   * Rejects with the reason.
+   * The bound socket of a port, the same one that the other workers accept from. Rejects with the reason.
    */
-  async sharedPort(host: string, port: number): Promise<object | undefined> {
+  async sharedPort(host: string, port: number): Promise<object> {
     const { answer, socket } = await this.#ask((id) => ({ type: 'share-port', id, host, port }));
     if (answer.type === 'shared-port' && answer.failure !== undefined) throw new Error(answer.failure);
-    return typeof socket === 'object' && socket !== null ? socket : undefined;
+    if (typeof socket !== 'object' || socket === null) throw new Error('the socket was lost on its way');
+    return socket;
   }
 
   #ask(question: (id: number) => WorkerMessage): Promise<Answered> {

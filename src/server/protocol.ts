@@ -28,7 +28,7 @@ export type PrimaryMessage =
   | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
   /** Answers `take-turn`. */
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
-  /** Answers `share-port`; the socket comes along with it, except where there is a failure or no way to share. */
+  /** Answers `share-port`; the socket comes along with it unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
 /** What a worker sends to the primary. */

@@ -18,14 +18,13 @@ export class SharedPorts {
   readonly #ports = new Map<number, SharedPort>();
 
   /**
-   * The same socket for every worker that asks; undefined where Node cannot make one. The failure is the reason, for
-   * people.
+   * The same socket for every worker that asks. The failure is the reason, for people.
    */
-  async get(host: string, port: number): Promise<Result<SharedPort | undefined, string>> {
+  async get(host: string, port: number): Promise<Result<SharedPort, string>> {
     try {
       const { address, family } = await lookup(host);
       const shared = this.#ports.get(port) ?? bind(address, port, family);
-      if (shared !== undefined) this.#ports.set(port, shared);
+      this.#ports.set(port, shared);
       return ok(shared);
     } catch (error) {
       return err(error instanceof Error ? error.message : String(error));
@@ -40,9 +39,9 @@ export class SharedPorts {
 }
 
 /** Node has no public way to bind without listening; this one is what node:cluster uses, since its beginnings. */
-function bind(address: string, port: number, family: number): SharedPort | undefined {
+function bind(address: string, port: number, family: number): SharedPort {
   const create: unknown = Reflect.get(net, '_createServerHandle');
-  if (typeof create !== 'function') return undefined;
+  if (typeof create !== 'function') throw new Error(`Node ${process.version} cannot share a socket`);
   const bound = create(address, port, family) as SharedPort | number;
   if (typeof bound === 'number') throw new Error(`cannot bind to ${address}:${port}: ${getSystemErrorName(bound)}`);
   return bound;

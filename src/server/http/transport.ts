@@ -39,7 +39,7 @@ export interface TransportOptions {
   /** Of node:http: idle connections are closed after this time. uWebSockets.js has its own. */
   readonly keepAliveTimeoutMs: number;
   /** Where node:http gets the socket that it shares with other processes; without it, it binds one of its own. */
-  readonly sharedPort?: (host: string, port: number) => Promise<object | undefined>;
+  readonly sharedPort?: (host: string, port: number) => Promise<object>;
 }
 
 export type Refusal =

@@ -121,11 +121,8 @@ export class NodeTransport implements Transport, ExchangeHost {
 /** What node:http refuses before there is a request. */
 type ParserRefusal = Exclude<Refusal, 'too-many' | 'crashed'>;
 
-/**
- * Exclusive: not by way of the primary of node:cluster, which would accept for the workers. They can then only be several
- * where Node knows `reusePort` (from 22.12).
- */
-const OWN_SOCKET = { exclusive: true, reusePort: true };
+/** Of a transport that shares its port with no other process: not by way of the primary of node:cluster, which would accept for it. */
+const OWN_SOCKET = { exclusive: true };
 
 const REFUSAL_DETAIL: Readonly<Record<ParserRefusal, string>> = {
   malformed: 'The request is not valid HTTP.',

@@ -140,9 +140,8 @@ class Worker {
 
   /** Known at start, so that nobody learns it from the first call. */
   #reportCredentials(): void {
-    for (const { client, variable } of this.#missingCredentials()) {
-      const message = `client "${client}" has no credential: its calls fail until ${variable} is set, or requests bring it`;
-      this.#logger?.warn({ client, variable }, message);
+    for (const { client, variable, message } of this.#missingCredentials()) {
+      this.#logger?.warn({ client, variable }, `calls of this client will fail: ${message}`);
     }
   }
 

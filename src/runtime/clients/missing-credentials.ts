@@ -11,6 +11,8 @@ import type { ClientPlan } from './strategies/client-plan.ts';
 export interface MissingCredential {
   readonly client: string;
   readonly variable: string;
+  /** As each of its calls will tell. */
+  readonly message: string;
 }
 
 /** For a warning at start: calls of these clients will fail with `missing_credential` unless requests bring the variable. */
@@ -44,7 +46,7 @@ export function missingCredentials(
       if (failure.code === 'missing_credential') missing.set(failure.client, failure);
     }
   }
-  return [...missing.values()].map(({ client, variable }) => ({ client, variable }));
+  return [...missing.values()].map(({ client, variable, message }) => ({ client, variable, message }));
 }
 
 function singleClients(plan: ClientPlan): ReadonlyArray<Extract<ClientPlan, { kind: 'single' }>['source']> {

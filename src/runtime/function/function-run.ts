@@ -168,10 +168,10 @@ export class FunctionRun {
   /** The failure as the caller gets it: with every attempt in it. */
   #told(failure: Failure): Failure {
     const { attempts } = this.#recorder;
-    if (failure.code !== 'client_error' && failure.code !== 'timeout') return failure;
-    if (attempts.length < 2) return { ...failure, attempts };
+    const told = failure.code === 'client_error' || failure.code === 'timeout' ? { ...failure, attempts } : failure;
+    if (attempts.length < 2) return told;
     const list = attempts.map((attempt) => `"${attempt.client}" ${attempt.upstreamStatus ?? attempt.outcome}`);
-    return { ...failure, message: `${failure.message} (${attempts.length} attempts: ${list.join(', ')})`, attempts };
+    return { ...told, message: `${told.message} (${attempts.length} attempts: ${list.join(', ')})` };
   }
 
   #outcome(result: Result<never, Failure>): CallOutcome {

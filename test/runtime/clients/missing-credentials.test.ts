@@ -40,11 +40,16 @@ function G() -> string {
 `);
 
 test('clients that functions use are named with the variable that they lack', () => {
-  expect(missingCredentials(PROGRAM, {})).toEqual([
-    { client: 'A', variable: 'A_KEY' },
-    { client: 'B', variable: 'ANTHROPIC_API_KEY' },
-    { client: 'openai/gpt-4o', variable: 'OPENAI_API_KEY' },
+  const found = missingCredentials(PROGRAM, {});
+  expect(found.map(({ client, variable }) => [client, variable])).toEqual([
+    ['A', 'A_KEY'],
+    ['B', 'ANTHROPIC_API_KEY'],
+    ['openai/gpt-4o', 'OPENAI_API_KEY'],
   ]);
+  for (const { client, variable, message } of found) {
+    expect(message).toContain(`The client "${client}" needs an API key or setting`);
+    expect(message).toContain(variable);
+  }
   expect(missingCredentials(PROGRAM, { A_KEY: 'x', ANTHROPIC_API_KEY: 'y', OPENAI_API_KEY: 'z' })).toEqual([]);
 });
 
@@ -83,9 +88,9 @@ test.each<[Provider, string, string]>([
   ['openai', 'model "m"\n    headers {\n      x-tenant env.TENANT\n    }\n    api_key "k"', 'TENANT'],
 ])('%s with %j lacks %s: known at start, and told to each call', async (provider, options, variable) => {
   const file = fileOf(provider, options);
-  expect(missingCredentials(compileText(file), NO_MACHINE)).toEqual([{ client: 'Asked', variable }]);
+  expect(missingCredentials(compileText(file), NO_MACHINE)).toMatchObject([{ client: 'Asked', variable }]);
   // Empty is as good as missing.
-  expect(missingCredentials(compileText(file), { ...NO_MACHINE, [variable]: '' })).toEqual([
+  expect(missingCredentials(compileText(file), { ...NO_MACHINE, [variable]: '' })).toMatchObject([
     { client: 'Asked', variable },
   ]);
   const runtime = testRuntime(file, NO_MACHINE);

@@ -6,17 +6,20 @@ import type { Program } from '../../src/schema/program.ts';
 
 /** What the OpenAPI document of a program says of the function `Do`. */
 export interface PublishedSchemas {
+  readonly args: ValidateFunction;
   readonly result: ValidateFunction;
   readonly partial: ValidateFunction;
 }
 
 export function publishedSchemas(program: Program): PublishedSchemas {
-  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
+  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false, ownProperties: true });
   const document = jsonSchema(program.openapi) as JsonObject;
   ajv.addSchema({ ...document, $id: 'doc' });
+  const operation = 'doc#/paths/~1call~1Do/post';
   const events = 'doc#/components/schemas/DoStreamEvent';
   return {
-    result: ajv.compile({ $ref: 'doc#/paths/~1call~1Do/post/responses/200/content/application~1json/schema' }),
+    args: ajv.compile({ $ref: `${operation}/requestBody/content/application~1json/schema` }),
+    result: ajv.compile({ $ref: `${operation}/responses/200/content/application~1json/schema` }),
     partial: ajv.compile({ $ref: `${events}/anyOf/0/properties/partial_result` }),
   };
 }

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadValidators } from '../../../src/runtime/load-validators.ts';
+import type { ClassType, Type } from '../../../src/schema/type.ts';
+import {
+  alias,
+  aliasRef,
+  bool,
+  classRef,
+  classType,
+  enumRef,
+  enumType,
+  field,
+  float,
+  functionType,
+  int,
+  list,
+  literal,
+  map,
+  media,
+  nothing,
+  programOf,
+  string,
+  union,
+} from '../../support/definitions.ts';
+import { publishedSchemas } from '../../support/published-schemas.ts';
+
+// Two readings of the same types: the predicate that svc writes, and the schema of the document, as another validator
+// understands it. What callers are told to send is what is accepted.
+
+function typesWith(...named: readonly Type[]): fc.Arbitrary<Type> {
+  return fc.letrec<{ type: Type }>((tie) => ({
+    type: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<Type>(string, int, float, bool, nothing, media('image'), literal('X'), literal(1), literal(true)),
+      fc.constantFrom(classRef('A'), classRef('B'), enumRef('E'), ...named),
+      tie('type').map((element) => list(element)),
+      tie('type').map((value) => map(string, value)),
+      fc.array(tie('type'), { minLength: 2, maxLength: 3 }).map((members) => union(...members)),
+    ),
+  })).type;
+}
+
+const KEYS = ['a', 'b', 'kind', 'constructor', 'url', 'base64', 'media_type'];
+const values = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('', 'X', 'a', 0, 1, 1.5, true, false, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 4 }),
+  ),
+})).value;
+
+interface Reading {
+  readonly value: unknown;
+  readonly accepted: boolean;
+  readonly fits: boolean;
+}
+
+/** Shows `law` what both say of random values for random types; answers how many were accepted and refused. */
+function compare(types: fc.Arbitrary<Type>, law: (reading: Reading) => void): { accepted: number; refused: number } {
+  const seen = { accepted: 0, refused: 0 };
+  const fields = fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'kind', 'constructor'), types), {
+    selector: ([name]) => name,
+    maxLength: 3,
+  });
+  const candidates = fc.array(values, { minLength: 12, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.tuple(types, types, fields, fields, candidates), ([x, json, a, b, all]) => {
+      const program = programOf({
+        classes: [classOf('A', a), classOf('B', b)],
+        enums: [enumType('E', ['X', 'Y'])],
+        aliases: [alias('Json', union(string, list(json), list(aliasRef('Json'))))],
+        functions: [functionType('Do', { x })],
+      });
+      const predicate = loadValidators(program.validatorSource).get('Do');
+      if (predicate === undefined) return;
+      const { args: schema } = publishedSchemas(program);
+      for (const args of [...all.map((value) => ({ x: value })), {}, { x: null, other: 1 }]) {
+        const reading = { value: args, accepted: predicate(args), fits: schema(args) };
+        law(reading);
+        seen[reading.accepted ? 'accepted' : 'refused'] += 1;
+      }
+    }),
+    { numRuns: 120, seed: 7 },
+  );
+  return seen;
+}
+
+function classOf(name: string, fields: ReadonlyArray<readonly [string, Type]>): ClassType {
+  return classType(
+    name,
+    fields.map(([key, type]) => field(key, type)),
+  );
+}
+
+test('the predicate accepts exactly the arguments that fit the schema of the document', () => {
+  const seen = compare(typesWith(), ({ value, accepted, fits }) => {
+    expect({ value, accepted }).toEqual({ value, accepted: fits });
+  });
+  expect(seen.accepted).toBeGreaterThan(100);
+  expect(seen.refused).toBeGreaterThan(500);
+});
+
+test('with recursive aliases, whose lists the document leaves open, what the predicate accepts fits', () => {
+  const seen = compare(typesWith(aliasRef('Json')), ({ value, accepted, fits }) => {
+    if (accepted) expect({ value, fits }).toEqual({ value, fits: true });
+  });
+  expect(seen.accepted).toBeGreaterThan(100);
+});

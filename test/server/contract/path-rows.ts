@@ -128,12 +128,20 @@ export const PATH_ROWS: readonly Row[] = [
     },
   },
   {
-    title: 'parse knows no other key',
+    title: 'parse tells every key that it does not know',
     config: { features: ['beta'] },
     ...GREET,
     path: '/parse/Greet',
-    body: '{"text":"","x":1}',
+    body: '{"x":1,"y":2}',
     status: 400,
+    answer: {
+      error: 'invalid_argument',
+      details: [
+        { path: 'text', message: 'has to be a string: the reply of a model' },
+        { path: 'x', message: 'is not known here' },
+        { path: 'y', message: 'is not known here' },
+      ],
+    },
   },
   {
     title: 'parse of a text that does not fit',

@@ -39,10 +39,12 @@ export class ParseRequest extends FunctionRequest {
       this.#text = text;
       return { functionName: this.functionName };
     }
-    const path = typeof text === 'string' ? (extra[0] ?? '') : 'text';
-    const message = typeof text === 'string' ? 'is not known here' : 'has to be a string: the reply of a model';
-    const details = [{ path, message }];
-    this.refuse(problem('invalid_argument', `"${path}" ${message}.`, { details }));
+    const details = extra.map((path) => ({ path, message: 'is not known here' }));
+    if (typeof text !== 'string') {
+      details.unshift({ path: 'text', message: 'has to be a string: the reply of a model' });
+    }
+    const all = details.map(({ path, message }) => `"${path}" ${message}`).join('; ');
+    this.refuse(problem('invalid_argument', `${all}.`, { details }));
     return undefined;
   }
 

@@ -5,23 +5,7 @@ import { chunk, chatEvent, head, sleep, SSE_HEADERS, startFakeProvider } from '.
 import type { Behaviour, FakeProvider } from '../support/fake-provider.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
-
-const FILES = {
-  'talk.svc': `
-client<llm> Model {
-  provider openai-generic
-  options {
-    model local
-    base_url env.PROVIDER_URL
-  }
-}
-
-function Talk(topic: string) -> string {
-  client Model
-  prompt #"Talk about {{ topic }}."#
-}
-`,
-};
+import { TALK_FILES } from './talk.ts';
 
 /** The snapshots of one stream are some 20 MB, far more than sockets hold. */
 const PIECE = 'x'.repeat(2_000);
@@ -103,7 +87,7 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
 
   beforeAll(async () => {
     const flags = ['--transport', transport, '--log-level', 'warn', '--partial-interval', '0', '--workers', '2'];
-    server = await startServer({ files: FILES, flags, env: { PROVIDER_URL: `${fake.url}/v1` } });
+    server = await startServer({ files: TALK_FILES, flags, env: { PROVIDER_URL: `${fake.url}/v1` } });
   });
 
   afterAll(async () => {

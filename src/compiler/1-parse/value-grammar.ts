@@ -1,14 +1,11 @@
 import { parseScalar, unescapeString } from './parse-scalar.ts';
 import { quoteText } from './quote-text.ts';
-import { RecoveringParser } from './recovering-parser.ts';
+import { CURLY_QUOTE, isHashComment, ReportingParser } from './reporting-parser.ts';
 import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 
 /** Values, maps and attributes. */
-export abstract class ValueGrammar extends RecoveringParser {
-  /** Which arguments are being read, if any. */
-  #argumentsOf: 'constraint' | 'attribute' | undefined;
-
+export abstract class ValueGrammar extends ReportingParser {
   protected readonly value = this.RULE('value', (): ValueNode =>
     this.OR<ValueNode>({
       ERR_MSG: 'a value',
@@ -84,7 +81,7 @@ export abstract class ValueGrammar extends RecoveringParser {
   protected readonly attribute = this.RULE('attribute', (): AttributeNode => {
     const at = this.take(t.Attribute);
     const args: ValueNode[] = [];
-    this.#argumentsOf = /^@+(?:check|assert)$/u.test(at.image) ? 'constraint' : 'attribute';
+    this.argumentsOf = /^@+(?:check|assert)$/u.test(at.image) ? 'constraint' : 'attribute';
     this.OPTION({
       GATE: () => !this.peek().onNewLine,
       DEF: () => {
@@ -97,7 +94,7 @@ export abstract class ValueGrammar extends RecoveringParser {
         if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });
-    this.#argumentsOf = undefined;
+    this.argumentsOf = undefined;
     const name = at.image.replace(/^@+/, '');
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
@@ -126,7 +123,7 @@ export abstract class ValueGrammar extends RecoveringParser {
     });
   });
 
-  protected take(type: Parameters<RecoveringParser['CONSUME']>[0]): t.DefinitionToken {
+  protected take(type: Parameters<ReportingParser['CONSUME']>[0]): t.DefinitionToken {
     return this.CONSUME(type) as t.DefinitionToken;
   }
 
@@ -149,58 +146,6 @@ export abstract class ValueGrammar extends RecoveringParser {
     return { kind: 'expression', source, contentStart: token.startOffset + 2, span: this.spanOf(token) };
   }
 
-  /** Says what is wrong with a token that was recognised as a mistake. */
-  protected reportBroken(token: t.DefinitionToken): void {
-    const span = this.spanOf(token);
-    if (token.tokenType === t.UnterminatedString) this.report('parse/unterminated-string', span, {});
-    else if (token.tokenType === t.UnterminatedExpression) this.report('parse/unterminated-expression', span, {});
-    else if (token.tokenType === t.UnterminatedRawString) this.#reportRaw(token);
-    else if (token.tokenType === t.InvalidValue) this.#reportInvalid(token);
-  }
-
-  protected reportStray(token: t.DefinitionToken, expected: string): void {
-    const span = this.spanOf(token);
-    const { image } = token;
-    if (isHashComment(token)) return this.report('parse/unsupported-comment', span, { text: '#' });
-    if (image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
-    if (image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
-    if (token.tokenType === t.Comma || token.tokenType === t.Semicolon) {
-      return this.report('parse/separator-in-block', span, { text: image });
-    }
-    if (image === "'") this.report('parse/single-quotes', span, {});
-    else if (BROKEN.has(token.tokenType)) this.reportBroken(token);
-    else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
-    else if (token.tokenType !== t.TooDeep) {
-      const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
-      const advice = strayAdvice(token, expected);
-      this.report('parse/unexpected-token', span, { expected: place, found: quoteText(image), advice });
-    }
-    this.skipEntry(token.depth);
-  }
-
-  #reportRaw(token: t.DefinitionToken): void {
-    const hashes = token.image.indexOf('"');
-    const span = { file: this.file, start: token.startOffset, end: token.startOffset + hashes + 1 };
-    this.report('parse/unterminated-raw-string', span, { text: `\`"${'#'.repeat(hashes)}\`` });
-  }
-
-  #reportInvalid(token: t.DefinitionToken): void {
-    const { image } = token;
-    const span = this.spanOf(token);
-    const text = /[#@{([<>';]/.exec(image)?.[0];
-    const second = SECOND_KEY.exec(image)?.[1];
-    if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
-    else if (CURLY_QUOTE.test(image)) this.report('parse/curly-quotes', span, {});
-    else if (text === '#') this.report('parse/unsupported-comment', span, { text });
-    else if (second !== undefined) this.report('parse/same-line', span, { text: `"${second}"` });
-    else if (text !== undefined) {
-      this.report('parse/unquoted-value', span, {
-        text,
-        expression: this.#argumentsOf === 'constraint' && /[{<>]/u.test(text),
-      });
-    } else this.report('parse/invalid-number', span, { text: image });
-  }
-
   #quoted(token: t.DefinitionToken): ValueNode {
     const value = unescapeString(token.image.slice(1, -1));
     return { kind: 'string', value, quoted: true, span: this.spanOf(token) };
@@ -209,12 +154,12 @@ export abstract class ValueGrammar extends RecoveringParser {
   /** In an attribute a text in curly quotes is only odd; as the value of a key it is another model, file or address. */
   #unquoted(token: t.DefinitionToken): ValueNode {
     const span = this.spanOf(token);
-    if (this.#argumentsOf !== undefined || !CURLY_QUOTE.test(token.image)) return { ...parseScalar(token.image), span };
+    if (this.argumentsOf !== undefined || !CURLY_QUOTE.test(token.image)) return { ...parseScalar(token.image), span };
     this.report('parse/curly-quotes', span, {});
     return { kind: 'broken', span };
   }
 
-  #keyOf(token: t.DefinitionToken): { text: string; span: ReturnType<RecoveringParser['spanOf']> } {
+  #keyOf(token: t.DefinitionToken): { text: string; span: ReturnType<ReportingParser['spanOf']> } {
     const quoted = token.tokenType === t.QuotedString;
     return { text: quoted ? unescapeString(token.image.slice(1, -1)) : token.image, span: this.spanOf(token) };
   }
@@ -225,7 +170,7 @@ export abstract class ValueGrammar extends RecoveringParser {
     return this.nextIs(t.LeftBrace) || this.nextIs(t.LeftBracket) || this.nextIs(t.RawString);
   }
 
-  #missingValue(name: { text: string; span: ReturnType<RecoveringParser['spanOf']> }): undefined {
+  #missingValue(name: { text: string; span: ReturnType<ReportingParser['spanOf']> }): undefined {
     this.ACTION(() => {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
@@ -258,25 +203,5 @@ export abstract class ValueGrammar extends RecoveringParser {
   }
 }
 
-/** What is meant by a token where a member of a block is expected. */
-function strayAdvice(token: t.DefinitionToken, expected: string): string {
-  if (token.image === '=' && expected === 'a field')
-    return 'Fields have no default values: a type that ends in "?" is optional.';
-  if (expected !== 'an enum value') return '';
-  if (token.tokenType === t.QuotedString)
-    return 'Values are names without quotes; `@alias("…")` gives one another text.';
-  if (token.tokenType === t.Pipe) return 'Write one value per line.';
-  return 'A value is a name alone; `@alias("…")` is what the model sees in its place.';
-}
-
-function isHashComment(token: t.DefinitionToken): boolean {
-  return token.tokenType === t.Stray && token.image.startsWith('#');
-}
-
-const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** A function or client at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
 const SWALLOWED = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
-/** What word processors make of the quotes of a string or raw string. */
-const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
-/** A second key with its block or list, behind a value without quotes. */
-const SECOND_KEY = /\s(\w+\s+[{[])/;

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../src/base/json.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 import type { Result } from '../../src/base/result.ts';
 import { createModelClient } from '../../src/runtime/clients/create-model-client.ts';
-import type { ClientServices } from '../../src/runtime/clients/create-model-client.ts';
+import type { ClientServices } from '../../src/runtime/clients/client-source.ts';
 import { DeclaredHosts } from '../../src/runtime/clients/declared-hosts.ts';
 import type { ModelReply } from '../../src/runtime/clients/formats/reply-format.ts';
 import { ConnectionPools } from '../../src/runtime/clients/http/connection-pools.ts';

@@ -1,14 +1,9 @@
 import type { Result } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { ClientFault, ClientRequester, ClientServices, ClientSource } from '../clients/client-source.ts';
 import { createModelClient } from '../clients/create-model-client.ts';
-import type {
-  ClientFault,
-  ClientRequester,
-  ClientServices,
-  ClientSource,
-  CreatedClient,
-} from '../clients/create-model-client.ts';
+import type { CreatedClient } from '../clients/create-model-client.ts';
 import type { ClientCatalogue } from '../clients/strategies/client-plan.ts';
 import type { CallOptions } from './call-options.ts';
 

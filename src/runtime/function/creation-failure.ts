@@ -1,4 +1,4 @@
-import type { ClientFault } from '../clients/create-model-client.ts';
+import type { ClientFault } from '../clients/client-source.ts';
 import { clientFailure } from '../clients/model-fault.ts';
 import type { Failure } from './failure.ts';
 

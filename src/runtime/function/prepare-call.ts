@@ -4,7 +4,7 @@ import { err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
-import type { ClientRequester, ClientSource } from '../clients/create-model-client.ts';
+import type { ClientRequester, ClientSource } from '../clients/client-source.ts';
 import { planClient } from '../clients/strategies/client-plan.ts';
 import type { ClientCatalogue, ClientPlan } from '../clients/strategies/client-plan.ts';
 import { OPTION_KEYS, hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';

@@ -1,7 +1,7 @@
 import { InternalError } from '../../base/invariant.ts';
 import type { Result } from '../../base/result.ts';
 import { err } from '../../base/result.ts';
-import type { ClientSource } from '../clients/create-model-client.ts';
+import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientPlan } from '../clients/strategies/client-plan.ts';
 import type { Message } from '../prompt/message.ts';
 import { creationFailure } from './creation-failure.ts';

@@ -4,7 +4,7 @@ import { err, ok } from '../../../base/result.ts';
 import { isProvider } from '../../../schema/client.ts';
 import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
 import type { FaultAt } from '../../function/failure.ts';
-import type { ClientSource } from '../create-model-client.ts';
+import type { ClientSource } from '../client-source.ts';
 import { OptionReader } from '../options/option-reader.ts';
 import { resolveOptions } from '../options/resolve-options.ts';
 import type { Environment } from '../options/resolve-options.ts';

@@ -1,0 +1,201 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import type { ClientType } from '../../schema/client.ts';
+import type { Failure } from '../function/failure.ts';
+import type { PromptClient } from '../prompt/message.ts';
+import type { ClientFault, ClientRequester, ClientServices, ClientSource } from './client-source.ts';
+import { hostRefusal } from './http/address-guard.ts';
+import type { AddressGuard } from './http/address-guard.ts';
+import type { Endpoint } from './http/connection-pools.ts';
+import { HttpModelClient } from './http-model-client.ts';
+import type { WireProtocol } from './http-model-client.ts';
+import type { ModelClient } from './model-client.ts';
+import { readClientOptions } from './options/client-options.ts';
+import type { ClientOptions } from './options/client-options.ts';
+import { CredentialRule, requestDecidesUrl } from './options/credential-rule.ts';
+import type { OptionReader } from './options/option-reader.ts';
+import { readVariable } from './options/resolve-options.ts';
+import type { ResolvedOptions, VariableRead } from './options/resolve-options.ts';
+import type { Connection, HttpProvider } from './providers/provider.ts';
+
+interface HttpClientMaking {
+  readonly source: ClientSource;
+  readonly provider: HttpProvider;
+  readonly resolved: ResolvedOptions;
+  readonly reader: OptionReader;
+  readonly requester: ClientRequester;
+  readonly services: ClientServices;
+}
+
+/** What the options say, once they are known to be right. */
+interface ReadOptions {
+  readonly options: ClientOptions;
+  readonly connection: Connection;
+}
+
+interface Credentials {
+  readonly protocol: WireProtocol;
+  readonly secrets: readonly string[];
+}
+
+/** Makes a client that is asked over HTTP: its options, then where it leads, then what it may bring there. */
+export function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientFault> {
+  const read = readOptions(making);
+  if (!read.ok) return read;
+  const endpoint = endpointOf(making, read.value.connection);
+  if (!endpoint.ok) return endpoint;
+  const credentials = findCredentials(making, read.value, endpoint.value.origin);
+  if (!credentials.ok) return credentials;
+  return ok(clientOf(making, read.value, { endpoint: endpoint.value, ...credentials.value }));
+}
+
+function readOptions({ provider, reader, requester }: HttpClientMaking): Result<ReadOptions, ClientFault> {
+  const options = readClientOptions(reader);
+  const connection = provider.connect(
+    options,
+    reader,
+    (variable) => readVariable(requester.environment, variable, '').value,
+  );
+  if (reader.faults.length > 0) return err({ kind: 'options', faults: reader.faults });
+  return ok({ options, connection });
+}
+
+function endpointOf(making: HttpClientMaking, connection: Connection): Result<Endpoint, ClientFault> {
+  const { origin, hostname } = new URL(connection.url);
+  const guard = guardFor(making, origin);
+  const refused = hostRefusal(hostname, guard);
+  if (refused === undefined) return ok({ origin, guard });
+  return err({ kind: 'options', faults: [{ path: 'options.base_url', message: refused }] });
+}
+
+/** The request decides where this client's calls go. */
+function leadsElsewhere({ source, resolved }: HttpClientMaking): boolean {
+  return source.from === 'request' || requestDecidesUrl(resolved.reads);
+}
+
+function guardFor(making: HttpClientMaking, origin: string): AddressGuard {
+  const { requester, services } = making;
+  if (!leadsElsewhere(making) || services.declaredHosts.names(origin)) return 'none';
+  return requester.privateUrls ? 'not-link-local' : 'public-only';
+}
+
+function findCredentials(
+  making: HttpClientMaking,
+  { options, connection }: ReadOptions,
+  origin: string,
+): Result<Credentials, ClientFault> {
+  const { source, provider, resolved, services } = making;
+  const rule = ruleFor(making, origin);
+  const denied = rule.check(resolved.reads);
+  if (denied !== undefined) return failed(denied);
+  const key = findKey(provider, options, rule);
+  if (!key.ok) return failed(key.failure);
+  const secrets = secretsOf(options, resolved.reads, key.value);
+  const protocol = connection.protocol(key.value, {
+    secret: (variable) => {
+      const secret = rule.secret(variable);
+      if (secret !== undefined) secrets.add(secret);
+      return secret;
+    },
+    ofServer: (variable) => rule.ofServer(variable),
+    pools: services.pools,
+    machine: services.machine,
+    trusted: source.from === 'files',
+  });
+  if ('missing' in protocol) return failed(rule.missing(protocol));
+  return ok({ protocol, secrets: [...secrets] });
+}
+
+function ruleFor(making: HttpClientMaking, origin: string): CredentialRule {
+  const { source, provider, requester, services } = making;
+  return new CredentialRule({
+    client: source.definition.name,
+    environment: requester.environment,
+    leadsElsewhere: leadsElsewhere(making),
+    declared: (variable) => services.declaredHosts.has(variable, origin) || isOwn(provider, variable, origin),
+  });
+}
+
+function clientOf(
+  { source, provider, resolved, services }: HttpClientMaking,
+  { options, connection }: ReadOptions,
+  parts: Credentials & { readonly endpoint: Endpoint },
+): HttpModelClient {
+  const { definition } = source;
+  return new HttpModelClient({
+    ...parts,
+    name: definition.name,
+    provider: definition.provider,
+    ...(connection.model === undefined ? {} : { model: connection.model }),
+    prompt: promptClient(definition, { provider, options, connection, reads: resolved.reads }),
+    finishReasons: options.finishReasons,
+    supportsStreaming: options.supportsStreaming && connection.streams !== false,
+    limits: options.limits,
+    mediaHandling: (kind) => options.mediaUrls.get(kind) ?? connection.mediaUrls?.[kind] ?? 'send_url',
+    pools: services.pools,
+  });
+}
+
+/** A client that gives its own authorization header needs no key. */
+function findKey(
+  provider: HttpProvider,
+  options: ClientOptions,
+  rule: CredentialRule,
+): Result<string | undefined, Failure> {
+  if (options.apiKey !== undefined) return ok(options.apiKey);
+  if (provider.keyVariable === undefined || AUTH_HEADERS.some((name) => options.headers.has(name)))
+    return ok(undefined);
+  return rule.key(provider.keyVariable);
+}
+
+const AUTH_HEADERS = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'];
+
+function promptClient(
+  definition: ClientType,
+  parts: {
+    readonly provider: HttpProvider;
+    readonly options: ClientOptions;
+    readonly connection: Connection;
+    readonly reads: readonly VariableRead[];
+  },
+): PromptClient {
+  const { provider, options, connection } = parts;
+  const allowedRoles = options.allowedRoles ?? connection.roles ?? provider.roles;
+  const fallbackRole = connection.defaultRole ?? provider.defaultRole;
+  const own = allowedRoles.includes(fallbackRole) ? fallbackRole : (allowedRoles[0] ?? fallbackRole);
+  const fromEnvironment = new Set(parts.reads.map((read) => read.option));
+  const shown = [...options.body].filter(([key]) => !fromEnvironment.has(key));
+  return {
+    name: definition.name,
+    provider: definition.provider,
+    defaultRole: options.defaultRole ?? own,
+    allowedRoles,
+    remapRoles: Object.fromEntries(options.remapRoles),
+    options: Object.fromEntries(shown) as Readonly<Record<string, JsonValue>>,
+  };
+}
+
+function secretsOf(options: ClientOptions, reads: readonly VariableRead[], key: string | undefined): Set<string> {
+  const secrets = new Set<string>();
+  if (key !== undefined) secrets.add(key);
+  for (const read of reads) if (read.value !== undefined) secrets.add(read.value);
+  for (const [name, value] of options.headers) if (SECRET_HEADER.test(name)) secrets.add(value);
+  return secrets;
+}
+
+const SECRET_HEADER = /auth|key|token|secret|cookie/u;
+
+function isOwn(provider: HttpProvider, variable: string, origin: string): boolean {
+  return provider.ownOrigins?.test(origin) === true && variablesOf(provider).includes(variable);
+}
+
+/** Variables that the provider reads when its options do not say otherwise. */
+export function variablesOf(provider: HttpProvider): readonly string[] {
+  const own = provider.variables ?? [];
+  return provider.keyVariable === undefined ? own : [provider.keyVariable, ...own];
+}
+
+function failed(failure: Failure): Result<never, ClientFault> {
+  return err({ kind: 'failure', failure });
+}

@@ -18,7 +18,7 @@ export function isUntrusted(error: Error): boolean {
 
 /**
  * The authorities of Node and of the system together, for connections that need more than Node's own. Made when the
- * first of them fails without it: it costs 30 ms and 1.2 MB in each process, and public services never need it.
+ * first of them fails without it: it costs 30 ms and 2 MB in each process, and public services never need it.
  */
 export class SystemTrust {
   readonly #env: Readonly<Record<string, string | undefined>>;

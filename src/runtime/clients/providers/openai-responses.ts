@@ -35,6 +35,7 @@ function connect(options: ClientOptions, reader: OptionReader): Connection {
 function protocol(url: string, options: ClientOptions, apiKey: string | undefined): WireProtocol {
   const headers = requestHeaders(options, { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` });
   const members = Object.fromEntries(options.body);
+  let path: string | undefined;
   return {
     format: replyFormat(options, openAiResponsesFormat),
     call(messages, streamed) {
@@ -43,7 +44,8 @@ function protocol(url: string, options: ClientOptions, apiKey: string | undefine
       const params = { ...members, input: input.value, ...(streamed ? { stream: true } : {}) };
       const built = openAiRequests.response(params as unknown as ResponseCreateParams);
       invariant(built !== undefined, 'the openai package posted nothing');
-      return ok({ path: requestPath(url, built.path, options), headers, body: JSON.stringify(built.body) });
+      path ??= requestPath(url, built.path, options);
+      return ok({ path, headers, body: JSON.stringify(built.body) });
     },
   };
 }

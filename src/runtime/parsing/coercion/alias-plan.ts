@@ -18,7 +18,6 @@ export class AliasPlan extends Plan {
   setTarget(target: Plan): void {
     this.#target = target;
     this.doneOnly = target.doneOnly;
-    this.hasAssert = target.hasAssert;
   }
 
   get target(): Plan {
@@ -32,6 +31,10 @@ export class AliasPlan extends Plan {
 
   override openContainer(bracket: number, place: Place): TypedContainer | undefined {
     return this.target.openContainer(bracket, place);
+  }
+
+  override mayBreakAssert(seen?: Set<Plan>): boolean {
+    return this.target.mayBreakAssert(seen);
   }
 
   override accepts(json: string): boolean {

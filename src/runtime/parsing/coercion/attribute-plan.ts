@@ -36,7 +36,6 @@ export class AttributePlan extends Plan {
     this.#checks = attributes.constraints.filter((constraint) => constraint.level === 'check');
     this.#done = attributes.done;
     this.#withState = attributes.withState;
-    this.hasAssert = this.#asserts.length > 0 || inner.hasAssert;
     this.doneOnly = !this.#isWrapped && this.#hidden;
   }
 
@@ -56,6 +55,10 @@ export class AttributePlan extends Plan {
 
   override openContainer(bracket: number, place: Place): TypedContainer | undefined {
     return this.#isWrapped ? undefined : this.#inner.openContainer(bracket, place);
+  }
+
+  override mayBreakAssert(seen?: Set<Plan>): boolean {
+    return this.#asserts.length > 0 || this.#inner.mayBreakAssert(seen);
   }
 
   override accepts(json: string): boolean {

@@ -47,6 +47,7 @@ export class ClassPlan extends Plan {
   readonly name: string;
   #fields: readonly FieldPlan[] = [];
   #shown: readonly number[] = [];
+  #mayBreakAssert: boolean | undefined = undefined;
   /** An object may be withheld for want of a field, which only a tree of values can tell. */
   #withholds = false;
   readonly #exact = new Map<string, number>();
@@ -85,6 +86,16 @@ export class ClassPlan extends Plan {
   /** Positions of the fields that results show. */
   get shown(): readonly number[] {
     return this.#shown;
+  }
+
+  override mayBreakAssert(seen?: Set<Plan>): boolean {
+    if (seen === undefined) return (this.#mayBreakAssert ??= this.#reachesAssert(new Set()));
+    return !seen.has(this) && this.#reachesAssert(seen);
+  }
+
+  #reachesAssert(seen: Set<Plan>): boolean {
+    seen.add(this);
+    return this.#fields.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
   }
 
   // --- straight ---------------------------------------------------------------------------------------------------

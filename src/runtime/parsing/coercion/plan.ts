@@ -15,8 +15,13 @@ export abstract class Plan {
   /** In partials only when complete. */
   doneOnly = false;
 
-  /** A value that fails an `@assert` of its own is dropped where values may be dropped, so it has to wait until then. */
-  hasAssert = false;
+  /**
+   * A value may be refused for an `@assert` on it or on one of its fields: where values may be dropped, it has to wait
+   * until it is complete. `seen`: the classes that were asked already, on the way through their fields.
+   */
+  mayBreakAssert(_seen?: Set<Plan>): boolean {
+    return false;
+  }
 
   // --- straight from the text: what strict JSON gives without a tree of values, or undefined ----------------------
 

@@ -41,6 +41,10 @@ export class UnionPlan extends Plan {
     return this.#onlyComposite(bracket)?.openContainer(bracket, place);
   }
 
+  override mayBreakAssert(seen?: Set<Plan>): boolean {
+    return this.#members.some((member) => member.mayBreakAssert(seen));
+  }
+
   override accepts(json: string): boolean {
     return this.#onlyComposite(json.charCodeAt(0))?.accepts(json) === true;
   }
@@ -56,7 +60,7 @@ export class UnionPlan extends Plan {
   /** A value that an `@assert` may still rule out does not appear. */
   override showsOpen(bracket: number): boolean {
     const member = this.doneOnly ? undefined : this.#onlyComposite(bracket);
-    return member !== undefined && !member.hasAssert && member.showsOpen(bracket);
+    return member !== undefined && !member.mayBreakAssert() && member.showsOpen(bracket);
   }
 
   #onlyComposite(bracket: number): Plan | undefined {
@@ -138,7 +142,7 @@ export class UnionPlan extends Plan {
     if (isScalar(node)) return node.complete ? super.partial(node) : this.#openScalar(node);
     const member = this.#suited(node);
     if (member !== undefined) {
-      if (member.hasAssert && !(node.complete && member.coerce(node).ok)) return Partial.withheld;
+      if (member.mayBreakAssert() && !(node.complete && member.coerce(node).ok)) return Partial.withheld;
       return member.show(node);
     }
     return super.partial(node);
@@ -159,8 +163,11 @@ export class UnionPlan extends Plan {
   }
 
   #openScalar(node: ValueNode): Partial {
-    if (node.kind === 'bare' && this.#members.length > 1) return Partial.withheld;
-    return this.#textMember()?.show(node) ?? Partial.withheld;
+    const member = this.#textMember();
+    // It may become null, which is no list of nothing and no object without values.
+    const mayBeNull = this.#nullable && !(member instanceof StringPlan);
+    if (node.kind === 'bare' && (this.#members.length > 1 || mayBeNull)) return Partial.withheld;
+    return member?.show(node) ?? Partial.withheld;
   }
 
   /** The member that a text which grows will be, as far as can be told. */

@@ -38,7 +38,7 @@ export class TypedList extends TypedContainer {
     this.#shown ??= new GrowingText();
     this.#shown.append(this.#json);
     this.#json = '';
-    if (open === undefined || this.#element.hasAssert) return `[${this.#shown.text}]`;
+    if (open === undefined || this.#element.mayBreakAssert()) return `[${this.#shown.text}]`;
     return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
   }
 }

@@ -45,7 +45,7 @@ export class TypedMap extends TypedContainer {
 
   /** An entry that an `@assert` may still drop does not appear. */
   show(open: string | undefined): string {
-    if (open === undefined || this.#entries.value.hasAssert) return `{${this.#json.text}}`;
+    if (open === undefined || this.#entries.value.mayBreakAssert()) return `{${this.#json.text}}`;
     return `{${this.#json.text}${this.#entry(open)}}`;
   }
 

@@ -93,7 +93,7 @@ export class HttpModelClient implements ModelClient {
       fault: (fault) => this.#fault(fault),
     });
     if (needsInlining(request.messages, this.#parts.mediaHandling)) void this.#askInline(exchange, request, streamed);
-    else this.#start(exchange, protocol.call(request.messages, streamed));
+    else this.#start(exchange, protocol.call(request.messages, streamed), streamed);
     return exchange;
   }
 
@@ -105,14 +105,14 @@ export class HttpModelClient implements ModelClient {
     const messages = await inlineMedia(request.messages, mediaHandling, (url) =>
       fetchMedia(url, { pools, guard, cancellation }),
     );
-    this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages);
+    this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages, streamed);
   }
 
-  #start(exchange: HttpModelExchange, call: CallResult | Promise<CallResult>): void {
+  #start(exchange: HttpModelExchange, call: CallResult | Promise<CallResult>, streamed: boolean): void {
     if (call instanceof Promise) {
       exchange.prepares(new Cancellation());
-      void call.then((made) => this.#start(exchange, made));
-    } else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint), call.value);
+      void call.then((made) => this.#start(exchange, made, streamed));
+    } else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint, streamed), call.value);
     else
       queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
   }

@@ -24,7 +24,10 @@ export interface Endpoint {
  */
 const MAX_POOLS = 256;
 
-/** One keep-alive pool for each origin, shared by all clients: credentials travel in headers, never with a connection. */
+/**
+ * One keep-alive pool for each origin, shared by all clients (credentials travel in headers, never with a connection), and
+ * another one for its streams, whose sockets are read in another way.
+ */
 export class ConnectionPools {
   readonly #pools = new Map<string, Upstream>();
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -41,15 +44,15 @@ export class ConnectionPools {
   }
 
   /** The pool for an endpoint, made on first use. */
-  to(endpoint: Endpoint): Upstream {
-    const key = endpoint.guard === 'none' ? endpoint.origin : `${endpoint.guard} ${endpoint.origin}`;
+  to(endpoint: Endpoint, streamed = false): Upstream {
+    const key = keyOf(endpoint, streamed);
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
     const sockets = new SocketWatch();
-    const pool = new Upstream(this.#create(endpoint, sockets), sockets, this.#replies);
+    const pool = new Upstream(this.#create(endpoint, sockets, streamed), sockets, this.#replies);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
@@ -68,9 +71,9 @@ export class ConnectionPools {
    * URLs that a request decides never go by the proxy: it would resolve their names itself, behind our check, and
    * reaches hosts that we do not.
    */
-  #create(endpoint: Endpoint, sockets: SocketWatch): Dispatcher {
+  #create(endpoint: Endpoint, sockets: SocketWatch, streamed: boolean): Dispatcher {
     const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
-    const parts = { origin: endpoint.origin, sockets, trust: this.#trust };
+    const parts = { origin: endpoint.origin, sockets, trust: this.#trust, streamed };
     return proxy === undefined
       ? createPool(parts, guardedLookup(endpoint.guard, this.#find))
       : createProxiedPool(parts, proxy);
@@ -89,4 +92,9 @@ export class ConnectionPools {
     // Waits for its calls in flight.
     void oldest[1].close();
   }
+}
+
+function keyOf({ origin, guard }: Endpoint, streamed: boolean): string {
+  if (!streamed) return guard === 'none' ? origin : `${guard} ${origin}`;
+  return `${guard} stream ${origin}`;
 }

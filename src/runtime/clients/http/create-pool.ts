@@ -18,8 +18,9 @@ const STUCK_CONNECT_MS = 600_000;
 const PROXIED_CONNECT_MS = 60_000;
 
 /**
- * Sockets stop reading as soon as a paused reader has something to read, so that the kernel gathers what comes; by
- * default they go on for 64 KiB, with a wake-up for each piece.
+ * Sockets of streams stop reading as soon as a paused reader has something to read, so that the kernel gathers what comes;
+ * by default they go on for 64 KiB, with a wake-up for each piece. It costs two system calls for each read, which is too
+ * much for replies that come whole.
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
@@ -28,13 +29,15 @@ export interface PoolParts {
   readonly origin: string;
   readonly sockets: SocketWatch;
   readonly trust: SystemTrust;
+  /** Replies come in pieces, and reading may pause. */
+  readonly streamed: boolean;
 }
 
 /** Direct connections to one origin; `lookup` resolves its name. */
 export function createPool(parts: PoolParts, lookup: LookupFunction): Pool {
-  const { origin, sockets, trust } = parts;
+  const { origin, sockets, streamed, trust } = parts;
   const undici = loadPools();
-  const options = { ...READ_WHEN_ASKED, timeout: STUCK_CONNECT_MS, noDelay: true, lookup };
+  const options = { ...(streamed ? READ_WHEN_ASKED : {}), timeout: STUCK_CONNECT_MS, noDelay: true, lookup };
   const connect = trustingConnector((tls) => sockets.connector(undici.buildConnector({ ...options, ...tls })), trust);
   return new undici.Pool(origin, { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, connect });
 }

@@ -78,6 +78,23 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(connection.text).not.toMatch(/content-length: [1-9]/i);
   });
 
+  it.each([204, 304])('sends a %i without a body and without a length, and keeps the connection', async (status) => {
+    const connection = connectTo(await listen((_, response) => response.send(status, [['etag', '"a"']], undefined)));
+    connection.write(GET);
+    const answer = await connection.answer();
+    expect([answer.status, answer.headers.has('content-length')]).toEqual([status, false]);
+    connection.write(GET);
+    expect((await connection.answer(1)).headers.get('etag')).toBe('"a"');
+  });
+
+  it.each(['close', 'Close, TE'])('ends the connection with the answer when the client says %j', async (value) => {
+    const connection = connectTo(await listen(sendOk));
+    connection.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${value}\r\n\r\n`);
+    const answer = await connection.answer();
+    expect([answer.body, answer.headers.has('keep-alive')]).toEqual(['ok', false]);
+    await connection.until(() => connection.closed);
+  });
+
   it('collects a body that comes in pieces', async () => {
     const connection = connectTo(await listen(echo));
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello');

@@ -6,6 +6,8 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** RFC 9110, 8.6: digits only; 15 of them stay below 2^53. */
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
+const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i;
+
 /** Enough for the tokens that gateways put into headers. Counts the target and all names and values. */
 const MAX_HEAD_BYTES = 16_384;
 
@@ -37,6 +39,7 @@ export class Framing {
   #contentLength = -1;
   #lines = 0;
   #size: number;
+  #closes = false;
   #fault: string | undefined;
 
   /** `targetLength`: characters of path and query. */
@@ -52,11 +55,17 @@ export class Framing {
     else if (name === 'host') this.#takeHost(value);
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
+    else if (name === 'connection') this.#closes ||= CLOSE.test(value);
     else if (name === '') this.#fault = 'a header without a name';
   }
 
   header(name: RequestHeader): string | undefined {
     return this.kept.get(name);
+  }
+
+  /** The client wants the connection to end with the answer (RFC 9112, 9.6). */
+  get closes(): boolean {
+    return this.#closes;
   }
 
   get chunked(): boolean {

@@ -4,6 +4,7 @@ import { BodyReader, type Expiring } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
 import { Framing } from './framing.ts';
 import { headerValue } from './header-value.ts';
+import { hasNoContent } from './status-line.ts';
 
 /** A complete answer that a client does not take is cut after this time without progress. */
 const STALLED_ANSWER_MS = 30_000;
@@ -131,7 +132,8 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     const answer = this.#answer;
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
-    const body = this.method === 'HEAD' ? undefined : (answer.body ?? '');
+    const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
+    const body = headOnly ? undefined : (answer.body ?? '');
     const headers = this.#flatHeaders(answer.headers);
     if (body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(body)));
     this.#outgoing.writeHead(answer.status, headers);

@@ -11,3 +11,8 @@ export function statusLine(status: number): string {
   }
   return line;
 }
+
+/** Answers that end with their headers, whatever the method (RFC 9110, 6.4.1): they have no length either. */
+export function hasNoContent(status: number): boolean {
+  return status === 204 || status === 304;
+}

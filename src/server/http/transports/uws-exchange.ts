@@ -4,7 +4,7 @@ import { BodyReader, type Expiring } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
 import { Framing } from './framing.ts';
 import { headerValue } from './header-value.ts';
-import { statusLine } from './status-line.ts';
+import { hasNoContent, statusLine } from './status-line.ts';
 import type { Deferred, TurnClock } from './turn-clock.ts';
 import { UwsWriter } from './uws-writer.ts';
 
@@ -50,9 +50,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
 
   /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */
   openBody(): void {
+    const { framing } = this;
     // A header without a name hides those after it from us and from the parser: with no length in sight on a method
     // that has one, what follows might be a body.
-    if (this.framing.chunked || (this.framing.lengthIsUnsaid && this.method === 'POST')) this.#closing = true;
+    const endIsUnsure = framing.chunked || (framing.lengthIsUnsaid && this.method === 'POST');
+    if (framing.closes || endIsUnsure) this.#closing = true;
     if (this.#body.complete || this.#closed) return;
     this.#transport.bodies.add(this);
     this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));
@@ -149,7 +151,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
     const last = this.#isLastAnswer;
-    const headOnly = this.method === 'HEAD';
+    const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
     this.#writeHead(answer.status, answer.headers, last && headOnly);
     if (!last) this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
     // Without any argument: with a length it leaves the connection waiting for that many bytes.

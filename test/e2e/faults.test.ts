@@ -22,7 +22,8 @@ import type { UpstreamFault } from '../support/upstream-faults.ts';
 /** None of these looks like a key, so that only their values can give them away. */
 const OF_SERVER = { KEY: 'canary-one-8417', HEADER_KEY: 'canary-two-8417', QUERY_KEY: 'canary-three-8417' };
 const OF_REQUEST = { KEY: 'canary-four-8417', HEADER_KEY: 'canary-five-8417', QUERY_KEY: 'canary-six-8417' };
-const CANARIES = [...Object.values(OF_SERVER), ...Object.values(OF_REQUEST)];
+const OF_REGISTRY = { KEY: 'canary-seven-8417', HEADER_KEY: 'canary-eight-8417', QUERY_KEY: 'canary-nine-8417' };
+const CANARIES = [OF_SERVER, OF_REQUEST, OF_REGISTRY].flatMap((keys) => Object.values(keys));
 
 /** Rows at one time: many calls beside each other, but not so many that limits end calls for want of a processor. */
 const ROWS_AT_ONCE = 6;
@@ -119,9 +120,15 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
 
   async function play(cell: FaultCell): Promise<CellEnd> {
     const url = `${server.url}/${cell.mode}/${functionName(cell.fault, cell.strategy)}`;
-    const own = cell.strategy === 'Retry' ? { svc_options: { env: OF_REQUEST } } : {};
-    const body = { cell: providers.nextCell(), ...own };
+    const body = { cell: providers.nextCell(), ...ownKeys(cell) };
     return cell.mode === 'call' ? playCall(url, body) : playStream(url, body);
+  }
+
+  /** Keys come from the server, from variables of the request and from a client of the request. */
+  function ownKeys({ fault, strategy }: FaultCell): object {
+    if (strategy === 'Alone') return {};
+    if (strategy === 'Retry') return { svc_options: { env: OF_REQUEST } };
+    return { svc_options: { client_registry: providers.registryOf(fault, OF_REGISTRY) } };
   }
 
   /** Milliseconds after the limit of the timer that ended it. */

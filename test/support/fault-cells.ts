@@ -108,6 +108,19 @@ export class FaultyProviders {
     return [POLICY, client('Good', good), ...parts].join('\n');
   }
 
+  /** What a request sends to meet the fault with keys of its own, by a client in place of the defined one. */
+  registryOf(fault: UpstreamFault, keys: Keys): object {
+    const options = {
+      model: 'faulty',
+      base_url: `${this.#origin(fault)}/v1`,
+      api_key: keys.KEY,
+      headers: { 'x-other-key': keys.HEADER_KEY },
+      query_params: { key: keys.QUERY_KEY },
+      http: limitsOf(fault),
+    };
+    return { clients: [{ name: `Alone${FAULTS.indexOf(fault)}`, provider: 'openai-generic', options }] };
+  }
+
   #origin(fault: UpstreamFault): string {
     const { url } = this.of(fault);
     if (fault.leads === undefined) return url;
@@ -115,10 +128,7 @@ export class FaultyProviders {
   }
 
   #options(fault: UpstreamFault, url: string): string {
-    const limit = (name: keyof typeof SHORT_LIMITS): number => {
-      const counts = fault.hangs === true && (name !== 'connect' || fault.leads !== undefined);
-      return counts ? SHORT_LIMITS[name] : LONG_LIMIT_MS;
-    };
+    const limits = Object.entries(limitsOf(fault)).map(([name, ms]) => `      ${name} ${ms}`);
     return `options {
     model faulty
     base_url "${url}"
@@ -130,10 +140,7 @@ export class FaultyProviders {
       key env.QUERY_KEY
     }
     http {
-      connect_timeout_ms ${limit('connect')}
-      time_to_first_token_timeout_ms ${limit('first_token')}
-      idle_timeout_ms ${limit('idle')}
-      request_timeout_ms ${limit('request')}
+${limits.join('\n')}
     }
   }`;
   }
@@ -148,6 +155,26 @@ export class FaultyProviders {
       return (streamed ? fault.stream : fault.call)(request, wire);
     };
   }
+}
+
+/** The keys of a client, by the variables that the definitions read. */
+export interface Keys {
+  readonly KEY: string;
+  readonly HEADER_KEY: string;
+  readonly QUERY_KEY: string;
+}
+
+function limitsOf(fault: UpstreamFault): Readonly<Record<string, number>> {
+  const limit = (name: keyof typeof SHORT_LIMITS): number => {
+    const counts = fault.hangs === true && (name !== 'connect' || fault.leads !== undefined);
+    return counts ? SHORT_LIMITS[name] : LONG_LIMIT_MS;
+  };
+  return {
+    connect_timeout_ms: limit('connect'),
+    time_to_first_token_timeout_ms: limit('first_token'),
+    idle_timeout_ms: limit('idle'),
+    request_timeout_ms: limit('request'),
+  };
 }
 
 /** Resolves when the condition holds, or after the time; the caller then looks itself. */

@@ -180,11 +180,14 @@ function secretsOf(options: ClientOptions, reads: readonly VariableRead[], key: 
   const secrets = new Set<string>();
   if (key !== undefined) secrets.add(key);
   for (const read of reads) if (read.value !== undefined) secrets.add(read.value);
-  for (const [name, value] of options.headers) if (SECRET_HEADER.test(name)) secrets.add(value);
+  for (const [name, value] of [...options.headers, ...options.queryParams]) {
+    // A provider may quote `Bearer abc` or `abc` alone.
+    if (SECRET_NAME.test(name)) secrets.add(value).add(value.replace(/^\S+\s+/u, ''));
+  }
   return secrets;
 }
 
-const SECRET_HEADER = /auth|key|token|secret|cookie/u;
+const SECRET_NAME = /auth|key|token|secret|cookie|password|sig/iu;
 
 function isOwn(provider: HttpProvider, variable: string, origin: string): boolean {
   return provider.ownOrigins?.test(origin) === true && variablesOf(provider).includes(variable);

@@ -185,6 +185,20 @@ test('an error tells what the provider said, without the key it echoed', async (
   );
 });
 
+test('keys in headers and query parameters are taken out as well, with their scheme and without', async () => {
+  const told = 'no: canary-a1 canary-b2 canary-c3, not "plain value"';
+  const definition = clientDefinition('openai-generic', {
+    base_url: fake.at('echo', status(401, { error: { message: told } })),
+    model: 'm',
+    headers: { authorization: 'Token canary-a1', 'x-api-key': 'canary-b2', 'x-title': 'plain value' },
+    query_params: { key: 'canary-c3' },
+  });
+  const { result } = await ask(makeClient(definition, services));
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" answered 401: no: [redacted] [redacted] [redacted], not "plain value"',
+  );
+});
+
 test('after all of this no connection is left but idle ones, and closing ends these', async () => {
   await services.pools.close();
   await sleep(50);

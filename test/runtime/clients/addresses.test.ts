@@ -30,6 +30,13 @@ const GEMINI = 'publishers/google/models/gemini-2.5-flash';
 const CLAUDE = 'publishers/anthropic/models/claude-sonnet-4-5%4020250929';
 const ARN = 'arn:aws:bedrock:us-east-1:1:inference-profile/x';
 
+test.each(['us-central1', 'us', 'eu', 'global'])("the service in %s is Google's own", (location) => {
+  const reader = new OptionReader(new Map(Object.entries({ model: 'm', location })));
+  const url = HTTP_PROVIDERS['vertex-ai']?.connect(readClientOptions(reader), reader, () => undefined).url ?? '';
+  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(url)).toBe(true);
+  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(`${url}.evil.example`)).toBe(false);
+});
+
 test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
   ['openai', { model: 'm' }, ['https://api.openai.com/v1/chat/completions']],
   ['openai-responses', { model: 'm' }, ['https://api.openai.com/v1/responses']],
@@ -69,6 +76,14 @@ test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
     [
       `https://aiplatform.googleapis.com/v1/projects/p/locations/global/${CLAUDE}:rawPredict?a=b`,
       `https://aiplatform.googleapis.com/v1/projects/p/locations/global/${CLAUDE}:streamRawPredict?a=b`,
+    ],
+  ],
+  [
+    'vertex-ai',
+    { model: 'm', location: 'eu', project_id: 'p' },
+    [
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m:generateContent',
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m:streamGenerateContent?alt=sse',
     ],
   ],
   [

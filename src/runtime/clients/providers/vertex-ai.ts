@@ -25,11 +25,12 @@ export const vertexAi: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
   variables: [PROJECT_VARIABLE, ...GOOGLE_CREDENTIAL_VARIABLES],
-  ownOrigins: /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com$/u,
+  ownOrigins: /^https:\/\/(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.(?:us|eu)\.rep)\.googleapis\.com$/u,
   connect,
 };
 
 const LOCATION = /^[a-z0-9-]{1,40}$/u;
+const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
 const PROJECT = /^[a-z0-9:.-]{1,63}$/u;
 
 interface VertexClient {
@@ -90,9 +91,11 @@ function readCredentials(reader: OptionReader): string | JsonObject | undefined 
   return undefined;
 }
 
-/** The global location has the host without a prefix. */
+/** https://docs.cloud.google.com/gemini-enterprise-agent-platform/resources/locations: regions, multi-regions, the globe. */
 function hostOf(location: string): string {
-  return location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`;
+  if (location === 'global') return 'https://aiplatform.googleapis.com';
+  if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
 }
 
 /** A client with an authorization header of its own needs no account. */

@@ -2,8 +2,9 @@ import type { IRecognitionException } from 'chevrotain';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
-import { balanceBrackets } from './balance-brackets.ts';
+import { type Balanced, balanceBrackets } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
+import { keysWithoutBrace } from './missing-braces.ts';
 import { quoteText } from './quote-text.ts';
 import { Regions } from './regions.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
@@ -21,7 +22,7 @@ let grammar: DefinitionGrammar | undefined;
 export function parse(file: SourceFile): Parsed {
   // Analysing the grammar takes tens of milliseconds: once, and only when something is compiled.
   grammar ??= new DefinitionGrammar();
-  const { tokens, diagnostics: brackets, unclosedRegions } = balanceBrackets(file, tokenize(file.text));
+  const { tokens, diagnostics: brackets, unclosedRegions } = balanced(file);
   const declarations = grammar.parseDocument(file.path, tokens, brackets);
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
   const cascades = new Regions(unclosedRegions);
@@ -31,6 +32,22 @@ export function parse(file: SourceFile): Parsed {
   );
   const diagnostics = [...withoutEndsOfMissingBlocks(brackets, found, declarations), ...found];
   return { document: { file, declarations }, diagnostics };
+}
+
+/** The tokens with partners for all brackets; also for a closing brace whose opening one is missing behind a key. */
+function balanced(file: SourceFile): Balanced {
+  const all = tokenize(file.text);
+  const first = balanceBrackets(file, all);
+  if (!first.diagnostics.some(({ code }) => code === 'parse/unmatched-bracket')) return first;
+  const keys = keysWithoutBrace(file.text, all);
+  if (keys.length === 0) return first;
+  const second = balanceBrackets(file, tokenize(file.text, new Set(keys.map((key) => key.startOffset))));
+  const missing = keys.map(({ image, startOffset }) => {
+    const span = { file: file.path, start: startOffset, end: startOffset + image.length };
+    return parseDiagnostic('parse/missing-brace', span, { name: image });
+  });
+  const diagnostics = [...second.diagnostics, ...missing];
+  return diagnostics.length > first.diagnostics.length ? first : { ...second, diagnostics };
 }
 
 /** Where the brace that opens a block is missing, the one that closes it is no second mistake. */

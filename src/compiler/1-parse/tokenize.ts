@@ -31,13 +31,17 @@ const EQUALS = /=+>?/y;
 const DECLARATION_HEAD =
   /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
 
-/** All tokens of a definition file, white space and comments included: their images joined are the source. Never throws. */
-export function tokenize(text: string): readonly t.DefinitionToken[] {
-  return new Tokenizer(text).run();
+/**
+ * All tokens of a definition file, white space and comments included: their images joined are the source. Never throws.
+ * Behind the tokens at the offsets `withoutBrace` an opening brace is missing; one without an image stands in for it.
+ */
+export function tokenize(text: string, withoutBrace: ReadonlySet<number> = new Set()): readonly t.DefinitionToken[] {
+  return new Tokenizer(text, withoutBrace).run();
 }
 
 class Tokenizer {
   readonly #text: string;
+  readonly #withoutBrace: ReadonlySet<number>;
   readonly #scanner: LiteralScanner;
   readonly #tokens: t.DefinitionToken[] = [];
   #frames: Frame[] = [];
@@ -52,8 +56,9 @@ class Tokenizer {
   #onNewLine = true;
   #documentation: string[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, withoutBrace: ReadonlySet<number>) {
     this.#text = text;
+    this.#withoutBrace = withoutBrace;
     this.#scanner = new LiteralScanner(text);
   }
 
@@ -105,6 +110,7 @@ class Tokenizer {
     this.#documentation = [];
     this.#onNewLine = false;
     this.#previous = token;
+    if (this.#withoutBrace.has(token.startOffset)) this.#previous = this.#open('{', this.#frames.at(-1), 0);
   }
 
   #startsDeclaration(): boolean {
@@ -133,7 +139,7 @@ class Tokenizer {
     return frame !== undefined && frame.kind !== 'code' && this.#text.startsWith('{{', this.#at);
   }
 
-  #open(character: string, outer: Frame | undefined): t.DefinitionToken {
+  #open(character: string, outer: Frame | undefined, length = 1): t.DefinitionToken {
     const holdsDefinitions = outer?.kind === 'map' && this.#previous?.tokenType === t.TypeBuilder && character === '{';
     if (outer !== undefined) outer.next = 'separator';
     const kind = holdsDefinitions ? 'code' : this.#kindInside(character, outer);
@@ -141,7 +147,7 @@ class Tokenizer {
     this.#frames.push({ kind, closer, start: this.#at, next: 'key', holdsDefinitions });
     this.#waiting.set(closer, (this.#waiting.get(closer) ?? 0) + 1);
     if (holdsDefinitions) this.#builders += 1;
-    return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, 1);
+    return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, length);
   }
 
   #kindInside(character: string, outer: Frame | undefined): Frame['kind'] {

@@ -23,6 +23,10 @@ const ENTRIES = {
     (p) => (p.owner === '' ? `This "${p.text}" is never closed.` : `The "${p.text}" of ${p.owner} is never closed.`),
     (p) => `Add "${p.closer}" where it ends.`,
   ),
+  'parse/missing-brace': error<Named>(
+    (p) => `The block of "${p.name}" does not begin with "{".`,
+    (p) => `Write \`${p.name} {\`.`,
+  ),
   'parse/unmatched-bracket': error<Text>(
     (p) => `This "${p.text}" closes nothing.`,
     () => 'Remove it, or add the opening bracket that it belongs to.',

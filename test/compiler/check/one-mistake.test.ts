@@ -13,6 +13,8 @@ const ONE_MISTAKE = [
   'fat-arrow',
   'jinja-comment-outside',
   'missing-brace-of-function',
+  'missing-brace-of-options',
+  'missing-brace-of-type-builder',
   'missing-closing-brace-of-class-next-class',
   'missing-open-brace-class',
   'missing-raw-end-hash',

@@ -4,40 +4,16 @@ import { TypedObject } from '../straight/typed-object.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
 import { foldAccents } from './fold-text.ts';
-import {
-  Coerced,
-  GrowingTexts,
-  MARK,
-  Misfit,
-  misfitBelow,
-  misfitOfAll,
-  mismatch,
-  NO_NOTES,
-  NoteList,
-  type Outcome,
-} from './outcome.ts';
+import type { FieldPlan } from './field-plan.ts';
+import { FieldSlots, NO_SLOTS } from './field-slots.ts';
+import { Coerced, MARK, Misfit, misfitOfAll, mismatch, NoteList, type Outcome } from './outcome.ts';
 import { coerceNested } from './nested-value.ts';
+import { ObjectProgress } from './object-progress.ts';
+import { ObjectWriter } from './object-writer.ts';
 import { Partial } from './partial.ts';
-import { Plan, repairNotes } from './plan.ts';
+import { Plan } from './plan.ts';
 import { bestMember, compareReadings } from './rank.ts';
 import { isScalar } from './scalar-plans.ts';
-
-export interface FieldPlan {
-  readonly name: string;
-  /** `"name":` as it stands in the output. */
-  readonly jsonKey: string;
-  /** The same behind another field. */
-  readonly nextJsonKey: string;
-  /** The key that the model writes. */
-  readonly key: string;
-  /** The same as JSON writes it, with its colon. */
-  readonly writtenKey: string;
-  readonly plan: Plan;
-  readonly skip: boolean;
-  readonly streamNotNull: boolean;
-  /** What is wrong with an object that lacks the field. */
-  readonly missing: Misfit;
-}
 
 /** Keys beyond these tell unions nothing new. */
 const MAX_COMPARED_KEYS = 50;
@@ -197,7 +173,7 @@ export class ClassPlan extends Plan {
     return mismatch(this.name, node);
   }
 
-  #fill(node: ValueNode, slots: Slots): Outcome {
+  #fill(node: ValueNode, slots: FieldSlots): Outcome {
     const writer = new ObjectWriter(node);
     let misfits: Misfit[] | undefined;
     for (const index of this.#shown) {
@@ -213,14 +189,14 @@ export class ClassPlan extends Plan {
     return this.#finish(writer, node, slots, slots.known === 0 && this.#shown.length > 0 ? MARK.onlyDefaults : 0);
   }
 
-  #finish(writer: ObjectWriter, node: ValueNode, slots: Slots, marks: number): Coerced {
+  #finish(writer: ObjectWriter, node: ValueNode, slots: FieldSlots, marks: number): Coerced {
     writer.score += slots.unknown;
     if (slots.hasLeftOver) this.#noteLeftOver(writer, node, slots);
     return writer.finish(marks);
   }
 
   /** Keys that no field has taken. */
-  #noteLeftOver(writer: ObjectWriter, node: ValueNode, slots: Slots): void {
+  #noteLeftOver(writer: ObjectWriter, node: ValueNode, slots: FieldSlots): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
       const field = this.fieldOf(key);
@@ -229,9 +205,9 @@ export class ClassPlan extends Plan {
     }
   }
 
-  #slotsOf(node: ValueNode): Slots {
+  #slotsOf(node: ValueNode): FieldSlots {
     if (node.items.length === 0) return NO_SLOTS;
-    const slots = new Slots();
+    const slots = new FieldSlots();
     for (let at = 0; at < node.items.length; at += 1) {
       slots.put(this.fieldOf(node.keys[at] ?? ''), node.items[at]);
     }
@@ -293,141 +269,4 @@ function onlyContent(node: ValueNode): ValueNode | undefined {
 function optional(plan: Plan): Coerced | undefined {
   const fallback = plan.fallback();
   return fallback?.bare === 'null' ? fallback : undefined;
-}
-
-/** The values of an object by field; of a key that occurs twice the first one counts. */
-class Slots {
-  known = 0;
-  unknown = 0;
-  #duplicates = 0;
-  #items: (ValueNode | undefined)[] | undefined = undefined;
-
-  put(field: number, item: ValueNode | undefined): void {
-    if (field < 0) {
-      this.unknown += 1;
-      return;
-    }
-    this.#items ??= [];
-    if (this.#items[field] === undefined) {
-      this.#items[field] = item;
-      this.known += 1;
-    } else this.#duplicates += 1;
-  }
-
-  item(field: number): ValueNode | undefined {
-    return this.#items?.[field];
-  }
-
-  /** Some key has found no field. */
-  get hasLeftOver(): boolean {
-    return this.unknown + this.#duplicates > 0;
-  }
-}
-
-const NO_SLOTS = new Slots();
-
-/** Builds the JSON text of an object field by field. */
-class ObjectWriter {
-  score = 0;
-  readonly #texts = new GrowingTexts();
-  /** Most objects need none, and there may be thousands. */
-  #notes: NoteList | undefined = undefined;
-
-  constructor(node: ValueNode) {
-    if (node.repairs !== 0) this.#noteList().addAll('', repairNotes(node));
-  }
-
-  #noteList(): NoteList {
-    return (this.#notes ??= new NoteList());
-  }
-
-  add(field: FieldPlan, value: Coerced): void {
-    this.#texts.add(this.#texts.isEmpty ? field.jsonKey : field.nextJsonKey, value);
-    this.score += value.score * 10;
-    if (value.notes.length > 0) this.#noteList().addAll(field.name, value.notes);
-  }
-
-  missing(field: FieldPlan): Outcome {
-    const fallback = field.plan.fallback();
-    if (fallback === undefined) {
-      return field.missing;
-    }
-    this.score += 1;
-    if (fallback.bare !== 'null') this.note('defaulted', field.name, 'missing');
-    return fallback;
-  }
-
-  member(field: FieldPlan, item: ValueNode): Outcome {
-    const outcome = field.plan.coerce(item);
-    if (outcome.ok) return outcome;
-    const fallback = outcome.asserted ? undefined : field.plan.fallback();
-    if (fallback === undefined) return misfitBelow(field.name, outcome);
-    this.score += 110;
-    this.#noteList().add('defaulted', field.name, outcome.reason);
-    return fallback;
-  }
-
-  note(flag: string, path: string, detail?: string): void {
-    this.#noteList().add(flag, path, detail);
-  }
-
-  finish(marks: number): Coerced {
-    return this.#texts.finish('{', '}', this.score, { marks, notes: this.#notes?.list ?? NO_NOTES });
-  }
-}
-
-/** Null, or null in the wrappers of `@check` and `@stream.with_state`. */
-function isNullBlank(json: string): boolean {
-  return json === 'null' || json.startsWith('{"value":null,') || json.startsWith('{"value":{"value":null,');
-}
-
-/** The partial of one object as it grows: members that are complete are written once. */
-class ObjectProgress {
-  readonly #plan: ClassPlan;
-  readonly #node: ValueNode;
-  readonly #slots: (ValueNode | undefined)[] = [];
-  readonly #finished: (Partial | undefined)[] = [];
-  #scanned = 0;
-
-  constructor(plan: ClassPlan, node: ValueNode) {
-    this.#plan = plan;
-    this.#node = node;
-  }
-
-  show(): Partial {
-    this.#scan();
-    const { fields, shown } = this.#plan;
-    let json = '{';
-    let hollow = true;
-    for (const index of shown) {
-      const field = fields[index];
-      if (field === undefined) continue;
-      const partial = this.#finished[index] ?? this.#field(field, index);
-      if (partial === undefined && field.streamNotNull) return Partial.withheld;
-      const value = partial?.json ?? field.plan.blank(this.#slots[index] !== undefined);
-      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
-      hollow &&= partial === undefined ? isNullBlank(value) : partial.hollow || value === 'null';
-    }
-    return new Partial(`${json}}`, hollow);
-  }
-
-  #scan(): void {
-    const { keys, items } = this.#node;
-    for (; this.#scanned < items.length; this.#scanned += 1) {
-      const field = this.#plan.fieldOf(keys[this.#scanned] ?? '');
-      if (field >= 0) this.#slots[field] ??= items[this.#scanned];
-    }
-  }
-
-  /** A field that has begun; undefined when there is nothing to show of it. */
-  #field(field: FieldPlan, index: number): Partial | undefined {
-    const item = this.#slots[index];
-    if (item === undefined) return undefined;
-    const partial = field.plan.show(item);
-    if (partial.json === undefined || (partial.hollow && field.streamNotNull)) return undefined;
-    if (!item.complete) return partial;
-    item.forget();
-    this.#finished[index] = partial;
-    return partial;
-  }
 }

@@ -1,17 +1,8 @@
-import type { FieldPlan } from '../coercion/class-plan.ts';
+import type { FieldPlan, Fields } from '../coercion/field-plan.ts';
 import type { Plan } from '../coercion/plan.ts';
 import { NoteTree } from './note-tree.ts';
 import { SKIPPED } from './skipped.ts';
 import { TypedContainer, type Place } from './typed-container.ts';
-
-/** The class that an object is read into. */
-export interface Fields {
-  readonly fields: readonly FieldPlan[];
-  /** Positions of the fields that results show. */
-  readonly shown: readonly number[];
-  /** The field that a key means; -1 when none. */
-  fieldOf(key: string): number;
-}
 
 /** An object of a class: its fields once each, of which only what may be null may be missing; other keys are left out. */
 export class TypedObject extends TypedContainer {

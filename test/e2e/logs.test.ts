@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 
@@ -49,15 +49,6 @@ async function droppedLines(url: string): Promise<number> {
   const line = /^svc_log_lines_dropped_total (\d+)$/mu.exec(text);
   if (line === null) throw new Error(`no such metric:\n${text}`);
   return Number(line[1]);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 /** A server whose output goes to an open file; its start line is not seen. */

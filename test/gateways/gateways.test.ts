@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -78,15 +78,6 @@ function answers(url: string): Promise<boolean> {
     (response) => response.ok,
     () => false,
   );
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 /** A call on a connection of the agent: the body when the status is 200, otherwise what went wrong. */

@@ -1,0 +1,106 @@
+import type { Worker as ClusterWorker } from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { silentLogger } from '../../src/logging/logger.ts';
+import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
+import { Replacements, type ReplaceableGroup } from '../../src/server/replacements.ts';
+import { WorkerHandle } from '../../src/server/worker-handle.ts';
+
+const MIB = 2 ** 20;
+
+/** Workers that listen at once, or exit at once, when they are provided. */
+class FakeGroup implements ReplaceableGroup {
+  readonly handles: WorkerHandle[] = [];
+  readonly log: string[] = [];
+  stopping = false;
+  newWorkersServe = true;
+  generation = 1;
+
+  get listening(): readonly WorkerHandle[] {
+    return this.handles.filter((handle) => handle.state === 'listening');
+  }
+
+  provide(): WorkerHandle {
+    const number = this.handles.length + 1;
+    const emitter = new EventEmitter();
+    const process = { pid: number, kill: () => true };
+    const send = (message: { readonly type: string }) => this.log.push(`${number} is told ${message.type}`);
+    const worker = Object.assign(emitter, { process, send, isConnected: () => true });
+    const handle = new WorkerHandle(
+      worker as unknown as ClusterWorker,
+      { number, wanted: true },
+      { message: () => undefined, exited: () => undefined },
+    );
+    handle.generation = this.generation;
+    this.handles.push(handle);
+    if (this.newWorkersServe) this.log.push(`${number} listens`);
+    handle.state = this.newWorkersServe ? 'listening' : 'exited';
+    handle.listeningAt = performance.now();
+    return handle;
+  }
+
+  fill(): void {
+    this.log.push('fill');
+  }
+
+  nextChange(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function replacementsOf(group: FakeGroup, flags: Record<string, string> = {}): Replacements {
+  const loaded = loadConfig({ dotenv: 'false', ...flags }, { variables: {}, limits: { cores: 2 } });
+  if (!loaded.ok) throw new Error(loaded.failure.message);
+  return new Replacements(group, { config: loaded.value.config, logger: silentLogger, metrics: new MergedMetrics() });
+}
+
+function groupOfTwo(): FakeGroup {
+  const group = new FakeGroup();
+  group.provide();
+  group.provide();
+  group.log.length = 0;
+  return group;
+}
+
+test('a roll replaces one worker after the other, and each new one listens before an old one stops', async () => {
+  const group = groupOfTwo();
+  group.generation = 2;
+  expect(await replacementsOf(group).roll(2)).toBe(true);
+  expect(group.log).toEqual(['3 listens', '1 is told drain', 'fill', '4 listens', '2 is told drain', 'fill']);
+});
+
+test('when the first new worker does not come to serve, the old ones stay', async () => {
+  const group = groupOfTwo();
+  group.generation = 2;
+  group.newWorkersServe = false;
+  expect(await replacementsOf(group).roll(2)).toBe(false);
+  expect(group.log).toEqual([]);
+  expect(group.listening.map(({ number }) => number)).toEqual([1, 2]);
+});
+
+test('a worker above its memory limit is replaced, but not before it served for ten seconds', () => {
+  const group = groupOfTwo();
+  const [first] = group.handles;
+  if (first === undefined) throw new Error('no worker');
+  const replacements = replacementsOf(group, { maxWorkerMemoryBytes: '64MiB' });
+  first.rssBytes = 65 * MIB;
+  replacements.checkMemory(first);
+  expect(group.handles).toHaveLength(2);
+  first.listeningAt = performance.now() - 10_001;
+  first.rssBytes = 63 * MIB;
+  replacements.checkMemory(first);
+  expect(group.handles).toHaveLength(2);
+  first.rssBytes = 65 * MIB;
+  replacements.checkMemory(first);
+  expect(group.handles).toHaveLength(3);
+});
+
+test('workers of one age are not replaced at one time', () => {
+  const group = groupOfTwo();
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  for (const handle of group.handles) handle.listeningAt = performance.now() - 20_000;
+  replacements.checkAge();
+  replacements.checkAge();
+  expect(group.handles).toHaveLength(3);
+});

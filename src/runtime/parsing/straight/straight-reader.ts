@@ -3,6 +3,7 @@ import {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  closersOf,
   COLON,
   COMMA,
   DOUBLE_QUOTE,
@@ -264,7 +265,8 @@ export class StraightReader implements ValueSource<TypedContainer> {
     const { text, at: from } = this.#cursor;
     let end = from;
     while (end < text.length && (isWordCharacter(text.charCodeAt(end)) || text.charCodeAt(end) === MINUS)) end += 1;
-    if (end === from) return this.#refuse();
+    // Typographic quotes count as letters.
+    if (end === from || closersOf(text.charCodeAt(from)) !== '') return this.#refuse();
     const colon = skipBlanks(text, end);
     if (text.charCodeAt(colon) === COLON) this.#note(REPAIR.unquotedKey);
     return this.#takeKey(text.slice(from, end), colon);

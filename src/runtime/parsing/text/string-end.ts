@@ -11,6 +11,7 @@ import {
   isSpace,
   isWordCharacter,
   LINE_FEED,
+  MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
@@ -87,13 +88,26 @@ export function commentAhead(text: string, at: number, isLast: boolean): Verdict
 function memberAhead(text: string, from: number, at: number, context: QuoteContext): Verdict {
   const code = text.charCodeAt(at);
   const quote = closersOf(code) !== '';
-  if (!quote && !isWordCharacter(code)) return 'no';
+  const opens = code === OPEN_BRACE || code === OPEN_BRACKET;
+  if (!quote && !opens && !isWordCharacter(code) && code !== MINUS) return 'no';
   const newLine = hasLineFeed(text, from, at);
+  if (opens) return newLine && context.place === 'list' && context.innerQuotes === 0 ? 'yes' : 'no';
   if (context.place === 'object') return quote || newLine ? keyAhead(text, at, context.isLast) : 'no';
-  return quote && (newLine || (at > from && context.innerQuotes === 0))
-    ? textAhead(text, at + 1, context.isLast)
-    : 'no';
+  if (!quote) return newLine && context.innerQuotes === 0 ? scalarAhead(text, at, context.isLast) : 'no';
+  return newLine || (at > from && context.innerQuotes === 0) ? textAhead(text, at + 1, context.isLast) : 'no';
 }
+
+/** A number, a truth value or null that has a line of its own, up to a comma or the end of the list. */
+function scalarAhead(text: string, from: number, isLast: boolean): Verdict {
+  const limit = Math.min(text.length, from + LOOK_AHEAD);
+  let end = from;
+  while (end < limit && !ENDS_SCALAR.has(text.charCodeAt(end))) end += 1;
+  if (end === limit && !isLast) return limit === from + LOOK_AHEAD ? 'no' : 'wait';
+  return SCALAR.test(text.slice(from, end)) ? 'yes' : 'no';
+}
+
+const ENDS_SCALAR: ReadonlySet<number> = new Set([LINE_FEED, 13, COMMA, CLOSE_BRACKET]);
+const SCALAR = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null) *$/u;
 
 /** A quote that opens a text, rather than one that closes it. */
 function textAhead(text: string, from: number, isLast: boolean): Verdict {

@@ -14,6 +14,7 @@ import type { ClientDirectory } from './client-directory.ts';
 import type { Failure, FaultAt } from './failure.ts';
 import type { CallOrigin, PreparedCall } from './runtime.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
+import { takesMedia } from './takes-media.ts';
 
 /** A call that is known to fit: its function, checked arguments, and whom to ask. */
 export class ReadyCall implements PreparedCall {
@@ -39,8 +40,14 @@ export interface PrepareServices {
   readonly directory: ClientDirectory;
   readonly checkArguments: ArgumentChecker;
   readonly options: RuntimeOptions;
-  /** Plans of functions as their files have them, by function. */
-  readonly plans: Map<string, Result<ClientPlan, Failure>>;
+  /** What is known of functions whose calls bring no options, by function. */
+  readonly plans: Map<string, OwnPlan>;
+}
+
+interface OwnPlan {
+  readonly plan: Result<ClientPlan, Failure>;
+  /** Arguments may hold media, which may have to be fetched. */
+  readonly mayFetch: boolean;
 }
 
 /** Checks a request body against a function: options first, then arguments, then whom to ask. */
@@ -54,7 +61,7 @@ export function prepareCall(
   if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'The body has to be a JSON object' }]));
-  if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin?.local === true);
+  if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
   const options = readCallOptions(body, services.options.clientRegistry);
   if (!options.ok) return options;
   const args = withoutOptions(body);
@@ -68,19 +75,24 @@ function prepareOwn(
   services: PrepareServices,
   fn: FunctionType,
   args: Readonly<Record<string, unknown>>,
-  local: boolean,
+  origin: CallOrigin | undefined,
 ): Result<ReadyCall, Failure> {
   const faults = services.checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
-  let plan = services.plans.get(fn.name);
-  if (plan === undefined) {
-    plan = planOf(fn.client, services.directory.catalogue());
-    services.plans.set(fn.name, plan);
-  }
+  const { plan, mayFetch } = ownPlan(services, fn);
   if (!plan.ok) return plan;
-  const environment = { server: services.options.env };
-  const requester = { environment, privateUrls: services.options.allowPrivateUrls || local };
+  // Where a connection comes from costs a system call, and only media of arguments are fetched from where a call says.
+  const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
+  const requester = { environment: { server: services.options.env }, privateUrls };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
+}
+
+function ownPlan({ plans, directory, definitions }: PrepareServices, fn: FunctionType): OwnPlan {
+  const known = plans.get(fn.name);
+  if (known !== undefined) return known;
+  const own = { plan: planOf(fn.client, directory.catalogue()), mayFetch: takesMedia(fn, definitions) };
+  plans.set(fn.name, own);
+  return own;
 }
 
 interface CallWithOptions {

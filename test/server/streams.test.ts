@@ -114,6 +114,14 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader)[0]).toMatchObject({ error: 'client_error' });
   });
 
+  it('has a longest time, in which the wait for a place counts', async () => {
+    const { stream } = await open({ streamTimeoutMs: 5_000 });
+    expect(stream.context.deadlineMs).toBeGreaterThan(4_000);
+    expect(stream.context.deadlineMs).toBeLessThan(5_000);
+    stream.grow('a');
+    stream.observer.ended(failed({ code: 'timeout', message: 'late', timer: 'total', afterMs: 5_000 }));
+  });
+
   it('says when partials start again', async () => {
     const { reader, stream } = await open();
     stream.observer.reset('before any partial: nobody has to know');

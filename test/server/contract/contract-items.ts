@@ -102,6 +102,11 @@ const STREAMS: readonly ContractItem[] = [
     promise: 'order and exact bytes under random stalls',
     tests: ['keeps the order and all bytes under random stalls'],
   },
+  { promise: 'a longest time', tests: ['has a longest time, in which the wait for a place counts'] },
+  {
+    promise: 'large events leave whole, in pieces that the library takes',
+    tests: ['sends a large piece byte for byte to a reader that stalls'],
+  },
   {
     promise: 'a reader that takes nothing is cut',
     tests: [
@@ -140,6 +145,10 @@ const AUTHENTICATION: readonly ContractItem[] = [
 ];
 
 const LIMITS: readonly ContractItem[] = [
+  {
+    promise: 'keep-alive, with a hint of how long',
+    tests: ['answers with status, headers and body, and keeps the connection'],
+  },
   { promise: 'depth of 128', rows: (row) => row.title.startsWith('a depth of') },
   { promise: 'body size, with the limit', rows: (row) => row.status === 413 },
   {

@@ -302,7 +302,8 @@ test.each<[string, () => Promise<number>]>([
   open.push(runtime);
   for (let call = 0; call < 4; call += 1) expect((await callFunction(runtime, 'F', {})).result.ok).toBe(true);
   expect(models()).toEqual(['A', 'B', 'C', 'A']);
-  const { result } = await callFunction(runtime, 'F', {}, callContext(_name === 'fails' ? 0 : 50));
+  fake.answer(reply('late', { latencyMs: 9000 }));
+  const { result } = await callFunction(runtime, 'F', {}, callContext(50));
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
 });
 

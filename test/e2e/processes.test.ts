@@ -161,14 +161,19 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
   });
 });
 
-/** Kills the worker that is the oldest, again and again, every one and a half seconds. */
+/**
+ * Kills the worker that is the oldest, again and again: every one and a half seconds, or later where so many processes want
+ * the cores that the replacement does not come to listen in this time.
+ */
 async function killOldest(running: RunningServer, times: number): Promise<readonly number[]> {
   const killed: number[] = [];
   for (let time = 0; time < times; time += 1) {
     const oldest = childrenOf(pidOf(running)).find((pid) => !killed.includes(pid)) ?? 0;
     killed.push(oldest);
+    const listeners = listenersOn(running.port);
     process.kill(oldest, 'SIGKILL');
     await sleep(1_500);
+    await waitUntil('as many listeners as before', () => listenersOn(running.port) >= listeners);
   }
   return killed;
 }
@@ -177,6 +182,12 @@ async function killOldest(running: RunningServer, times: number): Promise<readon
 function complete(running: RunningServer, gone: readonly number[]): boolean {
   const now = childrenOf(pidOf(running));
   return now.length >= 3 && !now.some((pid) => gone.includes(pid));
+}
+
+/** Sockets that listen on a port (Linux): one for each worker on uws; one, shared by all, on node:http. */
+function listenersOn(port: number): number {
+  const address = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A `;
+  return readFileSync('/proc/net/tcp', 'utf8').split(address).length - 1;
 }
 
 function pidOf(running: RunningServer): number {

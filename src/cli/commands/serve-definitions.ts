@@ -63,7 +63,9 @@ function reload(command: Command, config: Config, logger: ServiceLogger): Reload
   const program = recompile(config, logger);
   if (program === undefined) return undefined;
   const { env, secrets } = withDefinitionSecrets(settings.value.config, program);
-  return { program, env, secrets };
+  // Those of the start are in force still: the key that callers send is not changed by a reload.
+  const all = new Set([...config.secrets, ...secrets]);
+  return { program, env, secrets: [...all].toSorted((a, b) => b.length - a.length) };
 }
 
 function recompile(config: Config, logger: ServiceLogger): Program | undefined {

@@ -1,4 +1,4 @@
-import type { Place, TypedContainer } from '../straight/typed-container.ts';
+import type { Place, StraightPlan, TypedContainer } from '../straight/typed-container.ts';
 import { describeRepairs, type ValueNode } from '../text/value-node.ts';
 import { NO_NOTES, type Coerced, type Outcome } from './outcome.ts';
 import type { ParseFlag } from '../reply-parser.ts';
@@ -8,7 +8,7 @@ import { Partial } from './partial.ts';
  * How values of one type are made. Compiled once from the type; holds no state of a reply
  * (what belongs to a reply is kept in the memo of its values).
  */
-export abstract class Plan {
+export abstract class Plan implements StraightPlan {
   /** The type in words, for messages. */
   abstract readonly name: string;
 
@@ -23,7 +23,7 @@ export abstract class Plan {
     return false;
   }
 
-  // --- straight from the text: what strict JSON gives without a tree of values, or undefined ----------------------
+  // --- straight from the text: the rest of it is for the plans that can ------------------------------------------
 
   /** The JSON text of a scalar, given as JSON, that is of the type to the letter: what `cast` gives without flags. */
   exact(_source: string): string | undefined {

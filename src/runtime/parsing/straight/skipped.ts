@@ -1,36 +1,32 @@
-import { misfit, type Misfit } from '../coercion/outcome.ts';
-import { Plan } from '../coercion/plan.ts';
 import { isJsonNumber } from '../text/bare-token.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
 import { isWord } from './scalar-end.ts';
-import { TypedContainer, type Place } from './typed-container.ts';
+import { TypedContainer, type Place, type StraightPlan } from './typed-container.ts';
 
 /** What stands for a value that no field takes: it has to be JSON, so that its end is sure, and nothing comes of it. */
-class SkippedPlan extends Plan {
-  readonly name = 'nothing';
-
-  override exact(source: string): string | undefined {
+class SkippedPlan implements StraightPlan {
+  exact(source: string): string | undefined {
     return source.charCodeAt(0) === DOUBLE_QUOTE || isWord(source) || isJsonNumber(source) ? source : undefined;
   }
 
-  override openContainer(bracket: number, place: Place): TypedContainer {
+  openContainer(bracket: number, place: Place): TypedContainer {
     return new SkippedContainer(bracket === OPEN_BRACKET, place);
   }
 
-  override mayBegin(): boolean {
+  accepts(): boolean {
     return true;
   }
 
-  override showsOpen(): boolean {
-    return false;
+  mayBegin(): boolean {
+    return true;
   }
 
-  cast(): undefined {
+  showText(): undefined {
     return undefined;
   }
 
-  coerce(): Misfit {
-    return misfit('no field takes the value');
+  showsOpen(): boolean {
+    return false;
   }
 }
 
@@ -42,7 +38,7 @@ class SkippedContainer extends TypedContainer {
     this.isList = isList;
   }
 
-  next(): Plan {
+  next(): StraightPlan {
     return SKIPPED;
   }
 
@@ -59,4 +55,4 @@ class SkippedContainer extends TypedContainer {
   }
 }
 
-export const SKIPPED: Plan = new SkippedPlan();
+export const SKIPPED: StraightPlan = new SkippedPlan();

@@ -1,4 +1,3 @@
-import type { Plan } from '../coercion/plan.ts';
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -25,7 +24,7 @@ import type { ValueSource } from '../text/value-source.ts';
 import { isCanonicalEscape, rewritten } from './json-text.ts';
 import { OpenText } from './open-text.ts';
 import { isTokenCharacter, isWordStart, mayBecomeScalar, skipBlanks, textEnds, tokenEnds } from './scalar-end.ts';
-import type { TypedContainer } from './typed-container.ts';
+import type { StraightPlan, TypedContainer } from './typed-container.ts';
 
 type State = 'value' | 'key' | 'after' | 'text' | 'comment' | 'done';
 
@@ -53,10 +52,10 @@ export class StraightReader implements ValueSource<TypedContainer> {
   #top: TypedContainer | undefined = undefined;
   #depth = 0;
   /** The type of the value that comes next, or is being read. */
-  #expected: Plan;
+  #expected: StraightPlan;
   #sawComma = false;
 
-  constructor(type: Plan) {
+  constructor(type: StraightPlan) {
     this.#expected = type;
   }
 

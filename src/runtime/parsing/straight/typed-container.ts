@@ -1,5 +1,4 @@
 import { MAX_NOTES } from '../coercion/outcome.ts';
-import type { Plan } from '../coercion/plan.ts';
 import { describeRepairs } from '../text/value-node.ts';
 import { NoteTree } from './note-tree.ts';
 
@@ -10,7 +9,7 @@ import { NoteTree } from './note-tree.ts';
 export abstract class TypedContainer {
   abstract readonly isList: boolean;
   /** The type where the container stands, with what attributes and unions add to it. */
-  readonly plan: Plan;
+  readonly plan: StraightPlan;
   /** The container around it. */
   readonly outer: TypedContainer | undefined;
   /** Bits of REPAIR. */
@@ -28,7 +27,7 @@ export abstract class TypedContainer {
   }
 
   /** The type of the member that comes next; undefined when the tolerant reader has to look. Lists have no keys. */
-  abstract next(key: string): Plan | undefined;
+  abstract next(key: string): StraightPlan | undefined;
 
   /** Takes the member in whose type was given last. */
   abstract add(json: string, notes: NoteTree | undefined): void;
@@ -60,6 +59,25 @@ export abstract class TypedContainer {
   }
 }
 
+/**
+ * The part of a plan by which values are read straight from the text: what strict JSON gives without a tree of values,
+ * or undefined where the tolerant reader has to look.
+ */
+export interface StraightPlan {
+  /** The JSON text of a scalar, given as JSON, that is of the type to the letter. */
+  exact(source: string): string | undefined;
+  /** The list or object that the bracket opens, when it is clear what it has to be. */
+  openContainer(bracket: number, place: Place): TypedContainer | undefined;
+  /** The constraints on a list or object that was read straight hold. */
+  accepts(json: string): boolean;
+  /** A scalar that begins with the character, and has not ended, shows no more of itself than `showText` says. */
+  mayBegin(first: number): boolean;
+  /** What a partial shows of a text that has not ended: `json` is its JSON text so far. */
+  showText(json: string): string | undefined;
+  /** A list or object that has not ended may appear. */
+  showsOpen(bracket: number): boolean;
+}
+
 /** A key, and how JSON without spaces writes it: `"key":`. */
 export interface LikelyKey {
   readonly key: string;
@@ -68,6 +86,6 @@ export interface LikelyKey {
 
 /** Where a container stands. */
 export interface Place {
-  readonly plan: Plan;
+  readonly plan: StraightPlan;
   readonly outer: TypedContainer | undefined;
 }

@@ -1,8 +1,7 @@
 import type { FieldPlan, Fields } from '../coercion/field-plan.ts';
-import type { Plan } from '../coercion/plan.ts';
 import { NoteTree } from './note-tree.ts';
 import { SKIPPED } from './skipped.ts';
-import { TypedContainer, type Place } from './typed-container.ts';
+import { TypedContainer, type Place, type StraightPlan } from './typed-container.ts';
 
 /** An object of a class: its fields once each, of which only what may be null may be missing; other keys are left out. */
 export class TypedObject extends TypedContainer {
@@ -26,7 +25,7 @@ export class TypedObject extends TypedContainer {
     return this.#class.fields[this.#next];
   }
 
-  next(key: string): Plan | undefined {
+  next(key: string): StraightPlan | undefined {
     const index = key === this.likely?.key ? this.#next : this.#class.fieldOf(key);
     this.#field = index;
     this.#key = key;

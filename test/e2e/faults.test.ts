@@ -64,7 +64,10 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     // The first calls of a process take longer, for what they load.
     await Promise.all(FAULTS.filter((fault) => fault.secondUse === true).map(playRow));
   });
-  afterAll(() => providers.close());
+  afterAll(async () => {
+    await server.stop();
+    await providers.close();
+  });
 
   test('faults end as the page says', { timeout: 120_000 }, async () => {
     const light = FAULTS.filter((fault) => fault.floods !== true);

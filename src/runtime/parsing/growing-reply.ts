@@ -40,7 +40,9 @@ export class GrowingReply implements ReplyStream {
 
   takePartial(): string | undefined {
     const json = this.#type.text === 'no' ? this.#partialValue() : this.#partialText();
-    if (json === undefined || json === this.#last || this.#changesKind(json)) return undefined;
+    if (json === undefined || json === this.#last) return undefined;
+    // Looking at a text that was put together makes it flat: only what the tolerant reader shows can change its kind.
+    if (this.#tolerant !== undefined && this.#changesKind(json)) return undefined;
     this.#last = json;
     return json;
   }

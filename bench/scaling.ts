@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Verdict } from './bars.ts';
-import { checkAnswer, runLoad, type Case } from './cases.ts';
-import { median } from './load.ts';
+import { addressOf, checkAnswer, runLoad, type Case } from './cases.ts';
+import { median, streamLoad } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 /**
@@ -55,11 +55,11 @@ async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
   return scaling;
 }
 
-/** By our own clock: the load generator's counts in whole ticks of a second. */
+/** By our own clients: those of autocannon end with a whole second. */
 async function callsPerSecond(side: Side): Promise<number> {
-  const begin = performance.now();
-  const { requests } = await runLoad(SUBJECT, side, SUBJECT.requests.svc ?? 1);
-  return (requests / (performance.now() - begin)) * 1000;
+  const load = { url: addressOf(SUBJECT, side), connections: SUBJECT.connections, requests: SUBJECT.requests.svc ?? 1 };
+  const { requests, seconds } = await streamLoad(load);
+  return requests / seconds;
 }
 
 export function judgeScaling(scaling: Scaling | undefined): Verdict {

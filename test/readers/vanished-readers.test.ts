@@ -119,9 +119,18 @@ describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s', (transport) => {
 });
 
 describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s, much text', (transport) => {
-  test('readers that vanish without a word are cut like those that take nothing', async () => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
     const flags = ['--transport', transport, '--log-level', 'off', '--workers', '2', '--partial-interval', '0'];
-    const server = await startServer({ files: TALK_FILES, flags, env: { PROVIDER_URL: `${fake.url}/v1` } });
+    server = await startServer({ files: TALK_FILES, flags, env: { PROVIDER_URL: `${fake.url}/v1` } });
+  });
+
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('readers that vanish without a word are cut like those that take nothing', async () => {
     fake.answer(talk('x'.repeat(2_000), 20));
     const [first, last] = await vanish(server);
     console.log(
@@ -129,6 +138,5 @@ describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s, much text', (tran
     );
     expect(last).toBeLessThan(45);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-    expect(await server.stop()).toBe(0);
   });
 });

@@ -1,7 +1,10 @@
 // Entry file: latency of small calls, alone and beside replies of 1 MB: parsed on threads, and inline for comparison.
+import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { answer } from './answers.ts';
+import type { LargeCalls } from './large-calls.ts';
 import { median, post, type LoadResult } from './load.ts';
 import { openLoop } from './open-loop.ts';
 import { number, table, writeResults } from './report.ts';
@@ -47,12 +50,12 @@ async function main(): Promise<void> {
 async function prepare(url: string): Promise<void> {
   const value: unknown = JSON.parse(await post(`${url}/call/Megabyte`));
   if (!isDeepStrictEqual(value, answer('Megabyte').value)) throw new Error('the large reply gave another value');
-  await besideLargeCalls(url, () => smallCalls(url, WARM_UP_SECONDS));
+  await besideLargeCalls(url, WARM_UP_SECONDS);
 }
 
 async function measure(url: string): Promise<Round> {
   const alone = await smallCalls(url, SECONDS);
-  const beside = await besideLargeCalls(url, () => smallCalls(url, SECONDS));
+  const beside = await besideLargeCalls(url, SECONDS);
   return { alone, beside };
 }
 
@@ -60,16 +63,12 @@ function smallCalls(url: string, seconds: number): Promise<LoadResult> {
   return openLoop({ url: `${url}/call/Small`, perSecond: SMALL_PER_SECOND, seconds });
 }
 
-/** Runs `run` while large calls start at a fixed rate; fails when one of them fails. */
-async function besideLargeCalls(url: string, run: () => Promise<LoadResult>): Promise<LoadResult> {
-  const calls: Promise<string>[] = [];
-  const timer = setInterval(() => calls.push(post(`${url}/call/Megabyte`)), 1000 / LARGE_PER_SECOND);
-  try {
-    return await run();
-  } finally {
-    clearInterval(timer);
-    await Promise.all(calls);
-  }
+/** Small calls while large ones start at a fixed rate; fails when one of them fails. */
+async function besideLargeCalls(url: string, seconds: number): Promise<LoadResult> {
+  const workerData: LargeCalls = { url: `${url}/call/Megabyte`, perSecond: LARGE_PER_SECOND, seconds };
+  const large = new Worker(new URL('large-calls.js', import.meta.url), { workerData });
+  const [result] = await Promise.all([smallCalls(url, seconds), once(large, 'exit')]);
+  return result;
 }
 
 function report(rounds: Readonly<Record<Way, readonly Round[]>>): void {

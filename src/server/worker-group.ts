@@ -125,12 +125,12 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     return served;
   }
 
-  /** Workers that come from now on load this program; those that load another one are ended before they serve. */
+  /** Workers that come from now on load this program; those on their way with another one end: at once, or, if told to listen, gently. */
   #serve(program: ServedProgram): void {
     this.#program = program;
     this.#generation += 1;
     for (const handle of this.#handles) {
-      if (handle.state === 'starting' || handle.state === 'ready') handle.dismiss();
+      if (handle.state === 'starting' || handle.state === 'ready') handle.drain(this.#options.config.drainTimeoutMs);
     }
     this.fill();
   }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CandidateFinder } from '../../../src/runtime/parsing/text/candidate-finder.ts';
 import type { ValueNode } from '../../../src/runtime/parsing/text/value-node.ts';
 import { ValueReader } from '../../../src/runtime/parsing/text/value-reader.ts';
+import { cut } from './cut.ts';
 
 /** What replies are made of where reading is hard: the more of it meets, the likelier a verdict that depends on a cut. */
 const SHARD = fc.constantFrom(
@@ -84,14 +85,4 @@ function read(pieces: readonly string[]): unknown {
 function dump(node: ValueNode): unknown {
   const { kind, complete, text, repairs, quoted, keys } = node;
   return { kind, complete, text, repairs, quoted, keys, items: node.items.map(dump) };
-}
-
-function cut(text: string, lengths: readonly number[]): string[] {
-  const pieces: string[] = [];
-  for (let at = 0, turn = 0; at < text.length; turn += 1) {
-    const length = lengths[turn % lengths.length] ?? 1;
-    pieces.push(text.slice(at, at + length));
-    at += length;
-  }
-  return pieces;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parserOf, partialsOf } from './parser-of.ts';
+import { cut } from './cut.ts';
 
 const DEFINITIONS = `
 enum Color {
@@ -145,17 +146,6 @@ test.each(Object.entries(QUOTE_DAMAGES))('a reply with %s gives the value', (_na
     { numRuns: 100 },
   );
 });
-
-/** Cuts a text at random places. */
-function cut(reply: string, lengths: readonly number[]): string[] {
-  const pieces: string[] = [];
-  for (let at = 0, turn = 0; at < reply.length; turn += 1) {
-    const length = lengths[turn % lengths.length] ?? 1;
-    pieces.push(reply.slice(at, at + length));
-    at += length;
-  }
-  return pieces;
-}
 
 const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
 const anyDamage = fc.constantFrom<(json: string) => string>((json) => json, ...Object.values(DAMAGES));

@@ -7,6 +7,7 @@ import { publishedSchemas } from '../../support/published-schemas.ts';
 import { partialsOf } from './parser-of.ts';
 import { samples, type Sample } from './random-types.ts';
 import { withoutStates } from './shapes.ts';
+import { cut } from './cut.ts';
 
 // Laws over random classes, types and values. The types are recursive, have unions, maps, aliases and every attribute of
 // streams; those of `laws.test.ts` are few and fixed.
@@ -44,16 +45,6 @@ const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength
 
 function parserOf({ returns, program }: Sample): ReplyParser {
   return createReplyParser(returns, indexDefinitions(program));
-}
-
-function cut(reply: string, lengths: readonly number[]): string[] {
-  const pieces: string[] = [];
-  for (let at = 0, turn = 0; at < reply.length; turn += 1) {
-    const length = lengths[turn % lengths.length] ?? 1;
-    pieces.push(reply.slice(at, at + length));
-    at += length;
-  }
-  return pieces;
 }
 
 test('valid JSON of any type is its own value', () => {

@@ -5,6 +5,7 @@ import type { Outcome } from '../../../src/runtime/parsing/coercion/outcome.ts';
 import { GrowingPartial } from '../../../src/runtime/parsing/growing-partial.ts';
 import { StraightReading } from '../../../src/runtime/parsing/straight/straight-reading.ts';
 import { planOf, type PlannedReply } from './parser-of.ts';
+import { cut } from './cut.ts';
 
 /**
  * What is read straight into its type has to be what the tolerant reader makes of it: value, flags, and every partial.
@@ -223,14 +224,4 @@ function tolerant(reply: string, { plan, type }: PlannedReply): Outcome {
 
 function shown(outcome: Outcome): unknown {
   return outcome.ok ? { json: outcome.json, flags: outcome.notes } : { faults: outcome.faults };
-}
-
-function cut(reply: string, lengths: readonly number[]): string[] {
-  const pieces: string[] = [];
-  for (let at = 0, turn = 0; at < reply.length; turn += 1) {
-    const length = lengths[turn % lengths.length] ?? 1;
-    pieces.push(reply.slice(at, at + length));
-    at += length;
-  }
-  return pieces;
 }

@@ -115,15 +115,6 @@ export class StraightReader implements ValueSource<TypedContainer> {
     return false;
   }
 
-  /** The next character after spaces; NaN at the end of the text. */
-  #peek(): number {
-    const cursor = this.#cursor;
-    const code = cursor.text.charCodeAt(cursor.at);
-    if (code > 32 && code < 128) return code;
-    cursor.at = skipSpace(cursor.text, cursor.at);
-    return cursor.text.charCodeAt(cursor.at);
-  }
-
   get #inList(): boolean {
     return this.#top?.isList === true;
   }
@@ -135,7 +126,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
   // --- containers -------------------------------------------------------------------------------------------------
 
   #readValue(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case DOUBLE_QUOTE:
         return this.#readText();
@@ -198,7 +189,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
   }
 
   #readDelimiter(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case COMMA:
         this.#cursor.at += 1;
@@ -229,7 +220,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
   // --- keys -------------------------------------------------------------------------------------------------------
 
   #readKey(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case DOUBLE_QUOTE:
         return this.#readQuotedKey();

@@ -14,7 +14,6 @@ import {
   OPEN_BRACKET,
   SEMICOLON,
   SINGLE_QUOTE,
-  skipSpace,
   SLASH,
 } from './characters.ts';
 import { CommentReader } from './comment-reader.ts';
@@ -105,19 +104,10 @@ export class ValueReader implements ValueSource<ValueNode> {
     }
   }
 
-  /** The next character after spaces; NaN at the end of the text. */
-  #peek(): number {
-    const cursor = this.#cursor;
-    const code = cursor.text.charCodeAt(cursor.at);
-    if (code > 32 && code < 128) return code;
-    cursor.at = skipSpace(cursor.text, cursor.at);
-    return cursor.text.charCodeAt(cursor.at);
-  }
-
   // --- values -----------------------------------------------------------------------------------------------------
 
   #readValue(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case OPEN_BRACE:
         return this.#openContainer('object');
@@ -169,7 +159,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   }
 
   #readDelimiter(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case COMMA:
       case SEMICOLON:
@@ -201,7 +191,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   // --- keys -------------------------------------------------------------------------------------------------------
 
   #readKey(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     switch (code) {
       case CLOSE_BRACE:
         if (this.#sawComma) this.#open.note(REPAIR.comma);
@@ -269,7 +259,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   }
 
   #readColon(): boolean {
-    const code = this.#peek();
+    const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
     if (code === SLASH) return this.#slash('colon');
     if (code === EQUALS) return this.#readEquals();

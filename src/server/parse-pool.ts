@@ -1,13 +1,13 @@
 import type { Piscina } from 'piscina';
-import type { JsonValue } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Failure } from '../runtime/function/failure.ts';
 import { validationFailure } from '../runtime/function/parse-whole-reply.ts';
 import type { WholeReply } from '../runtime/function/whole-reply.ts';
-import type { ParsedReply, ParseFlag } from '../runtime/parsing/reply-parser.ts';
+import { JsonReply } from '../runtime/parsing/json-reply.ts';
+import type { ParsedReply } from '../runtime/parsing/reply-parser.ts';
+import { Admission, type Waiter } from './admission.ts';
 import { ParseLimit } from './parse-limit.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
-import { Turns } from './turns.ts';
 
 /**
  * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured by `bench/parse-threads.ts`: 250 KB hold a worker
@@ -49,7 +49,7 @@ export interface ParsePoolOptions {
  */
 export class ParsePool {
   readonly #options: ParsePoolOptions;
-  readonly #turns = new Turns(MAX_THREADS);
+  readonly #admission = new Admission(MAX_THREADS, MAX_QUEUE);
   #creating: Promise<Pool> | undefined;
   #closed = false;
 
@@ -59,17 +59,15 @@ export class ParsePool {
 
   /** Replies that wait for a thread. */
   get queueSize(): number {
-    return this.#turns.waiting;
+    return this.#admission.waiting;
   }
 
   /** Rejects only for a bug: full queue, deadline, a caller that left and the end of the pool are failures. */
   async parse(reply: WholeReply): Promise<Result<ParsedReply, Failure>> {
     if (this.#closed) return err(STOPPING);
-    if (this.#turns.waiting >= MAX_QUEUE) return err(TOO_BUSY);
     const limit = new ParseLimit(reply);
     try {
-      if (!(await this.#turns.take(limit.signal))) return err(limit.failure ?? TOO_BUSY);
-      return await this.#parseNow(reply, limit);
+      return await this.#parseInTurn(reply, limit);
     } finally {
       limit.end();
     }
@@ -80,6 +78,17 @@ export class ParsePool {
     this.#closed = true;
     const pool = await this.#creating;
     await pool?.destroy();
+  }
+
+  async #parseInTurn(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
+    const turn = new Turn(limit);
+    if (!this.#admission.enter(turn)) return err(TOO_BUSY);
+    try {
+      await turn.comes;
+      return limit.failure === undefined ? await this.#parseNow(reply, limit) : err(limit.failure);
+    } finally {
+      this.#admission.leave(turn);
+    }
   }
 
   async #parseNow(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
@@ -93,8 +102,6 @@ export class ParsePool {
       const failure = limit.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
       if (failure === undefined) throw error;
       return err(failure);
-    } finally {
-      this.#turns.done();
     }
   }
 
@@ -129,22 +136,20 @@ function failureOf(error: unknown, text: string): Failure | undefined {
 }
 
 function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {
-  return result.ok ? ok(new ThreadReply(result.json, result.flags)) : err(validationFailure(result.failure, text));
+  return result.ok ? ok(new JsonReply(result.json, result.flags)) : err(validationFailure(result.failure, text));
 }
 
-/** Mostly only the text is needed. */
-class ThreadReply implements ParsedReply {
-  readonly json: string;
-  readonly flags: readonly ParseFlag[];
-  #value: JsonValue | undefined;
+/** Waits for a thread. */
+class Turn implements Waiter {
+  /** Resolves when a thread is free, or when the limit is reached. */
+  readonly comes: Promise<void>;
+  admitted: () => void = () => undefined;
 
-  constructor(json: string, flags: readonly ParseFlag[]) {
-    this.json = json;
-    this.flags = flags;
-  }
-
-  get value(): JsonValue {
-    this.#value ??= JSON.parse(this.json) as JsonValue;
-    return this.#value;
+  constructor({ signal }: ParseLimit) {
+    this.comes = new Promise((resolve) => {
+      this.admitted = resolve;
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve());
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shareOf } from '../../src/server/http/admission.ts';
+import { shareOf } from '../../src/server/admission.ts';
 
 it.each([
   [100, 4, 25],

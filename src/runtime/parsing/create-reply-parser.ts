@@ -1,13 +1,13 @@
 import { err, ok } from '../../base/result.ts';
-import type { JsonValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
 import { chooseReading, textNode } from './choose-reading.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
-import type { Coerced, Outcome } from './coercion/outcome.ts';
+import type { Outcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { GrowingReply } from './growing-reply.ts';
-import type { ParsedReply, ParseFailure, ParseFlag, ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
+import { JsonReply } from './json-reply.ts';
+import type { ParseFailure, ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
 import { describeReplyType, type ReplyType } from './reply-type.ts';
 import type { StraightReading } from './straight/straight-reading.ts';
 import { stringNode } from './text/value-node.ts';
@@ -36,28 +36,13 @@ class TypedReplyParser implements ReplyParser {
 
   #outcome(text: string, straight: StraightReading | undefined): ParseOutcome {
     const outcome = this.#read(text, straight);
-    return outcome.ok ? ok(new CoercedReply(outcome)) : err(failureOf(outcome.faults));
+    return outcome.ok ? ok(new JsonReply(outcome.json, outcome.notes)) : err(failureOf(outcome.faults));
   }
 
   #read(text: string, straight: StraightReading | undefined): Outcome {
     if (this.#type.text === 'no') return chooseReading(text, this.#plan, this.#type, straight);
     const isNull = this.#type.text === 'or-null' && text.trim() === 'null';
     return this.#plan.coerce(isNull ? textNode(text) : stringNode(text));
-  }
-}
-
-class CoercedReply implements ParsedReply {
-  readonly json: string;
-  readonly flags: readonly ParseFlag[];
-  #value: JsonValue | undefined = undefined;
-
-  constructor(coerced: Coerced) {
-    this.json = coerced.json;
-    this.flags = coerced.notes;
-  }
-
-  get value(): JsonValue {
-    return (this.#value ??= JSON.parse(this.json) as JsonValue);
   }
 }
 

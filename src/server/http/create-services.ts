@@ -7,7 +7,7 @@ import { createRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
 import type { Program } from '../../schema/program.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
-import { Admission, shareOf } from './admission.ts';
+import { Admission, shareOf } from '../admission.ts';
 import { Authenticator } from './auth.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';

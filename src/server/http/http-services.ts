@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { WriteRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from '../admission.ts';
 import type { Authenticator } from './auth.ts';
 import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';

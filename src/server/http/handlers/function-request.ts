@@ -4,7 +4,7 @@ import { requestLogLevel } from '../../../logging/request-log.ts';
 import type { Failure } from '../../../runtime/function/failure.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
 import type { FunctionRoute } from '../../metrics/call-metrics.ts';
-import type { Waiter } from '../admission.ts';
+import type { Waiter } from '../../admission.ts';
 import type { Drainable } from '../http-services.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';

@@ -4,8 +4,8 @@ export interface Waiter {
 }
 
 /**
- * How many calls run at once in this process. More wait in order, up to a bound; beyond it they are refused, since
- * a queue without end answers everybody too late.
+ * How many calls, or large replies to parse, have their turn at once in this process. More wait in order, up to a bound;
+ * beyond it they are refused, since a queue without end answers everybody too late.
  */
 export class Admission {
   readonly #limit: number;

@@ -7,9 +7,6 @@ import { isComing, type WorkerHandle } from './worker-handle.ts';
 /** After a replacement that could not start. */
 const AGAIN_MS = 10_000;
 
-/** A worker that should be finished and is not is killed this long after its time. */
-const OVERTIME_MS = 2_000;
-
 /** By up to so much of their age workers are replaced later, so that those of many machines do not go at one time. */
 const AGE_JITTER = 0.2;
 
@@ -114,7 +111,6 @@ export class Replacements {
     metrics.restarted(reason);
     handle.drain(config.drainTimeoutMs);
     this.#group.fill();
-    setTimeout(() => handle.state === 'draining' && handle.kill(), config.drainTimeoutMs + OVERTIME_MS).unref();
   }
 }
 

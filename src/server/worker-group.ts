@@ -23,9 +23,6 @@ const WATCH_MS = 1_000;
 /** As long as no worker has ever listened, so many crashes end the attempt. */
 const MAX_START_CRASHES = 3;
 
-/** A worker that should be finished and is not is killed this long after its time. */
-const OVERTIME_MS = 2_000;
-
 /** What workers load, and what they serve it with. */
 export interface ServedProgram {
   readonly path: string;
@@ -105,9 +102,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     this.stopping = true;
     this.#ports.close();
     for (const handle of this.#handles) handle.drain(timeoutMs);
-    const deadline = setTimeout(() => this.kill(), timeoutMs + OVERTIME_MS);
     while (this.#handles.size > 0) await this.nextChange();
-    clearTimeout(deadline);
     clearInterval(this.#watch);
   }
 

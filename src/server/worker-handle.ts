@@ -6,6 +6,9 @@ import type { SharedPort } from './shared-ports.ts';
 /** A worker as the primary sees it; `exited` can follow every other state. */
 export type HandleState = 'starting' | 'ready' | 'listening' | 'draining' | 'exited';
 
+/** A worker that should be finished and is not is killed this long after its time. */
+const OVERTIME_MS = 2_000;
+
 /** What the primary is told about its workers. */
 export interface HandleOwner {
   message(handle: WorkerHandle, message: WorkerMessage): void;
@@ -73,7 +76,7 @@ export class WorkerHandle {
     if (this.state === 'ready') this.send({ type: 'listen' });
   }
 
-  /** It finishes what it has within this time; one that serves nobody ends at once. */
+  /** It finishes what it has within this time, or is killed; one that serves nobody ends at once. */
   drain(timeoutMs: number): void {
     if (this.state === 'exited') return;
     if (this.state === 'starting' || !this.wanted) {
@@ -83,6 +86,7 @@ export class WorkerHandle {
     this.dismissed = true;
     this.state = 'draining';
     this.send({ type: 'drain', timeoutMs });
+    setTimeout(() => this.state === 'draining' && this.kill(), timeoutMs + OVERTIME_MS).unref();
   }
 
   /** Ends one that serves nobody. */

@@ -2,6 +2,7 @@ import type * as CredentialProviderIni from '@aws-sdk/credential-provider-ini';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { ElsewhereProfile } from './aws-profile.ts';
+import { DEFAULT_LIFE_MS } from './renewed-credential.ts';
 import type { Lease } from './renewed-credential.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 
@@ -9,9 +10,6 @@ import type { AwsCredentials } from './aws-signer.ts';
 const PACKAGE = '@aws-sdk/credential-provider-ini';
 
 type ProfileReader = Pick<typeof CredentialProviderIni, 'fromIni'>;
-
-/** Keys without an end are asked for again after this time. */
-const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 
 /** The keys that a profile gets from elsewhere, by Amazon's own package; it is loaded only here. */
 export async function fetchProfileCredentials(

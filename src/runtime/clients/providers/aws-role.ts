@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { parseJson, stringAt } from '../formats/json-reading.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { CloudMachine } from './cloud-machine.ts';
+import { readTokenFile } from './read-token-file.ts';
+import { DEFAULT_LIFE_MS } from './renewed-credential.ts';
 import type { Lease } from './renewed-credential.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 
@@ -22,9 +23,6 @@ const CONTAINER_HOSTS: ReadonlySet<string> = new Set([
   '[::1]',
   'localhost',
 ]);
-
-/** Keys without an end are asked for again after this time. */
-const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 
 /** Where every machine of Amazon's asks for its role. */
 const MACHINE_ENDPOINT = 'http://169.254.169.254';
@@ -77,25 +75,16 @@ export async function fetchRoleCredentials(
 
 function lifeOf(expiration: string | undefined): number {
   const end = Date.parse(expiration ?? '');
-  return Number.isNaN(end) ? DEFAULT_LIFE_MS : Math.max(0, end - Date.now());
+  return Number.isNaN(end) ? DEFAULT_LIFE_MS : end - Date.now();
 }
 
 function askContainer(
   role: Extract<AwsRole, { kind: 'container' }>,
   pools: ConnectionPools,
 ): Promise<Result<string, string>> {
-  const token = role.tokenFile === undefined ? role.token : readToken(role.tokenFile);
+  const token = role.tokenFile === undefined ? role.token : readTokenFile(role.tokenFile);
   const headers = token === undefined ? {} : { authorization: token };
   return askService(pools, role.url, { method: 'GET', headers });
-}
-
-/** The file is written anew while the container lives. */
-function readToken(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Version 2 of the instance metadata service: a session, the name of the role, its keys. */

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
+import { readTokenFile } from './read-token-file.ts';
 import type { Lease } from './renewed-credential.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 
@@ -36,7 +36,7 @@ export async function fetchWebIdentityCredentials(
   identity: AwsWebIdentity,
   pools: ConnectionPools,
 ): Promise<Result<Lease<AwsCredentials>, string>> {
-  const token = readToken(identity.tokenFile);
+  const token = readTokenFile(identity.tokenFile);
   if (token === undefined) return err('cannot read the file that AWS_WEB_IDENTITY_TOKEN_FILE names');
   const body = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
@@ -67,13 +67,4 @@ function readLease(xml: string): Lease<AwsCredentials> | undefined {
 
 function element(xml: string, name: string): string | undefined {
   return new RegExp(`<${name}>([^<]+)</${name}>`, 'u').exec(xml)?.[1];
-}
-
-/** The file is written anew while the pod lives. */
-function readToken(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
 }

@@ -4,8 +4,12 @@ import { ok } from '../../../base/result.ts';
 /** New ones are fetched this long before the end, or halfway when they live for less than twice as long. */
 const RENEW_BEFORE_MS = 5 * 60 * 1000;
 
+/** Credentials that do not say when they end are fetched again as if they lived this long. */
+export const DEFAULT_LIFE_MS = 60 * 60 * 1000;
+
 export interface Lease<T> {
   readonly value: T;
+  /** Not above 0 when it is over already. */
   readonly livesMs: number;
 }
 
@@ -29,8 +33,8 @@ export class RenewedCredential<T> {
 
   /** Calls that come while it is fetched wait for the same answer. */
   get(): Promise<Result<T, string>> {
-    if (this.#held !== undefined && performance.now() < this.#held.renewAt)
-      return Promise.resolve(ok(this.#held.value));
+    const { held } = this;
+    if (held !== undefined) return Promise.resolve(ok(held));
     this.#fetching ??= this.#renew().finally(() => {
       this.#fetching = undefined;
     });

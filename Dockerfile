@@ -24,7 +24,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY svc_src svc_src
-RUN chmod +x dist/src/cli/main.js && ln -s /app/dist/src/cli/main.js /usr/local/bin/svc
+RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc
 
 # Mount your definitions over /srv/svc_src; what is there until then are the samples.
 #   docker run --rm -p 8080:2024 -v "$PWD/svc_src:/srv/svc_src:ro" --read-only --tmpfs /tmp svc

@@ -30,7 +30,7 @@ interface Times {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const program = programOfDefinitions();
-  const thread = new URL('../workers/parse-thread.js', import.meta.url);
+  const thread = new URL('../bin/parse-thread.js', import.meta.url);
   const pool = new ParsePool({ thread, programPath: writeProgram(program, folder), onThreadError: console.error });
   const rows = [];
   for (const bytes of SIZES) {

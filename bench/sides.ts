@@ -9,7 +9,7 @@ import { writeDefinitions } from './definitions.ts';
 /** The package folder; this file runs from `dist/bench`. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const RESULTS_FOLDER = join(ROOT, 'bench/results');
-const SERVER = join(ROOT, 'dist/src/cli/main.js');
+const SERVER = join(ROOT, 'dist/bin/svc.js');
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 

@@ -187,8 +187,9 @@ class Primary {
   }
 }
 
+/** All programs are bundled into one folder. */
 function workerFile(): string {
-  return fileURLToPath(new URL('../../workers/http-worker.js', import.meta.url));
+  return fileURLToPath(new URL('http-worker.js', import.meta.url));
 }
 
 function migrateRequests(): string | undefined {

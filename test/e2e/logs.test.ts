@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 
-const SVC_MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
 const CALLS = 200;
 

@@ -92,11 +92,11 @@ test('the package holds what it needs and no sources or tests', () => {
   expect(readdirSync(installed).toSorted()).toEqual(
     expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json', 'svc_src']),
   );
-  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'src', 'workers']);
+  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'src']);
 });
 
 test('the command runs from the package', () => {
-  const version = run(process.execPath, [join(installed, 'dist/src/cli/main.js'), '--version'], project);
+  const version = run(process.execPath, [join(installed, 'dist/bin/svc.js'), '--version'], project);
   const manifest: unknown = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(version.trim()).toBe((manifest as { readonly version: string }).version);
 });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The built command line: end-to-end tests drive what a user gets. */
-const SVC_MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 
 /** How long a server may take from spawn to its start line, and a short command to its end; generous for a busy machine. */
 const START_TIMEOUT_MS = 20_000;

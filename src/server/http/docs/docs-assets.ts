@@ -75,10 +75,10 @@ function tagOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
-/** In a build all files lie in `dist/assets/docs`; from sources they are read where they come from. */
+/** Beside the bundled programs all files lie in `dist/assets/docs`; from sources they are read where they come from. */
 function fileOf(file: string): string {
   const here = import.meta.url;
-  if (!here.endsWith('.ts')) return fileURLToPath(new URL(`../../../../assets/docs/${file}`, here));
+  if (!here.endsWith('.ts')) return fileURLToPath(new URL(`../assets/docs/${file}`, here));
   if (!file.startsWith('swagger-ui')) return fileURLToPath(new URL(`page/${file}`, here));
   return join(dirname(createRequire(here).resolve('swagger-ui-dist/package.json')), file);
 }

@@ -1,7 +1,12 @@
 // Entry file: the time from the command to the first answered call, with 1 and with 100 definition files; the CPU time that the
-// start of each process took, and its memory then.
+// start of each process took (with the first call of the one that answered it), and its memory then; and the time from a fork until
+// the worker is loaded, as svc logs it.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { end, freePort, start } from './child-process.ts';
+import { startFaultServer, workersOf } from './fault-server.ts';
 import { median, post } from './load.ts';
 import { cpuMicrosOf, memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
@@ -14,8 +19,11 @@ const LIMIT_MS = 1000;
 const GIVE_UP_MS = 20_000;
 /** Until the spare worker is loaded as well. */
 const SETTLE_MS = 2000;
-/** The bar for the CPU time of a worker's start. */
+/** The bar for a worker's start, from the fork until it could listen. */
 const WORKER_LIMIT_MS = 300;
+const WORKER_STARTS = 20;
+/** Deaths that come faster are made good for later and later. */
+const BETWEEN_DEATHS_MS = 1300;
 
 interface StartupResult {
   readonly side: SideName;
@@ -54,11 +62,15 @@ const head = [
 console.log(table([head, ...rows]));
 const full = results.find(({ side, files }) => side === 'svc' && files === 100);
 const holds = full !== undefined && full.medianMs < LIMIT_MS;
-const workers = results.filter(({ side }) => side === 'svc').flatMap(({ processes }) => processes.slice(1));
-const workersHold = workers.length > 0 && workers.every(({ cpuMs }) => cpuMs < WORKER_LIMIT_MS);
+const startsMs = (await measureWorkerStarts()).toSorted((a, b) => a - b);
+const slowest = startsMs.at(-1) ?? Number.NaN;
+const workersHold = startsMs.length === WORKER_STARTS && slowest < WORKER_LIMIT_MS;
 console.log(`\nunder ${LIMIT_MS} ms with 100 files: ${holds ? 'yes' : 'NO'}`);
-console.log(`each worker's start under ${WORKER_LIMIT_MS} ms of CPU time: ${workersHold ? 'yes' : 'NO'}`);
-console.log(writeResults({ results, holds, workersHold }, 'startup'));
+console.log(
+  `${startsMs.length} workers loaded one by one in ${startsMs[0]} to ${slowest} ms, the median in ${median(startsMs)}; ` +
+    `each under ${WORKER_LIMIT_MS} ms: ${workersHold ? 'yes' : 'NO'}`,
+);
+console.log(writeResults({ results, startsMs, holds, workersHold }, 'startup'));
 
 async function measureStartup(side: SideName, files: number): Promise<StartupResult> {
   const stage = await setStage({ sides: [], definitionFiles: files });
@@ -81,6 +93,32 @@ async function measureStartup(side: SideName, files: number): Promise<StartupRes
     await stage.end();
   }
   return { side, files, medianMs: median(samplesMs), samplesMs, processes };
+}
+
+/** Kills a worker again and again; the newest is the one that was forked for the last that died. Milliseconds for each. */
+async function measureWorkerStarts(): Promise<readonly number[]> {
+  const stage = await setStage({ sides: [], definitionFiles: Math.max(...FILE_COUNTS) });
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const log = join(folder, 'log');
+  try {
+    const shell = `"$@" >"${log}" 2>&1`;
+    const server = await startFaultServer(stage, { transport: 'uws', env: { SVC_LOG_LEVEL: 'debug' }, shell });
+    try {
+      await sleep(SETTLE_MS);
+      for (let starts = 0; starts < WORKER_STARTS; starts += 1) {
+        const [oldest] = workersOf(server);
+        if (oldest !== undefined) process.kill(oldest, 'SIGKILL');
+        await sleep(BETWEEN_DEATHS_MS);
+      }
+    } finally {
+      await end(server.child);
+    }
+    const starts = [...readFileSync(log, 'utf8').matchAll(/"startMs":(\d+)/gu)].map(([, ms]) => Number(ms));
+    return starts.slice(-WORKER_STARTS);
+  } finally {
+    rmSync(folder, { recursive: true });
+    await stage.end();
+  }
 }
 
 async function processStarts(root: number): Promise<readonly ProcessStart[]> {

@@ -139,6 +139,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   message(handle: WorkerHandle, message: WorkerMessage): void {
     this.#truths.take(handle, message);
     if (message.type === 'hello') this.#sendStart(handle);
+    else if (message.type === 'ready') this.#loaded(handle);
     else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
     else if (message.type === 'heartbeat') this.#replacements.checkMemory(handle);
@@ -198,6 +199,11 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     handle.programPath = path;
     handle.generation = this.#generation;
     handle.send({ type: 'start', config, port, programPath: path, version, number: handle.number });
+  }
+
+  #loaded({ number, pid, startedAt }: WorkerHandle): void {
+    const startMs = Math.round(performance.now() - startedAt);
+    this.#options.logger.debug({ worker: number, workerPid: pid, startMs }, 'a worker is loaded');
   }
 
   async #sharePort(handle: WorkerHandle, { id, host, port }: SharePort): Promise<void> {

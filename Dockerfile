@@ -21,7 +21,8 @@ FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/dist/bin dist/bin
+COPY --from=build /app/dist/assets dist/assets
 COPY package.json LICENSE ./
 COPY svc_src svc_src
 RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc
@@ -37,7 +38,7 @@ EXPOSE 2024
 # Asks the port of SVC_PORT: set the port there and not with --port.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["svc", "healthcheck"]
 
-# svc is process 1 itself: it forwards signals to its workers and reaps them. Give it time to drain:
+# svc is process 1 itself: on SIGTERM it drains its workers, and it reaps them. Give it time to drain:
 # docker stop --time 70.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["svc"]

@@ -14,7 +14,7 @@ const ROUNDS = 11;
 const LIMIT_MS = 500;
 /** Milliseconds in one tick of /proc/self/stat. */
 const TICK_MS = 10;
-const PROGRAM = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../bin/svc.js', import.meta.url));
 
 interface Run {
   readonly wallMs: number;

@@ -6,6 +6,7 @@ import { containerLimits } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
 import { joinEnvironment, processVariables } from './environment.ts';
 import type { DotenvChoice, Environment, Variables } from './environment.ts';
+import { memoryShare } from './memory-plan.ts';
 import { secretsOf } from './secrets.ts';
 import { yesOrNo } from './setting-values.ts';
 import { CALLS_OF_A_WORKER, SETTINGS } from './settings.ts';
@@ -172,17 +173,4 @@ function notesOn(variables: Variables): readonly string[] {
     notes.push('SVC_PASSWORD has fewer than 8 characters: it can be guessed; give it at least 16');
   }
   return notes;
-}
-
-/** The primary, and the worker that is loaded and waits. */
-const BESIDE_WORKERS = 136 * 2 ** 20;
-
-/**
- * A tenth of the container is left to the system, and what the primary and the spare worker take; the rest is shared by the
- * workers and by an old one that still drains while its replacement serves.
- */
-function memoryShare(limits: ContainerLimits, workers: number): number {
-  if (limits.memoryBytes === undefined) return 0;
-  const share = (limits.memoryBytes * 0.9 - BESIDE_WORKERS) / (workers + 1);
-  return Math.max(128 * 2 ** 20, Math.floor(share));
 }

@@ -1,6 +1,7 @@
 import { ok } from '../base/result.ts';
 import type { Config } from './config.ts';
 import type { ContainerLimits } from './container-limits.ts';
+import { roomForWorkers } from './memory-plan.ts';
 import {
   duration,
   nonEmptyText,
@@ -89,8 +90,8 @@ export const SETTINGS: Settings = {
     description: 'number of worker processes',
     parse: wholeNumber(1, 256),
     // One worker alone would leave nobody to serve while it is replaced.
-    fallback: (limits) => Math.max(2, limits.cores),
-    fallbackText: 'one for each core, at least 2',
+    fallback: (limits) => Math.max(2, Math.min(limits.cores, roomForWorkers(limits))),
+    fallbackText: 'one for each core, at least 2, as far as the container has memory for them',
   },
   transport: {
     flag: '--transport <name>',

@@ -90,6 +90,20 @@ test('one core still gets two workers', () => {
   expect(load({}, {}, { cores: 1 }).config.workers).toBe(2);
 });
 
+test('there are no more workers than the container has memory for, and never fewer than two', () => {
+  const workersWith = (memoryBytes: number) => {
+    const loaded = loadConfig({}, { variables: {}, limits: { cores: 64, memoryBytes } });
+    return loaded.ok && [loaded.value.config.workers, loaded.value.config.maxWorkerMemoryBytes >= 128 * 2 ** 20];
+  };
+  expect([0.25, 0.5, 1, 4, 64].map((gib) => workersWith(gib * 2 ** 30))).toEqual([
+    [2, true],
+    [2, true],
+    [5, true],
+    [26, true],
+    [64, true],
+  ]);
+});
+
 test('a memory limit is shared by the workers and one that drains, after the primary and the spare one took theirs', () => {
   const loaded = loadConfig({}, { variables: {}, limits: { cores: 4, memoryBytes: 2 ** 30 } });
   expect(loaded.ok && loaded.value.config.maxWorkerMemoryBytes).toBe(Math.floor((2 ** 30 * 0.9 - 136 * 2 ** 20) / 5));

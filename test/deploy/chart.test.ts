@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { checkSources } from '../../src/compiler/check-sources.ts';
+import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { checkValues, EVERYTHING, render, valuesWith, type Manifest } from './render-chart.ts';
@@ -130,6 +132,27 @@ test('definitions reach the container byte for byte, where the image looks for t
   expect(readFileSync('Dockerfile', 'utf8')).toContain('WORKDIR /srv\nCOPY svc_src svc_src\n');
 });
 
+test('the definitions that the installation in values.yaml names are complete', () => {
+  const values = readFileSync('deploy/helm/svc/values.yaml', 'utf8');
+  const files = [...values.matchAll(/--set-file '[^=]+=([^']+)'/gu)].map(([, path = '']) => path);
+  expect(files.length).toBeGreaterThan(1);
+  const { diagnostics } = checkSources(
+    files.map((path) => new SourceFile(path, readFileSync(path, 'utf8'))),
+    { version: '0.1.0', versionCheck: false, beta: false, apiKey: false },
+  );
+  expect(diagnostics).toEqual([]);
+});
+
+test('by default the workers of a pod fit into its memory', () => {
+  const pod = podOf(render());
+  expect(at(pod, 'containers.0.resources.limits.memory')).toBe('512Mi');
+  const loaded = loadConfig(
+    {},
+    { variables: variablesOf(render()), limits: { cores: 64, memoryBytes: 512 * 2 ** 20 } },
+  );
+  expect(loaded.ok && loaded.value.config.workers).toBe(2);
+});
+
 test('a ConfigMap that exists is mounted and none is made', () => {
   const manifests = render({ ...EVERYTHING, existingDefinitions: 'mine' });
   expect(manifests.map((manifest) => manifest.kind)).not.toContain('ConfigMap');
@@ -155,6 +178,7 @@ test('the container may write nothing but /tmp, and holds no privilege', () => {
 test('metadata of the cloud is out of reach when a network policy is on', () => {
   const policy = only(render(EVERYTHING), 'NetworkPolicy');
   expect(at(policy, 'spec.egress.1.to.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
+  expect(at(policy, 'spec.egress.1.to.1.ipBlock.cidr')).toBe('::/0');
 });
 
 test('the autoscaler decides by CPU and by calls in flight, and the deployment leaves the number to it', () => {
@@ -175,6 +199,8 @@ const WRONG_VALUES: ReadonlyArray<readonly [string, unknown]> = [
   ['definitions', { 'a.txt': '' }],
   ['definitions', { '../a.svc': '' }],
   ['env', { SVC_PASSWORD: 'in the open' }],
+  ['env', { SVC_PORT: 8080 }],
+  ['env', { SVC_DRAIN_TIMEOUT: '10m' }],
   ['drain', { delay: 5 }],
   ['typo', true],
 ];

@@ -55,6 +55,8 @@ export class ProcessMetrics implements CallMetrics {
     this.#functions = new Set(functionNames);
     this.#sources = sources;
     this.#delay.enable();
+    // There from the start: an autoscaler that finds no figure scales nothing.
+    for (const route of ['call', 'stream'] as const) this.#inFlight.add(0, route);
   }
 
   callStarted(route: FunctionRoute): void {

@@ -47,7 +47,7 @@ export function loadConfig(flags: FlagValues, sources: ConfigSources = {}): Resu
   const limits = sources.limits ?? containerLimits();
   const reader = new SettingReader(flags, environment.value, limits);
   const config = readConfig(reader, variables, limits.cores);
-  const fault = reader.fault ?? passwordFault(variables);
+  const fault = reader.fault ?? passwordFault(variables) ?? portFault(config);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
   return ok({ config, notes: notesOn(variables) });
 }
@@ -159,6 +159,11 @@ function isServiceLink(variable: string, text: string): boolean {
 function passwordFault(variables: Variables): string | undefined {
   if (variables['SVC_PASSWORD'] !== '') return undefined;
   return 'SVC_PASSWORD is empty: give it a value, or unset it to serve without a key';
+}
+
+function portFault({ port, metricsPort }: Config): string | undefined {
+  if (metricsPort !== port) return undefined;
+  return `--metrics-port is ${port}, the port of the calls, where /metrics is served anyway: choose another one`;
 }
 
 function notesOn(variables: Variables): readonly string[] {

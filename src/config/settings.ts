@@ -208,7 +208,7 @@ export const SETTINGS: Settings = {
     flag: '--metrics-port <number>',
     variable: 'SVC_METRICS_PORT',
     description: 'serve /metrics on a port of its own as well',
-    parse: wholeNumber(0, 65_535),
+    parse: wholeNumber(1, 65_535),
     fallback: undefined,
     fallbackText: 'none',
   },

@@ -2,6 +2,28 @@ import { createServer, type AddressInfo, type ListenOptions, type Server } from 
 import { err, ok, type Result } from '../base/result.ts';
 import { lockFile } from './lock-file.ts';
 
+/** Ports that are ours until `release`. */
+export interface PortClaims {
+  /** What was asked for, in this order; a 0 became a port. */
+  readonly ports: readonly number[];
+  readonly release: () => void;
+}
+
+/** All ports or none. The failure is a line for the user. */
+export async function claimPorts(host: string, ports: readonly number[]): Promise<Result<PortClaims, string>> {
+  const claims: PortClaim[] = [];
+  const release = () => claims.forEach((claim) => claim.release());
+  for (const port of ports) {
+    const claim = await claimPort(host, port);
+    if (!claim.ok) {
+      release();
+      return err(`Failed to bind to port ${port}: ${claim.failure}.`);
+    }
+    claims.push(claim.value);
+  }
+  return ok({ ports: claims.map((claim) => claim.port), release });
+}
+
 /** A port that is ours until `release`. */
 export interface PortClaim {
   readonly port: number;

@@ -2,13 +2,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file that names the process which holds a port; undefined when that process is alive and another one. */
+/**
+ * A file that names the process which holds a port; undefined when that process is alive and another one. Of two processes
+ * that find the file of a dead one at the same moment, both may take it: where svc runs as a server, on Linux, no file is used.
+ */
 export function lockFile(name: string): (() => void) | undefined {
   const path = join(tmpdir(), name);
   if (!write(path)) {
     if (holderIsAlive(path)) return undefined;
     rmSync(path, { force: true });
-    // Where two come at the same time, one of them is first.
     if (!write(path)) return undefined;
   }
   return () => rmSync(path, { force: true });

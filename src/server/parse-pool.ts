@@ -76,7 +76,7 @@ export class ParsePool {
   /** What waits or runs ends as a failure. */
   async close(): Promise<void> {
     this.#closed = true;
-    const pool = await this.#creating;
+    const pool = await this.#creating?.catch(() => undefined);
     await pool?.destroy();
   }
 
@@ -94,7 +94,7 @@ export class ParsePool {
   async #parseNow(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
     const { functionName, text } = reply;
     try {
-      const pool = await (this.#creating ??= this.#create());
+      const pool = await this.#pool();
       if (this.#closed) return err(STOPPING);
       const task = { programPath: this.#options.programPath, functionName, text };
       return outcomeOf(await pool.run(task, { signal: limit.signal }), text);
@@ -103,6 +103,15 @@ export class ParsePool {
       if (failure === undefined) throw error;
       return err(failure);
     }
+  }
+
+  #pool(): Promise<Pool> {
+    this.#creating ??= this.#create().catch((error: unknown) => {
+      // Out of descriptors, perhaps: the next reply tries again.
+      this.#creating = undefined;
+      throw error;
+    });
+    return this.#creating;
   }
 
   /** Most workers never need it: it is not even loaded at the start. */

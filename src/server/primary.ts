@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { reasonOf } from '../base/reason-of.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Program } from '../schema/program.ts';
-import { claimPort, type PortClaim } from './claim-port.ts';
+import { claimPorts } from './claim-port.ts';
 import { MergedMetrics } from './metrics/merged-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
 import { ProgramFiles } from './program-files.ts';
@@ -41,27 +42,38 @@ export interface Reloaded {
  * Resolves with the exit code: 0 after a drain, 1 when it could not start. Never rejects.
  */
 export async function runPrimary(config: Config, program: Program, options: PrimaryOptions): Promise<number> {
-  const claim = await claimPort(config.host, config.port);
-  if (!claim.ok) {
-    options.printError(`Failed to bind to port ${config.port}: ${claim.failure}.`);
+  const { port, metricsPort } = config;
+  const claims = await claimPorts(config.host, metricsPort === undefined ? [port] : [port, metricsPort]);
+  if (!claims.ok) {
+    options.printError(claims.failure);
     return 1;
   }
-  const directory = mkdtempSync(join(tmpdir(), 'svc-'));
-  // Also on the ways out that end the process at once.
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   try {
-    return await new Primary(config, options, { claim: claim.value, directory }).run(program);
+    const [claimed = port] = claims.value.ports;
+    return await new Primary(config, options, { port: claimed, directory: privateDirectory() }).run(program);
   } catch (error) {
-    options.printError(`The server could not start: ${error instanceof Error ? error.message : String(error)}.`);
+    options.printError(`The server could not start: ${reasonOf(error)}.`);
     return 1;
   } finally {
-    claim.value.release();
+    claims.value.release();
+  }
+}
+
+/** A folder for compiled programs, which this user alone can read; removed with the process, on whatever way that ends. */
+function privateDirectory(): string {
+  try {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-'));
+    process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+    return directory;
+  } catch (error) {
+    const advice = 'set TMPDIR to a folder that can be written';
+    throw new Error(`there is no place for the compiled program (${reasonOf(error)}): ${advice}`, { cause: error });
   }
 }
 
 /** What is ours until the process ends. */
 interface Holdings {
-  readonly claim: PortClaim;
+  readonly port: number;
   /** Readable by this user alone. */
   readonly directory: string;
 }
@@ -79,6 +91,7 @@ class Primary {
   #reloading = false;
   /** Asked for while another one was under way, which may have read the files before they changed. */
   #reloadAgain = false;
+  #ending = false;
   #served: string | undefined;
 
   constructor(config: Config, options: PrimaryOptions, holdings: Holdings) {
@@ -92,13 +105,15 @@ class Primary {
     const { logger, signals, version } = this.#options;
     const group = new WorkerGroup({
       config: this.#config,
-      port: this.#holdings.claim.port,
+      port: this.#holdings.port,
       program: { path: this.#write(program), config: this.#config },
       programs: this.#programs,
       version,
       logger,
       metrics: this.#metrics,
     });
+    // A second signal ends this process at once: a worker that hangs would not notice, and keep the port.
+    process.once('exit', () => group.kill());
     cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: [...nodeFlags(this.#config)] });
     const started = await Promise.race([group.start(), signals.stop]);
     if (typeof started !== 'string') {
@@ -115,7 +130,7 @@ class Primary {
 
   #announce(program: Program, transport: 'uws' | 'node'): void {
     const { host, workers } = this.#config;
-    const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.claim.port}`;
+    const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.port}`;
     const functions = count(program.functions.length, 'function');
     this.#options.print(
       `svc: listening on ${address} (${functions}, ${count(workers, 'worker')}, ${transport}), docs at ${address}${this.#config.basePath}/docs`,
@@ -139,7 +154,7 @@ class Primary {
   async #reload(group: WorkerGroup): Promise<void> {
     const { logger, reload } = this.#options;
     this.#reloadAgain = this.#reloading;
-    if (this.#reloading) return;
+    if (this.#reloading || this.#ending) return;
     this.#reloading = true;
     try {
       await this.#rollTo(group, reload());
@@ -175,6 +190,7 @@ class Primary {
   }
 
   async #drain(group: WorkerGroup, signal: string): Promise<void> {
+    this.#ending = true;
     const { drainDelayMs, drainTimeoutMs } = this.#config;
     const { logger } = this.#options;
     logger.info({ signal, inFlight: group.inFlight }, 'stopping');
@@ -183,7 +199,7 @@ class Primary {
     const report = setInterval(() => logger.info({ inFlight: group.inFlight }, 'draining'), DRAIN_REPORT_MS);
     await group.drain(drainTimeoutMs);
     clearInterval(report);
-    logger.info({}, 'stopped');
+    logger.info({ cut: group.cut }, 'stopped');
   }
 }
 

@@ -13,6 +13,8 @@ export type PrimaryMessage =
       readonly version: string;
       /** Tells the workers apart in the log, from 1; numbers of those that are gone are used again. */
       readonly number: number;
+      /** Readiness may be told once it listens; not any more while the server is being stopped. */
+      readonly mayBeReady: boolean;
     }
   /** Answers `ready`, or comes later, to a spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
@@ -20,6 +22,8 @@ export type PrimaryMessage =
   | { readonly type: 'report-credentials' }
   /** Readiness fails from now on; everything else goes on. */
   | { readonly type: 'unready' }
+  /** Fewer workers listen than should, and new ones die as they start; null: that is over. Readiness says so. */
+  | { readonly type: 'degraded'; readonly degraded: Degraded | null }
   /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Say `metrics` with the same id. */
@@ -54,6 +58,15 @@ export type WorkerMessage =
   /** Everything is finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
 
+/** How many workers listen, and how many should. */
+export interface Degraded {
+  readonly listening: number;
+  readonly wanted: number;
+}
+
+/** A worker that failed while it listened gets so many milliseconds for the calls that it has. */
+export const CRASH_DRAIN_MS = 5_000;
+
 /** One metric with its values, in the form in which prom-client takes it apart and merges it. */
 export interface MetricData {
   readonly name: string;
@@ -87,6 +100,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   listen: true,
   'report-credentials': true,
   unready: true,
+  degraded: true,
   drain: true,
   'collect-metrics': true,
   'merged-metrics': true,

@@ -7,6 +7,9 @@ import { isComing, type WorkerHandle } from './worker-handle.ts';
 /** After a replacement that could not start. */
 const AGAIN_MS = 10_000;
 
+/** How often it looks whether its time is over. */
+const LOOK_MS = 500;
+
 /** By up to so much of their age workers are replaced later, so that those of many machines do not go at one time. */
 const AGE_JITTER = 0.2;
 
@@ -20,8 +23,8 @@ const MIN_SERVICE_MS = 10_000;
 export interface ReplaceableGroup {
   readonly stopping: boolean;
   readonly listening: readonly WorkerHandle[];
-  /** A worker that listens soon. */
-  provide(): WorkerHandle;
+  /** A worker that listens soon; undefined when none can be started. */
+  provide(): WorkerHandle | undefined;
   /** Starts what is missing, the spare worker above all. */
   fill(): void;
   /** Resolves when any worker's state changes. */
@@ -39,6 +42,10 @@ export class Replacements {
   readonly #group: ReplaceableGroup;
   readonly #options: ReplacementOptions;
   #busy = false;
+  /** The one that was replaced last. */
+  #replaced: WorkerHandle | undefined;
+  /** When the next attempt may begin. */
+  #notBefore = 0;
 
   constructor(group: ReplaceableGroup, options: ReplacementOptions) {
     this.#group = group;
@@ -46,14 +53,15 @@ export class Replacements {
   }
 
   /**
-   * Replaces all workers of other generations. Resolves with false when the first replacement does not come to serve: then
-   * nothing was changed. Later ones are tried again.
+   * Replaces all workers of other generations than the one that `begin` gives, which is called once no other replacement is
+   * under way. Resolves with false when the first replacement does not come to serve: then nothing was changed. Later ones
+   * are tried again.
    */
-  async roll(generation: number): Promise<boolean> {
+  async roll(begin: () => number): Promise<boolean> {
     while (this.#busy) await sleep(100);
     this.#busy = true;
     try {
-      return await this.#replaceOutdated(generation);
+      return await this.#replaceOutdated(begin());
     } finally {
       this.#busy = false;
     }
@@ -75,6 +83,7 @@ export class Replacements {
   async #replaceOutdated(generation: number): Promise<boolean> {
     const outdated = () => this.#group.listening.find((handle) => handle.generation !== generation);
     for (let next = outdated(); next !== undefined && !this.#group.stopping; next = outdated()) {
+      await this.#untilRoom();
       if (await this.#replace(next, 'reload')) continue;
       if (!this.#group.listening.some((handle) => handle.generation === generation)) return false;
       await sleep(AGAIN_MS, undefined, { ref: false });
@@ -84,9 +93,20 @@ export class Replacements {
 
   async #recycle(handle: WorkerHandle, reason: 'memory' | 'age'): Promise<void> {
     if (this.#busy || this.#group.stopping || handle.state !== 'listening') return;
+    if (this.#drains || performance.now() < this.#notBefore) return;
     this.#busy = true;
-    if (!(await this.#replace(handle, reason))) await sleep(AGAIN_MS, undefined, { ref: false });
+    if (!(await this.#replace(handle, reason))) this.#notBefore = performance.now() + AGAIN_MS;
     this.#busy = false;
+  }
+
+  get #drains(): boolean {
+    return this.#replaced?.state === 'draining';
+  }
+
+  /** The shares of a limited memory leave room for one old worker that still drains. */
+  async #untilRoom(): Promise<void> {
+    if (this.#options.config.maxWorkerMemoryBytes === 0) return;
+    while (this.#drains && !this.#group.stopping) await this.#group.nextChange();
   }
 
   /** False when the new worker does not come to listen; the old one stays then. */
@@ -95,20 +115,34 @@ export class Replacements {
     const { number, pid, rssBytes } = handle;
     logger.info({ worker: number, workerPid: pid, reason, rssBytes }, 'a worker is replaced');
     const next = this.#group.provide();
+    if (next === undefined) return false;
+    handle.leaving = true;
     while (isComing(next) && next.state !== 'listening') await this.#group.nextChange();
     if (next.state === 'listening') {
+      await this.#untilOthersListen();
       this.#end(handle, reason);
       return true;
     }
+    handle.leaving = false;
     if (!this.#group.stopping) {
       logger.error({ reason: next.failure ?? 'unknown' }, 'the replacement did not start; the old worker stays');
     }
     return false;
   }
 
+  /** Another worker may have died meanwhile: the old one stays until that one is made good for as well, if it is soon. */
+  async #untilOthersListen(): Promise<void> {
+    const giveUpAt = performance.now() + AGAIN_MS;
+    const { workers } = this.#options.config;
+    while (this.#group.listening.length <= workers && !this.#group.stopping && performance.now() < giveUpAt) {
+      await Promise.race([this.#group.nextChange(), sleep(LOOK_MS, undefined, { ref: false })]);
+    }
+  }
+
   #end(handle: WorkerHandle, reason: string): void {
     const { config, metrics } = this.#options;
     metrics.restarted(reason);
+    this.#replaced = handle;
     handle.drain(config.drainTimeoutMs);
     this.#group.fill();
   }

@@ -17,6 +17,11 @@ export class RestartPolicy {
     this.#failedStarts = 0;
   }
 
+  /** No worker has come to serve since one died as it started. */
+  get failing(): boolean {
+    return this.#failedStarts > 0;
+  }
+
   /** Told of each death; `served` says that the worker had come to listen. */
   delayAfterDeath(served: boolean, now: number): number {
     if (!served) {

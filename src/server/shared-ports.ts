@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import * as net from 'node:net';
 import { getSystemErrorName } from 'node:util';
+import { reasonOf } from '../base/reason-of.ts';
 import { err, ok, type Result } from '../base/result.ts';
 
 /** A bound socket that several processes accept from. */
@@ -17,17 +18,17 @@ export interface SharedPort {
 export class SharedPorts {
   readonly #ports = new Map<number, SharedPort>();
 
-  /**
-   * The same socket for every worker that asks. The failure is the reason, for people.
-   */
+  /** The same socket for every worker that asks. The failure is the reason, for people. */
   async get(host: string, port: number): Promise<Result<SharedPort, string>> {
+    const held = this.#ports.get(port);
+    if (held !== undefined) return ok(held);
     try {
       const { address, family } = await lookup(host);
       const shared = this.#ports.get(port) ?? bind(address, port, family);
       this.#ports.set(port, shared);
       return ok(shared);
     } catch (error) {
-      return err(error instanceof Error ? error.message : String(error));
+      return err(reasonOf(error));
     }
   }
 

@@ -64,8 +64,16 @@ export class WorkerDrain {
   }
 
   async #cut(): Promise<number> {
-    const late = this.#services.active.list();
-    for (const request of late) request.drain();
+    const { active, logger } = this.#services;
+    const late = active.list();
+    for (const request of late) {
+      try {
+        request.drain();
+      } catch (error) {
+        // The others get their last message all the same.
+        logger.error({ err: error }, 'a bug: a request could not be ended');
+      }
+    }
     if (late.length > 0) await sleep(FLUSH_MS);
     return late.length;
   }

@@ -1,26 +1,21 @@
 import cluster from 'node:cluster';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
+import { reasonOf } from '../base/reason-of.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
 import { workerVariables } from './node-flags.ts';
-import type { WorkerMessage } from './protocol.ts';
+import type { Degraded, WorkerMessage } from './protocol.ts';
 import type { ProgramFiles } from './program-files.ts';
 import { Replacements, type ReplaceableGroup } from './replacements.ts';
 import { RestartPolicy } from './restart-policy.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { SharedTruths } from './shared-truths.ts';
 import { isComing, WorkerHandle, type HandleOwner } from './worker-handle.ts';
+import { WorkerWatch } from './worker-watch.ts';
 
-/** Heartbeats come every second; with a look each second, a worker that hangs is gone within 10 seconds. */
-const SILENCE_MS = 9_000;
-
-/** Loading a large program on a busy machine. */
-const START_MS = 30_000;
-
-const WATCH_MS = 1_000;
-
-/** As long as no worker has ever listened, so many crashes end the attempt. */
+/** Until all workers have listened, so many deaths end the attempt. */
 const MAX_START_CRASHES = 3;
 
 /** What workers load, and what they serve it with. */
@@ -51,18 +46,24 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   readonly #policy = new RestartPolicy();
   readonly #replacements: Replacements;
   #program: ServedProgram;
+  /** What is served again when nobody can serve the one that workers are moved to. */
+  #before: ServedProgram | undefined;
   #generation = 1;
   /** Whose missing credentials are in the log already. */
   #reported: number | undefined;
   /** What the workers listen with; `auto` is decided there. */
   transport: 'uws' | 'node' = 'node';
-  #watch: NodeJS.Timeout | undefined;
-  #lastLookAt = 0;
+  #watch: WorkerWatch | undefined;
   #started = false;
+  #mayBeReady = true;
   /** It ends: nobody is made good for any more. */
   stopping = false;
   #startCrashes = 0;
   #startFailure: string | undefined;
+  /** As long as it runs, no worker is started to make good for one that died. */
+  #pause: NodeJS.Timeout | undefined;
+  #degraded: Degraded | null = null;
+  #cut = 0;
   #changed: Array<() => void> = [];
 
   constructor(options: GroupOptions) {
@@ -75,8 +76,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** Resolves when all workers listen; the failure is the reason why they do not. */
   async start(): Promise<Result<void, string>> {
     this.fill();
-    this.#lastLookAt = performance.now();
-    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+    this.#watch = new WorkerWatch(this.#handles, this.#options.logger, () => this.#replacements.checkAge());
     while (!this.#started) {
       if (this.listening.length === this.#options.config.workers) this.#started = true;
       else if (this.#startFailure !== undefined) return this.#giveUp(this.#startFailure);
@@ -91,9 +91,14 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     return [...this.#handles].reduce((sum, handle) => sum + handle.inFlight, 0);
   }
 
-  /** Readiness fails from now on. */
+  /** Requests that got the last message of a drain instead of their answer. */
+  get cut(): number {
+    return this.#cut;
+  }
+
+  /** Readiness fails from now on, that of workers to come as well; everything else goes on. */
   unready(): void {
-    this.stopping = true;
+    this.#mayBeReady = false;
     for (const handle of this.#handles) handle.send({ type: 'unready' });
   }
 
@@ -103,7 +108,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     this.#ports.close();
     for (const handle of this.#handles) handle.drain(timeoutMs);
     while (this.#handles.size > 0) await this.nextChange();
-    clearInterval(this.#watch);
+    this.#watch?.end();
   }
 
   kill(): void {
@@ -113,27 +118,31 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** Moves all workers to another program. Resolves with false, and the old program, when it cannot be served. */
   async roll(program: ServedProgram): Promise<boolean> {
     const before = this.#program;
-    this.#serve(program);
-    const served = await this.#replacements.roll(this.#generation);
+    this.#before = before;
+    const served = await this.#replacements.roll(() => this.#serve(program));
     if (!served) this.#serve(before);
+    this.#before = undefined;
     this.#discardPrograms();
     return served;
   }
 
-  /** Workers that come from now on load this program; those on their way with another one end: at once, or, if told to listen, gently. */
-  #serve(program: ServedProgram): void {
+  /**
+   * Workers that come from now on load this program; those on their way with another one end: at once, or, if told to listen,
+   * gently. Gives the generation of the workers to come.
+   */
+  #serve(program: ServedProgram): number {
     this.#program = program;
     this.#generation += 1;
     for (const handle of this.#handles) {
       if (handle.state === 'starting' || handle.state === 'ready') handle.drain(this.#options.config.drainTimeoutMs);
     }
     this.fill();
+    return this.#generation;
   }
 
   #discardPrograms(): void {
-    this.#options.programs.keep(
-      new Set([this.#program.path, ...[...this.#handles].map((handle) => handle.programPath)]),
-    );
+    const served = [this.#program, this.#before ?? this.#program].map((program) => program.path);
+    this.#options.programs.keep(new Set([...served, ...[...this.#handles].map((handle) => handle.programPath)]));
   }
 
   message(handle: WorkerHandle, message: WorkerMessage): void {
@@ -143,6 +152,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
     else if (message.type === 'heartbeat') this.#replacements.checkMemory(handle);
+    else if (message.type === 'drained') this.#cut += message.cut;
     else if (message.type === 'share-port') void this.#sharePort(handle, message);
   }
 
@@ -151,7 +161,10 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     this.#options.metrics.retire(handle.metrics);
     this.#discardPrograms();
     this.#noteChange();
-    if (!this.stopping && !handle.dismissed) this.#makeGood(handle);
+    if (this.stopping || handle.dismissed) return;
+    const { number, pid, failure = 'unknown' } = handle;
+    this.#options.logger.error({ worker: number, workerPid: pid, reason: failure }, 'a worker died');
+    this.#makeGood(handle.listeningAt !== undefined, failure);
   }
 
   /** Those that serve. */
@@ -167,23 +180,34 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** As many workers as asked for, and, once these listen, the spare one. */
   fill(): void {
     if (this.stopping) return;
-    const coming = [...this.#handles].filter((handle) => handle.wanted && isComing(handle)).length;
-    for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) this.provide();
-    if (this.#started && this.#spare === undefined) this.#fork(false);
+    const coming = [...this.#handles].filter((handle) => handle.wanted && !handle.leaving && isComing(handle)).length;
+    for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) {
+      if (this.#pause !== undefined && this.#spare === undefined) return;
+      if (this.provide() === undefined) return;
+    }
+    if (this.#started && this.#pause === undefined && this.#spare === undefined) this.#fork(false);
   }
 
-  /** A worker that listens soon: the spare one, or a new one. */
-  provide(): WorkerHandle {
+  /** A worker that listens soon: the spare one, or a new one; undefined when the system starts no process. */
+  provide(): WorkerHandle | undefined {
     const handle = this.#spare ?? this.#fork(true);
-    handle.want();
+    handle?.want();
     return handle;
   }
 
-  #fork(wanted: boolean): WorkerHandle {
-    const worker = cluster.fork(workerVariables(this.#options.config));
-    const handle = new WorkerHandle(worker, { number: this.#freeNumber(), wanted }, this);
-    this.#handles.add(handle);
-    return handle;
+  /** Node throws for some reasons why a process cannot be started; of the others the handle hears. */
+  #fork(wanted: boolean): WorkerHandle | undefined {
+    const number = this.#freeNumber();
+    try {
+      const handle = new WorkerHandle(cluster.fork(workerVariables(this.#options.config)), { number, wanted }, this);
+      this.#handles.add(handle);
+      return handle;
+    } catch (error) {
+      const reason = `a worker could not be started: ${reasonOf(error)}`;
+      this.#options.logger.error({ worker: number, reason }, 'a worker died');
+      this.#makeGood(false, reason);
+      return undefined;
+    }
   }
 
   #freeNumber(): number {
@@ -198,7 +222,9 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     const { config, path } = this.#program;
     handle.programPath = path;
     handle.generation = this.#generation;
-    handle.send({ type: 'start', config, port, programPath: path, version, number: handle.number });
+    const { number } = handle;
+    const mayBeReady = this.#mayBeReady;
+    handle.send({ type: 'start', config, port, programPath: path, version, number, mayBeReady });
   }
 
   #loaded({ number, pid, startedAt }: WorkerHandle): void {
@@ -219,6 +245,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
       handle.send({ type: 'report-credentials' });
     }
     this.#policy.started();
+    this.#tellDegraded();
     this.#noteChange();
   }
 
@@ -227,18 +254,36 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     // One that listened finishes what it has, and accepts nothing any more.
     if (handle.state !== 'draining' || handle.dismissed) return;
     handle.dismissed = true;
-    this.#makeGood(handle);
+    this.#makeGood(true, reason);
   }
 
-  #makeGood(handle: WorkerHandle): void {
-    const { logger, metrics } = this.#options;
-    const reason = handle.failure ?? 'unknown';
-    logger.error({ worker: handle.number, workerPid: handle.pid, reason }, 'a worker died');
-    metrics.restarted('crash');
+  /** Starts what is missing: at once, or later and later where workers die again and again. */
+  #makeGood(served: boolean, reason: string): void {
+    this.#options.metrics.restarted('crash');
     if (!this.#started) this.#countStartCrash(reason);
-    const delayMs = this.#policy.delayAfterDeath(handle.listeningAt !== undefined, performance.now());
-    if (delayMs === 0) this.fill();
-    else setTimeout(() => this.fill(), delayMs);
+    const delayMs = this.#policy.delayAfterDeath(served, performance.now());
+    if (delayMs > 0) this.#pauseFor(delayMs);
+    this.fill();
+    this.#tellDegraded();
+    this.#noteChange();
+  }
+
+  #pauseFor(delayMs: number): void {
+    clearTimeout(this.#pause);
+    const end = () => {
+      this.#pause = undefined;
+      this.fill();
+    };
+    this.#pause = setTimeout(end, delayMs).unref();
+  }
+
+  #tellDegraded(): void {
+    const { workers: wanted } = this.#options.config;
+    const listening = this.listening.length;
+    const degraded = this.#started && this.#policy.failing && listening < wanted ? { listening, wanted } : null;
+    if (isDeepStrictEqual(degraded, this.#degraded)) return;
+    this.#degraded = degraded;
+    for (const handle of this.#handles) handle.send({ type: 'degraded', degraded });
   }
 
   #countStartCrash(reason: string): void {
@@ -248,26 +293,9 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
 
   #giveUp(reason: string): Result<void, string> {
     this.stopping = true;
-    clearInterval(this.#watch);
+    this.#watch?.end();
     this.kill();
     return err(reason);
-  }
-
-  #look(): void {
-    const now = performance.now();
-    // The machine slept, or this process was stopped: nobody could have been heard.
-    if (now - this.#lastLookAt > 3 * WATCH_MS) for (const handle of this.#handles) handle.lastSeenAt = now;
-    this.#lastLookAt = now;
-    for (const handle of this.#handles) this.#checkAlive(handle, now);
-    this.#replacements.checkAge();
-  }
-
-  #checkAlive(handle: WorkerHandle, now: number): void {
-    const limit = handle.state === 'starting' ? START_MS : SILENCE_MS;
-    if (handle.state === 'exited' || now - handle.lastSeenAt < limit) return;
-    handle.failure = 'it did not answer';
-    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid }, 'a worker hangs and is killed');
-    handle.kill();
   }
 
   nextChange(): Promise<void> {

@@ -1,6 +1,12 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
-import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import {
+  CRASH_DRAIN_MS,
+  isWorkerMessage,
+  type MetricData,
+  type PrimaryMessage,
+  type WorkerMessage,
+} from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
 
 /** A worker as the primary sees it; `exited` can follow every other state. */
@@ -40,7 +46,10 @@ export class WorkerHandle {
   failure: string | undefined;
   /** It was told to end: nobody has to make good for it. */
   dismissed = false;
+  /** Another one is on its way to take its place. */
+  leaving = false;
   readonly #worker: ClusterWorker;
+  readonly #owner: HandleOwner;
 
   constructor(worker: ClusterWorker, place: { readonly number: number; readonly wanted: boolean }, owner: HandleOwner) {
     this.#worker = worker;
@@ -51,14 +60,13 @@ export class WorkerHandle {
       this.#note(message);
       owner.message(this, message);
     });
-    worker.on('error', () => undefined);
-    worker.once('exit', (code, signal) => {
-      this.failure ??= exitReason(code, signal);
-      this.state = 'exited';
-      owner.exited(this);
-    });
+    // Errors of a process that runs are of messages and signals that it missed: its exit tells the rest.
+    worker.on('error', (error: Error) => this.pid === 0 && this.#exited(`it could not be started: ${error.message}`));
+    worker.once('exit', (code, signal) => this.#exited(exitReason(code, signal)));
+    this.#owner = owner;
   }
 
+  /** 0 when the system could not start it. */
   get pid(): number {
     return this.#worker.process.pid ?? 0;
   }
@@ -86,7 +94,7 @@ export class WorkerHandle {
     this.dismissed = true;
     this.state = 'draining';
     this.send({ type: 'drain', timeoutMs });
-    setTimeout(() => this.state === 'draining' && this.kill(), timeoutMs + OVERTIME_MS).unref();
+    this.#killAfter(timeoutMs);
   }
 
   /** Ends one that serves nobody. */
@@ -125,7 +133,20 @@ export class WorkerHandle {
   /** One that listened finishes what it has, and exits then. */
   #failed(reason: string): void {
     this.failure = reason;
-    if (this.state === 'listening') this.state = 'draining';
+    if (this.state !== 'listening') return;
+    this.state = 'draining';
+    this.#killAfter(CRASH_DRAIN_MS);
+  }
+
+  #killAfter(drainMs: number): void {
+    setTimeout(() => this.state === 'draining' && this.kill(), drainMs + OVERTIME_MS).unref();
+  }
+
+  #exited(reason: string): void {
+    if (this.state === 'exited') return;
+    this.failure ??= reason;
+    this.state = 'exited';
+    this.#owner.exited(this);
   }
 }
 

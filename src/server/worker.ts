@@ -1,4 +1,5 @@
 import { unreachable } from '../base/invariant.ts';
+import { reasonOf } from '../base/reason-of.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { createRuntime } from '../runtime/function/create-runtime.ts';
@@ -19,7 +20,7 @@ import { ProcessMetrics } from './metrics/process-metrics.ts';
 import { residentBytes } from './metrics/resident-bytes.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
-import type { PrimaryMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type PrimaryMessage } from './protocol.ts';
 import { WorkerDrain } from './worker-drain.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
@@ -27,9 +28,6 @@ const HEARTBEAT_MS = 1_000;
 
 /** Every fifth heartbeat brings the counters along: what a killed worker counted since is lost. */
 const METRICS_EVERY = 5;
-
-/** After an exception that nobody caught, calls in flight get this long before the process ends. */
-const CRASH_DRAIN_MS = 5_000;
 
 /** Bytes beyond the limit of a body that are read so that the client sees the 413. */
 const DISCARD_LIMIT = 16 * 1024 * 1024;
@@ -65,6 +63,7 @@ class Worker {
   #doors: readonly Door[] = [];
   #logger: ServiceLogger | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
+  #mayBeReady = true;
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
@@ -96,7 +95,11 @@ class Worker {
         this.#reportCredentials();
         return;
       case 'unready':
+        this.#mayBeReady = false;
         if (this.#services !== undefined) this.#services.health.ready = false;
+        return;
+      case 'degraded':
+        if (this.#services !== undefined) this.#services.health.degraded = message.degraded;
         return;
       case 'drain':
         this.#drain(message.timeoutMs);
@@ -115,6 +118,7 @@ class Worker {
 
   async #start(start: Start): Promise<void> {
     this.#state = 'starting';
+    this.#mayBeReady &&= start.mayBeReady;
     const program = loadProgram(start.programPath);
     if (!program.ok) {
       this.#fail(program.failure);
@@ -134,7 +138,7 @@ class Worker {
     // It may have been told to stop meanwhile.
     if (this.#state !== 'ready' || this.#services === undefined) return;
     this.#state = 'listening';
-    this.#services.health.ready = true;
+    this.#services.health.ready = this.#mayBeReady;
     this.#link.send({ type: 'listening', transport: this.#doors[0]?.transport.name ?? 'node' });
   }
 
@@ -164,7 +168,8 @@ class Worker {
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
     });
-    const metrics = new ProcessMetrics(runtime.functionNames, {
+    const labels = { functions: runtime.functionNames, clients: program.clients.map((client) => client.name) };
+    const metrics = new ProcessMetrics(labels, {
       connections: () => this.#connections,
       waiting: () => this.#services?.admission.waiting ?? 0,
       parseQueue: () => pool.queueSize,
@@ -219,7 +224,7 @@ class Worker {
   }
 
   #sendMetrics(id: number): void {
-    const metrics = this.#metrics?.data() ?? [];
+    const metrics = this.#metrics?.data(id !== 0) ?? [];
     this.#link.send({ type: 'metrics', id, metrics });
   }
 
@@ -228,18 +233,24 @@ class Worker {
     if (this.#state === 'draining') return;
     this.#state = 'draining';
     if (services === undefined) {
-      this.#exit(0, 0);
+      this.#exit(0);
       return;
     }
     const transports = this.#doors.map((door) => door.transport);
     void this.#finish(new WorkerDrain(services, transports, () => this.#lastRequestAt), timeoutMs);
   }
 
+  /** Whatever goes wrong, it ends. */
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
-    const cut = await drain.run(timeoutMs);
-    await this.#pool?.close();
-    this.#sendMetrics(0);
-    this.#exit(0, cut);
+    let cut = 0;
+    try {
+      cut = await drain.run(timeoutMs);
+      await this.#pool?.close();
+      this.#sendMetrics(0);
+    } catch (error) {
+      this.#logger?.error({ err: error }, 'a bug: the drain of a worker failed');
+    }
+    this.#exit(cut);
   }
 
   #crashed(error: unknown): void {
@@ -254,19 +265,15 @@ class Worker {
     this.#link.send({ type: 'failed', reason }, () => process.exit(1));
   }
 
-  #exit(code: number, cut: number): void {
+  #exit(cut: number): void {
     this.#logger?.flushSync();
-    this.#link.send({ type: 'drained', cut }, () => process.exit(code));
+    this.#link.send({ type: 'drained', cut }, () => process.exit(0));
   }
 }
 
 /** Room for some bodies of the largest size at once, and for a thousand usual ones. */
 function bodyLimit({ maxBodyBytes }: Config): number {
   return Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function ignore(): void {}

@@ -90,18 +90,24 @@ test('one core still gets two workers', () => {
   expect(load({}, {}, { cores: 1 }).config.workers).toBe(2);
 });
 
-test('there are no more workers than the container has memory for, and never fewer than two', () => {
-  const workersWith = (memoryBytes: number) => {
-    const loaded = loadConfig({}, { variables: {}, limits: { cores: 64, memoryBytes } });
-    return loaded.ok && [loaded.value.config.workers, loaded.value.config.maxWorkerMemoryBytes >= 128 * 2 ** 20];
-  };
-  expect([0.25, 0.5, 1, 4, 64].map((gib) => workersWith(gib * 2 ** 30))).toEqual([
-    [2, true],
-    [2, true],
-    [5, true],
-    [26, true],
-    [64, true],
-  ]);
+test.each([
+  [0.25, 2],
+  [0.5, 2],
+  [1, 5],
+  [4, 26],
+  [64, 64],
+])(
+  'in %d GiB there are %d workers on 64 cores: no more than there is memory for, and never fewer than two',
+  (gib, workers) => {
+    const loaded = loadConfig({}, { variables: {}, limits: { cores: 64, memoryBytes: gib * 2 ** 30 } });
+    expect(loaded.ok && loaded.value.config.workers).toBe(workers);
+    expect(loaded.ok && loaded.value.config.maxWorkerMemoryBytes).toBeGreaterThanOrEqual(128 * 2 ** 20);
+  },
+);
+
+test('the metrics have no port of their own on the port of the calls', () => {
+  const loaded = loadConfig({ port: '9000', metricsPort: '9000' }, { variables: {}, limits: { cores: 2 } });
+  expect(loaded).toMatchObject({ ok: false, failure: { exitCode: 2 } });
 });
 
 test('a memory limit is shared by the workers and one that drains, after the primary and the spare one took theirs', () => {
@@ -196,7 +202,7 @@ const BAD_VALUES: ReadonlyArray<readonly [keyof typeof SETTINGS, string, string]
   ['maxQueue', 'many', 'a whole number from 0'],
   ['maxWorkerMemoryBytes', '1MiB', 'at least 67108864 bytes'],
   ['maxWorkerAgeMs', '1s', 'at least 10000ms'],
-  ['metricsPort', '99999', 'a whole number from 0 to 65535'],
+  ['metricsPort', '99999', 'a whole number from 1 to 65535'],
   ['corsOrigins', 'example.com', '* or origins such as https://app.example.com'],
   ['corsOrigins', 'https://example.com/path', '* or origins'],
   ['clientRegistry', 'closed', 'one of open, known, off'],

@@ -119,6 +119,17 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     await stream;
   });
 
+  test('a second signal leaves no worker behind that hangs', async () => {
+    const running = await start();
+    const workers = childrenOf(pidOf(running));
+    process.kill(workers[0] ?? 0, 'SIGSTOP');
+    const ended = running.stop('SIGTERM');
+    await sleep(100);
+    running.child.kill('SIGTERM');
+    expect(await ended).toBe(143);
+    await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)), 1_000);
+  });
+
   test('workers are gone within a second when the primary is killed, and the port can be taken again', async () => {
     const running = await start();
     const workers = childrenOf(pidOf(running));
@@ -135,6 +146,22 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     const code = running.stop('SIGTERM');
     await waitUntil('readiness to fail', async () => (await fetch(`${running.url}/readyz`)).status === 503, 600);
     expect((await fetch(`${running.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${running.url}/call/Hi`, post({ name: 'late' }))).status).toBe(200);
+    expect(await code).toBe(0);
+  });
+
+  test('a worker that dies during the drain delay is made good for, and readiness goes on failing', async () => {
+    const running = await start(['--drain-delay', '4s']);
+    const [first = 0, second = 0] = childrenOf(pidOf(running));
+    const listeners = listenersOn(running.port);
+    const code = running.stop('SIGTERM');
+    await waitUntil('readiness to fail', async () => (await fetch(`${running.url}/readyz`)).status === 503, 1_000);
+    process.kill(first, 'SIGKILL');
+    process.kill(second, 'SIGKILL');
+    await waitUntil('two replacements', () => complete(running, [first, second]), 3_000);
+    await waitUntil('as many listeners as before', () => listenersOn(running.port) === listeners, 3_000);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => statusOf(`${running.url}/readyz`)));
+    expect(new Set(answers)).toEqual(new Set([503]));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'late' }))).status).toBe(200);
     expect(await code).toBe(0);
   });
@@ -194,6 +221,13 @@ function pidOf(running: RunningServer): number {
   const { pid } = running.child;
   if (pid === undefined) throw new Error('the server has no process id');
   return pid;
+}
+
+/** On a connection of its own, so that another worker may get it. */
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url, { headers: { connection: 'close' } });
+  await response.arrayBuffer();
+  return response.status;
 }
 
 function post(body: unknown): RequestInit {

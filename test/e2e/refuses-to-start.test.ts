@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
@@ -74,22 +75,25 @@ test('a generator of another version refuses the start and names the file; --no-
   expect((await fetch(`${server.url}/_debug/ping`)).status).toBe(200);
 });
 
-test('a port that another program listens on is refused', async () => {
-  const other = createServer().listen(0, '0.0.0.0');
-  await once(other, 'listening');
-  const port = (other.address() as AddressInfo).port;
-  const run = await runSvc([
-    'serve',
-    '--from',
-    temporaryFolder({ 'a.svc': GOOD }),
-    '--port',
-    String(port),
-    '--no-dotenv',
-  ]);
-  other.close();
-  expect(run.code).toBe(1);
-  expect(run.stderr).toContain(`Failed to bind to port ${port}`);
-});
+test.each([['--port'], ['--port', '0', '--metrics-port']])(
+  'a port that another program listens on is refused (%s)',
+  async (...flags) => {
+    const other = createServer().listen(0, '0.0.0.0');
+    await once(other, 'listening');
+    const port = (other.address() as AddressInfo).port;
+    const run = await runSvc([
+      'serve',
+      '--from',
+      temporaryFolder({ 'a.svc': GOOD }),
+      ...flags,
+      String(port),
+      '--no-dotenv',
+    ]);
+    other.close();
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain(`Failed to bind to port ${port}`);
+  },
+);
 
 test('a port that another svc serves is refused, and the first goes on', async () => {
   const from = temporaryFolder({ 'a.svc': GOOD });
@@ -99,6 +103,13 @@ test('a port that another svc serves is refused, and the first goes on', async (
   expect(run.code).toBe(1);
   expect(run.stderr).toContain(`Failed to bind to port ${first.port}`);
   expect((await fetch(`${first.url}/_debug/ping`)).status).toBe(200);
+});
+
+test('without a place for temporary files it says so, and which variable names one', async () => {
+  const from = temporaryFolder({ 'a.svc': GOOD });
+  const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv'], { TMPDIR: join(from, 'nowhere') });
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(/could not start: there is no place for the compiled program .* set TMPDIR/u);
 });
 
 test('a missing --dotenv-path file ends with exit code 1 and names it', async () => {

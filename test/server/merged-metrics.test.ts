@@ -2,21 +2,17 @@ import { expect, it } from 'vitest';
 import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import type { MetricData } from '../../src/server/protocol.ts';
+import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
 function worker(calls: number, name = 'Greet'): readonly MetricData[] {
-  const metrics = new ProcessMetrics(['Greet'], {
-    connections: () => 2,
-    waiting: () => 0,
-    parseQueue: () => 0,
-    droppedLogLines: () => 0,
-  });
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: ['Fast'] }, SOURCES);
   for (let call = 0; call < calls; call += 1) {
     metrics.callStarted('call');
     metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });
   }
   // As it comes over the channel.
-  return JSON.parse(JSON.stringify(metrics.data())) as readonly MetricData[];
+  return JSON.parse(JSON.stringify(metrics.data(true))) as readonly MetricData[];
 }
 
 function valueOf(text: string, series: string): number {

@@ -1,11 +1,12 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
 import { Replacements, type ReplaceableGroup } from '../../src/server/replacements.ts';
 import { WorkerHandle } from '../../src/server/worker-handle.ts';
+import { waitUntil } from '../support/load.ts';
 
 const MIB = 2 ** 20;
 
@@ -45,7 +46,7 @@ class FakeGroup implements ReplaceableGroup {
   }
 
   nextChange(): Promise<void> {
-    return Promise.resolve();
+    return new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -66,7 +67,7 @@ function groupOfTwo(): FakeGroup {
 test('a roll replaces one worker after the other, and each new one listens before an old one stops', async () => {
   const group = groupOfTwo();
   group.generation = 2;
-  expect(await replacementsOf(group).roll(2)).toBe(true);
+  expect(await replacementsOf(group).roll(() => 2)).toBe(true);
   expect(group.log).toEqual(['3 listens', '1 is told drain', 'fill', '4 listens', '2 is told drain', 'fill']);
 });
 
@@ -74,7 +75,7 @@ test('when the first new worker does not come to serve, the old ones stay', asyn
   const group = groupOfTwo();
   group.generation = 2;
   group.newWorkersServe = false;
-  expect(await replacementsOf(group).roll(2)).toBe(false);
+  expect(await replacementsOf(group).roll(() => 2)).toBe(false);
   expect(group.log).toEqual([]);
   expect(group.listening.map(({ number }) => number)).toEqual([1, 2]);
 });
@@ -104,3 +105,67 @@ test('workers of one age are not replaced at one time', () => {
   replacements.checkAge();
   expect(group.handles).toHaveLength(3);
 });
+
+test('while a replaced worker drains, the next one of that age waits', async () => {
+  const group = groupOfTwo();
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  const [first, second] = group.handles;
+  for (const handle of group.handles) handle.listeningAt = performance.now() - 20_000;
+  replacements.checkAge();
+  await waitUntil('the first to drain', () => first?.state === 'draining');
+  replacements.checkAge();
+  expect(group.handles).toHaveLength(3);
+  if (first !== undefined) first.state = 'exited';
+  await settled();
+  replacements.checkAge();
+  await waitUntil('the second to drain', () => second?.state === 'draining');
+  expect(group.handles).toHaveLength(4);
+});
+
+test('where memory is limited, a reload waits for each old worker to end', async () => {
+  const group = groupOfTwo();
+  const [first, second] = group.handles;
+  group.generation = 2;
+  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: '128MiB' }).roll(() => 2);
+  await waitUntil('the first to drain', () => first?.state === 'draining');
+  await settled();
+  expect(second?.state).toBe('listening');
+  if (first !== undefined) first.state = 'exited';
+  await waitUntil('the second to drain', () => second?.state === 'draining');
+  expect(await rolled).toBe(true);
+});
+
+test('when another worker dies during a replacement, the old one stays until that one is made good for', async () => {
+  const group = groupOfTwo();
+  const [first, second] = group.handles;
+  if (second !== undefined) second.state = 'exited';
+  if (first !== undefined) first.listeningAt = performance.now() - 20_000;
+  replacementsOf(group, { maxWorkerAgeMs: '10s' }).checkAge();
+  await settled();
+  expect(group.log).toEqual(['3 listens']);
+  expect(first?.leaving).toBe(true);
+  group.provide();
+  await waitUntil('the old one to drain', () => first?.state === 'draining');
+  expect(group.log).toEqual(['3 listens', '4 listens', '1 is told drain', 'fill']);
+});
+
+test('a reload begins when no other replacement is under way', async () => {
+  const group = groupOfTwo();
+  const [first, second] = group.handles;
+  if (second !== undefined) second.state = 'exited';
+  if (first !== undefined) first.listeningAt = performance.now() - 20_000;
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  replacements.checkAge();
+  const begin = vi.fn(() => 1);
+  const rolled = replacements.roll(begin);
+  await settled();
+  expect(begin).not.toHaveBeenCalled();
+  group.provide();
+  expect(await rolled).toBe(true);
+  expect(begin).toHaveBeenCalledOnce();
+});
+
+/** Time for everything that was started to go as far as it can. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 150));
+}

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly from?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The file of Node that runs it; the one of this process unless given. */
+  readonly node?: string;
   /** Gets the process when it has not started to serve yet. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
@@ -35,7 +37,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const folder = definitionFolder(options);
   const flags = ['serve', '--from', folder, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
-  const child = spawnSvc(flags, options.env);
+  const child = spawnSvc(flags, options);
   options.onSpawn?.(child);
   let output = '';
   const collect = (chunk: Buffer): void => {
@@ -59,7 +61,7 @@ export async function runSvc(
   env: Readonly<Record<string, string>> = {},
   cwd?: string,
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawnSvc(args, env, cwd);
+  const child = spawnSvc(args, { env, cwd });
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -94,10 +96,16 @@ function definitionFolder(options: ServerOptions): string {
   return temporaryFolder(options.files ?? {});
 }
 
-function spawnSvc(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): ChildProcess {
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  readonly node?: string;
+}
+
+function spawnSvc(args: readonly string[], { env, cwd, node = process.execPath }: Surroundings): ChildProcess {
   // Only what a process needs, so that no key or setting of the developer's shell changes an outcome.
   const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-  return spawn(process.execPath, [SVC_MAIN, ...args], {
+  return spawn(node, [SVC_MAIN, ...args], {
     env: { ...bare, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

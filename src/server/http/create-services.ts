@@ -39,7 +39,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     admission: new Admission(shareOf(config.maxInFlight, config.workers), shareOf(config.maxQueue, config.workers)),
     metrics: parts.metrics,
     metricsText: parts.metricsText,
-    health: { ready: false },
+    health: { ready: false, degraded: null },
     active: new Roster(),
     sweep: new StreamSweep(),
     streamLimits,

@@ -7,6 +7,7 @@ import type { Admission } from '../admission.ts';
 import type { Authenticator } from './auth.ts';
 import type { ByteBudget } from '../../base/byte-budget.ts';
 import type { DocsAsset } from './docs/docs-assets.ts';
+import type { Degraded } from '../protocol.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import type { StreamLimits } from './sse/stream-limits.ts';
 import type { StreamSweep } from './sse/stream-sweep.ts';
@@ -58,6 +59,8 @@ export type HttpConfig = Pick<
 export interface Health {
   /** False while it starts or drains: balancers send nothing new. */
   ready: boolean;
+  /** Null when all workers serve, or will soon. */
+  degraded: Degraded | null;
 }
 
 /** The OpenAPI document as it is sent. */

@@ -12,14 +12,20 @@ const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 /** Our own share of a call, in seconds. */
 const OVERHEAD_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1];
 
-/** Clients of requests may have any name; beyond this many the rest share one label value. */
-const MAX_CLIENTS = 100;
-
 /** Functions that do not exist share one label value. */
 const UNKNOWN = 'unknown';
 
+/** So do clients that requests bring along: they may have any name. */
+const OTHER = 'other';
+
 /** How often the event loop is looked at. Each look wakes the process, an idle one too: every 20 ms they cost 0.3 % of a core. */
 const LAG_STEP_MS = 100;
+
+/** What becomes a label value; everything else shares one. */
+export interface LabelNames {
+  readonly functions: readonly string[];
+  readonly clients: readonly string[];
+}
 
 /** What the gauges show at the moment they are asked. */
 export interface GaugeSources {
@@ -33,7 +39,7 @@ export interface GaugeSources {
 export class ProcessMetrics implements CallMetrics {
   readonly #functions: ReadonlySet<string>;
   readonly #sources: GaugeSources;
-  readonly #clients = new Set<string>();
+  readonly #clients: ReadonlySet<string>;
   readonly #delay = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
@@ -51,8 +57,9 @@ export class ProcessMetrics implements CallMetrics {
   readonly #replies = counter('svc_replies_total', 'Replies by what parsing made of them', ['function', 'outcome']);
   readonly #streamCuts = counter('svc_stream_cuts_total', 'Streams cut since their reader took nothing', []);
 
-  constructor(functionNames: readonly string[], sources: GaugeSources) {
-    this.#functions = new Set(functionNames);
+  constructor({ functions, clients }: LabelNames, sources: GaugeSources) {
+    this.#functions = new Set(functions);
+    this.#clients = new Set(clients);
     this.#sources = sources;
     this.#delay.enable();
     // There from the start: an autoscaler that finds no figure scales nothing.
@@ -77,7 +84,8 @@ export class ProcessMetrics implements CallMetrics {
   }
 
   /** All of them as they are now. */
-  data(): readonly MetricData[] {
+  /** `isAsked`: somebody reads the metrics, and the greatest lag is from then on that of the time after. */
+  data(isAsked: boolean): readonly MetricData[] {
     const tables = [
       this.#inFlight,
       this.#requests,
@@ -91,12 +99,12 @@ export class ProcessMetrics implements CallMetrics {
       this.#replies,
       this.#streamCuts,
     ];
-    return [...tables.map((table) => table.data()), ...this.#gauges()];
+    return [...tables.map((table) => table.data()), ...this.#gauges(isAsked)];
   }
 
-  #gauges(): readonly MetricData[] {
+  #gauges(isAsked: boolean): readonly MetricData[] {
     const { connections, waiting, parseQueue, droppedLogLines } = this.#sources;
-    return [
+    const gauges: readonly MetricData[] = [
       gauge('svc_connections', 'Open connections of clients', connections()),
       gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
       gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
@@ -105,8 +113,10 @@ export class ProcessMetrics implements CallMetrics {
         type: 'counter',
       },
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
-      { ...gauge(LAG, 'Greatest lag since the last look, the worst worker', takeLag(this.#delay)), aggregator: 'max' },
+      { ...gauge(LAG, 'Greatest lag since the last scrape, the worst worker', lagOf(this.#delay)), aggregator: 'max' },
     ];
+    if (isAsked) this.#delay.reset();
+    return gauges;
   }
 
   #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {
@@ -127,10 +137,7 @@ export class ProcessMetrics implements CallMetrics {
   }
 
   #clientLabel(client: string): string {
-    if (this.#clients.has(client)) return client;
-    if (this.#clients.size >= MAX_CLIENTS) return 'other';
-    this.#clients.add(client);
-    return client;
+    return this.#clients.has(client) ? client : OTHER;
   }
 }
 
@@ -156,8 +163,6 @@ function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired'
 }
 
 /** What is measured is the time between two looks. */
-function takeLag(delay: ReturnType<typeof monitorEventLoopDelay>): number {
-  const seconds = Math.max(0, delay.max / 1e9 - LAG_STEP_MS / 1000);
-  delay.reset();
-  return seconds;
+function lagOf({ max }: ReturnType<typeof monitorEventLoopDelay>): number {
+  return Math.max(0, max / 1e9 - LAG_STEP_MS / 1000);
 }

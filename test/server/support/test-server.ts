@@ -10,6 +10,7 @@ import type { Transport } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 import { MergedMetrics } from '../../../src/server/metrics/merged-metrics.ts';
 import { ProcessMetrics } from '../../../src/server/metrics/process-metrics.ts';
+import { SOURCES } from './gauge-sources.ts';
 import { ScriptedRuntime } from './scripted-runtime.ts';
 import type { TransportName } from './transports.ts';
 
@@ -69,12 +70,7 @@ export async function startServer(
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
   const logger = recordingLogger(log);
-  const metrics = new ProcessMetrics(runtime.functionNames, {
-    connections: () => 0,
-    waiting: () => 0,
-    parseQueue: () => 0,
-    droppedLogLines: () => 0,
-  });
+  const metrics = new ProcessMetrics({ functions: runtime.functionNames, clients: ['Fast'] }, SOURCES);
   const services = createServices(
     { ...CONFIG, ...overrides },
     {
@@ -84,7 +80,7 @@ export async function startServer(
       version: '1.2.3',
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
-      metricsText: async () => new MergedMetrics().text([metrics.data()], 1),
+      metricsText: async () => new MergedMetrics().text([metrics.data(true)], 1),
     },
   );
   services.health.ready = true;

@@ -63,12 +63,17 @@ function status(context: RequestContext): void {
 }
 
 function readiness(context: RequestContext): void {
-  if (context.services.health.ready) {
-    context.json(200, { status: 'ok' });
-    return;
+  const { ready, degraded } = context.services.health;
+  if (!ready) {
+    const message = 'The server takes no new calls: it is starting or being stopped.';
+    context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
+  } else if (degraded === null) context.json(200, { status: 'ok' });
+  // With half of its workers it is still better than no server, which is what its caller may have otherwise.
+  else if (2 * degraded.listening >= degraded.wanted) context.json(200, { status: 'degraded', workers: degraded });
+  else {
+    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones die as they start.`;
+    context.problem(problemOf({ code: 'overloaded', message, retryAfterSeconds: 1 }));
   }
-  const message = 'The server takes no new calls: it is starting or being stopped.';
-  context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
 }
 
 function openapi(context: RequestContext): void {

@@ -1,0 +1,93 @@
+import { copyFileSync, linkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { childrenOf, waitUntil } from '../support/load.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+// A system that starts no more processes: here the file of Node is gone, elsewhere a limit of processes or memory is reached.
+const FUNCTION = `
+client<llm> Offline {
+  provider offline
+}
+function Hi(name: string) -> string {
+  client Offline
+  prompt #"Say hi to {{ name }}"#
+}
+`;
+
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.stop('SIGKILL');
+  server = undefined;
+});
+
+/** A server with three workers and a spare one, and the file of the Node that runs it. */
+async function start(): Promise<{ readonly running: RunningServer; readonly node: string }> {
+  const node = join(temporaryFolder({}), 'node');
+  placeNode(node);
+  server = await startServer({ files: { 'a.svc': FUNCTION }, flags: ['--workers', '3'], node });
+  const running = server;
+  await waitUntil('the spare worker', () => childrenOf(running.child.pid ?? 0).length === 4);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  return { running, node };
+}
+
+function placeNode(path: string): void {
+  try {
+    linkSync(process.execPath, path);
+  } catch {
+    // Another file system.
+    copyFileSync(process.execPath, path);
+  }
+}
+
+function killOne(running: RunningServer): void {
+  process.kill(childrenOf(running.child.pid ?? 0)[0] ?? 0, 'SIGKILL');
+}
+
+async function readiness(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url}/readyz`, { headers: { connection: 'close' } });
+    return JSON.stringify({ status: response.status, body: await response.json() });
+  } catch {
+    // The worker was killed that had the connection.
+    return '';
+  }
+}
+
+/** Waits until the answer, as JSON of its status and body, contains this. */
+async function untilReadiness({ url }: RunningServer, part: string): Promise<void> {
+  await waitUntil(part, async () => (await readiness(url)).includes(part));
+}
+
+test('workers that cannot be started are tried again, readiness says how many serve, and all come back', async () => {
+  const { running, node } = await start();
+  rmSync(node);
+  // The spare worker takes its place.
+  killOne(running);
+  await waitUntil('the first failure', () => running.output().includes('could not be started'));
+  await untilReadiness(running, '{"status":200,"body":{"status":"ok"}}');
+  killOne(running);
+  await untilReadiness(running, '{"status":200,"body":{"status":"degraded","workers":{"listening":2,"wanted":3}}}');
+  killOne(running);
+  await untilReadiness(running, 'Only 1 of 3 workers serve, and new ones die as they start');
+  const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name": "Ada"}' };
+  expect((await fetch(`${running.url}/call/Hi`, call)).status).toBe(200);
+  placeNode(node);
+  await waitUntil('all workers', () => childrenOf(running.child.pid ?? 0).length === 4, 15_000);
+  await untilReadiness(running, '{"status":200,"body":{"status":"ok"}}');
+  expect(await running.stop()).toBe(0);
+}, 40_000);
+
+test('SIGTERM ends a server that cannot start workers, with exit code 0 and without delay', async () => {
+  const { running, node } = await start();
+  rmSync(node);
+  for (let kills = 0; kills < 4; kills += 1) {
+    killOne(running);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  await waitUntil('nobody to be left', () => childrenOf(running.child.pid ?? 0).length === 0);
+  const asked = Date.now();
+  expect(await running.stop('SIGTERM')).toBe(0);
+  expect(Date.now() - asked).toBeLessThan(1_000);
+}, 40_000);

@@ -6,6 +6,7 @@ import { createRuntime } from '../runtime/function/create-runtime.ts';
 import { missingCredentials } from '../runtime/clients/missing-credentials.ts';
 import type { MissingCredential } from '../runtime/clients/missing-credentials.ts';
 import { loadProgram } from '../runtime/load-program.ts';
+import { clientNames } from '../schema/client-names.ts';
 import type { Program } from '../schema/program.ts';
 import { connectionLimits } from './descriptor-limit.ts';
 import { ByteBudget } from '../base/byte-budget.ts';
@@ -168,7 +169,7 @@ class Worker {
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
     });
-    const labels = { functions: runtime.functionNames, clients: program.clients.map((client) => client.name) };
+    const labels = { functions: runtime.functionNames, clients: clientNames(program) };
     const metrics = new ProcessMetrics(labels, {
       connections: () => this.#connections,
       waiting: () => this.#services?.admission.waiting ?? 0,

@@ -6,7 +6,7 @@ import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
 function worker(calls: number, name = 'Greet'): readonly MetricData[] {
-  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: ['Fast'] }, SOURCES);
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   for (let call = 0; call < calls; call += 1) {
     metrics.callStarted('call');
     metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });

@@ -4,7 +4,7 @@ import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
 it('counts clients that requests bring under one name, whatever theirs is', () => {
-  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: ['Fast'] }, SOURCES);
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   for (const client of ['Fast', 'Made up', 'with\u0000a separator', 'x'.repeat(10_000)]) {
     const report = { ...REPORT, client, attempts: REPORT.attempts.map((attempt) => ({ ...attempt, client })) };
     metrics.callEnded({ functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4, report });
@@ -14,7 +14,7 @@ it('counts clients that requests bring under one name, whatever theirs is', () =
 });
 
 it('shows the lag since somebody asked, however often a worker reports by itself', async () => {
-  const metrics = new ProcessMetrics({ functions: [], clients: [] }, SOURCES);
+  const metrics = new ProcessMetrics({ functions: [], clients: new Set() }, SOURCES);
   const lag = (isAsked: boolean) => {
     const found = metrics.data(isAsked).find(({ name }) => name === 'svc_event_loop_lag_seconds');
     return found?.values[0]?.value ?? 0;

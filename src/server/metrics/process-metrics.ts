@@ -23,8 +23,8 @@ const LAG_STEP_MS = 100;
 
 /** What becomes a label value; everything else shares one. */
 export interface LabelNames {
-  readonly functions: readonly string[];
-  readonly clients: readonly string[];
+  readonly functions: Iterable<string>;
+  readonly clients: ReadonlySet<string>;
 }
 
 /** What the gauges show at the moment they are asked. */
@@ -59,7 +59,7 @@ export class ProcessMetrics implements CallMetrics {
 
   constructor({ functions, clients }: LabelNames, sources: GaugeSources) {
     this.#functions = new Set(functions);
-    this.#clients = new Set(clients);
+    this.#clients = clients;
     this.#sources = sources;
     this.#delay.enable();
     // There from the start: an autoscaler that finds no figure scales nothing.

@@ -70,7 +70,7 @@ export async function startServer(
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
   const logger = recordingLogger(log);
-  const metrics = new ProcessMetrics({ functions: runtime.functionNames, clients: ['Fast'] }, SOURCES);
+  const metrics = new ProcessMetrics({ functions: runtime.functionNames, clients: new Set(['Fast']) }, SOURCES);
   const services = createServices(
     { ...CONFIG, ...overrides },
     {

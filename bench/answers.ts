@@ -41,12 +41,12 @@ function pointsAnswer(name: AnswerName, count: number): Answer {
   return { name, text: `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``, value };
 }
 
-/** The same in a form that takes a tolerant reader: comments, bare keys, commas too many. */
+/** Much to read and little to say: of broken JSON (comments, bare keys, commas too many) one number is asked for. */
 function brokenAnswer(): Answer {
-  const { value } = pointsAnswer('Broken', POINTS.Broken);
+  const value = { points: 2 * POINTS.Broken };
   const lines = (side: string) =>
     pointList(side, POINTS.Broken).map((point) => `    ${JSON.stringify(point)}, // ${side}\n`);
-  const text = `\`\`\`json\n{\n  pros: [\n${lines('pro').join('')}  ],\n  cons: [\n${lines('con').join('')}  ],\n}\n\`\`\``;
+  const text = `\`\`\`json\n{\n  pros: [\n${lines('pro').join('')}  ],\n  cons: [\n${lines('con').join('')}  ],\n  points: ${value.points},\n}\n\`\`\``;
   return { name: 'Broken', text, value };
 }
 

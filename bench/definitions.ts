@@ -27,9 +27,8 @@ function mainFile(provider: string): string {
   const functions = [
     declareFunction('Small', 'Contact'),
     declareFunction('SmallPaced', 'Contact'),
-    ...(['Large', 'LargePaced', 'Larger', 'Megabyte', 'Broken'] as const).map((name) =>
-      declareFunction(name, 'Points'),
-    ),
+    ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
+    declareFunction('Broken', 'Count'),
   ];
   return [CLASSES, ...burst, ...paced, ...functions].join('\n');
 }
@@ -45,6 +44,10 @@ const CLASSES = `class Contact {
 class Points {
   pros string[]
   cons string[]
+}
+
+class Count {
+  points int
 }
 `;
 

@@ -5,7 +5,7 @@ import { median, streamLoad } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 /**
- * Replies of 200 KB that take the tolerant reader, so that nearly all CPU time of a call is the worker's: load generator and
+ * Replies of 200 KB of which little is answered, so that nearly all CPU time of a call is the worker's: load generator and
  * model server run on the same cores, and what they need is missing to the second worker.
  */
 const SUBJECT: Case = {
@@ -15,8 +15,8 @@ const SUBJECT: Case = {
   function: 'Broken',
   answer: 'Broken',
   connections: 32,
-  requests: { svc: 400 },
-  warmUp: { svc: 300 },
+  requests: { svc: 2000 },
+  warmUp: { svc: 1500 },
 };
 
 const LIMIT = 1.8;

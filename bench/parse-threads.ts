@@ -31,7 +31,12 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const program = programOfDefinitions();
   const thread = new URL('../bin/parse-thread.js', import.meta.url);
-  const pool = new ParsePool({ thread, programPath: writeProgram(program, folder), onThreadError: console.error });
+  const pool = new ParsePool({
+    thread,
+    programPath: writeProgram(program, folder),
+    onThreadError: console.error,
+    onUnusable: console.error,
+  });
   const rows = [];
   for (const bytes of SIZES) {
     for (const spelling of SPELLINGS) {

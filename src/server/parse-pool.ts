@@ -39,6 +39,8 @@ export interface ParsePoolOptions {
   readonly programPath: string;
   /** Hears of threads that ended while nobody waited for them. */
   readonly onThreadError: (error: Error) => void;
+  /** Hears once that no thread can ever be started in this process. */
+  readonly onUnusable: (error: unknown) => void;
 }
 
 /**
@@ -94,7 +96,7 @@ export class ParsePool {
   async #parseNow(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
     const { functionName, text } = reply;
     try {
-      const pool = await this.#pool();
+      const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
       const task = { programPath: this.#options.programPath, functionName, text };
       return outcomeOf(await pool.run(task, { signal: limit.signal }), text);
@@ -105,19 +107,10 @@ export class ParsePool {
     }
   }
 
-  #pool(): Promise<Pool> {
-    this.#creating ??= this.#create().catch((error: unknown) => {
-      // Out of descriptors, perhaps: the next reply tries again.
-      this.#creating = undefined;
-      throw error;
-    });
-    return this.#creating;
-  }
-
   /** Most workers never need it: it is not even loaded at the start. */
   async #create(): Promise<Pool> {
-    const { Piscina } = await import('piscina');
-    const pool = new Piscina<ParseTask, ParseTaskResult>({
+    const Pool = await this.#load();
+    const pool = new Pool<ParseTask, ParseTaskResult>({
       filename: this.#options.thread.href,
       minThreads: 0,
       maxThreads: MAX_THREADS,
@@ -127,6 +120,16 @@ export class ParsePool {
     // A thread may still run out of memory while it is being ended; unheard, that would end the process.
     pool.on('error', this.#options.onThreadError);
     return pool;
+  }
+
+  /** A library that could not be loaded, for want of descriptors, say, cannot be loaded by this process any more. */
+  async #load(): Promise<typeof Piscina> {
+    try {
+      return (await import('piscina')).Piscina;
+    } catch (error) {
+      this.#options.onUnusable(error);
+      throw error;
+    }
   }
 }
 

@@ -12,7 +12,7 @@ export class ProcessSignals {
     this.stop = new Promise((resolve) => {
       let asked = false;
       const stop = (signal: NodeJS.Signals, number: number) => {
-        // The workers see that their channel is gone, and end.
+        // The primary kills the workers on its way out.
         if (asked) process.exit(128 + number);
         asked = true;
         resolve(signal);

@@ -22,7 +22,7 @@ export type PrimaryMessage =
   | { readonly type: 'report-credentials' }
   /** Readiness fails from now on; everything else goes on. */
   | { readonly type: 'unready' }
-  /** Fewer workers listen than should, and new ones die as they start; null: that is over. Readiness says so. */
+  /** Fewer workers listen than should, and new ones do not come to listen; null: that is over. Readiness says so. */
   | { readonly type: 'degraded'; readonly degraded: Degraded | null }
   /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }

@@ -83,7 +83,10 @@ export class Replacements {
   async #replaceOutdated(generation: number): Promise<boolean> {
     const outdated = () => this.#group.listening.find((handle) => handle.generation !== generation);
     for (let next = outdated(); next !== undefined && !this.#group.stopping; next = outdated()) {
-      await this.#untilRoom();
+      if (this.#lacksRoom) {
+        await this.#group.nextChange();
+        continue;
+      }
       if (await this.#replace(next, 'reload')) continue;
       if (!this.#group.listening.some((handle) => handle.generation === generation)) return false;
       await sleep(AGAIN_MS, undefined, { ref: false });
@@ -104,9 +107,8 @@ export class Replacements {
   }
 
   /** The shares of a limited memory leave room for one old worker that still drains. */
-  async #untilRoom(): Promise<void> {
-    if (this.#options.config.maxWorkerMemoryBytes === 0) return;
-    while (this.#drains && !this.#group.stopping) await this.#group.nextChange();
+  get #lacksRoom(): boolean {
+    return this.#options.config.maxWorkerMemoryBytes > 0 && this.#drains;
   }
 
   /** False when the new worker does not come to listen; the old one stays then. */
@@ -119,11 +121,12 @@ export class Replacements {
     handle.leaving = true;
     while (isComing(next) && next.state !== 'listening') await this.#group.nextChange();
     if (next.state === 'listening') {
-      await this.#untilOthersListen();
+      await this.#untilOthersListen(handle);
       this.#end(handle, reason);
       return true;
     }
     handle.leaving = false;
+    this.#group.fill();
     if (!this.#group.stopping) {
       logger.error({ reason: next.failure ?? 'unknown' }, 'the replacement did not start; the old worker stays');
     }
@@ -131,19 +134,23 @@ export class Replacements {
   }
 
   /** Another worker may have died meanwhile: the old one stays until that one is made good for as well, if it is soon. */
-  async #untilOthersListen(): Promise<void> {
+  async #untilOthersListen(handle: WorkerHandle): Promise<void> {
     const giveUpAt = performance.now() + AGAIN_MS;
     const { workers } = this.#options.config;
-    while (this.#group.listening.length <= workers && !this.#group.stopping && performance.now() < giveUpAt) {
+    const others = () => this.#group.listening.filter((one) => one !== handle).length;
+    while (others() < workers && !this.#group.stopping && performance.now() < giveUpAt) {
       await Promise.race([this.#group.nextChange(), sleep(LOOK_MS, undefined, { ref: false })]);
     }
   }
 
+  /** It may have died meanwhile. */
   #end(handle: WorkerHandle, reason: string): void {
     const { config, metrics } = this.#options;
-    metrics.restarted(reason);
-    this.#replaced = handle;
-    handle.drain(config.drainTimeoutMs);
+    if (handle.state === 'listening') {
+      metrics.restarted(reason);
+      this.#replaced = handle;
+      handle.drain(config.drainTimeoutMs);
+    }
     this.#group.fill();
   }
 }

@@ -46,8 +46,8 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   readonly #policy = new RestartPolicy();
   readonly #replacements: Replacements;
   #program: ServedProgram;
-  /** What is served again when nobody can serve the one that workers are moved to. */
-  #before: ServedProgram | undefined;
+  /** While workers are moved from one program to another, both: nobody may be able to serve the new one. */
+  #moving: readonly ServedProgram[] = [];
   #generation = 1;
   /** Whose missing credentials are in the log already. */
   #reported: number | undefined;
@@ -58,12 +58,13 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   #mayBeReady = true;
   /** It ends: nobody is made good for any more. */
   stopping = false;
+  /** Requests that got the last message of this end instead of their answer. */
+  cut = 0;
   #startCrashes = 0;
   #startFailure: string | undefined;
   /** As long as it runs, no worker is started to make good for one that died. */
   #pause: NodeJS.Timeout | undefined;
   #degraded: Degraded | null = null;
-  #cut = 0;
   #changed: Array<() => void> = [];
 
   constructor(options: GroupOptions) {
@@ -91,11 +92,6 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     return [...this.#handles].reduce((sum, handle) => sum + handle.inFlight, 0);
   }
 
-  /** Requests that got the last message of a drain instead of their answer. */
-  get cut(): number {
-    return this.#cut;
-  }
-
   /** Readiness fails from now on, that of workers to come as well; everything else goes on. */
   unready(): void {
     this.#mayBeReady = false;
@@ -105,6 +101,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** Resolves when no worker is left: they finish what they have, for at most this long. */
   async drain(timeoutMs: number): Promise<void> {
     this.stopping = true;
+    this.cut = 0;
     this.#ports.close();
     for (const handle of this.#handles) handle.drain(timeoutMs);
     while (this.#handles.size > 0) await this.nextChange();
@@ -118,10 +115,10 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** Moves all workers to another program. Resolves with false, and the old program, when it cannot be served. */
   async roll(program: ServedProgram): Promise<boolean> {
     const before = this.#program;
-    this.#before = before;
+    this.#moving = [before, program];
     const served = await this.#replacements.roll(() => this.#serve(program));
     if (!served) this.#serve(before);
-    this.#before = undefined;
+    this.#moving = [];
     this.#discardPrograms();
     return served;
   }
@@ -141,8 +138,8 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   }
 
   #discardPrograms(): void {
-    const served = [this.#program, this.#before ?? this.#program].map((program) => program.path);
-    this.#options.programs.keep(new Set([...served, ...[...this.#handles].map((handle) => handle.programPath)]));
+    const kept = [this.#program, ...this.#moving].map((program) => program.path);
+    this.#options.programs.keep(new Set([...kept, ...[...this.#handles].map((handle) => handle.programPath)]));
   }
 
   message(handle: WorkerHandle, message: WorkerMessage): void {
@@ -152,7 +149,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
     else if (message.type === 'heartbeat') this.#replacements.checkMemory(handle);
-    else if (message.type === 'drained') this.#cut += message.cut;
+    else if (message.type === 'drained') this.cut += message.cut;
     else if (message.type === 'share-port') void this.#sharePort(handle, message);
   }
 
@@ -164,6 +161,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     if (this.stopping || handle.dismissed) return;
     const { number, pid, failure = 'unknown' } = handle;
     this.#options.logger.error({ worker: number, workerPid: pid, reason: failure }, 'a worker died');
+    if (pid !== 0) this.#options.metrics.restarted('crash');
     this.#makeGood(handle.listeningAt !== undefined, failure);
   }
 
@@ -180,6 +178,12 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** As many workers as asked for, and, once these listen, the spare one. */
   fill(): void {
     if (this.stopping) return;
+    this.#start();
+    this.#trim();
+    this.#tellDegraded();
+  }
+
+  #start(): void {
     const coming = [...this.#handles].filter((handle) => handle.wanted && !handle.leaving && isComing(handle)).length;
     for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) {
       if (this.#pause !== undefined && this.#spare === undefined) return;
@@ -188,8 +192,15 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     if (this.#started && this.#pause === undefined && this.#spare === undefined) this.#fork(false);
   }
 
-  /** A worker that listens soon: the spare one, or a new one; undefined when the system starts no process. */
+  /** Of those too many, which a replacement that was given up may leave, the oldest goes. */
+  #trim(): void {
+    const staying = this.listening.filter((handle) => !handle.leaving);
+    if (staying.length > this.#options.config.workers) staying[0]?.drain(this.#options.config.drainTimeoutMs);
+  }
+
+  /** A worker that listens soon: the spare one, or a new one; undefined when the system starts no process, or the server stops. */
   provide(): WorkerHandle | undefined {
+    if (this.stopping) return undefined;
     const handle = this.#spare ?? this.#fork(true);
     handle?.want();
     return handle;
@@ -227,7 +238,9 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     handle.send({ type: 'start', config, port, programPath: path, version, number, mayBeReady });
   }
 
-  #loaded({ number, pid, startedAt }: WorkerHandle): void {
+  #loaded({ number, pid, startedAt, wanted }: WorkerHandle): void {
+    // The spare one may not listen for days.
+    if (!wanted) this.#policy.started();
     const startMs = Math.round(performance.now() - startedAt);
     this.#options.logger.debug({ worker: number, workerPid: pid, startMs }, 'a worker is loaded');
   }
@@ -245,7 +258,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
       handle.send({ type: 'report-credentials' });
     }
     this.#policy.started();
-    this.#tellDegraded();
+    this.fill();
     this.#noteChange();
   }
 
@@ -254,22 +267,23 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     // One that listened finishes what it has, and accepts nothing any more.
     if (handle.state !== 'draining' || handle.dismissed) return;
     handle.dismissed = true;
+    this.#options.metrics.restarted('crash');
     this.#makeGood(true, reason);
   }
 
   /** Starts what is missing: at once, or later and later where workers die again and again. */
   #makeGood(served: boolean, reason: string): void {
-    this.#options.metrics.restarted('crash');
     if (!this.#started) this.#countStartCrash(reason);
-    const delayMs = this.#policy.delayAfterDeath(served, performance.now());
-    if (delayMs > 0) this.#pauseFor(delayMs);
+    // Those that were started together and die together are one attempt.
+    if (served || this.#pause === undefined) {
+      this.#pauseFor(this.#policy.delayAfterDeath(served, performance.now()));
+    }
     this.fill();
-    this.#tellDegraded();
     this.#noteChange();
   }
 
   #pauseFor(delayMs: number): void {
-    clearTimeout(this.#pause);
+    if (delayMs === 0 || this.#pause !== undefined) return;
     const end = () => {
       this.#pause = undefined;
       this.fill();
@@ -280,7 +294,8 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   #tellDegraded(): void {
     const { workers: wanted } = this.#options.config;
     const listening = this.listening.length;
-    const degraded = this.#started && this.#policy.failing && listening < wanted ? { listening, wanted } : null;
+    const failing = this.#policy.failing || this.#pause !== undefined;
+    const degraded = this.#started && failing && listening < wanted ? { listening, wanted } : null;
     if (isDeepStrictEqual(degraded, this.#degraded)) return;
     this.#degraded = degraded;
     for (const handle of this.#handles) handle.send({ type: 'degraded', degraded });

@@ -61,7 +61,10 @@ export class WorkerHandle {
       owner.message(this, message);
     });
     // Errors of a process that runs are of messages and signals that it missed: its exit tells the rest.
-    worker.on('error', (error: Error) => this.pid === 0 && this.#exited(`it could not be started: ${error.message}`));
+    worker.on(
+      'error',
+      (error: Error) => this.pid === 0 && this.#exited(`a worker could not be started: ${error.message}`),
+    );
     worker.once('exit', (code, signal) => this.#exited(exitReason(code, signal)));
     this.#owner = owner;
   }

@@ -44,7 +44,7 @@ export class WorkerWatch {
     if (handle.state === 'exited' || now - handle.lastSeenAt < limit) return;
     handle.failure = isStarting
       ? `a worker had not loaded the program after ${START_MS / 1000} s`
-      : 'it did not answer';
+      : 'a worker did not answer';
     this.#logger.error({ worker: handle.number, workerPid: handle.pid }, 'a worker hangs and is killed');
     handle.kill();
   }

@@ -78,7 +78,7 @@ class Worker {
     // A terminal signals the whole group; a worker ends when the primary says so. When the primary is gone,
     // node:cluster ends the worker.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ignore);
-    process.on('uncaughtException', (error) => this.#crashed(error));
+    process.on('uncaughtException', (error) => this.#crashed(error, 'a bug: an uncaught exception ends this worker'));
     process.on('unhandledRejection', (error) => this.#logger?.error({ err: error }, 'a bug: an unhandled rejection'));
     this.#link.listen((message) => this.#take(message));
     this.#link.send({ type: 'hello' });
@@ -157,6 +157,7 @@ class Worker {
       thread: this.#parseThread,
       programPath,
       onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended'),
+      onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, which ends this worker'),
     });
     this.#pool = pool;
     const runtime = createRuntime(program, {
@@ -225,7 +226,7 @@ class Worker {
   }
 
   #sendMetrics(id: number): void {
-    const metrics = this.#metrics?.data(id !== 0) ?? [];
+    const metrics = this.#metrics?.data() ?? [];
     this.#link.send({ type: 'metrics', id, metrics });
   }
 
@@ -254,8 +255,8 @@ class Worker {
     this.#exit(cut);
   }
 
-  #crashed(error: unknown): void {
-    this.#logger?.error({ err: error }, 'a bug: an uncaught exception ends this worker');
+  #crashed(error: unknown, message: string): void {
+    this.#logger?.error({ err: error }, message);
     if (this.#state === 'listening') {
       this.#link.send({ type: 'failed', reason: reasonOf(error) });
       this.#drain(CRASH_DRAIN_MS);

@@ -145,10 +145,10 @@ test('the definitions that the installation in values.yaml names are complete', 
 
 test('by default the workers of a pod fit into its memory', () => {
   const pod = podOf(render());
-  expect(at(pod, 'containers.0.resources.limits.memory')).toBe('512Mi');
+  expect(at(pod, 'containers.0.resources.limits.memory')).toBe('640Mi');
   const loaded = loadConfig(
     {},
-    { variables: variablesOf(render()), limits: { cores: 64, memoryBytes: 512 * 2 ** 20 } },
+    { variables: variablesOf(render()), limits: { cores: 64, memoryBytes: 640 * 2 ** 20 } },
   );
   expect(loaded.ok && loaded.value.config.workers).toBe(2);
 });

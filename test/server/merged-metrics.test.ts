@@ -12,7 +12,7 @@ function worker(calls: number, name = 'Greet'): readonly MetricData[] {
     metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });
   }
   // As it comes over the channel.
-  return JSON.parse(JSON.stringify(metrics.data(true))) as readonly MetricData[];
+  return JSON.parse(JSON.stringify(metrics.data())) as readonly MetricData[];
 }
 
 function valueOf(text: string, series: string): number {

@@ -16,6 +16,9 @@ beforeEach(() => {
     onThreadError: (error) => {
       throw error;
     },
+    onUnusable: (error) => {
+      throw error;
+    },
   });
 });
 afterEach(() => pool.close());

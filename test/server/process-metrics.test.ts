@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { EventLoopLag } from '../../src/server/metrics/event-loop-lag.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
@@ -9,21 +10,33 @@ it('counts clients that requests bring under one name, whatever theirs is', () =
     const report = { ...REPORT, client, attempts: REPORT.attempts.map((attempt) => ({ ...attempt, client })) };
     metrics.callEnded({ functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4, report });
   }
-  const attempts = metrics.data(false).find(({ name }) => name === 'svc_attempts_total');
+  const attempts = metrics.data().find(({ name }) => name === 'svc_attempts_total');
   expect(new Set(attempts?.values.map(({ labels }) => labels['client']))).toEqual(new Set(['Fast', 'other']));
 });
 
-it('shows the lag since somebody asked, however often a worker reports by itself', async () => {
+it('shows the greatest lag to everybody who asks', async () => {
   const metrics = new ProcessMetrics({ functions: [], clients: new Set() }, SOURCES);
-  const lag = (isAsked: boolean) => {
-    const found = metrics.data(isAsked).find(({ name }) => name === 'svc_event_loop_lag_seconds');
-    return found?.values[0]?.value ?? 0;
-  };
+  const lag = () => metrics.data().find(({ name }) => name === 'svc_event_loop_lag_seconds')?.values[0]?.value ?? 0;
   await new Promise((resolve) => setTimeout(resolve, 150));
   const until = performance.now() + 400;
   while (performance.now() < until);
   await new Promise((resolve) => setTimeout(resolve, 150));
-  expect(lag(false)).toBeGreaterThan(0.2);
-  expect(lag(true)).toBeGreaterThan(0.2);
-  expect(lag(true)).toBeLessThan(0.2);
+  expect(lag()).toBeGreaterThan(0.2);
+  expect(lag()).toBeGreaterThan(0.2);
+});
+
+it('forgets a lag after a minute', async () => {
+  const lag = new EventLoopLag();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const until = performance.now() + 400;
+  while (performance.now() < until);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const now = vi.spyOn(performance, 'now');
+  now.mockReturnValue(until + 31_000);
+  expect(lag.seconds).toBeGreaterThan(0.2);
+  expect(lag.seconds).toBeGreaterThan(0.2);
+  now.mockReturnValue(until + 62_000);
+  expect(lag.seconds).toBeGreaterThan(0.2);
+  expect(lag.seconds).toBeLessThan(0.2);
+  now.mockRestore();
 });

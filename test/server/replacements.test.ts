@@ -76,7 +76,7 @@ test('when the first new worker does not come to serve, the old ones stay', asyn
   group.generation = 2;
   group.newWorkersServe = false;
   expect(await replacementsOf(group).roll(() => 2)).toBe(false);
-  expect(group.log).toEqual([]);
+  expect(group.log).toEqual(['fill']);
   expect(group.listening.map(({ number }) => number)).toEqual([1, 2]);
 });
 
@@ -163,6 +163,31 @@ test('a reload begins when no other replacement is under way', async () => {
   group.provide();
   expect(await rolled).toBe(true);
   expect(begin).toHaveBeenCalledOnce();
+});
+
+test('where memory is limited, a stop during a reload starts no worker any more', async () => {
+  const group = groupOfTwo();
+  const [first] = group.handles;
+  group.generation = 2;
+  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: '128MiB' }).roll(() => 2);
+  await waitUntil('the first to drain', () => first?.state === 'draining');
+  group.stopping = true;
+  if (first !== undefined) first.state = 'exited';
+  expect(await rolled).toBe(true);
+  expect(group.handles).toHaveLength(3);
+});
+
+test('a worker that dies while it is being replaced is replaced at once, and counted once', async () => {
+  const group = groupOfTwo();
+  const [first] = group.handles;
+  if (first !== undefined) first.listeningAt = performance.now() - 20_000;
+  const begun = performance.now();
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  replacements.checkAge();
+  if (first !== undefined) first.state = 'exited';
+  expect(await replacements.roll(() => 1)).toBe(true);
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(group.log).toEqual(['3 listens', 'fill']);
 });
 
 /** Time for everything that was started to go as far as it can. */

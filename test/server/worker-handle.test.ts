@@ -21,7 +21,7 @@ test('a process that the system could not start counts as one that exited', () =
   worker.emit('error', new Error('spawn EAGAIN'));
   expect(exited).toHaveBeenCalledExactlyOnceWith(handle);
   expect(handle.state).toBe('exited');
-  expect(handle.failure).toBe('it could not be started: spawn EAGAIN');
+  expect(handle.failure).toBe('a worker could not be started: spawn EAGAIN');
 });
 
 test('errors of a process that runs do not end it', () => {

@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CallReport } from '../../runtime/function/runtime.ts';
 import type { MetricData } from '../protocol.ts';
 import type { CallEnd, CallMetrics, FunctionRoute } from './call-metrics.ts';
+import { EventLoopLag } from './event-loop-lag.ts';
 import { HistogramTable } from './histogram-table.ts';
 import { NumberTable } from './number-table.ts';
 import { residentBytes } from './resident-bytes.ts';
@@ -17,9 +17,6 @@ const UNKNOWN = 'unknown';
 
 /** So do clients that requests bring along: they may have any name. */
 const OTHER = 'other';
-
-/** How often the event loop is looked at. Each look wakes the process, an idle one too: every 20 ms they cost 0.3 % of a core. */
-const LAG_STEP_MS = 100;
 
 /** What becomes a label value; everything else shares one. */
 export interface LabelNames {
@@ -40,7 +37,7 @@ export class ProcessMetrics implements CallMetrics {
   readonly #functions: ReadonlySet<string>;
   readonly #sources: GaugeSources;
   readonly #clients: ReadonlySet<string>;
-  readonly #delay = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  readonly #lag = new EventLoopLag();
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
     help: 'Calls and streams not yet answered completely',
@@ -61,7 +58,6 @@ export class ProcessMetrics implements CallMetrics {
     this.#functions = new Set(functions);
     this.#clients = clients;
     this.#sources = sources;
-    this.#delay.enable();
     // There from the start: an autoscaler that finds no figure scales nothing.
     for (const route of ['call', 'stream'] as const) this.#inFlight.add(0, route);
   }
@@ -84,8 +80,7 @@ export class ProcessMetrics implements CallMetrics {
   }
 
   /** All of them as they are now. */
-  /** `isAsked`: somebody reads the metrics, and the greatest lag is from then on that of the time after. */
-  data(isAsked: boolean): readonly MetricData[] {
+  data(): readonly MetricData[] {
     const tables = [
       this.#inFlight,
       this.#requests,
@@ -99,12 +94,12 @@ export class ProcessMetrics implements CallMetrics {
       this.#replies,
       this.#streamCuts,
     ];
-    return [...tables.map((table) => table.data()), ...this.#gauges(isAsked)];
+    return [...tables.map((table) => table.data()), ...this.#gauges()];
   }
 
-  #gauges(isAsked: boolean): readonly MetricData[] {
+  #gauges(): readonly MetricData[] {
     const { connections, waiting, parseQueue, droppedLogLines } = this.#sources;
-    const gauges: readonly MetricData[] = [
+    return [
       gauge('svc_connections', 'Open connections of clients', connections()),
       gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
       gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
@@ -113,10 +108,8 @@ export class ProcessMetrics implements CallMetrics {
         type: 'counter',
       },
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
-      { ...gauge(LAG, 'Greatest lag since the last scrape, the worst worker', lagOf(this.#delay)), aggregator: 'max' },
+      { ...gauge(LAG, 'Greatest lag of the last minute, the worst worker', this.#lag.seconds), aggregator: 'max' },
     ];
-    if (isAsked) this.#delay.reset();
-    return gauges;
   }
 
   #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {
@@ -163,6 +156,3 @@ function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired'
 }
 
 /** What is measured is the time between two looks. */
-function lagOf({ max }: ReturnType<typeof monitorEventLoopDelay>): number {
-  return Math.max(0, max / 1e9 - LAG_STEP_MS / 1000);
-}

@@ -34,6 +34,9 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
     onThreadError: (error) => {
       throw error;
     },
+    onUnusable: (error) => {
+      throw error;
+    },
   });
   const way = (parseElsewhereAbove: number) => async (type: string, text: string) => {
     const functionName = names.get(type) ?? '';

@@ -80,7 +80,7 @@ export async function startServer(
       version: '1.2.3',
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
-      metricsText: async () => new MergedMetrics().text([metrics.data(true)], 1),
+      metricsText: async () => new MergedMetrics().text([metrics.data()], 1),
     },
   );
   services.health.ready = true;

@@ -71,7 +71,7 @@ function readiness(context: RequestContext): void {
   // With half of its workers it is still better than no server, which is what its caller may have otherwise.
   else if (2 * degraded.listening >= degraded.wanted) context.json(200, { status: 'degraded', workers: degraded });
   else {
-    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones die as they start.`;
+    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones do not come to serve.`;
     context.problem(problemOf({ code: 'overloaded', message, retryAfterSeconds: 1 }));
   }
 }

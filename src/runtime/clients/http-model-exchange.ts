@@ -2,10 +2,12 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import type { Err } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ReplyFormat, StreamedReply } from './formats/reply-format.ts';
+import { BodyBuffer } from './http/body-buffer.ts';
 import type { ExchangeLimits } from './http/exchange-limits.ts';
 import type { EventListener, FrameReader } from './http/frame-reader.ts';
 import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
+import { errorText } from './http/http-fault.ts';
 import type { HttpFault } from './http/http-fault.ts';
 import { SseReader } from './http/sse-reader.ts';
 import { TrickleGate } from './http/trickle-gate.ts';
@@ -41,6 +43,9 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   readonly #parts: ExchangeParts;
   #exchange: HttpExchange | undefined;
   #over = false;
+  /** A reply that comes whole. */
+  readonly #body = new BodyBuffer();
+  /** What came of a stream and was not read yet. */
   #chunks: Buffer[] = [];
   #events: FrameReader | undefined;
   #reply: StreamedReply | undefined;
@@ -117,8 +122,12 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   }
 
   data(chunk: Buffer): void {
+    if (this.#events === undefined) {
+      this.#body.add(chunk);
+      return;
+    }
     this.#chunks.push(chunk);
-    if (this.#events === undefined || this.#flushing) return;
+    if (this.#flushing) return;
     // One read of the socket holds many chunks of the body; all of them are handled together, after the last one.
     this.#flushing = true;
     queueMicrotask(() => this.#flush());
@@ -126,16 +135,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 
   ended(): void {
     if (this.#over) return;
-    if (this.#events === undefined) {
-      this.#wholeEnded();
-      return;
-    }
-    this.#flush();
-    this.#events.end();
-    this.#tellText();
-    if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
-    else if (this.#reply?.complete === true || this.#endedWithBody()) this.#streamEnded();
-    else this.failed(UNFINISHED);
+    this.#guard(() => (this.#events === undefined ? this.#wholeEnded() : this.#eventsEnded(this.#events)));
   }
 
   failed(fault: HttpFault): void {
@@ -145,9 +145,23 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#parts.listener.ended(err(this.#parts.fault(fault)));
   }
 
-  /** Feeds the events that came since the last time. */
   #flush(): void {
     this.#flushing = false;
+    this.#guard(() => this.#feed());
+  }
+
+  /** Nobody above catches what reading throws: it would end the worker, or leave the call without an end. */
+  #guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (this.#over) throw error;
+      this.failed({ kind: 'unusable', message: `sent a reply that could not be read: ${errorText(error)}` });
+    }
+  }
+
+  /** Feeds the events that came since the last time. */
+  #feed(): void {
     const chunks = this.#chunks;
     if (this.#over || chunks.length === 0) return;
     this.#chunks = [];
@@ -203,9 +217,18 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#parts.listener.ended(ok({ ...this.#reply?.details, text: this.#text }));
   }
 
+  #eventsEnded(events: FrameReader): void {
+    this.#feed();
+    if (this.#over) return;
+    events.end();
+    this.#tellText();
+    if (this.#reply?.fault !== undefined) this.failed(this.#reply.fault);
+    else if (this.#reply?.complete === true || this.#endedWithBody()) this.#streamEnded();
+    else this.failed(UNFINISHED);
+  }
+
   #wholeEnded(): void {
-    const body = textOf(this.#chunks);
-    this.#chunks = [];
+    const body = textOf(this.#body.take());
     const reply = this.#parts.format.readWhole(body);
     if (!reply.ok) {
       this.failed(body === '' ? EMPTY : this.#cutOr(reply.failure));
@@ -218,7 +241,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 }
 
 /** The whole body. A byte order mark is no part of a text (RFC 8259, 8.1 lets readers skip it). */
-function textOf(chunks: readonly Buffer[]): string {
-  const text = chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString('utf8');
+function textOf(body: Buffer): string {
+  const text = body.toString('utf8');
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }

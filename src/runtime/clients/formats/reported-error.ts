@@ -27,8 +27,16 @@ export function errorBodyText(body: string, parsed: unknown): string {
 }
 
 function textOf(error: unknown): string {
-  return isJsonObject(error) ? JSON.stringify(error).slice(0, 500) : 'no message';
+  if (!isJsonObject(error)) return NO_MESSAGE;
+  try {
+    return JSON.stringify(error).slice(0, 500);
+  } catch {
+    // JSON.parse reads any depth, JSON.stringify writes some thousand levels.
+    return NO_MESSAGE;
+  }
 }
+
+const NO_MESSAGE = 'no message';
 
 function isFinalStatus(code: string | number): boolean {
   return typeof code === 'number' && code >= 400 && code < 500 && ![408, 409, 425, 429].includes(code);

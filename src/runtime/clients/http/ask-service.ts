@@ -1,5 +1,6 @@
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
+import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { DEFAULT_LIMITS } from './exchange-limits.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -30,13 +31,13 @@ export function askService(
   const upstream = pools.to({ origin: target.origin, guard: 'none' });
   const deadlineAt = performance.now() + (request.timeoutMs ?? TIMEOUT_MS);
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const body = new BodyBuffer();
     const exchange = new HttpExchange(
       { upstream, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
         accepted: () => {},
-        data: (chunk) => chunks.push(chunk),
-        ended: () => resolve(ok(Buffer.concat(chunks).toString('utf8'))),
+        data: (chunk) => body.add(chunk),
+        ended: () => resolve(ok(body.take().toString('utf8'))),
         failed: (fault) => resolve(err(described(fault))),
       },
     );

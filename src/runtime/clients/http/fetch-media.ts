@@ -3,6 +3,7 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { hostRefusal } from './address-guard.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { ResponseHeaders } from './http-exchange.ts';
@@ -45,7 +46,7 @@ class Download {
   readonly #host: string;
   readonly #forget: () => void;
   #type: string | undefined;
-  #chunks: Buffer[] = [];
+  readonly #body = new BodyBuffer();
   #bytes = 0;
 
   constructor(target: URL, fetching: MediaFetching, resolve: (result: Result<FetchedMedia, string>) => void) {
@@ -68,14 +69,14 @@ class Download {
 
   data(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    this.#chunks.push(chunk);
+    this.#body.add(chunk);
     if (this.#bytes <= MAX_MEDIA_BYTES) return;
     this.#exchange.cancel();
     this.#end(err(`was given media larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`));
   }
 
   ended(): void {
-    const data = Buffer.concat(this.#chunks).toString('base64');
+    const data = this.#body.take().toString('base64');
     this.#end(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
   }
 

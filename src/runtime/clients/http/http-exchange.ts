@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { BodyBuffer } from './body-buffer.ts';
 import { ExchangeClock } from './exchange-clock.ts';
 import type { TimerName } from './exchange-clock.ts';
 import { MAX_ERROR_BYTES, MAX_REPLY_BYTES, SMALL_REPLY_BYTES } from './exchange-limits.ts';
@@ -54,7 +55,7 @@ export class HttpExchange implements RequestHandler {
   #awaitsConnection = false;
   #status = 0;
   #headers: ResponseHeaders = {};
-  #errorBody: Buffer[] = [];
+  readonly #errorBody = new BodyBuffer();
   #bytes = 0;
   /** Taken of the room for large replies. */
   #taken = 0;
@@ -228,7 +229,7 @@ export class HttpExchange implements RequestHandler {
   }
 
   #collectError(chunk: Buffer): void {
-    this.#errorBody.push(chunk);
+    this.#errorBody.add(chunk);
     if (this.#bytes >= MAX_ERROR_BYTES) this.#failWithStatus();
   }
 
@@ -238,7 +239,7 @@ export class HttpExchange implements RequestHandler {
       this.#fail({ kind: 'unusable', status, message: `answered ${status}, a redirect, which is never followed` });
       return;
     }
-    const body = Buffer.concat(this.#errorBody).toString('utf8', 0, MAX_ERROR_BYTES);
+    const body = this.#errorBody.take().toString('utf8', 0, MAX_ERROR_BYTES);
     const wait = waitAskedFor({
       retryAfter: text(this.#headers['retry-after']),
       retryAfterMs: text(this.#headers['retry-after-ms']),

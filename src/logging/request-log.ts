@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { createRedactor } from './redactor.ts';
-import { requestSecrets } from './request-secrets.ts';
+import { hasOptions, requestSecrets } from './request-secrets.ts';
 
 /** What is known of one finished request. Everything but the first line may be absent. */
 export interface RequestEntry {
@@ -61,6 +61,9 @@ const SHORT_FLAG_CHARACTERS = 120;
  */
 const LONGEST_UNKNOWN_SECRET = 256;
 
+/** Of one request. */
+const MOST_SECRETS = 64;
+
 /** Messages of these failures hold nothing that a caller or a model wrote. */
 const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'missing_credential',
@@ -109,10 +112,11 @@ function contentOf(config: Pick<Config, 'logContent' | 'secrets'>): Content {
   };
 }
 
-/** Hides the credentials of this one request; for nearly all of them there are none. */
+/** Hides the credentials of this one request; for nearly all of them there are none. Each is searched for by itself. */
 function hiderFor(body: unknown): (text: string) => string {
   const secrets = requestSecrets(body);
   if (secrets.length === 0) return unchanged;
+  if (secrets.length > MOST_SECRETS) return () => `[not logged: the request brings ${secrets.length} credentials]`;
   const redactor = createRedactor(secrets);
   return (text) => redactor.redact(text);
 }
@@ -148,9 +152,14 @@ function requestFields(entry: RequestEntry, show: Show, logContent: Config['logC
     flags: flagTexts(entry.flags ?? [], show, logContent),
     partials: entry.partials,
     ...errorFields(entry.error, show, logContent === 'none'),
-    request: show(entry.requestText),
+    request: show(requestText(entry)),
     response: show(entry.responseText),
   };
+}
+
+/** Credentials are looked for in what was parsed: as it came, a text may spell them in another way, or say them twice. */
+function requestText({ requestBody, requestText: asItCame }: RequestEntry): string | undefined {
+  return hasOptions(requestBody) ? JSON.stringify(requestBody) : asItCame;
 }
 
 /** `dropped-item people[2]`, and so on. A path can hold keys that a model wrote: without content only the words are left. */

@@ -12,6 +12,8 @@ export class Admission {
   readonly #queueLimit: number;
   readonly #queue = new Set<Waiter>();
   #running = 0;
+  #admitting = false;
+  #closed = false;
 
   constructor(limit: number, queueLimit: number) {
     this.#limit = limit;
@@ -28,7 +30,7 @@ export class Admission {
 
   /** False: refused. Otherwise `admitted` is called now or later, unless `leave` comes first. */
   enter(waiter: Waiter): boolean {
-    if (this.#running < this.#limit) {
+    if (this.#running < this.#limit && this.#queue.size === 0) {
       this.#running += 1;
       waiter.admitted();
       return true;
@@ -41,13 +43,28 @@ export class Admission {
   /** Gives the place of an admitted one to the next, or takes one that waits out of the queue. Once for each. */
   leave(waiter: Waiter): void {
     if (this.#queue.delete(waiter)) return;
-    const [next] = this.#queue;
-    if (next === undefined) {
-      this.#running -= 1;
-      return;
+    this.#running -= 1;
+    if (!this.#admitting) this.#admit();
+  }
+
+  /** Those that wait go on waiting, whatever becomes free. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** One after the other, not one inside the other: what is admitted may leave before it returns. */
+  #admit(): void {
+    this.#admitting = true;
+    try {
+      for (const next of this.#queue) {
+        if (this.#closed || this.#running >= this.#limit) return;
+        this.#queue.delete(next);
+        this.#running += 1;
+        next.admitted();
+      }
+    } finally {
+      this.#admitting = false;
     }
-    this.#queue.delete(next);
-    next.admitted();
   }
 }
 

@@ -58,13 +58,15 @@ export class WorkerDrain {
   }
 
   #isIdle(startedAt: number): boolean {
-    if (this.#services.active.size > 0) return false;
+    if (this.#services.active.size > 0 || this.#transports.some((transport) => transport.leaving > 0)) return false;
     if (this.#connections === 0) return true;
     return performance.now() - Math.max(startedAt, this.#lastRequestAt()) >= QUIET_MS;
   }
 
   async #cut(): Promise<number> {
-    const { active, logger } = this.#services;
+    const { active, admission, logger } = this.#services;
+    // Nobody who waits gets the place of one that is ended here.
+    admission.close();
     const late = active.list();
     for (const request of late) {
       try {

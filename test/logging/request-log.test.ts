@@ -140,6 +140,29 @@ test.each(['svc_options', '__svc_options__'])('credentials that a caller sends i
   expect(text).toContain('hello');
 });
 
+const KEY = 'wJalrXUtnFEMI/K7MDENG';
+
+test.each([
+  ['escaped in another way', `{"svc_options": {"env": {"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI\\/K7MDENG"}}}`],
+  ['said twice', `{"svc_options": {"env": {"A": "${KEY}"}}, "svc_options": {"env": {}}}`],
+  ['beside the options', `{"svc_options": {"client_registry": {"clients": [{"name": "M", "api_key": "${KEY}"}]}}}`],
+  ['where a list should be', `{"svc_options": {"client_registry": {"clients": {"M": {"api_key": "${KEY}"}}}}}`],
+])('a credential of the request that is %s is in no line', (_, requestText) => {
+  const requestBody: unknown = JSON.parse(requestText);
+  const line = JSON.stringify(loggedLine({ ...CALL, requestText, requestBody }, { logContent: 'full' }));
+  expect(line).not.toMatch(/wJalrXUtnFEMI/u);
+});
+
+test('a request with thousands of credentials is logged in no time, without content', () => {
+  const env = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`A${index}`, `value-${index}`]));
+  const requestBody = { text: 'hello', svc_options: { env } };
+  const entry = { ...CALL, requestText: JSON.stringify(requestBody), requestBody };
+  const begun = performance.now();
+  const line = loggedLine(entry);
+  expect(performance.now() - begun).toBeLessThan(500);
+  expect(line['request']).toBe('[not logged: the request brings 20000 credentials]');
+});
+
 test('nothing is built for a level that is off', () => {
   const entry = {
     ...CALL,

@@ -124,6 +124,24 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(server.services.admission.running).toBe(0);
   });
 
+  it('answers a call whose time is over while it waits for a place, and never starts it', async () => {
+    const server = await start({ maxInFlight: 1, maxQueue: 2, requestTimeoutMs: 400 });
+    let finish: (() => void) | undefined;
+    server.runtime.onCall = () => new Promise((resolve) => (finish = () => resolve(success(1))));
+    const call = () => fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
+    const first = call();
+    await until(() => server.runtime.calls.length === 1);
+    const begun = performance.now();
+    const second = await call();
+    expect(second.status).toBe(504);
+    expect(await second.json()).toMatchObject({ error: 'timeout', timer: 'total', after_ms: 400 });
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(server.services.admission.waiting).toBe(0);
+    finish?.();
+    expect((await first).status).toBe(200);
+    expect(server.runtime.calls).toHaveLength(1);
+  });
+
   it('frees the place of a caller who left while it waited', async () => {
     const server = await start({ maxInFlight: 1, maxQueue: 2 });
     const finish: Array<() => void> = [];

@@ -223,13 +223,19 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   it('waits for a reader that takes nothing, longer than the libraries do', async () => {
     const { reader, stream } = await open({ partialIntervalMs: 0 });
+    const { reader: last, stream: ended } = await open({ partialIntervalMs: 0 });
     await stall(reader, stream);
+    await stall(last, ended);
+    ended.observer.ended(success('all'));
     await sleep(15_000);
     expect(stream.context.cancellation.cancelled).toBe(false);
     reader.socket.resume();
+    last.socket.resume();
     stream.observer.ended(success('all'));
-    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
-    expect(messages(reader).at(-1)).toEqual({ final_result: 'all' });
+    for (const one of [reader, last]) {
+      await one.until(() => one.text.endsWith('\r\n0\r\n\r\n'));
+      expect(messages(one).at(-1)).toEqual({ final_result: 'all' });
+    }
   }, 30_000);
 
   it('stops reading from the model while the reader takes nothing, and goes on when it does', async () => {

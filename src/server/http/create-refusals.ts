@@ -6,8 +6,8 @@ import type { Refusal, RefusalWriter } from './transport.ts';
 
 /** Answers what never becomes a request, in the same form as every other error. */
 export function createRefusals(logger: Logger): RefusalWriter {
-  return (refusal, detail, error) => {
-    const id = requestId(undefined);
+  return (refusal, detail, { requestId: asked, error } = {}) => {
+    const id = requestId(asked);
     if (refusal === 'crashed') logger.error({ requestId: id, err: error }, 'a bug in the server');
     const of = problemFor(refusal, detail);
     const headers = [JSON_TYPE, ['x-request-id', id] as const, ...of.headers];

@@ -10,6 +10,9 @@ const MAX_DEPTH = 128;
 /** `application/json` and every `+json` type; RFC 8259 knows no other charset than UTF-8. */
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
+/** Looking for a type in a long run of spaces takes the square of its length. */
+const LONGEST_TYPE = 200;
+
 export interface JsonBody {
   readonly text: string;
   readonly value: Readonly<Record<string, unknown>>;
@@ -18,7 +21,7 @@ export interface JsonBody {
 /** Why a request's body is not even read, judged by its headers (RFC 9110, 15.5.16: what would be taken is told). */
 export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   const type = request.header('content-type');
-  if (type === undefined || !JSON_TYPE.test(type)) {
+  if (type === undefined || type.length > LONGEST_TYPE || !JSON_TYPE.test(type)) {
     return unsupported(
       'Send the body as "content-type: application/json", in UTF-8.',
       'accept-post',

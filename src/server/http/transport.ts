@@ -14,6 +14,8 @@ export interface Transport {
   finishConnections(): void;
   /** Connections open now, idle ones included. */
   readonly connections: number;
+  /** Complete answers that clients may not have taken yet. */
+  readonly leaving: number;
   /** Ends everything at once. */
   close(): void;
 }
@@ -50,8 +52,14 @@ export type Refusal =
   | 'too-many'
   | 'crashed';
 
-/** Status, headers and body for a refusal. `error` is what the handler threw, for the log. */
-export type RefusalWriter = (refusal: Refusal, detail: string, error?: unknown) => Answer;
+/** Status, headers and body for a refusal. The error is what the handler threw, for the log. */
+export type RefusalWriter = (refusal: Refusal, detail: string, of?: RefusedRequest) => Answer;
+
+export interface RefusedRequest {
+  /** The header of that name, where what the request says is to be believed. */
+  readonly requestId?: string | undefined;
+  readonly error?: unknown;
+}
 
 export interface Answer {
   readonly status: number;

@@ -37,9 +37,9 @@ export async function listenOn(
 ): Promise<Listening> {
   const refusals: string[] = [];
   const errors: unknown[] = [];
-  const refuse: TransportOptions['refuse'] = (refusal, _, error) => {
+  const refuse: TransportOptions['refuse'] = (refusal, _, of) => {
     refusals.push(refusal);
-    if (error !== undefined) errors.push(error);
+    if (of?.error !== undefined) errors.push(of.error);
     return { status: STATUS[refusal], headers: [], body: refusal } satisfies Answer;
   };
   const transport = await createTransport(name, {

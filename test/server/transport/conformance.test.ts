@@ -32,6 +32,9 @@ const sayOutcome: RequestHandler = (request, response) => {
   request.readBody(1_000, ({ kind }) => response.send(kind === 'overloaded' ? 503 : 200, [], kind));
 };
 
+/** More than the system takes at once. */
+const BIG = 'x'.repeat(12_000_000);
+
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe.each(TRANSPORTS)('the %s transport', (name) => {
@@ -301,6 +304,53 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(body.equals(Buffer.from(text))).toBe(true);
   }, 30_000);
 
+  it('knows of answers that are complete and not taken yet', async () => {
+    const listening = await listen((request, response) => {
+      setTimeout(() => {
+        if (request.path === '/whole') response.send(200, [], BIG);
+        else {
+          response.start(200, [], '');
+          response.write(BIG);
+          response.end();
+        }
+      }, 1);
+    });
+    for (const path of ['/streamed', '/whole']) {
+      const connection = connectTo(listening);
+      connection.socket.pause();
+      connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      await connection.until(() => listening.transport.leaving === 1);
+      await sleep(100);
+      expect(listening.transport.leaving).toBe(1);
+      connection.socket.resume();
+      await connection.until(() => listening.transport.leaving === 0, 10_000);
+      expect(listening.transport.leaving).toBe(0);
+    }
+  });
+
+  it('keeps an idle connection no longer after a large answer than after a small one', async () => {
+    const listening = await listen((_, response) => response.send(200, [], BIG), { keepAliveTimeoutMs: 300 });
+    const connection = connectTo(listening);
+    connection.write(GET);
+    await connection.until(() => connection.received.length > BIG.length, 10_000);
+    await connection.until(() => connection.closed, 15_000);
+    expect(connection.closed).toBe(true);
+  }, 30_000);
+
+  it('lives when a client resets a connection behind CONNECT', async () => {
+    const listening = await listen((_, response) => response.send(200, [], BIG));
+    const connection = connectTo(listening);
+    connection.socket.pause();
+    connection.write(`${GET}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await sleep(100);
+    connection.socket.resetAndDestroy();
+    await sleep(100);
+    const other = connectTo(listening);
+    other.write(GET);
+    await other.until(() => other.received.length > BIG.length, 10_000);
+    expect(listening.errors).toEqual([]);
+  });
+
   it('says when the client does not keep up, and when it does again', async () => {
     let written = 0;
     const listening = await listen((_, response) => {
@@ -405,7 +455,9 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.answer();
     connection.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n');
     await connection.answer(1);
-    expect(seen).toEqual([true, false]);
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n');
+    await connection.answer(2);
+    expect(seen).toEqual([true, false, false]);
   });
 
   it('rejects a listen on an address that it does not have', async () => {

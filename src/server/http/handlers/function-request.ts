@@ -46,6 +46,9 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   #body: JsonBody | undefined;
   #prepared: PreparedCall | undefined;
   #finished = false;
+  #hasPlace = false;
+  /** Runs while it waits for a place. */
+  #waiting: NodeJS.Timeout | undefined;
   rosterPlace = -1;
 
   constructor(context: RequestContext, functionName: string) {
@@ -72,6 +75,8 @@ export abstract class FunctionRequest implements Drainable, Waiter {
 
   /** Called by the admission when it has a place. */
   admitted(): void {
+    clearTimeout(this.#waiting);
+    this.#hasPlace = true;
     if (this.#prepared === undefined || this.#finished) return;
     this.guarded(() => this.#prepared !== undefined && this.run(this.#prepared, this.#callContext()));
   }
@@ -128,6 +133,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   protected finish(end: Finish): void {
     if (this.#finished) return;
     this.#finished = true;
+    clearTimeout(this.#waiting);
     const { services } = this.context;
     services.active.delete(this);
     if (this.#prepared !== undefined) services.admission.leave(this);
@@ -180,9 +186,17 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     const prepared = this.prepare(body.value);
     if (prepared === undefined) return;
     this.#prepared = prepared;
-    if (this.context.services.admission.enter(this)) return;
-    this.#prepared = undefined;
-    this.fail(OVERLOADED);
+    if (!this.context.services.admission.enter(this)) {
+      this.#prepared = undefined;
+      this.fail(OVERLOADED);
+    } else if (!this.#hasPlace) {
+      this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);
+    }
+  }
+
+  #waitedTooLong(): void {
+    const message = 'The call waited for a place until its time was over: the server is busy.';
+    this.fail({ code: 'timeout', message, timer: 'total', afterMs: Math.round(this.timeoutMs) });
   }
 
   /** Time spent waiting for a place counts. */

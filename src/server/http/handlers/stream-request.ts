@@ -61,11 +61,12 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   }
 
   cut(reason: string): void {
-    if (this.finished) return;
     this.context.services.metrics.streamCut();
+    this.#events.abandon();
+    // Only its last message was still on its way.
+    if (this.finished) return;
     this.cancellation.cancel(reason);
     this.left();
-    this.#events.abandon();
     const of: Problem = { status: 499, code: 'cancelled', message: reason, fields: {}, headers: [] };
     this.finish({ status: of.status, problem: of, partials: this.#partials });
   }

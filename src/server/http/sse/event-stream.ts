@@ -41,6 +41,7 @@ export class EventStream implements Swept {
   #lastProgressAt = 0;
   #lastWaitAt = 0;
   #toldBehind = false;
+  #ended = false;
   /** Written while the reader was behind, and not taken yet. */
   #waiting = 0;
 
@@ -74,11 +75,13 @@ export class EventStream implements Swept {
     this.#write(`data: ${json}\n\n`);
   }
 
-  /** The last event. */
+  /** The last event. A reader that is behind gets the time for it that it got for the others. */
   last(json: string): void {
-    this.close();
-    this.#response.write(`data: ${json}\n\n`);
+    if (this.#writable) this.#lastProgressAt = performance.now();
+    this.#ended = true;
+    this.#writable = this.#response.write(`data: ${json}\n\n`);
     this.#response.end();
+    if (this.#response.closed) this.close();
   }
 
   /** The reader left: nothing more is written. */
@@ -94,10 +97,14 @@ export class EventStream implements Swept {
   }
 
   sweep(now: number): void {
+    if (this.#response.closed) {
+      this.close();
+      return;
+    }
     const { heartbeatMs, pauseModelMs, stalledReaderMs } = this.#owner.limits;
     const stalledMs = now - this.#lastProgressAt;
     if (this.#writable) {
-      if (now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
+      if (!this.#ended && now - this.#lastWriteAt >= heartbeatMs) this.#write(COMMENT);
     } else if (stalledMs >= stalledReaderMs) this.#owner.cut('the reader took nothing for too long');
     else {
       if (stalledMs >= pauseModelMs) this.#tellBehind();
@@ -143,6 +150,6 @@ export class EventStream implements Swept {
     this.#takeBack();
     this.#writable = true;
     this.#toldBehind = false;
-    this.#owner.writable();
+    if (!this.#ended) this.#owner.writable();
   }
 }

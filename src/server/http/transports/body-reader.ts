@@ -53,8 +53,8 @@ export class BodyReader {
   /** Takes a piece; `chunk` is copied, since its memory may belong to the library. */
   push(chunk: Uint8Array, isLast: boolean): BodyProgress {
     this.#size += chunk.length;
-    if (this.#size > this.#limit) return this.#drop('too-large', isLast);
     this.#lastByteAt = performance.now();
+    if (this.#size > this.#limit) return this.#drop('too-large', isLast);
     if (this.#listener !== undefined && !this.#keep(chunk, isLast)) return this.#drop('overloaded', isLast);
     if (!isLast) return 'more';
     this.complete = true;

@@ -22,6 +22,9 @@ export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
+/** Besides those that are kept: some proxies say no more than the scheme, or what they are themselves. */
+const FORWARDED = /^x-(?:forwarded|envoy|original)-/u;
+
 export interface FramingFault {
   readonly refusal: Refusal;
   readonly detail: string;
@@ -40,6 +43,7 @@ export class Framing {
   #lines = 0;
   #size: number;
   #closes = false;
+  #forwarded = false;
   #fault: string | undefined;
 
   /** `targetLength`: characters of path and query. */
@@ -56,6 +60,7 @@ export class Framing {
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
+    else if (name.startsWith('x-')) this.#forwarded ||= FORWARDED.test(name);
     else if (name === '') this.#fault = 'a header without a name';
   }
 
@@ -98,7 +103,13 @@ export class Framing {
   /** True when no proxy says that it forwards for somebody else. */
   get direct(): boolean {
     const { kept } = this;
-    return !(kept.has('x-forwarded-for') || kept.has('forwarded') || kept.has('x-real-ip') || kept.has('via'));
+    return !(
+      this.#forwarded ||
+      kept.has('x-forwarded-for') ||
+      kept.has('forwarded') ||
+      kept.has('x-real-ip') ||
+      kept.has('via')
+    );
   }
 
   #keep(name: string, value: string): void {

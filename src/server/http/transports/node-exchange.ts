@@ -25,12 +25,16 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   #started = false;
   #answer: Answer | undefined;
   #abortListener: (() => void) | undefined;
+  #left: (() => void) | undefined;
 
   constructor(transport: ExchangeHost, incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#transport = transport;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-    outgoing.on('close', () => this.#connectionEnded());
+    outgoing.on('close', () => {
+      this.#left?.();
+      this.#connectionEnded();
+    });
     this.method = incoming.method ?? '';
     const target = pathOf(incoming.url ?? '/');
     const mark = target.indexOf('?');
@@ -145,8 +149,11 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     else this.#outgoing.end(body);
     const { socket } = this.#incoming;
     if (this.#outgoing.writableFinished || socket.writableLength === 0) return;
-    socket.setTimeout(STALLED_ANSWER_MS, () => socket.destroy());
-    this.#outgoing.once('finish', () => socket.setTimeout(0));
+    this.#left = this.#transport.leavingAnswers.begin();
+    const cut = () => socket.destroy();
+    socket.setTimeout(STALLED_ANSWER_MS, cut);
+    // Before the listener of node:http, which sets the time for keep-alive.
+    this.#outgoing.prependOnceListener('finish', () => socket.off('timeout', cut).setTimeout(0));
   }
 
   #flatHeaders(headers: HeaderList): string[] {
@@ -169,7 +176,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
       if (progress === 'overflow') this.destroy();
       if (progress === 'more') return;
     } catch (error) {
-      this.refuse(this.#transport.options.refuse('crashed', '', error));
+      this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
     }
     this.#transport.bodies.delete(this);
     if (this.#answer !== undefined) this.#writeAnswer();

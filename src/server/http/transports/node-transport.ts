@@ -4,6 +4,7 @@ import type { Answer, Refusal, Transport, TransportOptions } from '../transport.
 import { BodyWatch } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
 import { LIBRARY_MAX_HEAD_BYTES } from './framing.ts';
+import { LeavingAnswers } from './leaving-answers.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { statusLine } from './status-line.ts';
 
@@ -15,6 +16,7 @@ export class NodeTransport implements Transport, ExchangeHost {
   readonly name = 'node';
   readonly options: TransportOptions;
   readonly bodies = new BodyWatch();
+  readonly leavingAnswers = new LeavingAnswers();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Connections on which something was refused for its framing: what follows on them is not to be believed. */
@@ -49,6 +51,10 @@ export class NodeTransport implements Transport, ExchangeHost {
     return this.#sockets.size;
   }
 
+  get leaving(): number {
+    return this.leavingAnswers.count;
+  }
+
   get finishing(): boolean {
     return this.#finishing;
   }
@@ -81,10 +87,11 @@ export class NodeTransport implements Transport, ExchangeHost {
     try {
       const fault = exchange.framing.check(exchange.method, incoming.httpVersion === '1.0');
       if (fault !== undefined) this.#distrust(incoming, exchange, this.options.refuse(fault.refusal, fault.detail));
-      else if (this.connections > this.options.maxConnections) exchange.refuse(this.options.refuse('too-many', ''));
+      else if (this.connections > this.options.maxConnections)
+        exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
       else this.#handle(exchange);
     } catch (error) {
-      exchange.refuse(this.options.refuse('crashed', '', error));
+      exchange.refuse(this.options.refuse('crashed', '', { requestId: exchange.header('x-request-id'), error }));
     }
   }
 
@@ -108,7 +115,9 @@ export class NodeTransport implements Transport, ExchangeHost {
     else this.#write(socket, refusalOf(error.code));
   }
 
+  /** Of a socket that node:http let go of, nobody else would hear the errors. */
   #write(socket: Socket, refusal: ParserRefusal): void {
+    socket.on('error', () => socket.destroy());
     const { status, headers, body } = this.options.refuse(refusal, REFUSAL_DETAIL[refusal]);
     const bytes = Buffer.from(body ?? '');
     const lines = [`HTTP/1.1 ${statusLine(status)}`, ...headers.map(([name, value]) => `${name}: ${value}`)];

@@ -11,8 +11,12 @@ import { UwsWriter } from './uws-writer.ts';
 /** What clients are told; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = 'timeout=5';
 
+/** Less than this the system takes at once from a connection that has nothing else to send. */
+const LARGE_BYTES = 64 * 1024;
+
 interface UwsHost extends ExchangeHost {
   readonly clock: TurnClock;
+  largeAnswerAt: number;
 }
 
 /** One request and its answer on uWebSockets.js: one object, since it is made for every request. */
@@ -33,6 +37,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   #answer: Answer | undefined;
   #writer: UwsWriter | undefined;
   #abortListener: (() => void) | undefined;
+  #left: (() => void) | undefined;
 
   /** Nothing here may throw before `onAborted` is set: uWebSockets.js would end the process. */
   constructor(transport: UwsHost, native: NativeResponse, request: NativeRequest) {
@@ -103,8 +108,10 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
 
   end(): void {
     if (this.#closed || this.#writer === undefined) return;
+    this.#left ??= this.#transport.leavingAnswers.begin();
     this.#writer.end(() => {
       this.#closed = true;
+      this.#left?.();
     });
   }
 
@@ -123,6 +130,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   destroy(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#left?.();
     this.#transport.bodies.delete(this);
     this.#native.close();
   }
@@ -157,6 +165,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     // Without any argument: with a length it leaves the connection waiting for that many bytes.
     if (headOnly) this.#native.endWithoutBody();
     else this.#native.end(answer.body ?? '', last);
+    if ((answer.body?.length ?? 0) > LARGE_BYTES) this.#transport.largeAnswerAt = performance.now();
   }
 
   #writeHead(status: number, headers: HeaderList, sayClose: boolean): void {
@@ -173,7 +182,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
       if (progress === 'overflow') this.destroy();
       if (progress === 'more') return;
     } catch (error) {
-      this.refuse(this.#transport.options.refuse('crashed', '', error));
+      this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
     }
     this.#transport.bodies.delete(this);
     if (this.#answer !== undefined) this.nextTurn();
@@ -182,6 +191,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   #aborted(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#left?.();
     this.#transport.bodies.delete(this);
     this.#body.aborted();
     this.#abortListener?.();

@@ -3,6 +3,7 @@ import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, Temp
 import type { Transport, TransportOptions } from '../transport.ts';
 import { BodyWatch } from './body-reader.ts';
 import type { ExchangeHost } from './exchange-host.ts';
+import { LeavingAnswers } from './leaving-answers.ts';
 import { TurnClock } from './turn-clock.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
@@ -14,12 +15,18 @@ const SHORT_TURN_MS = 1;
 /** Less than a drain leaves between the end of accepting and the first connection that it closes. */
 const SHORT_TURN_WITHIN_MS = 200;
 
+/** uWebSockets.js cuts a client that takes nothing after 8 to 12 seconds. */
+const WRITE_TIMEOUT_MS = 12_000;
+
 /** uWebSockets.js with a guard around it: see `UwsExchange`, `Framing` and `TurnClock` for what each protects from. */
 export class UwsTransport implements Transport, ExchangeHost {
   readonly name = 'uws';
   readonly options: TransportOptions;
   readonly clock = new TurnClock();
   readonly bodies = new BodyWatch();
+  readonly leavingAnswers = new LeavingAnswers();
+  /** When an answer was given to the library that the system may not take at once. */
+  largeAnswerAt = Number.NEGATIVE_INFINITY;
   readonly #uws: Uws;
   readonly #app: TemplatedApp;
   #listenSocket: UwsModule.us_listen_socket | undefined;
@@ -60,6 +67,12 @@ export class UwsTransport implements Transport, ExchangeHost {
     return this.#connections;
   }
 
+  /** Of a whole answer the library does not say when it left, only that a connection closed; stalled ones it cuts itself. */
+  get leaving(): number {
+    const mayLeave = this.#connections > 0 && performance.now() - this.largeAnswerAt < WRITE_TIMEOUT_MS;
+    return this.leavingAnswers.count + (mayLeave ? 1 : 0);
+  }
+
   get finishing(): boolean {
     return this.#finishing;
   }
@@ -87,10 +100,11 @@ export class UwsTransport implements Transport, ExchangeHost {
     try {
       const fault = exchange.framing.check(exchange.method);
       if (fault !== undefined) exchange.refuse(this.options.refuse(fault.refusal, fault.detail));
-      else if (this.#connections > this.options.maxConnections) exchange.refuse(this.options.refuse('too-many', ''));
+      else if (this.#connections > this.options.maxConnections)
+        exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
       else this.#handle(exchange);
     } catch (error) {
-      exchange.refuse(this.options.refuse('crashed', '', error));
+      exchange.refuse(this.options.refuse('crashed', '', { requestId: exchange.header('x-request-id'), error }));
     }
   }
 

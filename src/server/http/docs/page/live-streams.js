@@ -44,6 +44,13 @@ class LiveStreams {
     this.#announce();
   }
 
+  /** Unless another one has taken its place. */
+  #drop(path, stream) {
+    if (this.#streams.get(path) !== stream) return;
+    this.#streams.delete(path);
+    this.#announce();
+  }
+
   /**
    * As fetch, but tells the views of every event while it arrives; the response that it resolves to holds the whole
    * text. An answer that is no stream is passed on as it is.
@@ -54,13 +61,11 @@ class LiveStreams {
     this.#streams.set(path, stream);
     this.#announce();
     const response = await fetch(url, { ...init, signal: stream.abort.signal }).catch((error) => {
-      this.#streams.delete(path);
-      this.#announce();
+      this.#drop(path, stream);
       throw error;
     });
     if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
-      this.#streams.delete(path);
-      this.#announce();
+      this.#drop(path, stream);
       return response;
     }
     const text = await this.#read(stream, response.body.pipeThrough(new TextDecoderStream()).getReader());

@@ -14,6 +14,7 @@ export class ExchangeClock {
   readonly #startedAt: number;
   readonly #expired: (timer: TimerName, afterMs: number) => void;
   #connected = false;
+  #connectingSince: number;
   /** No text yet, in a stream. */
   #awaitsText: boolean;
   #activeAt = 0;
@@ -34,12 +35,20 @@ export class ExchangeClock {
     this.#awaitsText = options.awaitsText;
     this.#expired = options.expired;
     this.#startedAt = performance.now();
+    this.#connectingSince = this.#startedAt;
     this.#arm(this.#startedAt);
   }
 
   /** The connection stands: its limit is over. */
   connected(): void {
     this.#connected = true;
+  }
+
+  /** Another connection is needed: its limit begins anew. */
+  connecting(): void {
+    this.#connected = false;
+    this.#connectingSince = performance.now();
+    this.#arm(this.#connectingSince);
   }
 
   /** Bytes arrived. */
@@ -104,7 +113,7 @@ export class ExchangeClock {
       case 'total':
         return this.#deadlineAt;
       case 'connect':
-        return this.#connected ? Infinity : after(this.#startedAt, this.#limits.connectMs);
+        return this.#connected ? Infinity : after(this.#connectingSince, this.#limits.connectMs);
       case 'first_token':
         return this.#awaitsText ? after(this.#startedAt, this.#limits.firstTokenMs) : Infinity;
       case 'idle':

@@ -53,6 +53,10 @@ export class HttpExchange implements RequestHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
   #awaitsConnection = false;
+  /** When the request got its connection and was written. */
+  #writtenAt = -Infinity;
+  /** An interim answer came, so the request was taken. */
+  #answered = false;
   #status = 0;
   #headers: ResponseHeaders = {};
   readonly #errorBody = new BodyBuffer();
@@ -124,9 +128,11 @@ export class HttpExchange implements RequestHandler {
       return;
     }
     this.#clock.connected();
+    this.#writtenAt = performance.now();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    this.#answered = true;
     if (this.#state !== 'open' || status < 200) return;
     this.#clock.active();
     this.#status = status;
@@ -180,7 +186,7 @@ export class HttpExchange implements RequestHandler {
     this.#connected();
     if (this.#state !== 'open') return;
     if (this.#status >= 300) this.#failWithStatus();
-    else if (this.#mayResend(error)) this.#send();
+    else if (this.#mayResend(error)) this.#resend();
     else this.#fail(networkFault(error, this.#status !== 0));
   }
 
@@ -202,13 +208,21 @@ export class HttpExchange implements RequestHandler {
   }
 
   /**
-   * A kept connection that the provider closed while our request was on its way: it has been used before and ended
-   * before a status came, so the request was not taken. Sent again, by another one; that may be a kept one as well.
+   * A kept connection that the provider had closed before our request reached it: it has been used before and ended as
+   * soon as it was used again. One that ends later may have ended over the request, which then was taken, and is paid for.
    */
   #mayResend(error: Error): boolean {
-    if (this.#resends === MAX_RESENDS || this.#status !== 0 || !endedAfterUse(error)) return false;
+    if (this.#resends === MAX_RESENDS || this.#answered || !endedAfterUse(error)) return false;
+    return performance.now() - this.#writtenAt < STALE_MS;
+  }
+
+  /** By another connection, in the next turn: of kept ones that ended at once, undici has heard of all by then. */
+  #resend(): void {
     this.#resends += 1;
-    return true;
+    this.#clock.connecting();
+    setImmediate(() => {
+      if (this.#state === 'open') this.#send();
+    });
   }
 
   #connected(): void {
@@ -248,7 +262,9 @@ export class HttpExchange implements RequestHandler {
   }
 
   #expired(timer: TimerName, afterMs: number): void {
-    this.#fail({ kind: 'timeout', timer, afterMs });
+    // The status says more than that the rest of its body did not come.
+    if (this.#status >= 300 && timer !== 'total') this.#failWithStatus();
+    else this.#fail({ kind: 'timeout', timer, afterMs });
   }
 
   #fail(fault: HttpFault): void {
@@ -271,8 +287,14 @@ export class HttpExchange implements RequestHandler {
   }
 }
 
-/** When a provider goes away, all kept connections to it are dead; each is found out by one request. */
-const MAX_RESENDS = 10;
+/** One more than the race with the end of a kept connection needs: the next one may be kept and ended as well. */
+const MAX_RESENDS = 2;
+
+/**
+ * The end of a connection that the provider had closed already comes one round trip after the request, at the latest. This is
+ * a long one within a continent; who is farther away, or ends over the request, is left to the retry policy.
+ */
+const STALE_MS = 100;
 
 const NO_ROOM: HttpFault = { kind: 'cut', message: 'sent a large reply while there was no room for more of them' };
 

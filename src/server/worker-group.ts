@@ -9,14 +9,11 @@ import { workerVariables } from './node-flags.ts';
 import type { Degraded, WorkerMessage } from './protocol.ts';
 import type { ProgramFiles } from './program-files.ts';
 import { Replacements, type ReplaceableGroup } from './replacements.ts';
-import { RestartPolicy } from './restart-policy.ts';
+import { Respawn } from './respawn.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { SharedTruths } from './shared-truths.ts';
 import { isComing, WorkerHandle, type HandleOwner } from './worker-handle.ts';
 import { WorkerWatch } from './worker-watch.ts';
-
-/** Until all workers have listened, so many deaths end the attempt. */
-const MAX_START_CRASHES = 3;
 
 /** What workers load, and what they serve it with. */
 export interface ServedProgram {
@@ -43,7 +40,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   readonly #handles = new Set<WorkerHandle>();
   readonly #truths: SharedTruths;
   readonly #ports = new SharedPorts();
-  readonly #policy = new RestartPolicy();
+  readonly #respawn = new Respawn(() => this.fill());
   readonly #replacements: Replacements;
   #program: ServedProgram;
   /** While workers are moved from one program to another, both: nobody may be able to serve the new one. */
@@ -60,10 +57,6 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   stopping = false;
   /** Requests that got the last message of this end instead of their answer. */
   cut = 0;
-  #startCrashes = 0;
-  #startFailure: string | undefined;
-  /** As long as it runs, no worker is started to make good for one that died. */
-  #pause: NodeJS.Timeout | undefined;
   #degraded: Degraded | null = null;
   #changed: Array<() => void> = [];
 
@@ -80,9 +73,10 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
     this.#watch = new WorkerWatch(this.#handles, this.#options.logger, () => this.#replacements.checkAge());
     while (!this.#started) {
       if (this.listening.length === this.#options.config.workers) this.#started = true;
-      else if (this.#startFailure !== undefined) return this.#giveUp(this.#startFailure);
+      else if (this.#respawn.startFailure !== undefined) return this.#giveUp(this.#respawn.startFailure);
       else await this.nextChange();
     }
+    this.#respawn.allStarted();
     this.fill();
     return ok(undefined);
   }
@@ -186,10 +180,10 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   #start(): void {
     const coming = [...this.#handles].filter((handle) => handle.wanted && !handle.leaving && isComing(handle)).length;
     for (let missing = this.#options.config.workers - coming; missing > 0; missing -= 1) {
-      if (this.#pause !== undefined && this.#spare === undefined) return;
+      if (this.#respawn.pausing && this.#spare === undefined) return;
       if (this.provide() === undefined) return;
     }
-    if (this.#started && this.#pause === undefined && this.#spare === undefined) this.#fork(false);
+    if (this.#started && !this.#respawn.pausing && this.#spare === undefined) this.#fork(false);
   }
 
   /** Of those too many, which a replacement that was given up may leave, the oldest goes. */
@@ -240,7 +234,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
 
   #loaded({ number, pid, startedAt, wanted }: WorkerHandle): void {
     // The spare one may not listen for days.
-    if (!wanted) this.#policy.started();
+    if (!wanted) this.#respawn.workerStarted();
     const startMs = Math.round(performance.now() - startedAt);
     this.#options.logger.debug({ worker: number, workerPid: pid, startMs }, 'a worker is loaded');
   }
@@ -257,7 +251,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
       this.#reported = handle.generation;
       handle.send({ type: 'report-credentials' });
     }
-    this.#policy.started();
+    this.#respawn.workerStarted();
     this.fill();
     this.#noteChange();
   }
@@ -273,37 +267,18 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
 
   /** Starts what is missing: at once, or later and later where workers die again and again. */
   #makeGood(served: boolean, reason: string): void {
-    if (!this.#started) this.#countStartCrash(reason);
-    // Those that were started together and die together are one attempt.
-    if (served || this.#pause === undefined) {
-      this.#pauseFor(this.#policy.delayAfterDeath(served, performance.now()));
-    }
+    this.#respawn.workerDied(served, reason);
     this.fill();
     this.#noteChange();
-  }
-
-  #pauseFor(delayMs: number): void {
-    if (delayMs === 0 || this.#pause !== undefined) return;
-    const end = () => {
-      this.#pause = undefined;
-      this.fill();
-    };
-    this.#pause = setTimeout(end, delayMs).unref();
   }
 
   #tellDegraded(): void {
     const { workers: wanted } = this.#options.config;
     const listening = this.listening.length;
-    const failing = this.#policy.failing || this.#pause !== undefined;
-    const degraded = this.#started && failing && listening < wanted ? { listening, wanted } : null;
+    const degraded = this.#started && this.#respawn.failing && listening < wanted ? { listening, wanted } : null;
     if (isDeepStrictEqual(degraded, this.#degraded)) return;
     this.#degraded = degraded;
     for (const handle of this.#handles) handle.send({ type: 'degraded', degraded });
-  }
-
-  #countStartCrash(reason: string): void {
-    this.#startCrashes += 1;
-    if (this.#startCrashes >= MAX_START_CRASHES) this.#startFailure ??= reason;
   }
 
   #giveUp(reason: string): Result<void, string> {

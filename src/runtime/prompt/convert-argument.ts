@@ -8,10 +8,7 @@ import { MediaValue } from './values/media-value.ts';
 import { Float, type Value } from './values/value.ts';
 
 /** Turns a checked JSON value into the value that a template sees. */
-export type Convert = (value: unknown) => Value;
-
-/** Types inside of types while a member of a union is chosen. */
-const MAX_DEPTH = 20;
+export type Convert = InstanceField['convert'];
 
 /** Converters by type; those of recursive classes are made on first use. */
 export class ArgumentConverter {
@@ -65,7 +62,8 @@ export class ArgumentConverter {
 
   #toClass(type: ClassType | undefined): Convert {
     if (type === undefined) return asIs;
-    return (value) => (isJsonObject(value) ? new ClassInstance(this.#instanceClass(type), value) : asIs(value));
+    return (value, fit) =>
+      isJsonObject(value) ? new ClassInstance(this.#instanceClass(type), value, fit) : asIs(value);
   }
 
   #instanceClass(type: ClassType): InstanceClass {
@@ -83,15 +81,15 @@ export class ArgumentConverter {
   #toList(element: Type): Convert {
     const convert = this.convertTo(element);
     if (convert === asIs) return asIs;
-    return (value) => (Array.isArray(value) ? value.map(convert) : asIs(value));
+    return (value, fit) => (Array.isArray(value) ? value.map((item) => convert(item, fit)) : asIs(value));
   }
 
   #toMap(element: Type): Convert {
     const convert = this.convertTo(element);
     if (convert === asIs) return asIs;
-    return (value) => {
+    return (value, fit) => {
       if (!isJsonObject(value)) return asIs(value);
-      return new Map<Value, Value>(Object.entries(value).map(([key, item]) => [key, convert(item)]));
+      return new Map<Value, Value>(Object.entries(value).map(([key, item]) => [key, convert(item, fit)]));
     };
   }
 
@@ -99,61 +97,20 @@ export class ArgumentConverter {
   #toMember(members: readonly Type[]): Convert {
     const choices = members.map((type) => ({ type, convert: this.convertTo(type) }));
     if (choices.every((choice) => choice.convert === asIs)) return asIs;
-    return (value) => {
-      const fitting = choices.find((choice) => this.#fits(choice.type, value, 0));
-      return fitting === undefined ? asIs(value) : fitting.convert(value);
+    return (value, fit) => {
+      const fitting = choices.find((choice) => fit.fits(choice.type, value, 0));
+      return fitting === undefined ? asIs(value) : fitting.convert(value, fit);
     };
   }
 
   /** Looked up at the first value: an alias contains itself. */
   #toAlias(name: string): Convert {
     let convert: Convert | undefined;
-    return (value) => {
+    return (value, fit) => {
       const target = this.#index.aliases.get(name);
       convert ??= target === undefined ? asIs : this.convertTo(target.type);
-      return convert(value);
+      return convert(value, fit);
     };
-  }
-
-  #fits(type: Type, value: unknown, depth: number): boolean {
-    if (depth > MAX_DEPTH) return true;
-    switch (type.kind) {
-      case 'string':
-        return typeof value === 'string';
-      case 'int':
-        return Number.isInteger(value);
-      case 'float':
-        return typeof value === 'number';
-      case 'bool':
-        return typeof value === 'boolean';
-      case 'null':
-        return value === null || value === undefined;
-      case 'literal':
-        return value === type.value;
-      case 'enum':
-        return this.#index.enums.get(type.name)?.values.some((item) => item.name === value) ?? false;
-      case 'media':
-        return isJsonObject(value) && (Object.hasOwn(value, 'url') || Object.hasOwn(value, 'base64'));
-      case 'class':
-        return isJsonObject(value) && this.#fitsClass(this.#index.classes.get(type.name), value, depth + 1);
-      case 'list':
-        return Array.isArray(value) && value.every((item) => this.#fits(type.element, item, depth + 1));
-      case 'map':
-        return isJsonObject(value) && Object.values(value).every((item) => this.#fits(type.value, item, depth + 1));
-      case 'union':
-        return type.members.some((member) => this.#fits(member, value, depth + 1));
-      case 'alias': {
-        const target = this.#index.aliases.get(type.name);
-        return target !== undefined && this.#fits(target.type, value, depth + 1);
-      }
-    }
-  }
-
-  #fitsClass(type: ClassType | undefined, value: Readonly<Record<string, unknown>>, depth: number): boolean {
-    if (type === undefined) return false;
-    const known = new Set(type.fields.map((field) => field.name));
-    if (Object.keys(value).some((key) => !known.has(key))) return false;
-    return type.fields.every((field) => this.#fits(field.type, ownValue(value, field.name), depth));
   }
 }
 

@@ -35,11 +35,11 @@ export function createPromptRenderer(program: Program): PromptRenderer {
   ): Result<readonly Message[], PromptFailure> {
     const prompt = promptOf(functionName);
     if (prompt === undefined) return err(promptError(`There is no function "${functionName}".`));
-    const run = new Run(prompt.file, (name) =>
-      name === 'ctx' ? prompt.contextFor(client) : prompt.argument(args, name),
-    );
+    const converted = prompt.convert(args);
+    // Arguments are looked up by name in template_strings, which see those of the function.
+    const run = new Run(prompt.file, (name) => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name)));
     try {
-      prompt.execute(args, run);
+      prompt.execute(converted, run);
       return ok(buildMessages(run.out.pieces(), client));
     } catch (error) {
       const reason = reasonOf(error);

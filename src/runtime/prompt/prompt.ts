@@ -1,6 +1,7 @@
 import { ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
+import { TypeFit } from '../function/type-fit.ts';
 import { BodyCompiler } from './compile/compile-body.ts';
 import { type Execute, Frame, UNSET } from './compile/frame.ts';
 import type { ArgumentConverter, Convert } from './convert-argument.ts';
@@ -26,6 +27,7 @@ interface Parameter {
 /** The prompt of one function, compiled. */
 export class Prompt {
   readonly file: string;
+  readonly #index: DefinitionIndex;
   readonly #parameters: readonly Parameter[];
   readonly #body: Execute;
   readonly #emptySlots: readonly Value[];
@@ -34,6 +36,7 @@ export class Prompt {
 
   constructor(type: FunctionType, { index, converter, globals }: Surroundings) {
     this.file = type.prompt.file;
+    this.#index = index;
     const scope = globals.scope();
     this.#parameters = type.parameters.map((parameter) => ({
       name: parameter.name,
@@ -46,17 +49,17 @@ export class Prompt {
     this.#outputFormat = new OutputFormatValue((options) => describeOutput(type.returns, index, options));
   }
 
-  /** Writes the prompt to `run.out`. */
-  execute(args: Readonly<Record<string, unknown>>, run: Run): void {
-    const slots = this.#emptySlots.slice();
-    for (const { name, slot, convert } of this.#parameters) slots[slot] = convert(ownValue(args, name));
-    this.#body(new Frame(slots, run));
+  /** The arguments as the template sees them, by their names. */
+  convert(args: Readonly<Record<string, unknown>>): ReadonlyMap<string, Value> {
+    const fit = new TypeFit(this.#index);
+    return new Map(this.#parameters.map(({ name, convert }) => [name, convert(ownValue(args, name), fit)]));
   }
 
-  /** An argument by its name, for template_strings that use the arguments of the function. */
-  argument(args: Readonly<Record<string, unknown>>, name: string): Value {
-    const parameter = this.#parameters.find((candidate) => candidate.name === name);
-    return parameter?.convert(ownValue(args, name));
+  /** Writes the prompt to `run.out`. */
+  execute(args: ReadonlyMap<string, Value>, run: Run): void {
+    const slots = this.#emptySlots.slice();
+    for (const { name, slot } of this.#parameters) slots[slot] = args.get(name);
+    this.#body(new Frame(slots, run));
   }
 
   /** `ctx` for a client. */

@@ -1,4 +1,5 @@
 import { ownValue } from '../../../base/json.ts';
+import type { TypeFit } from '../../function/type-fit.ts';
 import { printEntries } from './print-value.ts';
 import type { TextSink } from './segment.ts';
 import { type Layout, Special, type Value } from './value.ts';
@@ -13,7 +14,8 @@ export interface InstanceField {
   readonly name: string;
   /** The alias when there is one. */
   readonly printed: string;
-  convert(value: unknown): Value;
+  /** `fit` chooses among the members of unions; it is the one of this rendering, since it remembers its answers. */
+  readonly convert: (value: unknown, fit: TypeFit) => Value;
 }
 
 /** An argument of a class: fields by their real names, printed with their aliases, one per line. */
@@ -21,16 +23,18 @@ export class ClassInstance extends Special {
   readonly kindName = 'class';
   readonly type: InstanceClass;
   readonly #data: Readonly<Record<string, unknown>>;
+  readonly #fit: TypeFit;
 
-  constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>) {
+  constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>, fit: TypeFit) {
     super();
     this.type = type;
     this.#data = data;
+    this.#fit = fit;
   }
 
   override attribute(name: string): Value {
     const field = this.type.fields.get(name);
-    return field === undefined ? undefined : field.convert(ownValue(this.#data, name));
+    return field === undefined ? undefined : field.convert(ownValue(this.#data, name), this.#fit);
   }
 
   override entries(): ReadonlyMap<Value, Value> {
@@ -54,7 +58,7 @@ export class ClassInstance extends Special {
     const entries = new Map<Value, Value>();
     for (const field of this.type.fields.values()) {
       const value = ownValue(this.#data, field.name);
-      if (value !== undefined) entries.set(keyOf(field), field.convert(value));
+      if (value !== undefined) entries.set(keyOf(field), field.convert(value, this.#fit));
     }
     return entries;
   }

@@ -5,7 +5,7 @@ import type { HttpFault } from '../http/http-fault.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
-import { malformed } from './reply-format.ts';
+import { isOnlyOne, malformed } from './reply-format.ts';
 import type { ModelReply, ReplyFormat } from './reply-format.ts';
 import { reportedError } from './reported-error.ts';
 
@@ -68,8 +68,13 @@ class CandidateStream extends JsonEventStream {
     const blocked = blockedReason(event);
     if (event['error'] !== undefined) this.fault = reportedError(event['error']);
     else if (blocked !== undefined) this.fault = malformed(blocked);
+    const candidates = listAt(event, 'candidates') ?? [];
+    if (!isOnlyOne(candidates)) {
+      this.fault = malformed('answered several candidates instead of one');
+      return '';
+    }
     this.learnDetails(detailsOf(event));
-    return textOfCandidate(listAt(event, 'candidates')?.[0]);
+    return textOfCandidate(candidates[0]);
   }
 
   protected override plainText(event: EventObject): string | undefined {
@@ -77,6 +82,7 @@ class CandidateStream extends JsonEventStream {
     if (details.finishReason !== undefined || event['error'] !== undefined) return undefined;
     // Usage grows with each event; where it comes along, it has to be read.
     if (details.inputTokens !== undefined || details.outputTokens !== undefined) return undefined;
-    return textOfCandidate(listAt(event, 'candidates')?.[0]);
+    const candidates = listAt(event, 'candidates') ?? [];
+    return isOnlyOne(candidates) ? textOfCandidate(candidates[0]) : undefined;
   }
 }

@@ -68,11 +68,18 @@ export function floatOf(value: number): Value {
   return Number.isInteger(value) ? new Float(value) : value;
 }
 
+/** A list that is more than its items. What is made of it (`map`, `filter`, `slice`) is a plain list. */
+class SpecialList extends Array<Value> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+}
+
 /** What `split` gives: a list that prints as `<iterator>`. */
-export class LazyList extends Array<Value> {}
+export class LazyList extends SpecialList {}
 
 /** A group of `groupby`: the pair of key and items, also by the names `grouper` and `list`. */
-export class Group extends Array<Value> {
+export class Group extends SpecialList {
   attribute(name: string): Value {
     if (name === 'grouper') return this[0];
     return name === 'list' ? this[1] : undefined;

@@ -4,7 +4,7 @@ import type { Message, MessagePart } from '../../../src/runtime/prompt/message.t
 import type { Provider } from '../../../src/schema/client.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
-import { chatCompletion, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { chatCompletion, chatEvent, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
@@ -96,6 +96,28 @@ test.each<[string, object]>([
   const { result } = await asked('openai-generic', { model: 'm', client_response_type: type });
   expect(result.ok && result.value.text).toBe('Hello');
   expect(fake.requests[0]?.path).toBe('/base/chat/completions');
+});
+
+const ofChoice = (index: number, content: string): object => ({ choices: [{ index, delta: { content } }] });
+const ofCandidate = (index: number, piece: string): object => {
+  const content = { parts: [{ text: piece }] };
+  return { candidates: [index === 0 ? { content } : { content, index }] };
+};
+const BOTH_CHOICES = { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) };
+const BOTH_CANDIDATES = { candidates: [0, 1].map((index) => ({ index, content: { parts: [{ text: 'x' }] } })) };
+
+test.each<[Provider, string, readonly object[]]>([
+  ['openai-generic', 'choices', [ofChoice(0, 'a'), ofChoice(1, 'b'), ofChoice(0, 'c'), ofChoice(1, 'd')]],
+  ['openai-generic', 'choices', [ofChoice(1, 'b'), ofChoice(1, 'd')]],
+  ['openai-generic', 'choices', [ofChoice(0, 'a'), ofChoice(0, 'c'), BOTH_CHOICES]],
+  ['google-ai', 'candidates', [ofCandidate(0, 'a'), ofCandidate(1, 'b'), ofCandidate(0, 'c')]],
+  ['google-ai', 'candidates', [ofCandidate(0, 'a'), BOTH_CANDIDATES]],
+])('%s: a stream of several %s is refused, and they are not mixed (%#)', async (provider, several, events) => {
+  fake.answer(sse([...data(...events), chatEvent({}, 'stop')]));
+  const { result, pieces } = await asked(provider, { api_key: 'k', model: 'm' }, { streamed: true });
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'never' } });
+  expect(!result.ok && result.failure.failure.message).toContain(`answered several ${several} instead of one`);
+  expect(pieces.join('')).not.toMatch(/[bdx]/u);
 });
 
 function media(part: Partial<MessagePart>): readonly Message[] {

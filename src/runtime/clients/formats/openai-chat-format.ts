@@ -6,7 +6,7 @@ import type { HttpFault } from '../http/http-fault.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
-import { malformed } from './reply-format.ts';
+import { isOnlyOne, malformed } from './reply-format.ts';
 import type { ModelReply, ReplyFormat } from './reply-format.ts';
 import { reportedError } from './reported-error.ts';
 
@@ -60,7 +60,12 @@ class ChatStream extends JsonEventStream {
       this.fault = reportedError(chunk['error']);
       return '';
     }
-    const choice = listAt(chunk, CHOICES)?.[0];
+    const choices = listAt(chunk, CHOICES) ?? [];
+    if (!isOnlyOne(choices)) {
+      this.fault = malformed('answered several choices instead of one');
+      return '';
+    }
+    const choice = choices[0];
     this.learnDetails(detailsOf(chunk, choice));
     return contentText(objectAt(choice, DELTA)?.['content']);
   }
@@ -73,7 +78,7 @@ class ChatStream extends JsonEventStream {
 /** The text of a chunk that says nothing else: no finish reason, no usage, one choice. */
 function plainTextOf(chunk: unknown): string | undefined {
   const choices = listAt(chunk, CHOICES);
-  if (choices?.length !== 1 || stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
+  if (choices?.length !== 1 || !isOnlyOne(choices) || stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
   if (objectAt(chunk, USAGE) !== undefined || objectAt(chunk, 'error') !== undefined) return undefined;
   return stringAt(objectAt(choices[0], DELTA), 'content');
 }

@@ -1,6 +1,7 @@
 import type { Result } from '../../../base/result.ts';
 import type { EventListener, FrameReader } from '../http/frame-reader.ts';
 import type { HttpFault } from '../http/http-fault.ts';
+import { countAt } from './json-reading.ts';
 
 /** What a provider's answer says, in one shape for all providers. */
 export interface ModelReply {
@@ -44,4 +45,9 @@ export interface StreamedReply {
 /** An answer that is not what the provider documents. */
 export function malformed(message: string): HttpFault {
   return { kind: 'unusable', message };
+}
+
+/** Of a streamed event: it holds no piece of a second answer. Several answers (`n: 2`) come in turns, each with its `index`. */
+export function isOnlyOne(answers: readonly unknown[]): boolean {
+  return answers.length <= 1 && (countAt(answers[0], 'index') ?? 0) === 0;
 }

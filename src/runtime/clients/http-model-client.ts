@@ -8,7 +8,9 @@ import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
 import type { ExchangeLimits } from './http/exchange-limits.ts';
 import { fetchMedia } from './http/fetch-media.ts';
 import type { HttpCall } from './http/http-exchange.ts';
+import { errorText } from './http/http-fault.ts';
 import type { HttpFault } from './http/http-fault.ts';
+import { MediaRoom } from './http/media-room.ts';
 import { HttpModelExchange } from './http-model-exchange.ts';
 import { inlineMedia, needsInlining } from './inline-media.ts';
 import type { MediaHandling } from './inline-media.ts';
@@ -92,27 +94,40 @@ export class HttpModelClient implements ModelClient {
       listener,
       fault: (fault) => this.#fault(fault),
     });
-    if (needsInlining(request.messages, this.#parts.mediaHandling)) void this.#askInline(exchange, request, streamed);
-    else this.#start(exchange, protocol.call(request.messages, streamed), streamed);
+    if (needsInlining(request.messages, this.#parts.mediaHandling)) {
+      this.#startWhenMade(exchange, this.#inlineCall(exchange, request, streamed), streamed);
+      return exchange;
+    }
+    const call = protocol.call(request.messages, streamed);
+    if (call instanceof Promise) {
+      exchange.prepares(new Cancellation());
+      this.#startWhenMade(exchange, call, streamed);
+    } else this.#start(exchange, call, streamed);
     return exchange;
   }
 
-  async #askInline(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<void> {
+  async #inlineCall(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<CallResult> {
     const { protocol, pools, mediaHandling } = this.#parts;
     const cancellation = new Cancellation();
-    exchange.prepares(cancellation);
+    const room = new MediaRoom(pools.media);
+    exchange.prepares(cancellation, room);
     const guard = request.privateUrls ? 'not-link-local' : 'public-only';
-    const messages = await inlineMedia(request.messages, mediaHandling, (url) =>
-      fetchMedia(url, { pools, guard, cancellation }),
-    );
-    this.#start(exchange, messages.ok ? protocol.call(messages.value, streamed) : messages, streamed);
+    const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
+    const messages = await inlineMedia(request.messages, mediaHandling, { fetch, room });
+    return messages.ok ? protocol.call(messages.value, streamed) : messages;
   }
 
-  #start(exchange: HttpModelExchange, call: CallResult | Promise<CallResult>, streamed: boolean): void {
-    if (call instanceof Promise) {
-      exchange.prepares(new Cancellation());
-      void call.then((made) => this.#start(exchange, made, streamed));
-    } else if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint, streamed), call.value);
+  /** What rejects, such as a text that V8 cannot hold, ends the call at once and not at its deadline. */
+  #startWhenMade(exchange: HttpModelExchange, call: Promise<CallResult>, streamed: boolean): void {
+    void call.then(
+      (made) => this.#start(exchange, made, streamed),
+      (error: unknown) =>
+        exchange.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
+    );
+  }
+
+  #start(exchange: HttpModelExchange, call: CallResult, streamed: boolean): void {
+    if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint, streamed), call.value);
     else
       queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
   }

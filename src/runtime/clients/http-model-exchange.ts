@@ -9,6 +9,7 @@ import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
 import { errorText } from './http/http-fault.ts';
 import type { HttpFault } from './http/http-fault.ts';
+import type { MediaRoom } from './http/media-room.ts';
 import { SseReader } from './http/sse-reader.ts';
 import { TrickleGate } from './http/trickle-gate.ts';
 import type { Upstream } from './http/upstream.ts';
@@ -54,6 +55,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #framed = false;
   #preparation: Cancellation | undefined;
   #preparing: NodeJS.Timeout | undefined;
+  #media: MediaRoom | undefined;
   readonly #startedAt = performance.now();
   #flushing = false;
   #paused = false;
@@ -71,10 +73,14 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#exchange.start();
   }
 
-  /** Something has to be fetched before the request can be sent: it ends with the call, or when its time is over. */
-  prepares(preparation: Cancellation): void {
+  /**
+   * Something has to be fetched before the request can be sent: it ends with the call, or when its time is over. The end gives
+   * back the room that `media` took.
+   */
+  prepares(preparation: Cancellation, media?: MediaRoom): void {
     clearTimeout(this.#preparing);
     this.#preparation = preparation;
+    this.#media = media;
     const left = Math.max(0, this.#parts.deadlineAt - performance.now()) + 1;
     this.#preparing = setTimeout(() => this.#tooLate(), Math.min(left, LONGEST_TIMER_MS));
   }
@@ -200,6 +206,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#over = true;
     clearTimeout(this.#preparing);
     this.#gate?.stop();
+    this.#media?.release();
   }
 
   #tellText(): void {

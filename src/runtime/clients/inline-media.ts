@@ -3,11 +3,15 @@ import { err, ok } from '../../base/result.ts';
 import type { MediaKind } from '../../schema/type.ts';
 import type { Message, MessagePart } from '../prompt/message.ts';
 import type { FetchedMedia } from './http/fetch-media.ts';
+import type { MediaRoom } from './http/media-room.ts';
 import type { MediaUrlHandling } from './options/client-options.ts';
 
 export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 
-type Fetch = (url: string) => Promise<Result<FetchedMedia, string>>;
+interface Downloading {
+  readonly fetch: (url: string) => Promise<Result<FetchedMedia, string>>;
+  readonly room: MediaRoom;
+}
 
 /** True when a message holds a media URL that is not sent as it is. Most prompts hold none. */
 export function needsInlining(messages: readonly Message[], handling: MediaHandling): boolean {
@@ -18,13 +22,13 @@ export function needsInlining(messages: readonly Message[], handling: MediaHandl
 export async function inlineMedia(
   messages: readonly Message[],
   handling: MediaHandling,
-  fetch: Fetch,
+  downloading: Downloading,
 ): Promise<Result<readonly Message[], string>> {
   const inlined: Message[] = [];
   for (const message of messages) {
     const parts: MessagePart[] = [];
     for (const part of message.parts) {
-      const made = changes(part, handling) ? await inlinePart(part, handling, fetch) : ok(part);
+      const made = changes(part, handling) ? await inlinePart(part, handling, downloading) : ok(part);
       if (!made.ok) return made;
       parts.push(made.value);
     }
@@ -53,7 +57,7 @@ function changes(part: MessagePart, handling: MediaHandling): boolean {
 async function inlinePart(
   part: MessagePart,
   handling: MediaHandling,
-  fetch: Fetch,
+  { fetch, room }: Downloading,
 ): Promise<Result<MessagePart, string>> {
   if (part.kind === 'text' || part.source.kind !== 'url') return ok(part);
   const { url, mediaType: declared } = part.source;
@@ -67,7 +71,9 @@ async function inlinePart(
   const mediaType = declared ?? fetched.value.mediaType ?? named;
   const type = mediaType === undefined ? {} : { mediaType };
   if (handling(part.media) === 'send_url_add_mime_type') return ok({ ...part, source: { kind: 'url', url, ...type } });
-  return ok({ ...part, source: { kind: 'base64', data: fetched.value.data, ...type } });
+  const { data } = fetched.value;
+  const refused = room.take(Buffer.byteLength(data, 'base64'));
+  return refused === undefined ? ok({ ...part, source: { kind: 'base64', data, ...type } }) : err(refused);
 }
 
 function isDataUrl(url: string): boolean {

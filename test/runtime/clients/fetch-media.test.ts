@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { ConnectionPools } from '../../../src/runtime/clients/http/connection-pools.ts';
+import { INLINED_MEDIA_BYTES } from '../../../src/runtime/clients/http/media-room.ts';
 import { fetchMedia } from '../../../src/runtime/clients/http/fetch-media.ts';
 import type { ModelClient } from '../../../src/runtime/clients/model-client.ts';
 import type { Message } from '../../../src/runtime/prompt/message.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { head, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { head, reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
@@ -41,6 +42,44 @@ function withImage(): readonly Message[] {
 const stalled: Behaviour = async (_request, wire) => {
   while (!wire.gone) await sleep(5);
 };
+
+const MIB = 1024 * 1024;
+
+function withImages(count: number): readonly Message[] {
+  return [{ role: 'user', parts: withImage().flatMap(({ parts }) => Array.from({ length: count }, () => parts).flat()) }];
+}
+
+/** Answers each download with so many bytes, and each question well. */
+function serving(bytes: number): Behaviour {
+  const image = status(200, 'x'.repeat(bytes), { 'content-type': 'image/png' });
+  return (request, wire) => (request.method === 'GET' ? image(request, wire) : reply('fine')(request, wire));
+}
+
+test('the media of one call are bounded together', { timeout: 20_000 }, async () => {
+  fake.answer(serving(25 * MIB));
+  const { result } = await ask(inlining(), { messages: withImages(4) });
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" was given more than 64 MiB of media to send inline',
+  );
+  expect(fake.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+});
+
+test('the media of all calls are bounded together, and a call that ended gives its room back', async () => {
+  fake.answer(serving(MIB));
+  const { media } = services.pools;
+  const left = INLINED_MEDIA_BYTES - 3 * MIB;
+  expect(media.take(left)).toBe(true);
+  for (const streamed of [false, true]) {
+    expect((await ask(inlining(), { messages: withImages(3), streamed })).result.ok).toBe(true);
+    expect(media.held).toBe(left);
+  }
+  const { result } = await ask(inlining(), { messages: withImages(4) });
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" was given media to send inline while there was no room for more of them',
+  );
+  expect(media.held).toBe(left);
+  media.give(left);
+});
 
 test('media come as base64, with the type that the server names', async () => {
   fake.answer(status(200, 'hello', { 'content-type': 'image/png; x=1' }));

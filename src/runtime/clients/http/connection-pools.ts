@@ -5,6 +5,7 @@ import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { createPool, createProxiedPool } from './create-pool.ts';
 import { LARGE_REPLIES_BYTES } from './exchange-limits.ts';
+import { INLINED_MEDIA_BYTES } from './media-room.ts';
 import { proxyFor } from './proxy-settings.ts';
 import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
@@ -29,6 +30,8 @@ const MAX_POOLS = 256;
  * another one for its streams, whose sockets are read in another way.
  */
 export class ConnectionPools {
+  /** Room for media that are sent inline, of all calls. */
+  readonly media = new ByteBudget(INLINED_MEDIA_BYTES);
   readonly #pools = new Map<string, Upstream>();
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #trust: SystemTrust;

@@ -192,7 +192,7 @@ export const SETTINGS: Settings = {
     flag: '--max-worker-memory <size>',
     variable: 'SVC_MAX_WORKER_MEMORY',
     description: 'resident memory above which a worker is replaced; 0: never',
-    parse: (text) => (text === '0' ? ok(0) : size(64 * MIB)(text)),
+    parse: (text) => (text === '0' ? ok(0) : size(32 * MIB)(text)),
     fallback: 0,
     fallbackText: "the container's limit shared out, or never",
   },

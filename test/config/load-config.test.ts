@@ -200,7 +200,7 @@ const BAD_VALUES: ReadonlyArray<readonly [keyof typeof SETTINGS, string, string]
   ['drainDelayMs', '5sec', 'a duration with its unit'],
   ['maxInFlight', '0', 'a whole number from 1'],
   ['maxQueue', 'many', 'a whole number from 0'],
-  ['maxWorkerMemoryBytes', '1MiB', 'at least 67108864 bytes'],
+  ['maxWorkerMemoryBytes', '1MiB', 'at least 33554432 bytes'],
   ['maxWorkerAgeMs', '1s', 'at least 10000ms'],
   ['metricsPort', '99999', 'a whole number from 1 to 65535'],
   ['corsOrigins', 'example.com', '* or origins such as https://app.example.com'],

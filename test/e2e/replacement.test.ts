@@ -49,7 +49,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 describe.each(['uws', 'node'])('on %s', (transport) => {
   test.each([
     ['--max-worker-age', '10s', 'age'],
-    ['--max-worker-memory', '64MiB', 'memory'],
+    ['--max-worker-memory', '48MiB', 'memory'],
   ])(
     'workers beyond %s %s are replaced under load, each once it served for a while, without a failed call',
     async (flag, value, reason) => {

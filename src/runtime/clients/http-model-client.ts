@@ -121,8 +121,7 @@ export class HttpModelClient implements ModelClient {
   #startWhenMade(exchange: HttpModelExchange, call: Promise<CallResult>, streamed: boolean): void {
     void call.then(
       (made) => this.#start(exchange, made, streamed),
-      (error: unknown) =>
-        exchange.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
+      (error: unknown) => exchange.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
     );
   }
 

@@ -46,7 +46,9 @@ const stalled: Behaviour = async (_request, wire) => {
 const MIB = 1024 * 1024;
 
 function withImages(count: number): readonly Message[] {
-  return [{ role: 'user', parts: withImage().flatMap(({ parts }) => Array.from({ length: count }, () => parts).flat()) }];
+  return [
+    { role: 'user', parts: withImage().flatMap(({ parts }) => Array.from({ length: count }, () => parts).flat()) },
+  ];
 }
 
 /** Answers each download with so many bytes, and each question well. */

@@ -38,7 +38,10 @@ function tooLong(): never {
 }
 
 const WITH_MEDIA: readonly Message[] = [
-  { role: 'user', parts: [{ kind: 'media', media: 'image', source: { kind: 'url', url: 'data:image/png;base64,aGk=' } }] },
+  {
+    role: 'user',
+    parts: [{ kind: 'media', media: 'image', source: { kind: 'url', url: 'data:image/png;base64,aGk=' } }],
+  },
 ];
 const TOLD = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
 

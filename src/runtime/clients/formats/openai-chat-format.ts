@@ -78,7 +78,8 @@ class ChatStream extends JsonEventStream {
 /** The text of a chunk that says nothing else: no finish reason, no usage, one choice. */
 function plainTextOf(chunk: unknown): string | undefined {
   const choices = listAt(chunk, CHOICES);
-  if (choices?.length !== 1 || !isOnlyOne(choices) || stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
+  if (choices?.length !== 1 || !isOnlyOne(choices) || stringAt(choices[0], FINISH_REASON) !== undefined)
+    return undefined;
   if (objectAt(chunk, USAGE) !== undefined || objectAt(chunk, 'error') !== undefined) return undefined;
   return stringAt(objectAt(choices[0], DELTA), 'content');
 }

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { TemplateFault } from './template-fault.ts';
 import { type Data, dataOf } from './filters/to-json.ts';
+import { EnumValue } from './values/enum-value.ts';
+import { plainTextOf } from './values/print-value.ts';
 import { RichText } from './values/rich-text.ts';
 import type { TextSink } from './values/segment.ts';
 import { type CallArguments, Float, Special, type Value } from './values/value.ts';
@@ -23,8 +25,14 @@ function beginMessage({ positional, named }: CallArguments): RichText {
   if (positional.length > 1) throw new TemplateFault('"_.role" takes one role; everything else needs a name');
   const role = positional.length === 1 ? positional[0] : named.get('role');
   if (role === undefined) throw new TemplateFault('"_.role" needs a role: _.role("user")');
-  if (typeof role !== 'string') throw new TemplateFault('the role has to be a string');
-  return new RichText([{ kind: 'role', role, metadata: metadataOf(named, positional.length === 0) }]);
+  return new RichText([{ kind: 'role', role: nameOf(role), metadata: metadataOf(named, positional.length === 0) }]);
+}
+
+/** A value of an enum stands for what it prints: its alias. */
+function nameOf(role: Value): string {
+  if (typeof role === 'string') return role;
+  if (role instanceof EnumValue || role instanceof RichText) return plainTextOf(role);
+  throw new TemplateFault('the role has to be a string or a value of an enum');
 }
 
 const NO_METADATA: JsonObject = {};

@@ -88,6 +88,15 @@ test.each(BOMBS)('%s', (_, prompt) => {
   expect(Math.min(...outcomes.map((outcome) => outcome.milliseconds))).toBeLessThan(LIMIT_MS);
 });
 
+test.each(['x|length', 'x|count', 'x|first', 'x|last', 'x|default(1)'])(
+  'a loop over a long list may ask for %s in every round',
+  (expression) => {
+    expect(
+      renderText(`{% set x = range(10000) %}{% for a in x %}{% set y = ${expression} %}{% endfor %}{{ x|length }}`),
+    ).toBe('10000');
+  },
+);
+
 test('values inside of themselves print with an end', () => {
   const chain = '{% set ns = namespace(x=[]) %}{% for a in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}';
   expect(renderText(`${chain}{{ ns.x }}`)).toContain('…');

@@ -1,6 +1,7 @@
 import type { Arguments, BinaryOperator, Expression, FilterCall } from '../../../schema/template.ts';
 import { FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import { FILTER_FUNCTIONS } from '../filters/filter-functions.ts';
+import { filterWork } from '../filters/filter-work.ts';
 import { TEST_FUNCTIONS } from '../filters/test-functions.ts';
 import { callMethod } from '../methods/call-method.ts';
 import { TemplateFault } from '../template-fault.ts';
@@ -209,7 +210,7 @@ export function compileFilter(input: Evaluate, filter: FilterCall, scope: Scope)
     const { run } = frame;
     const args = evaluateArguments(frame, start);
     run.at = start;
-    run.charge(1 + (sizeOf(value) >> 7));
+    run.charge(filterWork(name, value));
     try {
       return apply(value, args, run);
     } catch (error) {

@@ -14,10 +14,11 @@ import type { ModelClient } from './model-client.ts';
 import { readClientOptions } from './options/client-options.ts';
 import type { ClientOptions } from './options/client-options.ts';
 import { CredentialRule, requestDecidesUrl } from './options/credential-rule.ts';
+import { headerFault } from './options/header-fault.ts';
 import type { OptionReader } from './options/option-reader.ts';
 import { readVariable } from './options/resolve-options.ts';
-import type { ResolvedOptions, VariableRead } from './options/resolve-options.ts';
-import type { Connection, HttpProvider } from './providers/provider.ts';
+import type { Environment, ResolvedOptions, VariableRead } from './options/resolve-options.ts';
+import type { Connection, HttpProvider, MissingSecret, ProviderAccess, SecretGroup } from './providers/provider.ts';
 
 interface HttpClientMaking {
   readonly source: ClientSource;
@@ -85,33 +86,76 @@ function findCredentials(
   { options, connection }: ReadOptions,
   origin: string,
 ): Result<Credentials, ClientFault> {
-  const { source, provider, resolved, services } = making;
-  const rule = ruleFor(making, origin);
+  const { provider, resolved } = making;
+  const rule = ruleFor(making, origin, making.requester.environment);
   const denied = rule.check(resolved.reads);
   if (denied !== undefined) return failed(denied);
   const key = findKey(provider, options, rule);
   if (!key.ok) return failed(key.failure);
+  const unsendable = key.value === undefined ? undefined : unsendableKey(making, options, key.value);
+  if (unsendable !== undefined) return failed(rule.missing(unsendable));
   const secrets = secretsOf(options, resolved.reads, key.value);
-  const protocol = connection.protocol(key.value, {
-    secret: (variable) => {
-      const secret = rule.secret(variable);
-      if (secret !== undefined) secrets.add(secret);
-      return secret;
-    },
-    ofServer: (variable) => rule.ofServer(variable),
-    pools: services.pools,
-    machine: services.machine,
-    trusted: source.from === 'files',
-  });
+  const protocol = connection.protocol(key.value, accessOf(making, origin, secrets));
   if ('missing' in protocol) return failed(rule.missing(protocol));
   return ok({ protocol, secrets: [...secrets] });
 }
 
-function ruleFor(making: HttpClientMaking, origin: string): CredentialRule {
-  const { source, provider, requester, services } = making;
+/** Secrets that the provider takes are added to `secrets`. */
+function accessOf(making: HttpClientMaking, origin: string, secrets: Set<string>): ProviderAccess {
+  const { requester, services } = making;
+  const { server, request } = requester.environment;
+  const rule = ruleFor(making, origin, requester.environment);
+  const rulesOfServer = ruleFor(making, origin, { server });
+  return {
+    secrets: (variables) =>
+      secretGroup(variables, request, (variable) => {
+        const secret = rule.secret(variable);
+        if (secret !== undefined) secrets.add(secret);
+        return secret;
+      }),
+    ofServer: (variable) => rulesOfServer.ofServer(variable),
+    pools: services.pools,
+    machine: services.machine,
+    trusted: isTrusted(making),
+  };
+}
+
+function secretGroup(
+  variables: readonly string[],
+  request: Environment['request'],
+  read: SecretGroup['get'],
+): SecretGroup {
+  const ofRequest = variables.some((variable) => request?.has(variable) === true);
+  return { ofRequest, get: (variable) => (ofRequest && request?.has(variable) !== true ? undefined : read(variable)) };
+}
+
+/** Options that may name a file or an account of the server, or where an account asks for its tokens. */
+const ACCOUNT_OPTIONS = new Set(['credentials', 'credentials_content', 'profile']);
+
+/** A request's variable in such an option is as little trusted as a definition that the request brings. */
+function isTrusted({ source, resolved }: HttpClientMaking): boolean {
+  const ofRequest = resolved.reads.some((read) => read.source === 'request' && ACCOUNT_OPTIONS.has(read.option));
+  return source.from === 'files' && !ofRequest;
+}
+
+/** A key from a file often has a line break at its end, with which no request could be sent. */
+function unsendableKey(
+  { provider, resolved }: HttpClientMaking,
+  options: ClientOptions,
+  key: string,
+): MissingSecret | undefined {
+  const because = headerFault('authorization', key);
+  if (because === undefined) return undefined;
+  const read = resolved.reads.find(({ option }) => option === 'api_key');
+  const own = options.apiKey === undefined ? provider.keyVariable : undefined;
+  return { missing: read?.variable ?? own ?? 'api_key', because };
+}
+
+function ruleFor(making: HttpClientMaking, origin: string, environment: Environment): CredentialRule {
+  const { source, provider, services } = making;
   return new CredentialRule({
     client: source.definition.name,
-    environment: requester.environment,
+    environment,
     leadsElsewhere: leadsElsewhere(making),
     declared: (variable) => services.declaredHosts.has(variable, origin) || isOwn(provider, variable, origin),
   });

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { ConnectionPools } from '../../../src/runtime/clients/http/connection-pools.ts';
 import { readClientOptions } from '../../../src/runtime/clients/options/client-options.ts';
 import { OptionReader } from '../../../src/runtime/clients/options/option-reader.ts';
+import type { ProviderAccess } from '../../../src/runtime/clients/providers/provider.ts';
 import { HTTP_PROVIDERS } from '../../../src/runtime/clients/providers/providers.ts';
 import type { Provider } from '../../../src/schema/client.ts';
 
@@ -10,13 +11,20 @@ const pools = new ConnectionPools();
 
 afterAll(() => pools.close());
 
+const ACCESS: ProviderAccess = {
+  secrets: () => ({ ofRequest: false, get: () => undefined }),
+  ofServer: () => undefined,
+  pools,
+  machine: undefined,
+  trusted: true,
+};
+
 /** Where a call and a stream would go, whose address no test can serve. */
 async function addresses(provider: Provider, options: Readonly<Record<string, JsonValue>>): Promise<readonly string[]> {
   const reader = new OptionReader(new Map(Object.entries(options)));
   const connection = HTTP_PROVIDERS[provider]?.connect(readClientOptions(reader), reader, () => undefined);
   expect(reader.faults).toEqual([]);
-  const access = { secret: () => undefined, ofServer: () => undefined, pools, machine: undefined, trusted: true };
-  const protocol = connection?.protocol('key', access);
+  const protocol = connection?.protocol('key', ACCESS);
   if (connection === undefined || protocol === undefined || 'missing' in protocol) throw new Error('no protocol');
   const found: string[] = [];
   for (const streamed of [false, true]) {

@@ -262,3 +262,10 @@ test.each<[Readonly<Record<string, JsonValue>>, string]>([
 ])('vertex-ai: %j is refused', (options, message) => {
   expect(() => makeClient(clientDefinition('vertex-ai', options), services)).toThrow(message);
 });
+
+test.each(['a/../../evil', '..', 'p?x=1', 'P'])('vertex-ai: the project "%s" is not sent', async (project) => {
+  const location = { model: 'm', location: 'eu', api_key: 'k' };
+  const { result } = await asked('vertex-ai', location, { env: { GOOGLE_CLOUD_PROJECT: project } });
+  const message = expect.stringContaining('is not the id of a project') as string;
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'never', failure: { message } } });
+});

@@ -111,3 +111,13 @@ test.each<[Provider, string]>([
 ])('%s with %j lacks nothing', (provider, options) => {
   expect(missingCredentials(compileText(fileOf(provider, options)), {})).toEqual([]);
 });
+
+test.each<[Provider, string, string]>([
+  ['openai', 'model "m"', 'OPENAI_API_KEY'],
+  ['anthropic', 'model "m"\n api_key env.MINE', 'MINE'],
+  ['aws-bedrock', 'model "m"\n region "eu-west-1"', 'AWS_BEARER_TOKEN_BEDROCK'],
+])('%s: a key with a line break at its end is told as such (%s)', (provider, options, variable) => {
+  const found = missingCredentials(compileText(fileOf(provider, options)), { [variable]: 'key\n' });
+  const message = `The client "Asked" has no credentials: ${variable} has a value with characters that no header may hold`;
+  expect(found).toEqual([{ client: 'Asked', variable, message }]);
+});

@@ -5,8 +5,9 @@ import { bedrockFormat } from '../formats/bedrock-format.ts';
 import type { HttpCall } from '../http/http-exchange.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
+import { headerFault } from '../options/header-fault.ts';
 import type { OptionReader } from '../options/option-reader.ts';
-import { AWS_CREDENTIAL_VARIABLES, findAwsCredentials } from './aws-credentials.ts';
+import { AWS_CREDENTIAL_VARIABLES, AWS_KEY_VARIABLES, BEARER_TOKEN, findAwsCredentials } from './aws-credentials.ts';
 import type { AwsClientCredentials, AwsCredentialSource } from './aws-credentials.ts';
 import { bedrockMessages } from './bedrock-messages.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
@@ -16,14 +17,11 @@ import { requestHeaders, requestPath } from './request-head.ts';
 import { AwsSigner } from './aws-signer.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 
-/** Holds a Bedrock API key, which goes out as it is: nothing is signed then. */
-const BEARER_TOKEN = 'AWS_BEARER_TOKEN_BEDROCK';
-
 /** Amazon Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const awsBedrock: HttpProvider = {
   roles: ['system', 'user', 'assistant'],
   defaultRole: 'user',
-  variables: ['AWS_REGION', 'AWS_DEFAULT_REGION', BEARER_TOKEN, ...AWS_CREDENTIAL_VARIABLES],
+  variables: ['AWS_REGION', 'AWS_DEFAULT_REGION', ...AWS_CREDENTIAL_VARIABLES],
   ownOrigins: /^https:\/\/bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/u,
   connect,
 };
@@ -109,7 +107,9 @@ function protocol(
   apiKey: string | undefined,
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
-  const token = apiKey ?? access.secret(BEARER_TOKEN);
+  const token = apiKey ?? access.secrets(AWS_KEY_VARIABLES).get(BEARER_TOKEN);
+  const because = token === undefined ? undefined : headerFault('authorization', token);
+  if (because !== undefined) return { missing: BEARER_TOKEN, because };
   if (token !== undefined || client.options.headers.has('authorization')) return unsignedProtocol(client, token);
   const credentials = findAwsCredentials(client.credentials, access);
   return 'missing' in credentials ? credentials : signedProtocol(client, credentials);

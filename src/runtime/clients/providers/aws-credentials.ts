@@ -8,11 +8,15 @@ import type { MissingSecret, ProviderAccess } from './provider.ts';
 import { RenewedCredential } from './renewed-credential.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 
+/** Holds a Bedrock API key, which goes out as it is: nothing is signed then. */
+export const BEARER_TOKEN = 'AWS_BEARER_TOKEN_BEDROCK';
+
+/** Keys in the environment: all of one account. */
+export const AWS_KEY_VARIABLES = [BEARER_TOKEN, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
 /** Variables that decide whose keys are taken. */
 export const AWS_CREDENTIAL_VARIABLES = [
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SESSION_TOKEN',
+  ...AWS_KEY_VARIABLES,
   'AWS_PROFILE',
   'AWS_SHARED_CREDENTIALS_FILE',
   'AWS_CONFIG_FILE',
@@ -51,20 +55,25 @@ export function findAwsCredentials(
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
     return { ...client.keys, accessKeyId, secretAccessKey };
   }
-  // A profile that the client names comes before the environment. A request would choose among the server's accounts.
-  if (client.profile !== undefined) {
-    const profile = access.trusted ? profileCredentials(client.profile, access) : undefined;
-    return profile ?? { missing: 'AWS_SHARED_CREDENTIALS_FILE' };
-  }
+  // A profile that the client names comes before the environment.
+  if (client.profile !== undefined) return namedProfile(client.profile, access);
   return environmentKeys(access) ?? defaultCredentials(client.region, access) ?? { missing: 'AWS_ACCESS_KEY_ID' };
 }
 
+function namedProfile(name: string, access: ProviderAccess): AwsCredentialSource | MissingSecret {
+  const missing = 'AWS_SHARED_CREDENTIALS_FILE';
+  if (!access.trusted) return { missing, because: "is the server's: a request cannot choose a profile of it" };
+  const profile = profileCredentials(name, access);
+  return profile ?? { missing, because: `names no file with keys for the profile "${name}"` };
+}
+
 function environmentKeys(access: ProviderAccess): AwsCredentials | MissingSecret | undefined {
-  const accessKeyId = access.secret('AWS_ACCESS_KEY_ID');
-  if (accessKeyId === undefined) return undefined;
-  const secretAccessKey = access.secret('AWS_SECRET_ACCESS_KEY');
+  const keys = access.secrets(AWS_KEY_VARIABLES);
+  const accessKeyId = keys.get('AWS_ACCESS_KEY_ID');
+  if (accessKeyId === undefined) return keys.ofRequest ? { missing: 'AWS_ACCESS_KEY_ID' } : undefined;
+  const secretAccessKey = keys.get('AWS_SECRET_ACCESS_KEY');
   if (secretAccessKey === undefined) return { missing: 'AWS_SECRET_ACCESS_KEY' };
-  const sessionToken = access.secret('AWS_SESSION_TOKEN');
+  const sessionToken = keys.get('AWS_SESSION_TOKEN');
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }
 

@@ -33,17 +33,19 @@ export const GOOGLE_CREDENTIAL_VARIABLES = [
  * Who asks, found as Google's own libraries find it
  * (https://cloud.google.com/docs/authentication/application-default-credentials): the client's option, the variables,
  * what `gcloud auth application-default login` wrote, the account of the machine. A request cannot name files of the
- * server, neither by an option nor by a variable.
+ * server, neither by an option nor by a variable, and what it brings is never completed by an account of the server.
  */
 export function findGoogleIdentity(
   option: string | JsonObject | undefined,
   access: ProviderAccess,
 ): GoogleIdentity | MissingSecret {
   if (option !== undefined) return identityIn('credentials', option, access.trusted);
+  const secrets = access.secrets([CREDENTIALS_CONTENT, CREDENTIALS]);
   for (const variable of [CREDENTIALS_CONTENT, CREDENTIALS]) {
-    const given = access.secret(variable);
-    if (given !== undefined) return identityIn(variable, given, given === access.ofServer(variable));
+    const given = secrets.get(variable);
+    if (given !== undefined) return identityIn(variable, given, !secrets.ofRequest);
   }
+  if (secrets.ofRequest) return { missing: CREDENTIALS };
   const file = gcloudFile(access);
   if (file !== undefined) return identityIn(CREDENTIALS, file, true);
   const host = access.ofServer(METADATA_HOST) ?? machineHost(access);

@@ -29,15 +29,25 @@ export type Setting = (variable: string) => string | undefined;
 
 /** What a protocol may use besides the key. */
 export interface ProviderAccess {
-  /** A secret of the environment; undefined when it is not set, or not for this host. */
-  readonly secret: (variable: string) => string | undefined;
-  /** The same for what names a file or a service of the server: a request cannot set it. */
+  /**
+   * Secrets of the environment that belong together. They come from one place: of a request that brings one of them, or
+   * takes one away, all do.
+   */
+  readonly secrets: (variables: readonly string[]) => SecretGroup;
+  /** What names a file or a service of the server: nothing that a request says changes it. */
   readonly ofServer: (variable: string) => string | undefined;
   readonly pools: ConnectionPools;
   /** Whose machine the server runs on, when it is one of a cloud. */
   readonly machine: CloudMachine | undefined;
-  /** The definition comes from the files, so it may name files of the server. */
+  /** What the client says of its credentials comes from the files or the server, so it may name files of the server. */
   readonly trusted: boolean;
+}
+
+export interface SecretGroup {
+  /** The request decides: what it does not bring is not there, and nothing of the server's takes its place. */
+  readonly ofRequest: boolean;
+  /** Undefined when the variable is not set, or not for this host. */
+  readonly get: (variable: string) => string | undefined;
 }
 
 /** A credential that is not there, or of no use, by the variable that would hold it. */

@@ -31,7 +31,7 @@ export const vertexAi: HttpProvider = {
 
 const LOCATION = /^[a-z0-9-]{1,40}$/u;
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
-const PROJECT = /^[a-z0-9:.-]{1,63}$/u;
+const PROJECT = /^[a-z0-9][a-z0-9:.-]{0,62}$/u;
 
 interface VertexClient {
   readonly url: string;
@@ -105,7 +105,7 @@ function protocol(
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
   const own = apiKey ?? client.options.headers.get('authorization')?.replace(/^Bearer /u, '');
-  if (own !== undefined) return authorized(client, client.project, own);
+  if (own !== undefined) return authorized(client, client.project ?? client.defaultProject, own);
   const identity = findGoogleIdentity(client.credentials, access);
   if ('missing' in identity) return identity;
   const project = client.project ?? identity.projectId ?? client.defaultProject;
@@ -125,17 +125,24 @@ function authorized(
   token: string | RenewedCredential<string>,
 ): WireProtocol {
   const headers = requestHeaders(client.options, {});
-  const inner = modelProtocol(client, modelUrl(client, project), headers);
+  const fault = client.location === undefined ? undefined : projectFault(project);
+  const inner = modelProtocol(client, modelUrl(client, fault === undefined ? project : undefined), headers);
   return {
     format: inner.format,
     call(messages, streamed) {
-      if (client.location !== undefined && project === undefined)
-        return err(`needs "project_id", credentials that name one, or ${PROJECT_VARIABLE}`);
+      if (fault !== undefined) return err(fault);
       const call = inner.call(messages, streamed);
       if (!call.ok) return call;
       return withCredential(token, (value) => ({ ...call.value, headers: withToken(call.value.headers, value) }));
     },
   };
+}
+
+/** A project that credentials or a variable name is part of the path, as is one that the client names. */
+function projectFault(project: string | undefined): string | undefined {
+  if (project === undefined) return `needs "project_id", credentials that name one, or ${PROJECT_VARIABLE}`;
+  if (PROJECT.test(project)) return undefined;
+  return `takes its project from its credentials or ${PROJECT_VARIABLE}, and that is not the id of a project`;
 }
 
 /** An authorization header of the client's own is there already, as it is. */

@@ -1,7 +1,9 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/clients/http/connection-pools.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { reply, startFakeProvider } from '../../support/fake-provider.ts';
+import { chatCompletion, head, reply, sleep, startFakeProvider } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { settled } from '../../support/fault-cells.ts';
 
@@ -41,6 +43,37 @@ test('pools of one origin are apart where they may not do the same', () => {
   const guards = ['none', 'public-only', 'not-link-local'] as const;
   expect(new Set(guards.map((guard) => pools.to({ origin, guard }))).size).toBe(3);
 });
+
+test.each(['destroy', 'resetAndDestroy'] as const)(
+  'kept connections that all end at once, as a call begins, do not fail it (%s)',
+  async (end) => {
+    const sockets: Socket[] = [];
+    let requests = 0;
+    const text = JSON.stringify(chatCompletion('fine'));
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket
+        .on('error', () => {})
+        .on('data', () => {
+          requests += 1;
+          setTimeout(() => socket.write(head(200, { 'content-length': String(text.length) }) + text), 30);
+        });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const definition = clientDefinition('openai-generic', { base_url: url, model: 'm' });
+    const client = makeClient(definition, { ...testServices(), pools });
+    await Promise.all(Array.from({ length: 12 }, () => ask(client)));
+    await sleep(20);
+    expect(sockets).toHaveLength(12);
+    for (const socket of sockets) socket[end]();
+    expect((await ask(client)).result.ok).toBe(true);
+    expect(requests).toBe(13);
+    server.close();
+  },
+);
 
 test('after the end, everything fails at once', async () => {
   await pools.close();

@@ -53,8 +53,8 @@ export class HttpExchange implements RequestHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
   #awaitsConnection = false;
-  /** When the request got its connection and was written. */
-  #writtenAt = -Infinity;
+  /** When the request was written; Infinity before. */
+  #writtenAt = Infinity;
   /** An interim answer came, so the request was taken. */
   #answered = false;
   #status = 0;
@@ -193,6 +193,7 @@ export class HttpExchange implements RequestHandler {
   #send(): void {
     const { upstream, call } = this.#options;
     this.#awaitsConnection = true;
+    this.#writtenAt = Infinity;
     // Our own clock watches; undici's timers are coarse and would come on top.
     upstream.dispatch(
       {
@@ -208,8 +209,8 @@ export class HttpExchange implements RequestHandler {
   }
 
   /**
-   * A kept connection that the provider had closed before our request reached it: it has been used before and ended as
-   * soon as it was used again. One that ends later may have ended over the request, which then was taken, and is paid for.
+   * A kept connection that the provider had closed before our request reached it: it has been used before and ended before or
+   * as soon as it was used again. One that ends later may have ended over the request, which then was taken, and is paid for.
    */
   #mayResend(error: Error): boolean {
     if (this.#resends === MAX_RESENDS || this.#answered || !endedAfterUse(error)) return false;

@@ -1,3 +1,4 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,4 +161,37 @@ test("vertex-ai: a request's account comes before every one of the server's", as
   expect(madeFor('vertex-ai', { server: machine, request: taken })).toMatchObject(
     lacking('GOOGLE_APPLICATION_CREDENTIALS'),
   );
+});
+
+const ACCOUNT = { client_email: 'caller@example.com', token_uri: 'https://oauth2.googleapis.com/token' };
+
+function accountWith(privateKey: string): Made {
+  const content = JSON.stringify({ ...ACCOUNT, private_key: privateKey });
+  return madeFor('vertex-ai', { request: { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: content } });
+}
+
+/** Of 2,048 bits, with numbers inside that take as long as a key of this many bytes. */
+function heavyKey(bytes: number): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const heavy = Buffer.alloc(bytes, 0xff).toString('base64url');
+  const key = { ...privateKey.export({ format: 'jwk' }), p: heavy, dp: heavy };
+  return createPrivateKey({ key, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+const EC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+
+test.each<[string, string]>([
+  ['no key', 'secret'],
+  ['no RSA key', EC_KEY.export({ type: 'pkcs8', format: 'pem' }).toString()],
+  ['one with which signing would take long', heavyKey(1200)],
+  ['longer than any key', `${'x'.repeat(100_000)}`],
+])('vertex-ai: a private key that is %s is refused', (_what, privateKey) => {
+  expect(accountWith(privateKey)).toMatchObject(
+    lacking('GOOGLE_APPLICATION_CREDENTIALS_CONTENT', 'has a "private_key" that is no RSA key of at most 4096 bits'),
+  );
+});
+
+test('vertex-ai: a private key of 4096 bits is taken', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 4096 });
+  expect(accountWith(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()).ok).toBe(true);
 });

@@ -224,6 +224,14 @@ test.each(['role_arn = arn:aws:iam::1:role/r', 'sso_session = s', 'sso_start_url
   },
 );
 
+test('aws-bedrock: how a profile gets its keys is told to nobody when it fails', async () => {
+  const program = `${process.execPath} -e "throw new Error('said secret')" --password secret`;
+  const config = file('config', `[profile p]\ncredential_process = ${program}\n`);
+  const fetched = await fetchProfileCredentials({ kind: 'elsewhere', name: 'p', files: { credentials: '', config } });
+  expect(fetched).toMatchObject({ ok: false, failure: expect.stringContaining('could not get the keys') });
+  expect(JSON.stringify(fetched)).not.toContain('secret');
+});
+
 test('aws-bedrock: keys of a container are not asked of any host in the clear', () => {
   const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
   const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://keys.example/role' };

@@ -28,8 +28,11 @@ export async function fetchProfileCredentials(
     const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provider();
     const value = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
     return ok({ value, livesMs: expiration === undefined ? DEFAULT_LIFE_MS : expiration.getTime() - Date.now() });
-  } catch (error) {
-    return err(`could not get the keys of its AWS profile "${name}": ${error instanceof Error ? error.message : ''}`);
+  } catch {
+    // What the package says may hold the whole command line of a program that gives keys.
+    return err(
+      `could not get the keys of its AWS profile "${name}". On the server, "aws sts get-caller-identity --profile ${name}" says why`,
+    );
   }
 }
 

@@ -1,3 +1,5 @@
+import { createPrivateKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -12,7 +14,7 @@ export type GoogleIdentity = (ServiceAccount | AuthorizedUser | MetadataServer) 
 export interface ServiceAccount {
   readonly kind: 'service-account';
   readonly clientEmail: string;
-  readonly privateKey: string;
+  readonly privateKey: KeyObject;
   readonly tokenUri: string;
 }
 
@@ -48,8 +50,10 @@ export function readIdentity(given: string | object, mayReadFiles: boolean): Res
   if (!mayReadFiles && new URL(tokenUri).origin !== new URL(DEFAULT_TOKEN_URI).origin) {
     return err('has a "token_uri" that is not Google\'s');
   }
-  const identity = readServiceAccount(data.value, tokenUri) ?? readUser(data.value, tokenUri);
-  return identity === undefined ? err(`holds ${described(data.value)}: ${READABLE}`) : ok(identity);
+  const account = readServiceAccount(data.value, tokenUri);
+  if (account !== undefined) return account;
+  const user = readUser(data.value, tokenUri);
+  return user === undefined ? err(`holds ${described(data.value)}: ${READABLE}`) : ok(user);
 }
 
 const READABLE = 'a service account and an authorized user can be read';
@@ -59,11 +63,29 @@ function described(data: unknown): string {
   return type === undefined ? 'no credentials' : `credentials of the type "${type}", or not all of them`;
 }
 
-function readServiceAccount(data: unknown, tokenUri: string): GoogleIdentity | undefined {
+function readServiceAccount(data: unknown, tokenUri: string): Result<GoogleIdentity, string> | undefined {
   const clientEmail = stringAt(data, 'client_email');
-  const privateKey = stringAt(data, 'private_key');
-  if (clientEmail === undefined || privateKey === undefined) return undefined;
-  return { kind: 'service-account', clientEmail, privateKey, tokenUri, projectId: stringAt(data, 'project_id') };
+  const keyText = stringAt(data, 'private_key');
+  if (clientEmail === undefined || keyText === undefined) return undefined;
+  const privateKey = readPrivateKey(keyText);
+  if (privateKey === undefined) return err('has a "private_key" that is no RSA key of at most 4096 bits');
+  return ok({ kind: 'service-account', clientEmail, privateKey, tokenUri, projectId: stringAt(data, 'project_id') });
+}
+
+/**
+ * The text of a key of 4096 bits has 3300 characters. The time of a signature grows with the third power of the numbers
+ * in a key, of which the modulus is but one, so the text of all of them is bounded.
+ */
+const MAX_KEY_CHARACTERS = 4000;
+
+function readPrivateKey(text: string): KeyObject | undefined {
+  if (text.length > MAX_KEY_CHARACTERS) return undefined;
+  try {
+    const key = createPrivateKey(text);
+    return key.asymmetricKeyType === 'rsa' ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function readUser(data: unknown, tokenUri: string): GoogleIdentity | undefined {

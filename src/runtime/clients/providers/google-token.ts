@@ -1,4 +1,5 @@
-import { createSign } from 'node:crypto';
+import { sign } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { countAt, parseJson, stringAt } from '../formats/json-reading.ts';
@@ -17,7 +18,7 @@ export function googleToken(identity: GoogleIdentity, pools: ConnectionPools): R
 }
 
 async function fetchToken(identity: GoogleIdentity, pools: ConnectionPools): Promise<Result<Lease<string>, string>> {
-  const question = tokenRequest(identity);
+  const question = await tokenRequest(identity);
   if (!question.ok) return question;
   const answer = await askService(pools, question.value.url, question.value.request);
   if (!answer.ok) return err(`could not get an access token: ${answer.failure}`);
@@ -32,10 +33,10 @@ interface TokenQuestion {
   readonly request: ServiceRequest;
 }
 
-function tokenRequest(identity: GoogleIdentity): Result<TokenQuestion, string> {
+async function tokenRequest(identity: GoogleIdentity): Promise<Result<TokenQuestion, string>> {
   switch (identity.kind) {
     case 'service-account': {
-      const assertion = signedAssertion(identity);
+      const assertion = await signedAssertion(identity);
       const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
       return assertion.ok ? ok(form(identity.tokenUri, { grant_type: grant, assertion: assertion.value })) : assertion;
     }
@@ -56,13 +57,16 @@ function form(url: string, fields: Readonly<Record<string, string>>): TokenQuest
   return { url, request: { headers, body: new URLSearchParams(fields).toString() } };
 }
 
-/** A JWT (RFC 7523) by which the account asks for a token. */
-function signedAssertion(account: ServiceAccount): Result<string, string> {
+const signOnThread = promisify(sign);
+
+/** A JWT (RFC 7523) by which the account asks for a token. It is signed on a thread: that takes milliseconds. */
+async function signedAssertion(account: ServiceAccount): Promise<Result<string, string>> {
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: account.clientEmail, scope: SCOPE, aud: account.tokenUri, iat: now, exp: now + 3600 };
   const text = `${encoded({ alg: 'RS256', typ: 'JWT' })}.${encoded(claims)}`;
   try {
-    return ok(`${text}.${createSign('RSA-SHA256').update(text).sign(account.privateKey, 'base64url')}`);
+    const signature = await signOnThread('RSA-SHA256', Buffer.from(text), account.privateKey);
+    return ok(`${text}.${signature.toString('base64url')}`);
   } catch {
     return err('could not sign with the private key of its service account');
   }

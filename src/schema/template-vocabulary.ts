@@ -105,39 +105,39 @@ export const FUNCTIONS = {
   namespace: ['value?', '**entries'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Python's methods of the kinds of values that have some. */
+/** Python's methods of the kinds of values that have some, with their parameters. */
 export const METHODS = {
-  string: [
-    'capitalize',
-    'count',
-    'endswith',
-    'find',
-    'isalnum',
-    'isalpha',
-    'isascii',
-    'isdigit',
-    'islower',
-    'isnumeric',
-    'isspace',
-    'isupper',
-    'join',
-    'lower',
-    'lstrip',
-    'replace',
-    'rfind',
-    'rstrip',
-    'split',
-    'splitlines',
-    'startswith',
-    'strip',
-    'title',
-    'upper',
-  ],
-  list: ['count'],
-  map: ['get', 'items', 'keys', 'values'],
-} as const satisfies Record<string, readonly string[]>;
+  string: {
+    capitalize: [],
+    count: ['sub'],
+    endswith: ['suffix'],
+    find: ['sub'],
+    isalnum: [],
+    isalpha: [],
+    isascii: [],
+    isdigit: [],
+    islower: [],
+    isnumeric: [],
+    isspace: [],
+    isupper: [],
+    join: ['iterable'],
+    lower: [],
+    lstrip: ['chars?'],
+    replace: ['old', 'new', 'count?'],
+    rfind: ['sub'],
+    rstrip: ['chars?'],
+    split: ['sep?', 'maxsplit?'],
+    splitlines: ['keepends?'],
+    startswith: ['prefix'],
+    strip: ['chars?'],
+    title: [],
+    upper: [],
+  },
+  list: { count: ['value'] },
+  map: { get: ['key', 'default?'], items: [], keys: [], values: [] },
+} as const satisfies Record<string, Record<string, readonly string[]>>;
 
-export type MethodName<K extends keyof typeof METHODS> = (typeof METHODS)[K][number];
+export type MethodName<K extends keyof typeof METHODS> = keyof (typeof METHODS)[K];
 export type FilterName = keyof typeof FILTERS;
 export type TestName = keyof typeof TESTS;
 export type FunctionName = keyof typeof FUNCTIONS;

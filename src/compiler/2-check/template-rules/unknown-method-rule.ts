@@ -2,28 +2,42 @@ import { unknownMethod } from '../../../diagnostics/catalogue/template.ts';
 import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
+import { reportArguments } from './fit-arguments.ts';
 import { alternatives } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A method that is called has to be one of the kind of value: any other fails for certain. */
+/** A method that is called has to be one of the kind of value, and to get the arguments that it takes: anything else fails for certain. */
 export function unknownMethodRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { object, name } = expression.callee;
   const value = context.valueOf(object);
   if (value.kind !== 'typed') return;
   const types = alternatives(value.type, context.definitions);
-  const names = types.map(methodsOf);
-  if (types.length === 0 || names.some((known) => known === undefined || known.includes(name))) return;
-  context.report(unknownMethod(context.span(expression.callee), name, new Set(names.flatMap((known) => known ?? []))));
+  const methods = types.map(methodsOf);
+  if (types.length === 0 || methods.includes(undefined)) return;
+  const known = methods.flatMap((each) => Object.entries(each ?? {}));
+  const found = known.filter(([each]) => each === name);
+  if (found.length === 0) {
+    context.report(unknownMethod(context.span(expression.callee), name, new Set(known.map(([each]) => each))));
+  }
+  const [parameters, ...others] = new Set(found.map(([, each]) => each));
+  // A method of two kinds of values is left to the rendering: which one is called depends on the value.
+  if (parameters === undefined || others.length > 0) return;
+  const { args, start, end } = expression;
+  reportArguments({ what: `method "${name}"`, parameters, args, start, end }, context);
 }
 
+type Methods = Readonly<Record<string, readonly string[]>>;
+
+const NO_METHODS: Methods = {};
+
 /** Undefined when anything may be called, as the value of a map is. */
-function methodsOf(type: Type): readonly string[] | undefined {
+function methodsOf(type: Type): Methods | undefined {
   switch (type.kind) {
     case 'string':
       return METHODS.string;
     case 'literal':
-      return typeof type.value === 'string' ? METHODS.string : [];
+      return typeof type.value === 'string' ? METHODS.string : NO_METHODS;
     case 'list':
       return METHODS.list;
     case 'map':
@@ -34,7 +48,7 @@ function methodsOf(type: Type): readonly string[] | undefined {
     case 'bool':
     case 'enum':
     case 'media':
-      return [];
+      return NO_METHODS;
     case 'null':
     case 'alias':
     case 'union':

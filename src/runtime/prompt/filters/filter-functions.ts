@@ -50,7 +50,7 @@ export const FILTER_FUNCTIONS: Readonly<Record<FilterName, FilterFunction>> = {
   regex_match: (value, [pattern], run) => matchesPattern(plainTextOf(value), plainTextOf(pattern), run),
   reject: (value, [test, args], run) => selectItems(value, { test, args, keep: false }, run),
   rejectattr: (value, [path, test, args], run) => selectItems(value, { test, args, path, keep: false }, run),
-  replace: (value, [from, to]) => texts.replaceText(value, from, to),
+  replace: texts.replaceText,
   reverse: lists.reverseItems,
   round: (value, [precision]) => round(value, precision),
   safe: textOf,

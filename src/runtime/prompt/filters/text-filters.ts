@@ -63,17 +63,17 @@ export function trimEnd(text: string, characters: ReadonlySet<string> | undefine
   return text.slice(0, at);
 }
 
-export function replaceText(value: Value, from: Value, to: Value): string | RichText {
+/** Literal replacement, at most `count` times, with the length checked before it is done. */
+export function replaceText(value: Value, [from, to, count]: readonly Value[]): string | RichText {
   const search = plainTextOf(from);
   const replacement = plainTextOf(to);
-  return mapText(value, (text) => replaceAll(text, search, replacement));
-}
-
-/** Literal replacement, with its length checked before it is done. */
-function replaceAll(text: string, search: string, replacement: string): string {
-  const parts = search === '' ? ['', ...text, ''] : text.split(search);
-  assertTextLength(text.length + parts.length * Math.max(0, replacement.length - search.length));
-  return parts.join(replacement);
+  let left = limitOf(count);
+  return mapText(value, (text) => {
+    const parts = splitBy(text, search, left);
+    left -= parts.length - 1;
+    assertTextLength(text.length + parts.length * Math.max(0, replacement.length - search.length));
+    return parts.join(replacement);
+  });
 }
 
 /** Indents every line but the first one and blank ones, unless asked to. */
@@ -105,12 +105,20 @@ export function splitText(value: Value, [separator, limit]: readonly Value[]): L
 
 /** Splits at blank space without a separator; at most `limit` times. */
 export function splitBy(text: string, separator: Value, limit: Value): readonly string[] {
-  const most = numberOf(limit) ?? -1;
+  const most = limitOf(limit);
   if (separator === undefined || separator === null) return splitAtSpace(text, most);
   const by = plainTextOf(separator);
   const parts = by === '' ? ['', ...text, ''] : text.split(by);
   if (most < 0 || parts.length <= most + 1) return parts;
   return [...parts.slice(0, most), parts.slice(most).join(by)];
+}
+
+/** How often something is done at most; a negative number, as when nothing is given, means without a limit. */
+function limitOf(value: Value): number {
+  if (value === undefined || value === null) return -1;
+  const number = numberOf(value);
+  if (number === undefined || !Number.isInteger(number)) throw new TemplateFault('a limit has to be a whole number');
+  return number;
 }
 
 function splitAtSpace(text: string, most: number): readonly string[] {

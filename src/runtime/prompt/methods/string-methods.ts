@@ -14,7 +14,7 @@ import type { MethodName } from '../../../schema/template-vocabulary.ts';
 import { itemsOf } from '../values/access-value.ts';
 import { plainTextOf } from '../values/print-value.ts';
 import type { Method } from './method.ts';
-import { isList, type Value } from '../values/value.ts';
+import { isList, isTrue, type Value } from '../values/value.ts';
 
 /** Methods of strings, as in Python. */
 export const STRING_METHODS: Readonly<Record<MethodName<'string'>, Method>> = {
@@ -26,8 +26,8 @@ export const STRING_METHODS: Readonly<Record<MethodName<'string'>, Method>> = {
   lstrip: (value, [characters]) => trimStart(plainTextOf(value), setOf(characters)),
   rstrip: (value, [characters]) => trimEnd(plainTextOf(value), setOf(characters)),
   split: (value, [separator, limit]) => splitBy(plainTextOf(value), separator, limit),
-  splitlines: (value) => linesOf(value),
-  replace: (value, [from, to]) => replaceText(value, from, to),
+  splitlines: (value, [keepEnds]) => (isTrue(keepEnds) ? wholeLinesOf(value) : linesOf(value)),
+  replace: replaceText,
   startswith: (value, [start]) => affixes(start).some((text) => plainTextOf(value).startsWith(text)),
   endswith: (value, [end]) => affixes(end).some((text) => plainTextOf(value).endsWith(text)),
   find: (value, [part]) => plainTextOf(value).indexOf(plainTextOf(part)),
@@ -44,6 +44,11 @@ export const STRING_METHODS: Readonly<Record<MethodName<'string'>, Method>> = {
   // oxlint-disable-next-line no-control-regex -- all of ASCII
   isascii: (value) => /^[\u0000-\u007f]*$/u.test(plainTextOf(value)),
 };
+
+/** Lines with the line breaks that end them. */
+function wholeLinesOf(value: Value): readonly string[] {
+  return plainTextOf(value).match(/[^\n]*\n|[^\n]+/gu) ?? [];
+}
 
 function setOf(characters: Value): ReadonlySet<string> | undefined {
   return characters === undefined || characters === null ? undefined : new Set(plainTextOf(characters));

@@ -18,7 +18,7 @@ export const FILTERS = {
   escape: [],
   first: [],
   float: [],
-  format: ['type=', 'indent=?', 'delimiter=?', 'length_marker=?'],
+  format: ['type=?', 'format=?', 'indent=?', 'delimiter=?', 'length_marker=?'],
   groupby: ['attribute', 'default?', 'case_sensitive=?'],
   indent: ['width?', 'first?', 'blank?'],
   int: [],
@@ -100,6 +100,7 @@ export const TESTS = {
 } as const satisfies Record<string, readonly string[]>;
 
 export const FUNCTIONS = {
+  debug: ['*values'],
   range: ['lower', 'upper?', 'step?'],
   dict: ['value?', '**entries'],
   namespace: ['value?', '**entries'],

@@ -116,6 +116,10 @@ export function missingArgument(span: Span, callee: string, name: string): Diagn
   return warning('missing-argument', span, message, 'Nothing is printed for it; pass a value.');
 }
 
+export function debugCall(span: Span): Diagnostic {
+  return warning('debug-call', span, '"debug()" prints nothing here.', 'Remove it; print a value with "{{ value|pprint }}".');
+}
+
 export function unknownField(
   span: Span,
   { owner, name, names }: { readonly owner: string; readonly name: string; readonly names: readonly string[] },

@@ -36,7 +36,7 @@ export class PromptGlobals {
     if (this.#index.templateStrings.has(name)) return (frame) => this.#templateString(name, frame);
     if (isFunctionName(name)) {
       const value = TEMPLATE_FUNCTIONS[name];
-      return () => value;
+      return (frame) => frame.run.lookup(name) ?? value;
     }
     return (frame) => frame.run.lookup(name);
   }

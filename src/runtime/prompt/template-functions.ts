@@ -30,6 +30,8 @@ class FunctionValue extends Special {
 }
 
 const APPLY: Readonly<Record<FunctionName, (args: readonly Value[]) => Value>> = {
+  // Other tools print the variables of the template, which no model is meant to see.
+  debug: () => undefined,
   range,
   dict: ([value, entries]) => mergedEntries(value, entries),
   namespace: ([value, entries]) => new Namespace(mergedEntries(value, entries)),
@@ -37,6 +39,7 @@ const APPLY: Readonly<Record<FunctionName, (args: readonly Value[]) => Value>> =
 
 /** Every function of the vocabulary, as a value. */
 export const TEMPLATE_FUNCTIONS: Readonly<Record<FunctionName, Value>> = {
+  debug: new FunctionValue('debug', APPLY.debug),
   range: new FunctionValue('range', APPLY.range),
   dict: new FunctionValue('dict', APPLY.dict),
   namespace: new FunctionValue('namespace', APPLY.namespace),

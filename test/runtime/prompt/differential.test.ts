@@ -52,7 +52,12 @@ const INTENDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '+5': '5',
   },
   'slices are those of Python': { 's[-5:2]': 'ab', 'l[-1:0:-1]': '["a", "a"]' },
-  'the filters that prompts have': { 'l|zip(nums)': '[["b", 3], ["a", 1], ["a", 2]]', 'm|last': 'k', debug: '' },
+  'the filters that prompts have': {
+    'l|zip(nums)': '[["b", 3], ["a", 1], ["a", 2]]',
+    'm|last': 'k',
+    debug: '<function debug>',
+    'debug()': '',
+  },
   'true equals 1, so it sorts as 1': { '[1, "a", none, true]|sort': '[none, 1, true, "a"]' },
   'a group has the first spelling of its key': {
     '[{"a": "x"}, {"a": "X"}]|groupby("a")': '[["x", [{"a": "x"}, {"a": "X"}]]]',

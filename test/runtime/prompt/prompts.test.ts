@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Message, MessagePart } from '../../../src/runtime/prompt/message.ts';
-import { CLIENT, readSample, rendererOf } from './sample-program.ts';
+import { CLIENT, readSample, rendererOf, renderText } from './sample-program.ts';
 
 // `=== what it shows`, the prompt, `---`, then one line per message: its role and its parts.
 const SAMPLES = readSample('prompts.txt')
@@ -33,6 +33,15 @@ test('there are enough samples', () => {
 test.each(SAMPLES)('$title', ({ prompt, expected }) => {
   const result = rendererOf(DEFINITIONS.replace('PROMPT', () => prompt)).render('Show', ARGS, CLIENT);
   expect(result.ok ? result.value.map(show).join('\n') : result.failure.message).toBe(expected);
+});
+
+test('an argument of the function has precedence over a function of templates in a template_string', () => {
+  const setup = {
+    definitions: 'template_string T() #"{{ debug }}"#',
+    parameters: 'debug: bool',
+    args: { debug: false },
+  };
+  expect(renderText('{{ T() }}', setup)).toBe('false');
 });
 
 function show({ role, parts }: Message): string {

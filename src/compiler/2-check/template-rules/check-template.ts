@@ -2,6 +2,7 @@ import { unusedParameter } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Expression, Template } from '../../../schema/template.ts';
 import { callArgumentsRule } from './call-arguments-rule.ts';
+import { debugCallRule } from './debug-call-rule.ts';
 import { enumComparisonRule } from './enum-comparison-rule.ts';
 import { literalArgumentsRule } from './literal-arguments-rule.ts';
 import { namesIn } from './names-in.ts';
@@ -22,6 +23,7 @@ const EXPRESSION_RULES: readonly TemplateRule[] = [
   unknownMethodRule,
   unknownTestRule,
   callArgumentsRule,
+  debugCallRule,
   literalArgumentsRule,
   enumComparisonRule,
 ];

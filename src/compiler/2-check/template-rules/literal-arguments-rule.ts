@@ -3,8 +3,14 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { Arguments, Expression } from '../../../schema/template.ts';
 import type { RuleContext } from './template-rule.ts';
 
-const MAP_STYLES = ['angle', 'object'];
-const FORMATS = ['json', 'yaml', 'toon'];
+interface Option {
+  readonly name: string;
+  readonly known: readonly string[];
+  readonly anyCase: boolean;
+}
+
+const MAP_STYLE: Option = { name: 'map_style', known: ['angle', 'object'], anyCase: false };
+const FORMATS = ['type', 'format'].map((name): Option => ({ name, known: ['json', 'yaml', 'toon'], anyCase: true }));
 
 /**
  * What is written as an argument of `ctx.output_format` or of the filter `format`, and not computed, is one of the values
@@ -12,10 +18,10 @@ const FORMATS = ['json', 'yaml', 'toon'];
  */
 export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'filter' && expression.filter.name === 'format') {
-    checkOneOf('type', FORMATS, named(expression.filter.args, 'type'), context);
+    for (const option of FORMATS) checkOneOf(option, expression.filter.args, context);
   }
   if (expression.kind !== 'call' || context.valueOf(expression.callee).kind !== 'output-format') return;
-  checkOneOf('map_style', MAP_STYLES, named(expression.args, 'map_style'), context);
+  checkOneOf(MAP_STYLE, expression.args, context);
   checkClasses(named(expression.args, 'hoist_classes'), context);
 }
 
@@ -23,8 +29,9 @@ function named(args: Arguments, name: string): Expression | undefined {
   return args.named.find((entry) => entry.name === name)?.value;
 }
 
-function checkOneOf(name: string, known: readonly string[], value: Expression | undefined, context: RuleContext): void {
-  if (value?.kind !== 'string' || known.includes(value.value)) return;
+function checkOneOf({ name, known, anyCase }: Option, args: Arguments, context: RuleContext): void {
+  const value = named(args, name);
+  if (value?.kind !== 'string' || known.includes(anyCase ? value.value.toLowerCase() : value.value)) return;
   const expected = known.map((each) => `"${each}"`).join(', ');
   context.report(wrongValue(context.span(value), `"${name}" has to be one of ${expected}.`, ''));
 }

@@ -11,9 +11,16 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
     context.report(unknownFilter(context.span(filter), name, Object.keys(FILTERS)));
     return;
   }
-  reportArguments({ what: `filter "${name}"`, parameters: FILTERS[name], ...filter }, context);
+  const parameters = name === 'format' ? formatParameters(filter) : FILTERS[name];
+  reportArguments({ what: `filter "${name}"`, parameters, ...filter }, context);
   const [inner] = filter.args.positional;
   if (name === 'map' && inner?.kind === 'string' && !isFilterName(inner.value)) {
     context.report(unknownFilter(context.span(inner), inner.value, Object.keys(FILTERS)));
   }
+}
+
+/** `format=` is another name of `type=`: one of them has to be there. */
+function formatParameters({ args }: FilterCall): readonly string[] {
+  const [type, ...others] = FILTERS.format;
+  return args.named.some((entry) => entry.name === 'format') ? FILTERS.format : [type.replace('?', ''), ...others];
 }

@@ -12,10 +12,10 @@ const DELIMITERS: ReadonlyMap<string, string> = new Map([
   ['pipe', '|'],
 ]);
 
-/** `format(type="json"|"yaml"|"toon")`: data under the names that the model sees. */
-export function formatValue(value: Value, [type, indent, delimiter, lengthMarker]: readonly Value[]): string {
+/** `format(type="json"|"yaml"|"toon")`, in letters of any case, also as `format=`: data under the names that the model sees. */
+export function formatValue(value: Value, [type, format, indent, delimiter, lengthMarker]: readonly Value[]): string {
   const data = dataOf(value, 'alias');
-  switch (type) {
+  switch (plainTextOf(type ?? format).toLowerCase()) {
     case 'json':
       return writeJson(data, 0);
     case 'yaml':

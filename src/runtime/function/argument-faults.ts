@@ -6,12 +6,10 @@ import type { FunctionType } from '../../schema/function.ts';
 import type { ClassType, MediaKind, Type } from '../../schema/type.ts';
 import { found, names, quoted, wanted } from './argument-words.ts';
 import type { FaultAt } from './failure.ts';
+import { FaultList } from './fault-list.ts';
 import { fitsMedia, MAX_VALUE_DEPTH, MEDIA_KEYS, memberOf, TypeFit } from './type-fit.ts';
 import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
-
-/** A list of a million wrong items would make an answer larger than the request. */
-const MAX_FAULTS = 100;
 
 /** The two names under which a request may carry its options; what is in them is checked elsewhere. */
 const OPTION_KEYS: ReadonlySet<string> = new Set(['svc_options', '__svc_options__']);
@@ -27,11 +25,11 @@ type UnionShape = Extract<Type, { readonly kind: 'union' }>;
 export function argumentFaults(fn: FunctionType, args: Members, index: DefinitionIndex): readonly FaultAt[] {
   const walk = new ArgumentWalk(index);
   walk.signature(fn, args);
-  return walk.faults;
+  return walk.faults.all;
 }
 
 class ArgumentWalk {
-  readonly faults: FaultAt[] = [];
+  readonly faults = new FaultList();
   readonly #index: DefinitionIndex;
   readonly #fit: TypeFit;
 
@@ -44,14 +42,10 @@ class ArgumentWalk {
     for (const { name, type } of fn.parameters) this.#member(type, args, pathStep(undefined, name));
     const known = fn.parameters.map((parameter) => parameter.name);
     for (const key of Object.keys(args)) {
-      if (this.#full) return;
+      if (this.faults.full) return;
       if (known.includes(key) || OPTION_KEYS.has(key)) continue;
       this.#fault(pathStep(undefined, key), unknownKey('parameter', key, known));
     }
-  }
-
-  get #full(): boolean {
-    return this.faults.length > MAX_FAULTS;
   }
 
   /** A parameter or field: absent is as good as null. */
@@ -62,7 +56,7 @@ class ArgumentWalk {
   }
 
   #check(type: Type, value: unknown, path: ValuePath): void {
-    if (this.#full || this.#fit.fits(type, value, path.depth)) return;
+    if (this.faults.full || this.#fit.fits(type, value, path.depth)) return;
     if (path.depth > MAX_VALUE_DEPTH) this.#fault(path, `nested deeper than ${MAX_VALUE_DEPTH} levels`);
     else if (type.kind === 'union') this.#union(type, value, path);
     else if (type.kind === 'alias') this.#alias(type.name, value, path);
@@ -74,12 +68,13 @@ class ArgumentWalk {
   }
 
   #list(element: Type, items: readonly unknown[], path: ValuePath): void {
-    for (let at = 0; at < items.length && !this.#full; at += 1) this.#check(element, items[at], pathStep(path, at));
+    for (let at = 0; at < items.length && !this.faults.full; at += 1)
+      this.#check(element, items[at], pathStep(path, at));
   }
 
   #map(type: MapShape, map: Members, path: ValuePath): void {
     for (const key of Object.keys(map)) {
-      if (this.#full) return;
+      if (this.faults.full) return;
       const at = pathStep(path, key);
       if (this.#fit.fits(type.key, key, at.depth)) this.#check(type.value, map[key], at);
       else this.#fault(at, `not a key of this map: expected ${this.#wanted(type.key)}`);
@@ -156,8 +151,7 @@ class ArgumentWalk {
   }
 
   #fault(path: ValuePath, message: string): void {
-    if (this.faults.length === MAX_FAULTS) this.faults.push({ path: '', message: 'and more: these are the first 100' });
-    if (this.faults.length < MAX_FAULTS) this.faults.push({ path: pathText(path), message });
+    this.faults.add({ path: pathText(path), message });
   }
 }
 

@@ -6,6 +6,7 @@ import { didYouMean } from '../../base/suggestion.ts';
 import { LEGACY_PROVIDERS, PROVIDERS, isProvider } from '../../schema/client.ts';
 import type { ClientType, OptionValue, Provider } from '../../schema/client.ts';
 import type { Failure, FaultAt } from './failure.ts';
+import { FaultList } from './fault-list.ts';
 
 /** The two names under which a request may give its options. */
 export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
@@ -25,11 +26,14 @@ export interface CallOptions {
 /** More clients or variables than any request has a use for: they cost memory before anything is checked. */
 const MAX_ENTRIES = 100;
 
+/** As many members as all strategies of a call may have together: more can never be asked. */
+const MAX_MEMBERS = 1000;
+
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
   return Object.hasOwn(body, OPTION_KEYS[0]) || Object.hasOwn(body, OPTION_KEYS[1]);
 }
 
-/** Reads the options of a request strictly: each fault is named, none is passed over. */
+/** Reads the options of a request strictly: each fault is named (of a great many, the first hundred), none is passed over. */
 export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   registry: 'open' | 'known' | 'off',
@@ -39,7 +43,8 @@ export function readCallOptions(
   const reader = new CallOptionsReader(key, registry);
   if (second !== undefined) reader.fault('', `"${key}" and "${second}" are the same thing: send only one of them`);
   const options = reader.read(ownValue(body, key));
-  return reader.faults.length === 0 ? ok(options) : err(invalidOptions(reader.faults));
+  const faults = reader.faults.all;
+  return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
 }
 
 const NO_OPTIONS: CallOptions = { key: OPTION_KEYS[0], fallback: [], clients: [], env: new Map() };
@@ -58,7 +63,7 @@ export function invalidOptions(details: readonly FaultAt[]): Failure {
 const SWITCHED_OFF = 'is switched off on this server';
 
 class CallOptionsReader {
-  readonly faults: FaultAt[] = [];
+  readonly faults = new FaultList();
   readonly #key: string;
   readonly #registry: 'open' | 'known' | 'off';
 
@@ -68,7 +73,7 @@ class CallOptionsReader {
   }
 
   fault(path: string, message: string): void {
-    this.faults.push({ path, message });
+    this.faults.add({ path, message });
   }
 
   read(value: unknown): CallOptions {
@@ -144,6 +149,11 @@ class CallOptionsReader {
       return undefined;
     }
     if (name === undefined || provider === undefined) return undefined;
+    const strategy = ownValue(options, 'strategy');
+    if (Array.isArray(strategy) && strategy.length > MAX_MEMBERS) {
+      this.fault(`${path}.options.strategy`, `has more than ${MAX_MEMBERS} entries`);
+      return undefined;
+    }
     return {
       name,
       provider,
@@ -173,7 +183,7 @@ class CallOptionsReader {
     }
     for (const [name, text] of Object.entries(value)) {
       if (env.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} variables`);
-      if (env.size >= MAX_ENTRIES) break;
+      if (env.size >= MAX_ENTRIES || this.faults.full) break;
       if (typeof text === 'string' || text === null) env.set(name, text);
       else this.fault(`${path}.${name}`, 'has to be a text, or null to take the variable away');
     }
@@ -207,6 +217,7 @@ class CallOptionsReader {
       return {};
     }
     for (const name of Object.keys(value)) {
+      if (this.faults.full) break;
       if (allowed.includes(name)) continue;
       const near = didYouMean(name, allowed);
       this.fault(`${path}.${name}`, `is not known; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);

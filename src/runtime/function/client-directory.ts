@@ -35,7 +35,7 @@ export class ClientDirectory {
     for (const definition of options?.clients ?? []) own.set(definition.name, { definition, from: 'request' });
     return {
       find: (name) => own.get(name) ?? this.#ofFiles.get(name),
-      names: () => [...own.keys(), ...this.#ofFiles.keys()],
+      names: () => [...[...own.keys()].filter(isSuggested), ...this.#ofFiles.keys()],
       policy: (name) => this.#definitions.retryPolicies.get(name),
       environment: { server: this.#env, ...(options === undefined ? {} : { request: options.env }) },
     };
@@ -57,4 +57,11 @@ export class ClientDirectory {
     this.#made.set(source.definition, made);
     return made;
   }
+}
+
+/** How near two names are takes the product of their lengths to find out, and a request may bring long ones. */
+const LONGEST_SUGGESTION = 32;
+
+function isSuggested(name: string): boolean {
+  return name.length <= LONGEST_SUGGESTION;
 }

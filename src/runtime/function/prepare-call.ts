@@ -12,6 +12,7 @@ import type { CallOptions } from './call-options.ts';
 import type { ArgumentChecker } from './check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import type { Failure, FaultAt } from './failure.ts';
+import { FaultList } from './fault-list.ts';
 import type { CallOrigin, PreparedCall } from './runtime.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { takesMedia } from './takes-media.ts';
@@ -109,11 +110,10 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
     environment: catalogue.environment,
     privateUrls: services.options.allowPrivateUrls || call.local,
   };
-  const faults = [
-    ...namedClientFaults(services, { options, requester, catalogue }),
-    ...clientFaults(services, { options, requester, catalogue }),
-  ];
-  if (faults.length > 0) return err(invalidOptions(faults));
+  const faults = new FaultList();
+  for (const fault of namedClientFaults(services, { options, requester, catalogue })) faults.add(fault);
+  addClientFaults(services, { options, requester, catalogue }, faults);
+  if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, options, catalogue);
   return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester })) : plan;
 }
@@ -184,9 +184,9 @@ function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: stri
 }
 
 /** Shapes of the request's own clients; keys that are missing are a matter of the call. */
-function clientFaults(services: PrepareServices, request: CheckedRequest): readonly FaultAt[] {
-  const faults: FaultAt[] = [];
+function addClientFaults(services: PrepareServices, request: CheckedRequest, faults: FaultList): void {
   for (const [index, definition] of request.options.clients.entries()) {
+    if (faults.full) return;
     const path = `${request.options.key}.client_registry.clients[${index}]`;
     const found = strategyFault(definition.name, request.catalogue) ?? [];
     const source: ClientSource = { definition, from: 'request' };
@@ -195,11 +195,9 @@ function clientFaults(services: PrepareServices, request: CheckedRequest): reado
       provider === 'fallback' || provider === 'round-robin'
         ? undefined
         : services.directory.client(source, request.requester);
-    if (made !== undefined && !made.ok && made.failure.kind === 'options')
-      faults.push(...at(path, made.failure.faults));
-    faults.push(...at(path, found));
+    const ofOptions = made !== undefined && !made.ok && made.failure.kind === 'options' ? made.failure.faults : [];
+    for (const fault of at(path, [...ofOptions, ...found])) faults.add(fault);
   }
-  return faults;
 }
 
 function strategyFault(name: string, catalogue: ClientCatalogue): readonly FaultAt[] | undefined {

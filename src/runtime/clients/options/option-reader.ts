@@ -2,21 +2,26 @@ import type { JsonValue } from '../../../base/json.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { FaultAt } from '../../function/failure.ts';
+import { FaultList } from '../../function/fault-list.ts';
 
 /**
  * Takes options out of a client's option map one by one, checking their shape. What nobody took is the provider's:
- * it goes into the request body as it is. Every fault is collected; none stops the reading.
+ * it goes into the request body as it is. Faults are collected; none stops the reading.
  */
 export class OptionReader {
-  readonly faults: FaultAt[] = [];
+  readonly #faults = new FaultList();
   readonly #values: Map<string, JsonValue>;
 
   constructor(values: ReadonlyMap<string, JsonValue>) {
     this.#values = new Map(values);
   }
 
+  get faults(): readonly FaultAt[] {
+    return this.#faults.all;
+  }
+
   fault(key: string, message: string): void {
-    this.faults.push({ path: `options.${key}`, message });
+    this.#faults.add({ path: `options.${key}`, message });
   }
 
   /** What is left, in the order in which it was written. */
@@ -66,6 +71,7 @@ export class OptionReader {
       return texts;
     }
     for (const [name, text] of Object.entries(value)) {
+      if (this.#faults.full) break;
       if (typeof text === 'string') texts.set(name, text);
       else this.fault(`${key}.${name}`, 'has to be a text');
     }
@@ -99,6 +105,7 @@ export class OptionReader {
       return times;
     }
     for (const [name, time] of Object.entries(value)) {
+      if (this.#faults.full) break;
       if (switches.includes(name)) {
         if (typeof time !== 'boolean') this.fault(`${key}.${name}`, 'has to be true or false');
       } else if (!allowed.includes(name)) this.fault(`${key}.${name}`, unknownMember(name, [...allowed, ...switches]));

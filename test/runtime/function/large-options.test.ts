@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from 'vitest';
+import { testRuntime } from '../../support/test-runtime.ts';
+
+const runtime = testRuntime('function F() -> string {\n  client "offline/x"\n  prompt #"hi"#\n}\n');
+
+afterAll(() => runtime.close());
+
+const MORE = 'and more: these are the first 100';
+
+interface Refusal {
+  readonly faults: readonly string[];
+  readonly ms: number;
+}
+
+function refusal(options: unknown): Refusal {
+  const startedAt = performance.now();
+  const prepared = runtime.prepare('F', { svc_options: options }, { local: false });
+  const ms = performance.now() - startedAt;
+  if (prepared.ok || prepared.failure.code !== 'invalid_options') throw new Error('should be refused');
+  return { faults: prepared.failure.details.map((fault) => `${fault.path}: ${fault.message}`), ms };
+}
+
+function clients(...list: readonly object[]): object {
+  return { client_registry: { clients: list } };
+}
+
+function numbers(count: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, at]));
+}
+
+const PLACES = ['headers', 'http', 'query_params', 'media_url_handler', 'remap_roles'];
+
+test.each<[string, object]>([
+  ['unknown members', numbers(200_000)],
+  ['variables that are no texts', { env: numbers(200_000) }],
+  ['unknown members of a client', clients({ name: 'A', provider: 'openai', ...numbers(200_000) })],
+  ...PLACES.map((place): [string, object] => [
+    `wrong entries of ${place}`,
+    clients({ name: 'A', provider: 'openai', options: { [place]: numbers(200_000) } }),
+  ]),
+])('of a great many faults the first hundred are told: %s', (_what, options) => {
+  const { faults } = refusal(options);
+  expect(faults).toHaveLength(101);
+  expect(faults.at(-1)).toContain(MORE);
+});
+
+test('faults of many clients are a hundred together', () => {
+  const options = { headers: numbers(90) };
+  const { faults } = refusal(
+    clients(...Array.from({ length: 100 }, (_, at) => ({ name: `C${at}`, provider: 'openai', options }))),
+  );
+  expect(faults).toHaveLength(101);
+  expect(faults.at(-1)).toBe(`: ${MORE}`);
+});
+
+function strategy(name: string, members: readonly string[]): object {
+  return { name, provider: 'fallback', options: { strategy: members } };
+}
+
+test('a list of more members than can be asked is refused where it stands', () => {
+  const { faults, ms } = refusal(
+    clients(...Array.from({ length: 100 }, (_, at) => strategy(`C${at}`, Array<string>(20_000).fill(`C${at + 1}`)))),
+  );
+  expect(faults[0]).toBe('svc_options.client_registry.clients[0].options.strategy: has more than 1000 entries');
+  expect(ms).toBeLessThan(500);
+});
+
+test('long names cost no more than short ones', () => {
+  const name = 'x'.repeat(5_000);
+  const { faults, ms } = refusal({
+    client_registry: { primary: `${name}y`, clients: [{ name, provider: 'offline' }, strategy('List', [`z${name}`])] },
+  });
+  expect(faults).toHaveLength(2);
+  expect(ms).toBeLessThan(500);
+});

@@ -88,11 +88,16 @@ test.each(BOMBS)('%s', (_, prompt) => {
   expect(Math.min(...outcomes.map((outcome) => outcome.milliseconds))).toBeLessThan(LIMIT_MS);
 });
 
-test.each(['x|length', 'x|count', 'x|first', 'x|last', 'x|default(1)'])(
+/** `m`, with 2,000 entries. */
+const LARGE_MAP = `{% set m = {${Array.from({ length: 2000 }, (_, key) => `${key}: 0`).join()}} %}`;
+
+test.each(['x|length', 'x|count', 'x|first', 'x|last', 'x|default(1)', '1 in m', 'm|length'])(
   'a loop over a long list may ask for %s in every round',
   (expression) => {
     expect(
-      renderText(`{% set x = range(10000) %}{% for a in x %}{% set y = ${expression} %}{% endfor %}{{ x|length }}`),
+      renderText(
+        `{% set x = range(10000) %}${LARGE_MAP}{% for a in x %}{% set y = ${expression} %}{% endfor %}{{ x|length }}`,
+      ),
     ).toBe('10000');
   },
 );

@@ -73,6 +73,28 @@ test.each<readonly [string, unknown, string]>([
 });
 
 test.each([
+  ['m[e]', '1'],
+  ['m[Color.GREEN]', '1'],
+  ['m[e.value]', '1'],
+  ['m["verde"]', ''],
+  ['m.get(e)', '1'],
+  ['m.get(Color.RED)', 'null'],
+  ['m.get(Color.RED, 5)', '5'],
+  ['e in m', 'true'],
+  ['Color.RED in m', 'false'],
+  ['points[e].x', '2.0'],
+  ['e in points', 'true'],
+  ['points.get(e).x', '2.0'],
+  ['{e: 1}[e]', '1'],
+  ['e in {e: 1}', 'true'],
+  ['{"GREEN": 1}[e]', '1'],
+])('values of enums are keys of maps by their real names: %s', (expression, expected) => {
+  const parameters = 'm: map<Color, int>, points: map<Color, Point>, e: Color';
+  const args = { m: { GREEN: 1 }, points: { GREEN: { x: 2, tags: [] } }, e: 'GREEN' };
+  expect(renderText(`{{ ${expression} }}`, { definitions: DEFINITIONS, parameters, args })).toBe(expected);
+});
+
+test.each([
   ['p.x', '1.0'],
   ['p.x + 1', '2.0'],
   ['p.x|int', '1'],

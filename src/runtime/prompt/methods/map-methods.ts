@@ -1,4 +1,5 @@
 import type { MethodName } from '../../../schema/template-vocabulary.ts';
+import { contains, itemOf } from '../values/access-value.ts';
 import { entriesOf, type Value } from '../values/value.ts';
 import type { Method } from './method.ts';
 
@@ -7,7 +8,7 @@ export const MAP_METHODS: Readonly<Record<MethodName<'map'>, Method>> = {
   keys: (value) => [...entries(value).keys()],
   values: (value) => [...entries(value).values()],
   items: (value) => [...entries(value)],
-  get: (value, [key, fallback]) => (entries(value).has(key) ? entries(value).get(key) : (fallback ?? null)),
+  get: (value, [key, fallback]) => (contains(value, key) ? itemOf(value, key) : (fallback ?? null)),
 };
 
 function entries(value: Value): ReadonlyMap<Value, Value> {

@@ -1,6 +1,7 @@
 import { TemplateFault } from '../template-fault.ts';
 import { spendWork } from '../work-budget.ts';
 import { valuesEqual } from './compare-values.ts';
+import { EnumValue } from './enum-value.ts';
 import { plainTextOf } from './print-value.ts';
 import { RichText } from './rich-text.ts';
 import { entriesOf, Group, isList, isRecord, kindOf, numberOf, Special, type Value } from './value.ts';
@@ -32,8 +33,13 @@ export function itemOf(object: Value, index: Value): Value {
 }
 
 function entryOf(entries: ReadonlyMap<Value, Value>, key: Value): Value {
-  if (entries.has(key)) return entries.get(key);
-  return typeof key === 'object' && key !== null ? entries.get(plainTextOf(key)) : undefined;
+  return entries.get(entries.has(key) ? key : keyOf(key));
+}
+
+/** What stands for a value as a key of a map that came as an argument: the real name of an enum value, the text of a text. */
+function keyOf(value: Value): Value {
+  if (value instanceof EnumValue) return value.name;
+  return value instanceof RichText ? value.plain() : value;
 }
 
 export interface SliceBounds {
@@ -80,15 +86,17 @@ function boundOf(value: Value): number | undefined {
 /** `needle in container`. */
 export function contains(container: Value, needle: Value): boolean {
   if (container === undefined || container === null) return false;
-  spendWork(sizeOf(container) >> 5);
+  // The entries of a map are not gone through.
+  if (!(container instanceof Map)) spendWork(sizeOf(container) >> 5);
   if (isList(container)) return container.some((item) => valuesEqual(item, needle));
   if (typeof container === 'string' || container instanceof RichText) {
     return isTextLike(needle) && plainTextOf(container).includes(plainTextOf(needle));
   }
-  if (isRecord(container)) return typeof needle === 'string' && Object.hasOwn(container, needle);
+  const key = keyOf(needle);
+  if (isRecord(container)) return typeof key === 'string' && Object.hasOwn(container, key);
   const entries = entriesOf(container);
   if (entries === undefined) throw new TemplateFault(`"in" needs a list, a string or a map, not ${kindOf(container)}`);
-  return entries.has(needle);
+  return entries.has(needle) || entries.has(key);
 }
 
 function isTextLike(value: Value): boolean {

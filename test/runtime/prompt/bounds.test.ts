@@ -102,6 +102,16 @@ test.each(['x|length', 'x|count', 'x|first', 'x|last', 'x|default(1)', '1 in m',
   },
 );
 
+test('a field that is read in every round of a loop is made once', () => {
+  const definitions = 'class M {\n  t string\n}\nclass C {\n  ms M[]\n}';
+  const args = { c: { ms: Array.from({ length: 20000 }, () => ({ t: 'x' })) } };
+  const prompt = '{% for m in c.ms %}{{ c.ms[loop.index0].t }}{% endfor %}';
+  const before = process.cpuUsage();
+  expect(renderText(prompt, { definitions, parameters: 'c: C', args })).toBe('x'.repeat(20000));
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2000);
+});
+
 test('values inside of themselves print with an end', () => {
   const chain = '{% set ns = namespace(x=[]) %}{% for a in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}';
   expect(renderText(`${chain}{{ ns.x }}`)).toContain('…');

@@ -24,6 +24,8 @@ export class ClassInstance extends Special {
   readonly type: InstanceClass;
   readonly #data: Readonly<Record<string, unknown>>;
   readonly #fit: TypeFit;
+  /** Fields that were read: a list of instances is made once, however often a template asks for it. */
+  readonly #read = new Map<string, Value>();
 
   constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>, fit: TypeFit) {
     super();
@@ -34,7 +36,7 @@ export class ClassInstance extends Special {
 
   override attribute(name: string): Value {
     const field = this.type.fields.get(name);
-    return field === undefined ? undefined : field.convert(ownValue(this.#data, name), this.#fit);
+    return field === undefined ? undefined : this.#valueOf(field);
   }
 
   override entries(): ReadonlyMap<Value, Value> {
@@ -57,9 +59,17 @@ export class ClassInstance extends Special {
   #collect(keyOf: (field: InstanceField) => string): ReadonlyMap<Value, Value> {
     const entries = new Map<Value, Value>();
     for (const field of this.type.fields.values()) {
-      const value = ownValue(this.#data, field.name);
-      if (value !== undefined) entries.set(keyOf(field), field.convert(value, this.#fit));
+      const value = this.#valueOf(field);
+      if (value !== undefined) entries.set(keyOf(field), value);
     }
     return entries;
+  }
+
+  #valueOf({ name, convert }: InstanceField): Value {
+    const known = this.#read.get(name);
+    if (known !== undefined) return known;
+    const value = convert(ownValue(this.#data, name), this.#fit);
+    this.#read.set(name, value);
+    return value;
   }
 }

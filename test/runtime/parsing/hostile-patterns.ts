@@ -33,6 +33,23 @@ export const PATTERNS: readonly string[] = [
   '[]',
 ];
 
+/** What a long text inside of a value may be made of, before it ends in a letter: most of it looks like one number. */
+export const LONG_TEXTS: readonly string[] = [
+  '1',
+  '0',
+  ',',
+  ' ',
+  '.',
+  '1,',
+  '1.',
+  '1,111',
+  '1e',
+  '-',
+  '1/',
+  '1 /',
+  '$',
+];
+
 /** Types of every kind, some of which refer to themselves. */
 export const HOSTILE_DEFINITIONS = `
 class Leaf {

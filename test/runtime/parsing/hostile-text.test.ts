@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
-import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, PATTERNS } from './hostile-patterns.ts';
+import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, LONG_TEXTS, PATTERNS } from './hostile-patterns.ts';
 import { parserOf } from './parser-of.ts';
 
 function cpuOf(run: () => unknown): number {
@@ -74,6 +74,26 @@ test.each(HOSTILE_TYPES)('no repetition makes %s slow, whole or in pieces', (typ
   }
   expect(slow).toEqual([]);
 });
+
+test.each(HOSTILE_TYPES)('one long text costs %s time in proportion to its length', (type) => {
+  const parser = parserOf(type, HOSTILE_DEFINITIONS);
+  const slow: string[] = [];
+  for (const pattern of LONG_TEXTS) {
+    const reply = longText(pattern, 90_000);
+    const eighth = longText(pattern, 90_000 / 8);
+    const whole = verdict(
+      BOUND,
+      () => parser.parse(reply),
+      () => parser.parse(eighth),
+    );
+    if (whole !== undefined) slow.push(`${pattern}: ${whole}`);
+  }
+  expect(slow).toEqual([]);
+});
+
+function longText(pattern: string, size: number): string {
+  return JSON.stringify({ value: `${pattern.repeat(size / pattern.length)}x` });
+}
 
 /** What is wrong with the time of `run`, of which `eighth` does an eighth; undefined when some attempt was fine. */
 function verdict(bound: number, run: () => unknown, eighth: () => unknown): string | undefined {

@@ -7,7 +7,7 @@ export interface FoundNumber {
 }
 
 const INTEGER = /^[+-]?\d+$/u;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/u;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
 /** A number inside text: an optional sign and currency, thousands commas, decimals, exponent. */
 const INSIDE = /[+-]?[$€£¥₹]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
@@ -19,12 +19,19 @@ const MAX_NUMBER_TEXT = 100_000;
 /** The single number that a text holds; undefined when there is none, or more than one. */
 export function parseNumber(raw: string): FoundNumber | undefined {
   if (raw.length > MAX_NUMBER_TEXT) return undefined;
-  const text = raw.trim().replace(/,+$/u, '');
+  const text = withoutCommas(raw.trim());
   if (INTEGER.test(text)) return integerOf(text, true);
   if (DECIMAL.test(text)) return finite(Number(text), true);
   const fraction = FRACTION.exec(text);
   if (fraction !== null) return finite(Number(fraction[1]) / Number(fraction[2]), false);
   return numberInside(text);
+}
+
+/** The text without the commas at its end. */
+function withoutCommas(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ',') end -= 1;
+  return text.slice(0, end);
 }
 
 function numberInside(text: string): FoundNumber | undefined {

@@ -43,7 +43,14 @@ export class ClassPlan extends Plan {
     this.#fields = fields;
     this.#shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
     this.#withholds = fields.some((field) => field.streamNotNull);
-    for (const [index, field] of fields.entries()) {
+    this.#addKeys(false);
+    this.#addKeys(true);
+  }
+
+  /** Keys of skipped fields come last: a key that a shown field has too is that field's. */
+  #addKeys(skip: boolean): void {
+    for (const [index, field] of this.#fields.entries()) {
+      if (field.skip !== skip) continue;
       if (!this.#exact.has(field.key)) this.#exact.set(field.key, index);
       const folded = foldKey(field.key);
       if (!this.#folded.has(folded)) this.#folded.set(folded, index);

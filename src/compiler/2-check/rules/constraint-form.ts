@@ -18,7 +18,7 @@ function checkForm({ report }: CheckContext, node: AttributeNode): void {
   const [first] = node.arguments;
   if (node.arguments.some((argument) => argument.kind === 'broken')) return;
   if (expressionOf(node) === undefined) report('check/constraint-expression', node.span, { name });
-  else if (node.arguments.length > 2 || (node.arguments.length === 2 && first?.kind === 'expression')) {
+  else if (node.arguments.length > 2 || (node.arguments.length === 2 && first?.kind !== 'string')) {
     report('check/attribute-arguments', node.span, { name, expected: 'a label and one expression' });
   } else if (node.name === 'check' && first?.kind === 'expression') report('check/constraint-label', node.span, {});
   else if (first?.kind === 'string' && (first.quoted || !LABEL.test(first.value))) {

@@ -97,6 +97,6 @@ function everywhere(): Partial<Record<AttributePlace, Effect>> {
     return: 'effect',
     'inner-type': 'effect',
     test: 'effect',
-    enum: 'none',
+    enum: 'effect',
   };
 }

@@ -8,12 +8,17 @@ const NAME_CHARACTER = /[\p{L}\p{N}_]/u;
 /** No language construct needs more; the sixth "#" is text. */
 const MAX_HASHES = 5;
 
-/** Characters looked at to recognise the head of a definition. */
-const LONGEST_HEAD = 200;
+/**
+ * The head of a definition at the beginning of a line: where a literal or a bracket that was never closed is taken to
+ * have ended. Prose may begin with the same words, but what follows a name tells them apart.
+ */
+export const DECLARATION_HEAD =
+  /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
 
-/** A definition at the beginning of a line: where an unclosed literal is taken to have ended. */
-const DECLARATION_LINE =
-  /\n(?=(?:(?:class|enum|function|retry_policy|generator|test|template_string|client<llm>)[ \t]+[A-Za-z]\w*|type[ \t]+[A-Z]\w*[ \t]*=))/g;
+const DECLARATION_LINE = new RegExp(String.raw`\n(?=${DECLARATION_HEAD.source})`, 'g');
+
+/** What stands behind the closing quote of a string: the end of its line, of its list or its attribute, or a comment. */
+const BEHIND_STRING = /[ \t]*(?:[)\]},@]|\/\/|\r?\n|$)/y;
 
 /**
  * Finds the ends of literals in one source. It remembers what it searched for, and that a search ran to the end in
@@ -44,19 +49,20 @@ export class LiteralScanner {
 
   /**
    * A quoted string may span lines. But when the closing quote of a string that does is followed by a letter, then that
-   * quote opens the next string, and this one was not closed on its own line.
+   * quote opens the next string, and this one was not closed on its own line. So it is when a definition begins before
+   * that quote, unless what is around the quote shows that it closes.
    */
   quoted(start: number): Scanned {
     const lineEnd = this.lineEnd(start);
     const limit = this.#singleLine.has('"') ? lineEnd : this.#text.length;
+    let holdsDeclaration = false;
     for (let at = start + 1; at < limit; at += 1) {
       const character = this.#text[at];
       if (character === '\\') at += 1;
       else if (character === '"') {
-        const opensAnother = at > lineEnd && NAME_CHARACTER.test(this.#text[at + 1] ?? '');
-        return opensAnother ? { end: lineEnd, closed: false } : { end: at + 1, closed: true };
-      }
-      if (at > lineEnd && this.#isDeclarationLine(at)) return { end: lineEnd, closed: false };
+        const closes = at <= lineEnd || (holdsDeclaration ? this.#surelyCloses(at) : !this.#opensAnother(at));
+        return closes ? { end: at + 1, closed: true } : { end: lineEnd, closed: false };
+      } else if (at > lineEnd) holdsDeclaration ||= this.#isDeclarationLine(at);
     }
     this.#singleLine.add('"');
     return { end: lineEnd, closed: false };
@@ -111,11 +117,19 @@ export class LiteralScanner {
     return start;
   }
 
+  #opensAnother(quote: number): boolean {
+    return NAME_CHARACTER.test(this.#text[quote + 1] ?? '');
+  }
+
+  #surelyCloses(quote: number): boolean {
+    BEHIND_STRING.lastIndex = quote + 1;
+    return this.#text[quote - 1] !== '#' && BEHIND_STRING.test(this.#text);
+  }
+
   /** Whether a line begins at `at` that begins a definition. */
   #isDeclarationLine(at: number): boolean {
     if (this.#text[at - 1] !== '\n') return false;
-    DECLARATION_LINE.lastIndex = 0;
-    const next = DECLARATION_LINE.exec(this.#text.slice(at - 1, at + LONGEST_HEAD));
-    return next !== null && next.index === 0;
+    DECLARATION_HEAD.lastIndex = at;
+    return DECLARATION_HEAD.test(this.#text);
   }
 }

@@ -1,5 +1,5 @@
 import type { TokenType } from 'chevrotain';
-import { LiteralScanner } from './scan-literal.ts';
+import { DECLARATION_HEAD, LiteralScanner } from './scan-literal.ts';
 import * as t from './tokens.ts';
 import { UNQUOTED_NUMBER, unquotedValue } from './unquoted-value.ts';
 
@@ -27,9 +27,6 @@ const NAME = /[\p{L}_](?:[\p{L}\p{N}_]|-(?!>))*/uy;
 const ATTRIBUTE = /@@?[\p{L}_][\p{L}\p{N}_.-]*/uy;
 const NUMBER = /-?\d[\w.]*/y;
 const EQUALS = /=+>?/y;
-/** The head of a definition at the beginning of a line, to recover when a bracket above was never closed. */
-const DECLARATION_HEAD =
-  /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
 
 /**
  * All tokens of a definition file, white space and comments included: their images joined are the source. Never throws.

@@ -1,7 +1,7 @@
 import { TemplateFault } from './template-fault.ts';
 import { MAX_TEXT } from './text-limit.ts';
 import { Output } from './values/rich-text.ts';
-import type { Value } from './values/value.ts';
+import { forgetEntries, type Value } from './values/value.ts';
 import { spendWork, startWork } from './work-budget.ts';
 
 /** Macros inside macros: trees that are rendered recursively are rarely deeper than 20. */
@@ -21,6 +21,7 @@ export class Run {
     this.file = file;
     this.lookup = lookup;
     startWork();
+    forgetEntries();
   }
 
   /** Pays for work before it is done. */

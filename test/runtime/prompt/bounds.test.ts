@@ -102,6 +102,19 @@ test.each(['x|length', 'x|count', 'x|first', 'x|last', 'x|default(1)', '1 in m',
   },
 );
 
+test.each(['m|length', 'm.get("k1")', 'm is mapping', 'm[1]', 'm == {}', '1 if m else 2', 'm|first', 'm|list'])(
+  'a loop may ask for %s of a large map, or ends',
+  (expression) => {
+    const m = Object.fromEntries(Array.from({ length: 20000 }, (_, at) => [`k${at}`, at]));
+    const setup = { parameters: 'm: map<string, int>', args: { m } };
+    const before = process.cpuUsage();
+    const text = renderText(`{% for x in range(2000) %}{% set y = ${expression} %}{% endfor %}done`, setup);
+    const { user, system } = process.cpuUsage(before);
+    expect(text).toMatch(/^(?:done|failure: .*too many steps.*)$/u);
+    expect((user + system) / 1000).toBeLessThan(1500);
+  },
+);
+
 test('a field that is read in every round of a loop is made once', () => {
   const definitions = 'class M {\n  t string\n}\nclass C {\n  ms M[]\n}';
   const args = { c: { ms: Array.from({ length: 20000 }, () => ({ t: 'x' })) } };

@@ -7,7 +7,7 @@ export function filterWork(name: FilterName, value: Value): number {
   return readsAll(name, value) ? 1 + (sizeOf(value) >> 7) : 1;
 }
 
-/** The length and the ends of a list are there without going through it. */
+/** The lengths of lists and maps, and the ends of lists, are there without going through them. */
 function readsAll(name: FilterName, value: Value): boolean {
   switch (name) {
     case 'd':
@@ -15,7 +15,7 @@ function readsAll(name: FilterName, value: Value): boolean {
       return false;
     case 'count':
     case 'length':
-      return !isList(value) && !(value instanceof Map);
+      return typeof value === 'string';
     case 'first':
     case 'last':
       return !isList(value);

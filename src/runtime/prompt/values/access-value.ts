@@ -87,7 +87,7 @@ function boundOf(value: Value): number | undefined {
 export function contains(container: Value, needle: Value): boolean {
   if (container === undefined || container === null) return false;
   // The entries of a map are not gone through.
-  if (!(container instanceof Map)) spendWork(sizeOf(container) >> 5);
+  if (isList(container) || typeof container === 'string') spendWork(sizeOf(container) >> 5);
   if (isList(container)) return container.some((item) => valuesEqual(item, needle));
   if (typeof container === 'string' || container instanceof RichText) {
     return isTextLike(needle) && plainTextOf(container).includes(plainTextOf(needle));
@@ -140,5 +140,6 @@ function countCharacters(text: string): number {
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return value.length;
   if (isList(value)) return value.length * 8;
-  return value instanceof Map ? value.size * 8 : 8;
+  if (value instanceof Special) return 8;
+  return (entriesOf(value)?.size ?? 1) * 8;
 }

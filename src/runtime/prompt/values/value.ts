@@ -118,7 +118,25 @@ export function isFloat(value: Value): boolean {
 export function entriesOf(value: Value): ReadonlyMap<Value, Value> | undefined {
   if (value instanceof Map) return value;
   if (value instanceof Special) return value.entries();
-  return isRecord(value) ? new Map(Object.entries(value)) : undefined;
+  return isRecord(value) ? recordEntries(value) : undefined;
+}
+
+/**
+ * Entries of JSON objects, made once in each rendering: a template may ask for them in every round of a loop. Rendering is
+ * synchronous, so no object changes while they are kept.
+ */
+let knownEntries: WeakMap<object, ReadonlyMap<Value, Value>> | undefined;
+
+/** Begins a rendering: its objects may have changed since the last one. */
+export function forgetEntries(): void {
+  knownEntries = undefined;
+}
+
+function recordEntries(record: Readonly<Record<string, Value>>): ReadonlyMap<Value, Value> {
+  knownEntries ??= new WeakMap();
+  const known = knownEntries.get(record) ?? new Map(Object.entries(record));
+  knownEntries.set(record, known);
+  return known;
 }
 
 /** The word for a kind of value in messages. */
@@ -141,6 +159,5 @@ function isTrueObject(value: object): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (value instanceof Special) return value.isTrue();
   if (value instanceof Float) return value.value !== 0;
-  if (value instanceof Map) return value.size > 0;
-  return Object.keys(value).length > 0;
+  return entriesOf(value)?.size !== 0;
 }

@@ -117,7 +117,12 @@ export function missingArgument(span: Span, callee: string, name: string): Diagn
 }
 
 export function debugCall(span: Span): Diagnostic {
-  return warning('debug-call', span, '"debug()" prints nothing here.', 'Remove it; print a value with "{{ value|pprint }}".');
+  return warning(
+    'debug-call',
+    span,
+    '"debug()" prints nothing here.',
+    'Remove it; print a value with "{{ value|pprint }}".',
+  );
 }
 
 export function unknownField(

@@ -8,7 +8,7 @@ export class Respawn {
   readonly #policy = new RestartPolicy();
   readonly #again: () => void;
   #pause: NodeJS.Timeout | undefined;
-  #isFirstStart = true;
+  #hasStarted = false;
   #startDeaths = 0;
   #startFailure: string | undefined;
 
@@ -32,9 +32,14 @@ export class Respawn {
     return this.#startFailure;
   }
 
-  /** All workers have listened: from now on it is tried for ever. */
+  /** All workers have listened once. */
+  get hasStarted(): boolean {
+    return this.#hasStarted;
+  }
+
+  /** All workers listen: from now on it is tried for ever. */
   allStarted(): void {
-    this.#isFirstStart = false;
+    this.#hasStarted = true;
   }
 
   /** A worker was loaded, or came to listen. */
@@ -44,7 +49,7 @@ export class Respawn {
 
   /** `served`: it had come to listen. */
   workerDied(served: boolean, reason: string): void {
-    if (this.#isFirstStart) this.#countStartDeath(reason);
+    if (!this.#hasStarted) this.#countStartDeath(reason);
     // Those that were started together and die together are one attempt.
     if (!served && this.pausing) return;
     const delayMs = this.#policy.delayAfterDeath(served, performance.now());

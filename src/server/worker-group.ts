@@ -51,7 +51,6 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   /** What the workers listen with; `auto` is decided there. */
   transport: 'uws' | 'node' = 'node';
   #watch: WorkerWatch | undefined;
-  #started = false;
   #mayBeReady = true;
   /** It ends: nobody is made good for any more. */
   stopping = false;
@@ -71,10 +70,9 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   async start(): Promise<Result<void, string>> {
     this.fill();
     this.#watch = new WorkerWatch(this.#handles, this.#options.logger, () => this.#replacements.checkAge());
-    while (!this.#started) {
-      if (this.listening.length === this.#options.config.workers) this.#started = true;
-      else if (this.#respawn.startFailure !== undefined) return this.#giveUp(this.#respawn.startFailure);
-      else await this.nextChange();
+    while (this.listening.length < this.#options.config.workers) {
+      if (this.#respawn.startFailure !== undefined) return this.#giveUp(this.#respawn.startFailure);
+      await this.nextChange();
     }
     this.#respawn.allStarted();
     this.fill();
@@ -183,7 +181,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
       if (this.#respawn.pausing && this.#spare === undefined) return;
       if (this.provide() === undefined) return;
     }
-    if (this.#started && !this.#respawn.pausing && this.#spare === undefined) this.#fork(false);
+    if (this.#respawn.hasStarted && !this.#respawn.pausing && this.#spare === undefined) this.#fork(false);
   }
 
   /** Of those too many, which a replacement that was given up may leave, the oldest goes. */
@@ -275,7 +273,8 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
   #tellDegraded(): void {
     const { workers: wanted } = this.#options.config;
     const listening = this.listening.length;
-    const degraded = this.#started && this.#respawn.failing && listening < wanted ? { listening, wanted } : null;
+    const { hasStarted, failing } = this.#respawn;
+    const degraded = hasStarted && failing && listening < wanted ? { listening, wanted } : null;
     if (isDeepStrictEqual(degraded, this.#degraded)) return;
     this.#degraded = degraded;
     for (const handle of this.#handles) handle.send({ type: 'degraded', degraded });

@@ -119,7 +119,7 @@ class Worker {
 
   async #start(start: Start): Promise<void> {
     this.#state = 'starting';
-    this.#mayBeReady &&= start.mayBeReady;
+    this.#mayBeReady = start.mayBeReady;
     const program = loadProgram(start.programPath);
     if (!program.ok) {
       this.#fail(program.failure);

@@ -2,17 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { HI_FUNCTION } from '../support/hi-function.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
-
-const FUNCTION = `
-client<llm> Offline {
-  provider offline
-}
-function Hi(name: string) -> string {
-  client Offline
-  prompt #"Say hi to {{ name }}"#
-}
-`;
 
 /** A process starts twice as fast as it did when each module was a file: a bundle that falls apart should not go unnoticed. */
 const MOST_FILES = 20;
@@ -35,7 +26,7 @@ function sourcesOf(url: string): readonly string[] {
 
 test('workers load a few files of svc, and no line of the compiler, of its grammar library or of the command line', async () => {
   const folder = temporaryFolder({});
-  const server = await startServer({ files: { 'a.svc': FUNCTION }, env: { NODE_V8_COVERAGE: folder } });
+  const server = await startServer({ files: { 'a.svc': HI_FUNCTION }, env: { NODE_V8_COVERAGE: folder } });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/call/Hi`, { method: 'POST', headers, body: '{"name": "Ada"}' });
   expect(answer.status).toBe(200);

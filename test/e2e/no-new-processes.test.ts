@@ -1,20 +1,11 @@
 import { copyFileSync, linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { HI_FUNCTION } from '../support/hi-function.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
 // A system that starts no more processes: here the file of Node is gone, elsewhere a limit of processes or memory is reached.
-const FUNCTION = `
-client<llm> Offline {
-  provider offline
-}
-function Hi(name: string) -> string {
-  client Offline
-  prompt #"Say hi to {{ name }}"#
-}
-`;
-
 let server: RunningServer | undefined;
 afterEach(async () => {
   await server?.stop('SIGKILL');
@@ -25,7 +16,7 @@ afterEach(async () => {
 async function start(): Promise<{ readonly running: RunningServer; readonly node: string }> {
   const node = join(temporaryFolder({}), 'node');
   placeNode(node);
-  server = await startServer({ files: { 'a.svc': FUNCTION }, flags: ['--workers', '3'], node });
+  server = await startServer({ files: { 'a.svc': HI_FUNCTION }, flags: ['--workers', '3'], node });
   const running = server;
   await waitUntil('the spare worker', () => childrenOf(running.child.pid ?? 0).length === 4);
   await new Promise((resolve) => setTimeout(resolve, 1_000));

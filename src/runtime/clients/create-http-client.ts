@@ -95,16 +95,20 @@ function findCredentials(
   const unsendable = key.value === undefined ? undefined : unsendableKey(making, options, key.value);
   if (unsendable !== undefined) return failed(rule.missing(unsendable));
   const secrets = secretsOf(options, resolved.reads, key.value);
-  const protocol = connection.protocol(key.value, accessOf(making, origin, secrets));
+  const protocol = connection.protocol(key.value, accessOf(making, origin, { rule, secrets }));
   if ('missing' in protocol) return failed(rule.missing(protocol));
   return ok({ protocol, secrets: [...secrets] });
 }
 
-/** Secrets that the provider takes are added to `secrets`. */
-function accessOf(making: HttpClientMaking, origin: string, secrets: Set<string>): ProviderAccess {
+interface Taking {
+  readonly rule: CredentialRule;
+  /** Those that the provider takes are added. */
+  readonly secrets: Set<string>;
+}
+
+function accessOf(making: HttpClientMaking, origin: string, { rule, secrets }: Taking): ProviderAccess {
   const { requester, services } = making;
   const { server, request } = requester.environment;
-  const rule = ruleFor(making, origin, requester.environment);
   const rulesOfServer = ruleFor(making, origin, { server });
   return {
     secrets: (variables) =>

@@ -91,12 +91,8 @@ export const REQUEST_HEADERS = [
   'authorization',
   'content-encoding',
   'content-type',
-  'forwarded',
   'if-none-match',
   'origin',
-  'via',
-  'x-forwarded-for',
-  'x-real-ip',
   'x-request-id',
   'x-svc-api-key',
 ] as const;

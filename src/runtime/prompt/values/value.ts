@@ -134,9 +134,11 @@ export function forgetEntries(): void {
 
 function recordEntries(record: Readonly<Record<string, Value>>): ReadonlyMap<Value, Value> {
   knownEntries ??= new WeakMap();
-  const known = knownEntries.get(record) ?? new Map(Object.entries(record));
-  knownEntries.set(record, known);
-  return known;
+  const known = knownEntries.get(record);
+  if (known !== undefined) return known;
+  const entries = new Map(Object.entries(record));
+  knownEntries.set(record, entries);
+  return entries;
 }
 
 /** The word for a kind of value in messages. */

@@ -22,8 +22,8 @@ export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
-/** Besides those that are kept: some proxies say no more than the scheme, or what they are themselves. */
-const FORWARDED = /^x-(?:forwarded|envoy|original)-/u;
+/** Headers of proxies: for whom they forward, or no more than the scheme, or what they are themselves. */
+const FORWARDED = /^(?:forwarded$|via$|x-real-ip$|x-(?:forwarded|envoy|original)-)/u;
 
 export interface FramingFault {
   readonly refusal: Refusal;
@@ -35,7 +35,7 @@ export interface FramingFault {
  * about whose end two parsers could disagree is refused before it is routed (RFC 9112, 6.3: request smuggling).
  */
 export class Framing {
-  readonly kept = new Map<string, string>();
+  readonly #kept = new Map<string, string>();
   #hosts = 0;
   #lengths = 0;
   #encodings = 0;
@@ -60,12 +60,12 @@ export class Framing {
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
-    else if (name.startsWith('x-')) this.#forwarded ||= FORWARDED.test(name);
     else if (name === '') this.#fault = 'a header without a name';
+    else this.#forwarded ||= FORWARDED.test(name);
   }
 
   header(name: RequestHeader): string | undefined {
-    return this.kept.get(name);
+    return this.#kept.get(name);
   }
 
   /** The client wants the connection to end with the answer (RFC 9112, 9.6). */
@@ -102,19 +102,12 @@ export class Framing {
 
   /** True when no proxy says that it forwards for somebody else. */
   get direct(): boolean {
-    const { kept } = this;
-    return !(
-      this.#forwarded ||
-      kept.has('x-forwarded-for') ||
-      kept.has('forwarded') ||
-      kept.has('x-real-ip') ||
-      kept.has('via')
-    );
+    return !this.#forwarded;
   }
 
   #keep(name: string, value: string): void {
     // A second credential or content type must not hide the first one: the first is the one that counts.
-    if (!this.kept.has(name)) this.kept.set(name, value);
+    if (!this.#kept.has(name)) this.#kept.set(name, value);
   }
 
   #takeHost(value: string): void {

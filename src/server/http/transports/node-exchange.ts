@@ -80,6 +80,11 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     if (this.#body.complete) this.#writeAnswer();
   }
 
+  /** Answers what the handler threw. */
+  crashed(error: unknown): void {
+    this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+  }
+
   /** Answers at once with the end of the connection, whatever is left of the body. */
   refuse(answer: Answer): void {
     this.#closing = true;
@@ -176,7 +181,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
       if (progress === 'overflow') this.destroy();
       if (progress === 'more') return;
     } catch (error) {
-      this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+      this.crashed(error);
     }
     this.#transport.bodies.delete(this);
     if (this.#answer !== undefined) this.#writeAnswer();

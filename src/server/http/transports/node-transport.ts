@@ -91,7 +91,7 @@ export class NodeTransport implements Transport, ExchangeHost {
         exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
       else this.#handle(exchange);
     } catch (error) {
-      exchange.refuse(this.options.refuse('crashed', '', { requestId: exchange.header('x-request-id'), error }));
+      exchange.crashed(error);
     }
   }
 

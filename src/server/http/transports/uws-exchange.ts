@@ -87,6 +87,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (this.#body.complete) this.nextTurn();
   }
 
+  /** Answers what the handler threw. */
+  crashed(error: unknown): void {
+    this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+  }
+
   /** Answers at once with the end of the connection, whatever is left of the body. */
   refuse(answer: Answer): void {
     this.#closing = true;
@@ -182,7 +187,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
       if (progress === 'overflow') this.destroy();
       if (progress === 'more') return;
     } catch (error) {
-      this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+      this.crashed(error);
     }
     this.#transport.bodies.delete(this);
     if (this.#answer !== undefined) this.nextTurn();

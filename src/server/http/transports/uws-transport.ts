@@ -104,7 +104,7 @@ export class UwsTransport implements Transport, ExchangeHost {
         exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
       else this.#handle(exchange);
     } catch (error) {
-      exchange.refuse(this.options.refuse('crashed', '', { requestId: exchange.header('x-request-id'), error }));
+      exchange.crashed(error);
     }
   }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
-import { createReplyParser } from '../src/runtime/parsing/create-reply-parser.ts';
-import type { ReplyParser } from '../src/runtime/parsing/reply-parser.ts';
+import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
+import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
 import { ACCEPTED_DIFFERENCES, ACCEPTED_STREAM_DIFFERENCES } from './conformance-differences.ts';
 
@@ -78,7 +79,7 @@ function verdictOf(each: Case, judge: (each: Case, parser: ReplyParser) => Verdi
   const fn = program?.functions.find((candidate) => candidate.name === 'Conformance');
   if (program === undefined || fn === undefined)
     return { agrees: false, got: `not compiled: ${diagnostics[0]?.message}` };
-  return judge(each, createReplyParser(fn.returns, indexDefinitions(program)));
+  return judge(each, createReplyParser(fn.returns, indexDefinitions(program), compileCondition));
 }
 
 // --- values ---------------------------------------------------------------------------------------------------------

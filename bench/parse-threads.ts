@@ -3,11 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { Cancellation } from '../src/base/cancellation.ts';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
-import { writeProgram } from '../src/runtime/load-program.ts';
-import { createReplyParser } from '../src/runtime/parsing/create-reply-parser.ts';
+import { writeProgram } from '../src/runtime/call/load-program.ts';
+import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
 import type { Program } from '../src/schema/program.ts';
 import { ParsePool } from '../src/server/parse-pool.ts';
@@ -65,7 +66,7 @@ function inlineTimes(program: Program, text: string): Times {
   const definitions = indexDefinitions(program);
   const returns = definitions.functions.get('Extract')?.returns;
   if (returns === undefined) throw new Error('no function Extract');
-  const parser = createReplyParser(returns, definitions);
+  const parser = createReplyParser(returns, definitions, compileCondition);
   return timesOf(
     Array.from({ length: RUNS }, () => {
       const begin = performance.now();

@@ -1,9 +1,10 @@
 // Entry file: CPU time of parsing replies, whole and in pieces, beside other parsers on the same texts.
 import { isDeepStrictEqual } from 'node:util';
+import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
-import { createReplyParser } from '../src/runtime/parsing/create-reply-parser.ts';
-import type { ReplyParser } from '../src/runtime/parsing/reply-parser.ts';
+import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
+import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
 import { compareCpu, cpuOnce } from './cpu-time.ts';
 import { isValue, otherParsers, type OtherParser } from './other-parsers.ts';
@@ -200,7 +201,7 @@ function parserOfDefinitions(): ReplyParser {
   const { diagnostics, program } = compile([new SourceFile('bench.baml', PARSE_DEFINITIONS)], options);
   const returns = program?.functions[0]?.returns;
   if (program === undefined || returns === undefined) throw new Error(diagnostics[0]?.message);
-  return createReplyParser(returns, indexDefinitions(program));
+  return createReplyParser(returns, indexDefinitions(program), compileCondition);
 }
 
 // --- tables ---------------------------------------------------------------------------------------------------------

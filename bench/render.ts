@@ -2,7 +2,9 @@ import { createRequire } from 'node:module';
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createPromptRenderer } from '../src/runtime/prompt/create-prompt-renderer.ts';
-import type { PromptClient } from '../src/runtime/prompt/message.ts';
+import type { PromptClient } from '../src/schema/message.ts';
+import { createTypeFits } from '../src/runtime/arguments/type-fit.ts';
+import { indexDefinitions } from '../src/schema/definition-index.ts';
 
 // CPU time of rendering a 1 KB prompt with a loop and filters, beside two other engines for the same dialect.
 
@@ -97,7 +99,7 @@ function svcEngines(): readonly Engine[] {
     apiKey: false,
   });
   if (program === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'));
-  const renderer = createPromptRenderer(program);
+  const renderer = createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
   const render = (functionName: string) => (): string => {
     const result = renderer.render(functionName, ARGS, CLIENT);
     if (!result.ok) throw new Error(result.failure.message);

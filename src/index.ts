@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
-import { FunctionLibrary } from './runtime/library/function-library.ts';
-import type { LibraryOptions } from './runtime/library/function-library.ts';
+import { FunctionLibrary } from './runtime/call/function-library.ts';
+import type { LibraryOptions } from './runtime/call/function-library.ts';
 
-export { CallError } from './runtime/library/call-error.ts';
-export { ClientRegistry } from './runtime/library/client-registry.ts';
-export type { RegisteredClient } from './runtime/library/client-registry.ts';
-export type { FunctionEvent } from './runtime/library/function-events.ts';
-export { FunctionLibrary } from './runtime/library/function-library.ts';
-export type { CallSettings, LibraryOptions } from './runtime/library/function-library.ts';
-export type { Attempt, Failure, FailureCode, FaultAt } from './runtime/function/failure.ts';
+export { CallError } from './runtime/call/call-error.ts';
+export { ClientRegistry } from './runtime/call/client-registry.ts';
+export type { RegisteredClient } from './runtime/call/client-registry.ts';
+export type { FunctionEvent } from './runtime/call/function-events.ts';
+export { FunctionLibrary } from './runtime/call/function-library.ts';
+export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
+export type { Attempt, Failure, FailureCode, FaultAt } from './schema/errors.ts';
 
 /** The version of this package. */
 export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;

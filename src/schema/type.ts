@@ -104,3 +104,6 @@ export interface AliasType {
   readonly type: Type;
   readonly documentation?: string;
 }
+
+/** Decides whether a JSON value fits a type. The rooms of the runtime get it from `runtime/call`. */
+export type FitsType = (type: Type, value: unknown) => boolean;

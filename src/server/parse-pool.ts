@@ -1,10 +1,10 @@
 import type { Piscina } from 'piscina';
 import { err, ok, type Result } from '../base/result.ts';
-import type { Failure } from '../runtime/function/failure.ts';
-import { validationFailure } from '../runtime/function/parse-whole-reply.ts';
-import type { WholeReply } from '../runtime/function/whole-reply.ts';
-import { JsonReply } from '../runtime/parsing/json-reply.ts';
-import type { ParsedReply } from '../runtime/parsing/reply-parser.ts';
+import type { Failure } from '../schema/errors.ts';
+import { validationFailure } from '../runtime/call/parse-whole-reply.ts';
+import type { WholeReply } from '../runtime/call/whole-reply.ts';
+import { JsonReply } from '../runtime/reply/json-reply.ts';
+import type { ParsedReply } from '../runtime/reply/reply-parser.ts';
 import { Admission, type Waiter } from './admission.ts';
 import { ParseLimit } from './parse-limit.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';

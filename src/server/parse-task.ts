@@ -1,7 +1,8 @@
+import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
-import { loadProgram } from '../runtime/load-program.ts';
-import { createReplyParser } from '../runtime/parsing/create-reply-parser.ts';
-import type { ParseFailure, ParseFlag, ReplyParser } from '../runtime/parsing/reply-parser.ts';
+import { loadProgram } from '../runtime/call/load-program.ts';
+import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
+import type { ParseFailure, ParseFlag, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 
 /** Text in. The program's file is named by its hash, so its path says which program is meant. */
@@ -41,7 +42,7 @@ function createParser(programPath: string, functionName: string): ReplyParser {
   const definitions = programs.get(programPath) ?? load(programPath);
   const fn = definitions.functions.get(functionName);
   if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
-  return createReplyParser(fn.returns, definitions);
+  return createReplyParser(fn.returns, definitions, compileCondition);
 }
 
 function load(programPath: string): DefinitionIndex {

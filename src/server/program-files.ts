@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { writeProgram } from '../runtime/load-program.ts';
+import { writeProgram } from '../runtime/call/load-program.ts';
 import type { Program } from '../schema/program.ts';
 
 /** The programs that workers load, each in a file of its own. */

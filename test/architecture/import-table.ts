@@ -6,6 +6,14 @@ export interface Room {
 
 const LANGUAGE = ['src/base', 'src/diagnostics', 'src/schema'] as const;
 
+/** What one call goes through. These rooms never import each other; `runtime/call` joins them. */
+const ROOMS_OF_A_CALL = [
+  'src/runtime/arguments',
+  'src/runtime/prompt',
+  'src/runtime/reply',
+  'src/runtime/model',
+] as const;
+
 /** The most specific row that holds a file is the one that counts. A folder named in `mayImport` stands for all in it. */
 export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/base', mayImport: [] },
@@ -18,7 +26,11 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/compiler/1-parse', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts'] },
   { path: 'src/compiler/2-check', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts', 'src/compiler/1-parse'] },
   { path: 'src/compiler/3-emit', mayImport: [...LANGUAGE, 'src/compiler/compile-options.ts', 'src/compiler/2-check'] },
-  { path: 'src/runtime', mayImport: ['src/base', 'src/schema', 'src/logging'] },
+  { path: 'src/runtime/arguments', mayImport: ['src/base', 'src/schema'] },
+  { path: 'src/runtime/prompt', mayImport: ['src/base', 'src/schema'] },
+  { path: 'src/runtime/reply', mayImport: ['src/base', 'src/schema'] },
+  { path: 'src/runtime/model', mayImport: ['src/base', 'src/schema', 'src/logging'] },
+  { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
   { path: 'src/server', mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime'] },
   {
     path: 'src/cli',
@@ -30,16 +42,16 @@ export const IMPORT_TABLE: readonly Room[] = [
 
 /** The one folder that knows an npm package; the rest of the program knows what that folder made of it. */
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
-  '@aws-sdk/credential-provider-ini': 'src/runtime/clients',
+  '@aws-sdk/credential-provider-ini': 'src/runtime/model',
   chevrotain: 'src/compiler/1-parse',
   commander: 'src/cli',
   dotenv: 'src/config',
-  openai: 'src/runtime/clients',
-  'p-retry': 'src/runtime/clients',
+  openai: 'src/runtime/model',
+  'p-retry': 'src/runtime/model',
   pino: 'src/logging',
   piscina: 'src/server',
   'prom-client': 'src/server',
   'uWebSockets.js': 'src/server',
-  undici: 'src/runtime/clients',
+  undici: 'src/runtime/model',
   yaml: 'src/cli',
 };

@@ -98,10 +98,10 @@ test('a cycle is seen, through types as well', async () => {
 test('a second owner of a package is seen, and a package without one', async () => {
   const broken = await graphOf({
     'src/server/a.ts': `import { Pool } from 'undici';\nexport const a = Pool;\n`,
-    'src/runtime/clients/b.ts': `import type { X } from 'openai/resources/chat';\nimport { y } from '@scope/name/deep';\nexport type B = X;\nexport const c = y;\n`,
+    'src/runtime/model/b.ts': `import type { X } from 'openai/resources/chat';\nimport { y } from '@scope/name/deep';\nexport type B = X;\nexport const c = y;\n`,
   });
   expect(packagesOutsideOwner(broken, PACKAGE_OWNERS).toSorted()).toEqual([
-    'src/runtime/clients/b.ts -> @scope/name',
+    'src/runtime/model/b.ts -> @scope/name',
     'src/server/a.ts -> undici',
   ]);
 });

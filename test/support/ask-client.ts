@@ -1,14 +1,14 @@
 import type { JsonValue } from '../../src/base/json.ts';
 import { isJsonObject } from '../../src/base/json.ts';
 import type { Result } from '../../src/base/result.ts';
-import { createModelClient } from '../../src/runtime/clients/create-model-client.ts';
-import type { ClientServices } from '../../src/runtime/clients/client-source.ts';
-import { DeclaredHosts } from '../../src/runtime/clients/declared-hosts.ts';
-import type { ModelReply } from '../../src/runtime/clients/formats/reply-format.ts';
-import { ConnectionPools } from '../../src/runtime/clients/http/connection-pools.ts';
-import type { ModelClient } from '../../src/runtime/clients/model-client.ts';
-import type { ModelFault } from '../../src/runtime/clients/model-fault.ts';
-import type { Message } from '../../src/runtime/prompt/message.ts';
+import { createModelClient } from '../../src/runtime/model/create-model-client.ts';
+import type { ClientServices } from '../../src/runtime/model/client-source.ts';
+import { DeclaredHosts } from '../../src/runtime/model/declared-hosts.ts';
+import type { ModelReply } from '../../src/runtime/model/wire/reply-format.ts';
+import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
+import type { ModelClient } from '../../src/runtime/model/model-client.ts';
+import type { ModelFault } from '../../src/runtime/model/model-fault.ts';
+import type { Message } from '../../src/schema/message.ts';
 import type { ClientType, OptionValue, Provider } from '../../src/schema/client.ts';
 
 /** Connections and answers for clients that a test makes by hand. Close it when the test ends. */

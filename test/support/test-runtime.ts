@@ -2,9 +2,9 @@ import { Cancellation } from '../../src/base/cancellation.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
-import { createRuntime } from '../../src/runtime/function/create-runtime.ts';
-import type { CallContext, CallOrigin, CallOutcome, FunctionRuntime } from '../../src/runtime/function/runtime.ts';
-import type { RuntimeOptions } from '../../src/runtime/function/runtime-options.ts';
+import { createRuntime } from '../../src/runtime/call/create-runtime.ts';
+import type { CallContext, CallOrigin, CallOutcome, FunctionRuntime } from '../../src/runtime/call/runtime.ts';
+import type { RuntimeOptions } from '../../src/runtime/call/runtime-options.ts';
 import type { Program } from '../../src/schema/program.ts';
 
 /** The program of one definition file; throws its diagnostics. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { Message, MessagePart, PromptClient } from './message.ts';
+import type { Message, MessagePart, PromptClient } from '../../schema/message.ts';
 import type { Piece, RoleSegment } from './values/segment.ts';
 
 /** Keyword of `_.role(…)` that keeps a message apart from the one before it with the same role. */

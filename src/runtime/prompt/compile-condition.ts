@@ -4,7 +4,7 @@ import type { Expression } from '../../schema/template.ts';
 import { compileExpression } from './compile/compile-expression.ts';
 import { type Evaluate, Frame, UNSET } from './compile/frame.ts';
 import { Scope } from './compile/scope.ts';
-import type { Condition } from './condition.ts';
+import type { Condition } from '../../schema/constraint.ts';
 import { reasonOf } from './reason-of.ts';
 import { Run } from './run.ts';
 import { TEMPLATE_FUNCTIONS } from './template-functions.ts';

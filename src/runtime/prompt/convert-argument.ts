@@ -1,7 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { ClassType, EnumType, MediaKind, Type } from '../../schema/type.ts';
-import type { MediaSource } from './message.ts';
+import type { MediaSource } from '../../schema/message.ts';
 import { ClassInstance, type InstanceClass, type InstanceField } from './values/class-instance.ts';
 import { EnumNamespace } from './values/enum-value.ts';
 import { MediaValue } from './values/media-value.ts';
@@ -62,8 +62,8 @@ export class ArgumentConverter {
 
   #toClass(type: ClassType | undefined): Convert {
     if (type === undefined) return asIs;
-    return (value, fit) =>
-      isJsonObject(value) ? new ClassInstance(this.#instanceClass(type), value, fit) : asIs(value);
+    return (value, fits) =>
+      isJsonObject(value) ? new ClassInstance(this.#instanceClass(type), value, fits) : asIs(value);
   }
 
   #instanceClass(type: ClassType): InstanceClass {
@@ -81,15 +81,15 @@ export class ArgumentConverter {
   #toList(element: Type): Convert {
     const convert = this.convertTo(element);
     if (convert === asIs) return asIs;
-    return (value, fit) => (Array.isArray(value) ? value.map((item) => convert(item, fit)) : asIs(value));
+    return (value, fits) => (Array.isArray(value) ? value.map((item) => convert(item, fits)) : asIs(value));
   }
 
   #toMap(element: Type): Convert {
     const convert = this.convertTo(element);
     if (convert === asIs) return asIs;
-    return (value, fit) => {
+    return (value, fits) => {
       if (!isJsonObject(value)) return asIs(value);
-      return new Map<Value, Value>(Object.entries(value).map(([key, item]) => [key, convert(item, fit)]));
+      return new Map<Value, Value>(Object.entries(value).map(([key, item]) => [key, convert(item, fits)]));
     };
   }
 
@@ -97,19 +97,19 @@ export class ArgumentConverter {
   #toMember(members: readonly Type[]): Convert {
     const choices = members.map((type) => ({ type, convert: this.convertTo(type) }));
     if (choices.every((choice) => choice.convert === asIs)) return asIs;
-    return (value, fit) => {
-      const fitting = choices.find((choice) => fit.fits(choice.type, value, 0));
-      return fitting === undefined ? asIs(value) : fitting.convert(value, fit);
+    return (value, fits) => {
+      const fitting = choices.find((choice) => fits(choice.type, value));
+      return fitting === undefined ? asIs(value) : fitting.convert(value, fits);
     };
   }
 
   /** Looked up at the first value: an alias contains itself. */
   #toAlias(name: string): Convert {
     let convert: Convert | undefined;
-    return (value, fit) => {
+    return (value, fits) => {
       const target = this.#index.aliases.get(name);
       convert ??= target === undefined ? asIs : this.convertTo(target.type);
-      return convert(value, fit);
+      return convert(value, fits);
     };
   }
 }

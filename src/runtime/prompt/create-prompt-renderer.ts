@@ -1,10 +1,11 @@
 import { err, ok, type Result } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
-import type { PromptFailure } from '../function/failure.ts';
+import type { FitsType } from '../../schema/type.ts';
+import type { PromptFailure } from '../../schema/errors.ts';
 import { buildMessages } from './build-messages.ts';
 import { ArgumentConverter } from './convert-argument.ts';
-import type { Message, PromptClient } from './message.ts';
+import type { Message, PromptClient } from '../../schema/message.ts';
 import { positionOf } from './position-of.ts';
 import { Prompt } from './prompt.ts';
 import { PromptGlobals } from './prompt-globals.ts';
@@ -12,8 +13,11 @@ import type { PromptRenderer } from './prompt-renderer.ts';
 import { reasonOf } from './reason-of.ts';
 import { Run } from './run.ts';
 
-/** Makes the renderer of a program's prompts. Each prompt is compiled at its first use. */
-export function createPromptRenderer(program: Program): PromptRenderer {
+/**
+ * Makes the renderer of a program's prompts. Each prompt is compiled at its first use. `createFits` is called once for
+ * each rendering: what it returns may remember its answers.
+ */
+export function createPromptRenderer(program: Program, createFits: () => FitsType): PromptRenderer {
   const index = indexDefinitions(program);
   const converter = new ArgumentConverter(index);
   const globals = new PromptGlobals(index, converter);
@@ -23,7 +27,7 @@ export function createPromptRenderer(program: Program): PromptRenderer {
     const known = prompts.get(functionName);
     const type = known === undefined ? index.functions.get(functionName) : undefined;
     if (type === undefined) return known;
-    const prompt = new Prompt(type, { index, converter, globals });
+    const prompt = new Prompt(type, { index, converter, globals, createFits });
     prompts.set(functionName, prompt);
     return prompt;
   }

@@ -1,6 +1,6 @@
 import type { Result } from '../../base/result.ts';
-import type { PromptFailure } from '../function/failure.ts';
-import type { Message, PromptClient } from './message.ts';
+import type { PromptFailure } from '../../schema/errors.ts';
+import type { Message, PromptClient } from '../../schema/message.ts';
 
 /** Renders the prompts of one program. Made once per worker: templates become closures on first use. */
 export interface PromptRenderer {

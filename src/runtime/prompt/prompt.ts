@@ -1,11 +1,11 @@
 import { ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
-import { TypeFit } from '../function/type-fit.ts';
+import type { FitsType } from '../../schema/type.ts';
 import { BodyCompiler } from './compile/compile-body.ts';
 import { type Execute, Frame, UNSET } from './compile/frame.ts';
 import type { ArgumentConverter, Convert } from './convert-argument.ts';
-import type { PromptClient } from './message.ts';
+import type { PromptClient } from '../../schema/message.ts';
 import { describeOutput } from './output-format/describe-output.ts';
 import { OutputFormatValue } from './output-format/output-format-value.ts';
 import type { PromptGlobals } from './prompt-globals.ts';
@@ -16,6 +16,7 @@ interface Surroundings {
   readonly index: DefinitionIndex;
   readonly converter: ArgumentConverter;
   readonly globals: PromptGlobals;
+  readonly createFits: () => FitsType;
 }
 
 interface Parameter {
@@ -27,16 +28,16 @@ interface Parameter {
 /** The prompt of one function, compiled. */
 export class Prompt {
   readonly file: string;
-  readonly #index: DefinitionIndex;
+  readonly #createFits: () => FitsType;
   readonly #parameters: readonly Parameter[];
   readonly #body: Execute;
   readonly #emptySlots: readonly Value[];
   readonly #outputFormat: OutputFormatValue;
   readonly #contexts = new WeakMap<PromptClient, Value>();
 
-  constructor(type: FunctionType, { index, converter, globals }: Surroundings) {
+  constructor(type: FunctionType, { index, converter, globals, createFits }: Surroundings) {
     this.file = type.prompt.file;
-    this.#index = index;
+    this.#createFits = createFits;
     const scope = globals.scope();
     this.#parameters = type.parameters.map((parameter) => ({
       name: parameter.name,
@@ -51,8 +52,8 @@ export class Prompt {
 
   /** The arguments as the template sees them, by their names. */
   convert(args: Readonly<Record<string, unknown>>): ReadonlyMap<string, Value> {
-    const fit = new TypeFit(this.#index);
-    return new Map(this.#parameters.map(({ name, convert }) => [name, convert(ownValue(args, name), fit)]));
+    const fits = this.#createFits();
+    return new Map(this.#parameters.map(({ name, convert }) => [name, convert(ownValue(args, name), fits)]));
   }
 
   /** Writes the prompt to `run.out`. */

@@ -4,7 +4,7 @@ import { Roster } from '../../base/roster.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { createRequestLog } from '../../logging/request-log.ts';
-import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
+import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Program } from '../../schema/program.ts';
 import type { CallMetrics } from '../metrics/call-metrics.ts';
 import { Admission, shareOf } from '../admission.ts';

@@ -2,7 +2,7 @@ import type { Roster, RosterMember } from '../../base/roster.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { WriteRequestLog } from '../../logging/request-log.ts';
-import type { FunctionRuntime } from '../../runtime/function/runtime.ts';
+import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Admission } from '../admission.ts';
 import type { Authenticator } from './auth.ts';
 import type { ByteBudget } from '../../base/byte-budget.ts';

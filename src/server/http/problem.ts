@@ -1,5 +1,5 @@
-import type { Attempt, Failure, FailureCode } from '../../runtime/function/failure.ts';
-import type { CallReport } from '../../runtime/function/runtime.ts';
+import type { Attempt, Failure, FailureCode } from '../../schema/errors.ts';
+import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { HeaderList } from './transport.ts';
 
 /** Codes that only HTTP knows, besides those of the runtime's failures. */

@@ -1,4 +1,4 @@
-import type { CallReport } from '../../runtime/function/runtime.ts';
+import type { CallReport } from '../../runtime/call/runtime.ts';
 
 /** How a call ended, for counters. */
 export interface CallEnd {

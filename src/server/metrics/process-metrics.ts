@@ -1,4 +1,4 @@
-import type { CallReport } from '../../runtime/function/runtime.ts';
+import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { MetricData } from '../protocol.ts';
 import type { CallEnd, CallMetrics, FunctionRoute } from './call-metrics.ts';
 import { EventLoopLag } from './event-loop-lag.ts';

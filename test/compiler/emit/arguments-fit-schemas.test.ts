@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadValidators } from '../../../src/runtime/load-validators.ts';
+import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { ClassType, Type } from '../../../src/schema/type.ts';
 import {
   alias,

@@ -1,8 +1,9 @@
 import type { ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createReplyParser } from '../../../src/runtime/parsing/create-reply-parser.ts';
-import type { ReplyParser } from '../../../src/runtime/parsing/reply-parser.ts';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
+import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {
@@ -116,7 +117,7 @@ test('results and partials fit the schemas that the document gives for them', ()
         functions: [functionType('Do', {}, returns)],
       });
       const { result, partial } = publishedSchemas(program);
-      const parser = createReplyParser(returns, indexDefinitions(program));
+      const parser = createReplyParser(returns, indexDefinitions(program), compileCondition);
       for (const value of values) {
         const { partials, results } = textsOf(parser, JSON.stringify(value));
         seen.results += results.length;
@@ -145,7 +146,7 @@ test('partials with state fit their schemas from the first piece to the last', (
     functions: [functionType('Do', {}, classRef('Stated'))],
   });
   const { result, partial } = publishedSchemas(program);
-  const parser = createReplyParser(classRef('Stated'), indexDefinitions(program));
+  const parser = createReplyParser(classRef('Stated'), indexDefinitions(program), compileCondition);
   const { partials, results } = textsOf(parser, '{"text": "some text", "n": 12, "tags": ["a", "b"]}');
   expect(partials.length).toBeGreaterThan(5);
   expect(results).toHaveLength(1);

@@ -3,13 +3,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { canonicalJson } from '../../../src/base/canonical-json.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { readSources } from '../../../src/compiler/read-sources.ts';
-import { createArgumentChecker } from '../../../src/runtime/function/check-arguments.ts';
-import { loadValidators } from '../../../src/runtime/load-validators.ts';
+import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
+import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import { openApiFaults, resolve } from './openapi-rules.ts';
 
@@ -50,7 +51,7 @@ test.each(directories)('%s compiles to the same program every time', (directory)
 
 test.each(directories)('the examples in the document of %s fit their functions', (directory) => {
   const program = programOf(directory);
-  const check = createArgumentChecker(program);
+  const check = createArgumentChecker(program, compileCondition);
   for (const fn of program.functions) {
     const path = `#/paths/~1call~1${fn.name}/post/requestBody/content/application~1json/examples`;
     const examples = resolve(path, program.openapi) ?? {};

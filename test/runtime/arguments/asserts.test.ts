@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { parseExpression } from '../../../src/compiler/1-parse/template/parse-template.ts';
-import { createArgumentChecker } from '../../../src/runtime/function/check-arguments.ts';
-import type { FaultAt } from '../../../src/runtime/function/failure.ts';
+import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
+import type { FaultAt } from '../../../src/schema/errors.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
@@ -49,7 +50,7 @@ const shared: Partial<Definitions> = {
 
 function faultsOf(type: Type, value: unknown): readonly FaultAt[] {
   const fn = functionType('Check', { x: type });
-  return createArgumentChecker(programOf({ ...shared, functions: [fn] }))(fn, { x: value });
+  return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, { x: value });
 }
 
 const FAILED = 'the assert positive failed: this > 0';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { createArgumentChecker } from '../../../src/runtime/function/check-arguments.ts';
-import type { FaultAt } from '../../../src/runtime/function/failure.ts';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
+import type { FaultAt } from '../../../src/schema/errors.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {
@@ -48,7 +49,7 @@ function faultsOf(type: Type, value: unknown): readonly FaultAt[] {
 
 function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly FaultAt[] {
   const fn = functionType('Check', parameters);
-  return createArgumentChecker(programOf({ ...shared, functions: [fn] }))(fn, args);
+  return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, args);
 }
 
 const resume = classRef('Resume');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { argumentFaults } from '../../../src/runtime/function/argument-faults.ts';
-import { loadValidators } from '../../../src/runtime/load-validators.ts';
+import { argumentFaults } from '../../../src/runtime/arguments/argument-faults.ts';
+import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseExpression } from '../../../src/compiler/1-parse/template/parse-template.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
-import type { Condition } from '../../../src/runtime/prompt/condition.ts';
+import type { Condition } from '../../../src/schema/constraint.ts';
 
 function condition(text: string): Condition {
   const { expression } = parseExpression({ file: 'main.baml', text, toFileOffset: (offset) => offset });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Message } from '../../../src/runtime/prompt/message.ts';
+import type { Message } from '../../../src/schema/message.ts';
 import { renderPrompt } from './sample-program.ts';
 
 // Nothing that an argument says changes the conversation: the roles stay, and so does every byte of the argument.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Message, MessagePart } from '../../../src/runtime/prompt/message.ts';
+import type { Message, MessagePart } from '../../../src/schema/message.ts';
 import { CLIENT, readSample, rendererOf, renderText } from './sample-program.ts';
 
 // `=== what it shows`, the prompt, `---`, then one line per message: its role and its parts.

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
-import type { Message, PromptClient } from '../../../src/runtime/prompt/message.ts';
+import type { Message, PromptClient } from '../../../src/schema/message.ts';
 import { createPromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
 import type { PromptRenderer } from '../../../src/runtime/prompt/prompt-renderer.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { createTypeFits } from '../../../src/runtime/arguments/type-fit.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 
 const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };
 
@@ -32,7 +34,7 @@ export function errorsOf(source: string): readonly Diagnostic[] {
 export function rendererOf(source: string): PromptRenderer {
   const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
   if (program === undefined) throw new Error(JSON.stringify(diagnostics.filter((each) => each.severity === 'error')));
-  return createPromptRenderer(program);
+  return createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
 }
 
 /** A prompt over the given parameters (`a: int, b: string`), rendered. */

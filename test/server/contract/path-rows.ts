@@ -1,5 +1,5 @@
 import { err } from '../../../src/base/result.ts';
-import { validationFailure } from '../../../src/runtime/function/parse-whole-reply.ts';
+import { validationFailure } from '../../../src/runtime/call/parse-whole-reply.ts';
 import { GREET, type Row } from './row.ts';
 
 /** Every endpoint, its methods, and paths that are none. */

@@ -2,8 +2,8 @@
 import { register } from 'node:module';
 
 register('./typescript-hooks.mjs', import.meta.url);
-const { HOSTILE_DEFINITIONS, PATTERNS } = await import('../../runtime/parsing/hostile-patterns.ts');
-const { parserOf, partialsOf } = await import('../../runtime/parsing/parser-of.ts');
+const { HOSTILE_DEFINITIONS, PATTERNS } = await import('../../runtime/reply/hostile-patterns.ts');
+const { parserOf, partialsOf } = await import('../../runtime/reply/parser-of.ts');
 
 const parser = parserOf('Data', HOSTILE_DEFINITIONS);
 for (const pattern of PATTERNS) {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../src/base/json.ts';
 import { err, ok, type Result } from '../../../src/base/result.ts';
-import type { Failure } from '../../../src/runtime/function/failure.ts';
+import type { Failure } from '../../../src/schema/errors.ts';
 import type {
   CallContext,
   CallOutcome,
@@ -9,9 +9,9 @@ import type {
   FunctionStream,
   PreparedCall,
   StreamObserver,
-} from '../../../src/runtime/function/runtime.ts';
-import type { ReplyOutcome } from '../../../src/runtime/function/whole-reply.ts';
-import type { ParsedReply } from '../../../src/runtime/parsing/reply-parser.ts';
+} from '../../../src/runtime/call/runtime.ts';
+import type { ReplyOutcome } from '../../../src/runtime/call/whole-reply.ts';
+import type { ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 
 export const REPORT: CallReport = {
   client: 'Fast',

@@ -1,5 +1,5 @@
 import { ownValue } from '../../../base/json.ts';
-import type { TypeFit } from '../../function/type-fit.ts';
+import type { FitsType } from '../../../schema/type.ts';
 import { printEntries } from './print-value.ts';
 import type { TextSink } from './segment.ts';
 import { type Layout, Special, type Value } from './value.ts';
@@ -14,8 +14,8 @@ export interface InstanceField {
   readonly name: string;
   /** The alias when there is one. */
   readonly printed: string;
-  /** `fit` chooses among the members of unions; it is the one of this rendering, since it remembers its answers. */
-  readonly convert: (value: unknown, fit: TypeFit) => Value;
+  /** `fits` chooses among the members of unions; it is the one of this rendering, since it remembers its answers. */
+  readonly convert: (value: unknown, fits: FitsType) => Value;
 }
 
 /** An argument of a class: fields by their real names, printed with their aliases, one per line. */
@@ -23,15 +23,15 @@ export class ClassInstance extends Special {
   readonly kindName = 'class';
   readonly type: InstanceClass;
   readonly #data: Readonly<Record<string, unknown>>;
-  readonly #fit: TypeFit;
+  readonly #fits: FitsType;
   /** Fields that were read: a list of instances is made once, however often a template asks for it. */
   readonly #read = new Map<string, Value>();
 
-  constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>, fit: TypeFit) {
+  constructor(type: InstanceClass, data: Readonly<Record<string, unknown>>, fits: FitsType) {
     super();
     this.type = type;
     this.#data = data;
-    this.#fit = fit;
+    this.#fits = fits;
   }
 
   override attribute(name: string): Value {
@@ -68,7 +68,7 @@ export class ClassInstance extends Special {
   #valueOf({ name, convert }: InstanceField): Value {
     const known = this.#read.get(name);
     if (known !== undefined) return known;
-    const value = convert(ownValue(this.#data, name), this.#fit);
+    const value = convert(ownValue(this.#data, name), this.#fits);
     this.#read.set(name, value);
     return value;
   }

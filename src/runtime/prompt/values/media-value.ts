@@ -1,4 +1,4 @@
-import type { MediaPart } from '../message.ts';
+import type { MediaPart } from '../../../schema/message.ts';
 import type { TextSink } from './segment.ts';
 import { Special } from './value.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { MediaPart } from '../message.ts';
+import type { MediaPart } from '../../../schema/message.ts';
 
 /** A boundary in a prompt. Segments are objects beside the text: no text can turn into one. */
 export type Segment = RoleSegment | MediaSegment;

@@ -1,5 +1,5 @@
-import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
-import type { ReplyOutcome } from '../../../runtime/function/whole-reply.ts';
+import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
+import type { ReplyOutcome } from '../../../runtime/call/whole-reply.ts';
 import { problem, type Problem } from '../problem.ts';
 import { JSON_TYPE } from '../request-context.ts';
 import { FunctionRequest } from './function-request.ts';

@@ -1,4 +1,4 @@
-import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
+import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Problem } from '../problem.ts';
 import { JSON_TYPE } from '../request-context.ts';
 import { FunctionRequest } from './function-request.ts';

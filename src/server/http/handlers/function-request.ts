@@ -1,8 +1,8 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { requestLogLevel } from '../../../logging/request-log.ts';
-import type { Failure } from '../../../runtime/function/failure.ts';
-import type { CallContext, CallReport, PreparedCall } from '../../../runtime/function/runtime.ts';
+import type { Failure } from '../../../schema/errors.ts';
+import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { FunctionRoute } from '../../metrics/call-metrics.ts';
 import type { Waiter } from '../../admission.ts';
 import type { Drainable } from '../http-services.ts';

@@ -1,4 +1,4 @@
-import type { CallReport } from '../../../runtime/function/runtime.ts';
+import type { CallReport } from '../../../runtime/call/runtime.ts';
 import type { HeaderList } from '../transport.ts';
 
 /** What a caller is told about a call besides its value: who answered, at what cost, and where the time went. */

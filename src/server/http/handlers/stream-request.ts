@@ -4,7 +4,7 @@ import type {
   FunctionStream,
   PreparedCall,
   StreamObserver,
-} from '../../../runtime/function/runtime.ts';
+} from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../sse/event-stream.ts';
 import { PartialPace } from '../sse/partial-pace.ts';

@@ -1,0 +1,146 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { CompileCondition, Condition, Constraint } from '../../schema/constraint.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
+import type { Type } from '../../schema/type.ts';
+import type { FaultAt } from '../../schema/errors.ts';
+import { MAX_VALUE_DEPTH, memberOf, TypeFit } from './type-fit.ts';
+import { pathStep, pathText } from './value-path.ts';
+import type { ValuePath } from './value-path.ts';
+
+/**
+ * The `@assert` constraints that arguments of a function have to meet, made once per worker. Nothing of it runs for
+ * functions whose parameters have none.
+ */
+export class ArgumentAsserts {
+  readonly #index: DefinitionIndex;
+  readonly #compileCondition: CompileCondition;
+  readonly #asserted = new Map<FunctionType, boolean>();
+  readonly #conditions = new Map<Constraint, Condition>();
+
+  constructor(index: DefinitionIndex, compileCondition: CompileCondition) {
+    this.#index = index;
+    this.#compileCondition = compileCondition;
+  }
+
+  /** What arguments that fit the signature break; empty when all asserts hold. Null is no value and breaks none. */
+  faults(fn: FunctionType, args: Readonly<Record<string, unknown>>): readonly FaultAt[] {
+    let asserted = this.#asserted.get(fn);
+    if (asserted === undefined) this.#asserted.set(fn, (asserted = reachesAssert(fn, this.#index)));
+    if (!asserted) return [];
+    const walk = new AssertWalk(this.#index, (constraint, value) => this.#evaluate(constraint, value));
+    for (const { name, type } of fn.parameters) walk.explain(type, memberOf(args, name), pathStep(undefined, name));
+    return walk.faults;
+  }
+
+  /** Undefined when the constraint holds, else what to say. */
+  #evaluate(constraint: Constraint, value: unknown): string | undefined {
+    let condition = this.#conditions.get(constraint);
+    if (condition === undefined) {
+      this.#conditions.set(constraint, (condition = this.#compileCondition(constraint.expression)));
+    }
+    const result = condition(value);
+    if (result.ok && result.value) return undefined;
+    const label = constraint.label === undefined ? '' : ` ${constraint.label}`;
+    return `the assert${label} failed: ${constraint.source}${result.ok ? '' : ` (${result.failure})`}`;
+  }
+}
+
+type Evaluate = (constraint: Constraint, value: unknown) => string | undefined;
+
+/** Enough to see what is wrong; a long list may break the same assert a million times. */
+const MAX_FAULTS = 100;
+
+class AssertWalk {
+  readonly faults: FaultAt[] = [];
+  readonly #index: DefinitionIndex;
+  readonly #evaluate: Evaluate;
+  readonly #fit: TypeFit;
+  readonly #known = new Map<Type, WeakMap<object, boolean>>();
+
+  constructor(index: DefinitionIndex, evaluate: Evaluate) {
+    this.#index = index;
+    this.#evaluate = evaluate;
+    this.#fit = new TypeFit(index);
+  }
+
+  /** Lists the asserts that break, going down only where one does. */
+  explain(type: Type, value: unknown, path: ValuePath): void {
+    if (this.faults.length >= MAX_FAULTS || this.#holds(type, value, path.depth)) return;
+    if (path.depth > MAX_VALUE_DEPTH) {
+      this.faults.push({ path: pathText(path), message: `nested deeper than ${MAX_VALUE_DEPTH} levels` });
+      return;
+    }
+    for (const constraint of this.#constraints(type)) {
+      const message = this.#evaluate(constraint, value);
+      if (message !== undefined) this.faults.push({ path: pathText(path), message });
+    }
+    for (const part of this.#parts(type, value, path.depth).slice(0, type.kind === 'union' ? 1 : undefined)) {
+      this.explain(part.type, part.value, part.step === undefined ? path : pathStep(path, part.step));
+    }
+  }
+
+  /** Remembered for each pair of type and object, so that unions that lead back to themselves stay cheap. */
+  #holds(type: Type, value: unknown, depth: number): boolean {
+    if (value === null || value === undefined) return true;
+    if (typeof value !== 'object') return this.#holdsNow(type, value, depth);
+    let known = this.#known.get(type);
+    if (known === undefined) this.#known.set(type, (known = new WeakMap()));
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const answer = this.#holdsNow(type, value, depth);
+    known.set(value, answer);
+    return answer;
+  }
+
+  #holdsNow(type: Type, value: unknown, depth: number): boolean {
+    if (depth > MAX_VALUE_DEPTH) return false;
+    if (this.#constraints(type).some((constraint) => this.#evaluate(constraint, value) !== undefined)) return false;
+    const parts = this.#parts(type, value, depth);
+    const holds = (part: Part): boolean =>
+      this.#holds(part.type, part.value, part.step === undefined ? depth : depth + 1);
+    return type.kind === 'union' ? parts.some(holds) : parts.every(holds);
+  }
+
+  #constraints(type: Type): readonly Constraint[] {
+    const all = [...(type.constraints ?? [])];
+    if (type.kind === 'class') all.push(...(this.#index.classes.get(type.name)?.constraints ?? []));
+    if (type.kind === 'enum') all.push(...(this.#index.enums.get(type.name)?.constraints ?? []));
+    return all.filter((constraint) => constraint.level === 'assert');
+  }
+
+  /** What is inside the value; for a union the value itself, as each member that it fits. */
+  #parts(type: Type, value: unknown, depth: number): readonly Part[] {
+    if (type.kind === 'list' && Array.isArray(value)) {
+      return value.map((item, step) => ({ type: type.element, value: item, step }));
+    }
+    if (type.kind === 'map' && isJsonObject(value)) {
+      return Object.keys(value).map((step) => ({ type: type.value, value: value[step], step }));
+    }
+    if (type.kind === 'class' && isJsonObject(value)) {
+      const fields = this.#index.classes.get(type.name)?.fields ?? [];
+      return fields.map((field) => ({ type: field.type, value: memberOf(value, field.name), step: field.name }));
+    }
+    if (type.kind === 'union') {
+      return type.members.filter((one) => this.#fit.fits(one, value, depth)).map((one) => ({ type: one, value }));
+    }
+    const target = type.kind === 'alias' ? this.#index.aliases.get(type.name)?.type : undefined;
+    return target === undefined ? [] : [{ type: target, value }];
+  }
+}
+
+interface Part {
+  readonly type: Type;
+  readonly value: unknown;
+  /** Absent where it is the same value. */
+  readonly step?: string | number;
+}
+
+function reachesAssert(fn: FunctionType, index: DefinitionIndex): boolean {
+  const own = fn.parameters.map((parameter) => parameter.type);
+  const names = [...reachedFrom(own.flatMap(namesIn), index)];
+  const types = [...own, ...names.flatMap((name) => partsOf(name, index))].flatMap(withInside);
+  const named = names.map((name) => index.classes.get(name) ?? index.enums.get(name));
+  return [...types, ...named].some((one) => one?.constraints?.some((each) => each.level === 'assert') === true);
+}

@@ -1,0 +1,237 @@
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import { didYouMean } from '../../base/suggestion.ts';
+import { LEGACY_PROVIDERS, PROVIDERS, isProvider } from '../../schema/client.ts';
+import type { ClientType, OptionValue, Provider } from '../../schema/client.ts';
+import type { Failure, FaultAt } from '../../schema/errors.ts';
+import { FaultList } from '../../schema/fault-list.ts';
+
+/** The two names under which a request may give its options. */
+export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
+
+/** What one request says about how it is to be served. */
+export interface CallOptions {
+  /** The name under which the request gave them: where the paths of faults begin. */
+  readonly key: string;
+  /** Client to ask in place of the function's own, and where the request names it. */
+  readonly client?: { readonly name: string; readonly path: string };
+  /** Clients to try in this order when the first one fails. */
+  readonly fallback: readonly string[];
+  readonly clients: readonly ClientType[];
+  readonly env: ReadonlyMap<string, string | null>;
+}
+
+/** More clients or variables than any request has a use for: they cost memory before anything is checked. */
+const MAX_ENTRIES = 100;
+
+/** As many members as all strategies of a call may have together: more can never be asked. */
+const MAX_MEMBERS = 1000;
+
+export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
+  return Object.hasOwn(body, OPTION_KEYS[0]) || Object.hasOwn(body, OPTION_KEYS[1]);
+}
+
+/** Reads the options of a request strictly: each fault is named (of a great many, the first hundred), none is passed over. */
+export function readCallOptions(
+  body: Readonly<Record<string, unknown>>,
+  registry: 'open' | 'known' | 'off',
+): Result<CallOptions, Failure> {
+  const [key, second] = OPTION_KEYS.filter((name) => Object.hasOwn(body, name));
+  if (key === undefined) return ok(NO_OPTIONS);
+  const reader = new CallOptionsReader(key, registry);
+  if (second !== undefined) reader.fault('', `"${key}" and "${second}" are the same thing: send only one of them`);
+  const options = reader.read(ownValue(body, key));
+  const faults = reader.faults.all;
+  return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
+}
+
+const NO_OPTIONS: CallOptions = { key: OPTION_KEYS[0], fallback: [], clients: [], env: new Map() };
+
+export function invalidOptions(details: readonly FaultAt[]): Failure {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return {
+    code: 'invalid_options',
+    message: `The options of the request are not valid. ${where}${first?.message ?? ''}${more}`,
+    details,
+  };
+}
+
+const SWITCHED_OFF = 'is switched off on this server';
+
+class CallOptionsReader {
+  readonly faults = new FaultList();
+  readonly #key: string;
+  readonly #registry: 'open' | 'known' | 'off';
+
+  constructor(key: string, registry: 'open' | 'known' | 'off') {
+    this.#key = key;
+    this.#registry = registry;
+  }
+
+  fault(path: string, message: string): void {
+    this.faults.add({ path, message });
+  }
+
+  read(value: unknown): CallOptions {
+    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client']);
+    const registry = this.#readRegistry(members['client_registry']);
+    const client = this.#client(members['client'], `${this.#key}.client`);
+    if (client !== undefined && this.#registry === 'off') this.fault(client.path, SWITCHED_OFF);
+    const primary = registry.client;
+    if (client !== undefined && primary !== undefined && client.name !== primary.name) {
+      this.fault(client.path, 'names another client than "client_registry.primary": send only one of them');
+    }
+    const chosen = primary ?? client;
+    return {
+      ...registry,
+      key: this.#key,
+      ...(chosen === undefined ? {} : { client: chosen }),
+      env: this.#readEnv(members['env']),
+    };
+  }
+
+  #client(value: unknown, path: string): CallOptions['client'] {
+    const name = this.#name(value, path);
+    return name === undefined ? undefined : { name, path };
+  }
+
+  #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key'> {
+    const path = `${this.#key}.client_registry`;
+    if (value === undefined) return { fallback: [], clients: [] };
+    if (this.#registry === 'off') this.fault(path, SWITCHED_OFF);
+    const members = this.#members(value, path, ['primary', 'fallback', 'clients']);
+    const primary = this.#client(members['primary'], `${path}.primary`);
+    const clients = this.#readClients(members['clients'], `${path}.clients`);
+    if (clients.length > 0 && this.#registry === 'known') {
+      this.fault(`${path}.clients`, 'is not allowed on this server: only clients of its definition files may be named');
+    }
+    return {
+      ...(primary === undefined ? {} : { client: primary }),
+      fallback: this.#readNames(members['fallback'], `${path}.fallback`),
+      clients,
+    };
+  }
+
+  #readNames(value: unknown, path: string): readonly string[] {
+    const names: string[] = [];
+    for (const [index, item] of this.#list(value, path).entries()) {
+      const name = this.#name(item, `${path}[${index}]`);
+      if (name !== undefined) names.push(name);
+    }
+    return names;
+  }
+
+  #readClients(value: unknown, path: string): readonly ClientType[] {
+    const clients: ClientType[] = [];
+    for (const [index, item] of this.#list(value, path).entries()) {
+      const client = this.#readClient(item, `${path}[${index}]`);
+      if (client === undefined) continue;
+      if (clients.some((other) => other.name === client.name)) this.fault(`${path}[${index}].name`, 'is given twice');
+      clients.push(client);
+    }
+    return clients;
+  }
+
+  #readClient(value: unknown, path: string): ClientType | undefined {
+    const members = this.#members(value, path, ['name', 'provider', 'options', 'retry_policy']);
+    if (members !== value) return undefined;
+    const name = this.#required(members['name'], `${path}.name`);
+    const provider = this.#provider(this.#required(members['provider'], `${path}.provider`), `${path}.provider`);
+    const retryPolicy =
+      members['retry_policy'] === null ? undefined : this.#name(members['retry_policy'], `${path}.retry_policy`);
+    const options = members['options'] ?? {};
+    if (!isJsonObject(options)) {
+      this.fault(`${path}.options`, 'has to be an object');
+      return undefined;
+    }
+    if (name === undefined || provider === undefined) return undefined;
+    const strategy = ownValue(options, 'strategy');
+    if (Array.isArray(strategy) && strategy.length > MAX_MEMBERS) {
+      this.fault(`${path}.options.strategy`, `has more than ${MAX_MEMBERS} entries`);
+      return undefined;
+    }
+    return {
+      name,
+      provider,
+      options: Object.entries(options).map(([key, option]) => ({ key, value: optionValue(option as JsonValue) })),
+      ...(retryPolicy === undefined ? {} : { retryPolicy }),
+    };
+  }
+
+  #provider(name: string | undefined, path: string): Provider | undefined {
+    if (name === undefined) return undefined;
+    const current = Object.hasOwn(LEGACY_PROVIDERS, name) ? LEGACY_PROVIDERS[name] : name;
+    if (current !== undefined && isProvider(current)) return current;
+    this.fault(
+      path,
+      `"${name}" is no provider; allowed: ${PROVIDERS.join(', ')}. ${didYouMean(name, PROVIDERS)}`.trim(),
+    );
+    return undefined;
+  }
+
+  #readEnv(value: unknown): ReadonlyMap<string, string | null> {
+    const env = new Map<string, string | null>();
+    if (value === undefined) return env;
+    const path = `${this.#key}.env`;
+    if (!isJsonObject(value)) {
+      this.fault(path, 'has to be an object of texts, by the names of variables');
+      return env;
+    }
+    for (const [name, text] of Object.entries(value)) {
+      if (env.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} variables`);
+      if (env.size >= MAX_ENTRIES || this.faults.full) break;
+      if (typeof text === 'string' || text === null) env.set(name, text);
+      else this.fault(`${path}.${name}`, 'has to be a text, or null to take the variable away');
+    }
+    return env;
+  }
+
+  #list(value: unknown, path: string): readonly unknown[] {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) this.fault(path, 'has to be a list');
+    else if (value.length > MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} entries`);
+    else return value;
+    return [];
+  }
+
+  #required(value: unknown, path: string): string | undefined {
+    if (value !== undefined) return this.#name(value, path);
+    this.fault(path, 'is missing');
+    return undefined;
+  }
+
+  #name(value: unknown, path: string): string | undefined {
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && value !== '') return value;
+    this.fault(path, 'has to be a text that is not empty');
+    return undefined;
+  }
+
+  #members(value: unknown, path: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
+    if (!isJsonObject(value)) {
+      this.fault(path, 'has to be an object');
+      return {};
+    }
+    for (const name of Object.keys(value)) {
+      if (this.faults.full) break;
+      if (allowed.includes(name)) continue;
+      const near = didYouMean(name, allowed);
+      this.fault(`${path}.${name}`, `is not known; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
+    }
+    return value;
+  }
+}
+
+/** Options of a request are plain JSON: `env.X` in them is text. */
+function optionValue(value: JsonValue): OptionValue {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
+  if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member) }));
+    return { kind: 'map', entries };
+  }
+  return { kind: 'scalar', value: value as string | number | boolean | null };
+}

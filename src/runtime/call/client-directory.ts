@@ -1,0 +1,67 @@
+import type { Result } from '../../base/result.ts';
+import type { ClientType } from '../../schema/client.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { ClientFault, ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
+import { createModelClient } from '../model/create-model-client.ts';
+import type { CreatedClient } from '../model/create-model-client.ts';
+import type { ClientCatalogue } from '../model/strategies/client-plan.ts';
+import type { CallOptions } from './call-options.ts';
+
+type Creation = Result<CreatedClient, ClientFault>;
+
+/**
+ * The clients of the definition files, each made once and kept, since they depend on nothing but the server's
+ * environment. What a request changes is made for that request and forgotten with it.
+ */
+export class ClientDirectory {
+  readonly #definitions: DefinitionIndex;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #services: ClientServices;
+  readonly #made = new WeakMap<ClientType, Creation>();
+  readonly #ofFiles = new Map<string, ClientSource>();
+
+  constructor(definitions: DefinitionIndex, env: Readonly<Record<string, string>>, services: ClientServices) {
+    this.#definitions = definitions;
+    this.#env = env;
+    this.#services = services;
+    for (const definition of definitions.clients.values()) {
+      this.#ofFiles.set(definition.name, { definition, from: 'files' });
+    }
+  }
+
+  /** The clients that one request can name: its own first. */
+  catalogue(options?: CallOptions): ClientCatalogue {
+    const own = new Map<string, ClientSource>();
+    for (const definition of options?.clients ?? []) own.set(definition.name, { definition, from: 'request' });
+    return {
+      find: (name) => own.get(name) ?? this.#ofFiles.get(name),
+      names: () => [...[...own.keys()].filter(isSuggested), ...this.#ofFiles.keys()],
+      policy: (name) => this.#definitions.retryPolicies.get(name),
+      environment: { server: this.#env, ...(options === undefined ? {} : { request: options.env }) },
+    };
+  }
+
+  /** The client of a definition, for one request. */
+  client(source: ClientSource, requester: ClientRequester): Creation {
+    const made = this.#made.get(source.definition) ?? this.#make(source, requester);
+    const { request } = requester.environment;
+    if (source.from === 'request' || request === undefined || request.size === 0) return made;
+    if (made.ok && !made.value.variables.some((variable) => request.has(variable))) return made;
+    return createModelClient(source, requester, this.#services);
+  }
+
+  /** A request's own definition lives as long as the request, and so does what is kept for it. */
+  #make(source: ClientSource, requester: ClientRequester): Creation {
+    const server: ClientRequester = { environment: { server: this.#env }, privateUrls: false };
+    const made = createModelClient(source, source.from === 'request' ? requester : server, this.#services);
+    this.#made.set(source.definition, made);
+    return made;
+  }
+}
+
+/** How near two names are takes the product of their lengths to find out, and a request may bring long ones. */
+const LONGEST_SUGGESTION = 32;
+
+function isSuggested(name: string): boolean {
+  return name.length <= LONGEST_SUGGESTION;
+}

@@ -1,0 +1,125 @@
+import { compileCondition } from '../prompt/compile-condition.ts';
+import { InternalError } from '../../base/invariant.ts';
+import type { Result } from '../../base/result.ts';
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import type { Program } from '../../schema/program.ts';
+import { DeclaredHosts } from '../model/declared-hosts.ts';
+import { ConnectionPools } from '../model/http/connection-pools.ts';
+import { cloudMachine } from '../model/providers/cloud-machine.ts';
+import { loadProviders } from '../model/providers/providers.ts';
+import { createOfflineAnswers } from '../model/offline/offline-client.ts';
+import { createReplyParser } from '../reply/create-reply-parser.ts';
+import type { ReplyParser } from '../reply/reply-parser.ts';
+import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
+import type { Message } from '../../schema/message.ts';
+import { createTypeFits } from '../arguments/type-fit.ts';
+import { createArgumentChecker } from '../arguments/check-arguments.ts';
+import { ClientDirectory } from './client-directory.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { RunServices } from './function-run.ts';
+import { parseWholeReply } from './parse-whole-reply.ts';
+import type { ReplyOutcome } from './whole-reply.ts';
+import { ReadyCall, prepareCall } from './prepare-call.ts';
+import type { PrepareServices } from './prepare-call.ts';
+import { firstPrompt } from './render-prompt.ts';
+import { roundRobinTurns } from './round-robin-turns.ts';
+import { runFunction } from './run-function.ts';
+import type {
+  CallContext,
+  CallOrigin,
+  CallOutcome,
+  FunctionRuntime,
+  FunctionStream,
+  PreparedCall,
+  StreamObserver,
+} from './runtime.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+import { streamFunction } from './stream-function.ts';
+
+/** The runtime of a program. It holds connections to providers until `close`. */
+export function createRuntime(program: Program, options: RuntimeOptions): FunctionRuntime {
+  return new ProgramRuntime(program, options);
+}
+
+class ProgramRuntime implements FunctionRuntime {
+  readonly functionNames: readonly string[];
+  readonly #prepare: PrepareServices;
+  readonly #run: RunServices;
+  readonly #pools: ConnectionPools;
+  readonly #functions = new Map<string, FunctionServices>();
+
+  constructor(program: Program, options: RuntimeOptions) {
+    const definitions = indexDefinitions(program);
+    loadProviders(program.clients);
+    this.functionNames = [...definitions.functions.keys()];
+    this.#pools = new ConnectionPools(options.env);
+    const directory = new ClientDirectory(definitions, options.env, {
+      pools: this.#pools,
+      declaredHosts: new DeclaredHosts(program.clients, options.env),
+      offline: createOfflineAnswers(definitions),
+      machine: cloudMachine(),
+    });
+    this.#prepare = {
+      definitions,
+      directory,
+      checkArguments: createArgumentChecker(program, compileCondition),
+      options,
+      plans: new Map(),
+    };
+    const turn = roundRobinTurns(options.roundRobinTurn);
+    this.#run = { options, directory, renderer: createPromptRenderer(program, createTypeFits(definitions)), turn };
+  }
+
+  has(functionName: string): boolean {
+    return this.#prepare.definitions.functions.has(functionName);
+  }
+
+  prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {
+    return prepareCall(this.#prepare, functionName, body, origin);
+  }
+
+  call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
+    const call = ready(prepared);
+    return runFunction(this.#services(call.functionName), call, context);
+  }
+
+  stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
+    const call = ready(prepared);
+    return streamFunction(this.#services(call.functionName), call, context, observer);
+  }
+
+  render(prepared: PreparedCall): Result<readonly Message[], Failure> {
+    return firstPrompt(this.#run, ready(prepared));
+  }
+
+  async parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome> {
+    if (!this.has(functionName)) throw new InternalError(`no function ${functionName}`);
+    const { cancellation, deadlineMs } = context;
+    const reply = { functionName, text, cancellation, deadlineAt: performance.now() + deadlineMs };
+    const { parser } = this.#services(functionName);
+    return parseWholeReply(reply, this.#prepare.options, () => parser.parse(text));
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+
+  /** Made when the function is first asked for, and kept. */
+  #services(functionName: string): FunctionServices {
+    const known = this.#functions.get(functionName);
+    if (known !== undefined) return known;
+    const { definitions } = this.#prepare;
+    const fn = definitions.functions.get(functionName);
+    if (fn === undefined) throw new InternalError(`no function ${functionName}`);
+    const services = { ...this.#run, parser: createReplyParser(fn.returns, definitions, compileCondition) };
+    this.#functions.set(functionName, services);
+    return services;
+  }
+}
+
+type FunctionServices = RunServices & { readonly parser: ReplyParser };
+
+function ready(prepared: PreparedCall): ReadyCall {
+  if (prepared instanceof ReadyCall) return prepared;
+  throw new InternalError('a call has to come from prepare()');
+}

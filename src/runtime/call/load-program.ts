@@ -1,0 +1,41 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { reasonOf } from '../../base/reason-of.ts';
+import { err, ok } from '../../base/result.ts';
+import type { Result } from '../../base/result.ts';
+import { programHash } from '../../schema/program-hash.ts';
+import type { Program } from '../../schema/program.ts';
+
+const FORMAT: Program['format'] = 1;
+
+/**
+ * Writes the program as JSON into `directory`, readable by this user alone, and returns the path: the file is named by
+ * the program's hash. It appears whole or not at all. Throws when the directory cannot be written.
+ */
+export function writeProgram(program: Program, directory: string): string {
+  const path = join(directory, `${program.hash}.json`);
+  const unfinished = `${path}.${process.pid}.tmp`;
+  writeFileSync(unfinished, JSON.stringify(program), { mode: 0o600 });
+  renameSync(unfinished, path);
+  return path;
+}
+
+/** Reads a file of `writeProgram`. The failure says which file and what is wrong with it: format, hash or JSON. */
+export function loadProgram(path: string): Result<Program, string> {
+  let data: unknown;
+  try {
+    data = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    return err(`cannot read the program file "${path}": ${reasonOf(error)}`);
+  }
+  if (!isJsonObject(data) || data['format'] !== FORMAT) {
+    return err(`the program file "${path}" is not of format ${FORMAT}: it was written by another version of svc`);
+  }
+  const program = data as unknown as Program;
+  if (programHash(program) !== program.hash) {
+    return err(`the program file "${path}" does not match its hash: it was changed or cut after it was written`);
+  }
+  return ok(deepFreeze(program));
+}

@@ -1,0 +1,233 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import { didYouMean, nearestNames } from '../../base/suggestion.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import type { ClientRequester, ClientSource } from '../model/client-source.ts';
+import { planClient } from '../model/strategies/client-plan.ts';
+import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
+import { OPTION_KEYS, hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
+import type { CallOptions } from './call-options.ts';
+import type { ArgumentChecker } from '../arguments/check-arguments.ts';
+import type { ClientDirectory } from './client-directory.ts';
+import type { Failure, FaultAt } from '../../schema/errors.ts';
+import { FaultList } from '../../schema/fault-list.ts';
+import type { CallOrigin, PreparedCall } from './runtime.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+import { takesMedia } from './takes-media.ts';
+
+/** A call that is known to fit: its function, checked arguments, and whom to ask. */
+export class ReadyCall implements PreparedCall {
+  readonly fn: FunctionType;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly plan: ClientPlan;
+  readonly requester: ClientRequester;
+
+  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester'>) {
+    this.fn = parts.fn;
+    this.args = parts.args;
+    this.plan = parts.plan;
+    this.requester = parts.requester;
+  }
+
+  get functionName(): string {
+    return this.fn.name;
+  }
+}
+
+export interface PrepareServices {
+  readonly definitions: DefinitionIndex;
+  readonly directory: ClientDirectory;
+  readonly checkArguments: ArgumentChecker;
+  readonly options: RuntimeOptions;
+  /** What is known of functions whose calls bring no options, by function. */
+  readonly plans: Map<string, OwnPlan>;
+}
+
+interface OwnPlan {
+  readonly plan: Result<ClientPlan, Failure>;
+  /** Arguments may hold media, which may have to be fetched. */
+  readonly mayFetch: boolean;
+}
+
+/** Checks a request body against a function: options first, then arguments, then whom to ask. */
+export function prepareCall(
+  services: PrepareServices,
+  functionName: string,
+  body: unknown,
+  origin: CallOrigin | undefined,
+): Result<ReadyCall, Failure> {
+  const fn = services.definitions.functions.get(functionName);
+  if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
+  if (!isJsonObject(body))
+    return err(invalidArguments(fn, [{ path: '', message: 'The body has to be a JSON object' }]));
+  if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
+  const options = readCallOptions(body, services.options.clientRegistry);
+  if (!options.ok) return options;
+  const args = withoutOptions(body);
+  const faults = services.checkArguments(fn, args);
+  if (faults.length > 0) return err(invalidArguments(fn, faults));
+  return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
+}
+
+/** The usual case: nothing of the request changes whom to ask, so the plan is the function's own, made once. */
+function prepareOwn(
+  services: PrepareServices,
+  fn: FunctionType,
+  args: Readonly<Record<string, unknown>>,
+  origin: CallOrigin | undefined,
+): Result<ReadyCall, Failure> {
+  const faults = services.checkArguments(fn, args);
+  if (faults.length > 0) return err(invalidArguments(fn, faults));
+  const { plan, mayFetch } = ownPlan(services, fn);
+  if (!plan.ok) return plan;
+  // Where a connection comes from costs a system call, and only media of arguments are fetched from where a call says.
+  const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
+  const requester = { environment: { server: services.options.env }, privateUrls };
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
+}
+
+function ownPlan({ plans, directory, definitions }: PrepareServices, fn: FunctionType): OwnPlan {
+  const known = plans.get(fn.name);
+  if (known !== undefined) return known;
+  const own = { plan: planOf(fn.client, directory.catalogue()), mayFetch: takesMedia(fn, definitions) };
+  plans.set(fn.name, own);
+  return own;
+}
+
+interface CallWithOptions {
+  readonly fn: FunctionType;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly options: CallOptions;
+  readonly local: boolean;
+}
+
+function prepareWith(services: PrepareServices, call: CallWithOptions): Result<ReadyCall, Failure> {
+  const { fn, args, options } = call;
+  const catalogue = services.directory.catalogue(options);
+  const requester: ClientRequester = {
+    environment: catalogue.environment,
+    privateUrls: services.options.allowPrivateUrls || call.local,
+  };
+  const faults = new FaultList();
+  for (const fault of namedClientFaults(services, { options, requester, catalogue })) faults.add(fault);
+  addClientFaults(services, { options, requester, catalogue }, faults);
+  if (faults.all.length > 0) return err(invalidOptions(faults.all));
+  const plan = planWith(fn, options, catalogue);
+  return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester })) : plan;
+}
+
+/** The named client, or the function's own, and behind it the request's fallbacks. */
+function planWith(fn: FunctionType, options: CallOptions, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
+  const first = planOf(options.client?.name ?? fn.client, catalogue);
+  if (!first.ok || options.fallback.length === 0) return first;
+  const members = [first.value];
+  for (const name of options.fallback) {
+    const member = planOf(name, catalogue);
+    if (!member.ok) return member;
+    members.push(member.value);
+  }
+  return ok({ kind: 'fallback', name: first.value.name, members });
+}
+
+function planOf(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
+  const plan = planClient(name, catalogue);
+  return plan.ok ? plan : err(invalidOptions([plan.failure]));
+}
+
+interface CheckedRequest {
+  readonly options: CallOptions;
+  readonly requester: ClientRequester;
+  readonly catalogue: ClientCatalogue;
+}
+
+/**
+ * Names that lead nowhere, and shorthands of providers that need more than a model. On a server that knows only its own
+ * clients, a shorthand leads nowhere too.
+ */
+function namedClientFaults(services: PrepareServices, request: CheckedRequest): readonly FaultAt[] {
+  const { options, catalogue } = request;
+  const faults: FaultAt[] = [];
+  for (const { name, path } of namedClients(options)) {
+    if (catalogue.find(name) !== undefined) continue;
+    const plan = services.options.clientRegistry === 'open' ? planClient(name, catalogue) : undefined;
+    if (plan?.ok === true) faults.push(...shorthandFaults(services, plan.value, request, path));
+    else {
+      const near = didYouMean(name, catalogue.names());
+      faults.push({ path, message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+    }
+  }
+  return faults;
+}
+
+function shorthandFaults(
+  services: PrepareServices,
+  plan: ClientPlan,
+  { requester }: CheckedRequest,
+  path: string,
+): readonly FaultAt[] {
+  const made = plan.kind === 'single' ? services.directory.client(plan.source, requester) : undefined;
+  if (made === undefined || made.ok || made.failure.kind !== 'options') return [];
+  return made.failure.faults.map((fault) => ({
+    path,
+    message: `"${plan.name}" is not enough: "${fault.path}" ${fault.message}`,
+  }));
+}
+
+function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: string; readonly path: string }> {
+  const fallback = options.fallback.map((name, index) => ({
+    name,
+    path: `${options.key}.client_registry.fallback[${index}]`,
+  }));
+  return options.client === undefined ? fallback : [options.client, ...fallback];
+}
+
+/** Shapes of the request's own clients; keys that are missing are a matter of the call. */
+function addClientFaults(services: PrepareServices, request: CheckedRequest, faults: FaultList): void {
+  for (const [index, definition] of request.options.clients.entries()) {
+    if (faults.full) return;
+    const path = `${request.options.key}.client_registry.clients[${index}]`;
+    const found = strategyFault(definition.name, request.catalogue) ?? [];
+    const source: ClientSource = { definition, from: 'request' };
+    const { provider } = definition;
+    const made =
+      provider === 'fallback' || provider === 'round-robin'
+        ? undefined
+        : services.directory.client(source, request.requester);
+    const ofOptions = made !== undefined && !made.ok && made.failure.kind === 'options' ? made.failure.faults : [];
+    for (const fault of at(path, [...ofOptions, ...found])) faults.add(fault);
+  }
+}
+
+function strategyFault(name: string, catalogue: ClientCatalogue): readonly FaultAt[] | undefined {
+  const plan = planClient(name, catalogue);
+  return plan.ok ? undefined : [plan.failure];
+}
+
+function at(path: string, faults: readonly FaultAt[]): readonly FaultAt[] {
+  return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }));
+}
+
+function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { [OPTION_KEYS[0]]: _first, [OPTION_KEYS[1]]: _second, ...args } = body;
+  return args;
+}
+
+function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
+  const suggestions = nearestNames(functionName, definitions.functions.keys());
+  const near = didYouMean(functionName, definitions.functions.keys());
+  return {
+    code: 'function_not_found',
+    message: `There is no function "${functionName}"${near === '' ? '' : `. ${near}`}`,
+    suggestions,
+  };
+}
+
+function invalidArguments(fn: FunctionType, details: readonly FaultAt[]): Failure {
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  const message = `The arguments do not fit the function "${fn.name}". ${where}${first?.message ?? ''}${more}`;
+  return { code: 'invalid_argument', message, details };
+}

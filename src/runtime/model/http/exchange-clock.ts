@@ -1,0 +1,141 @@
+import type { TimeoutFailure } from '../../../schema/errors.ts';
+import type { ExchangeLimits } from './exchange-limits.ts';
+
+export type TimerName = TimeoutFailure['timer'];
+
+/**
+ * All time limits of one exchange on a single timer: it is armed for the nearest limit, and looks again when it
+ * fires. Activity only moves a limit further away, so it costs a clock reading and never a new timer.
+ * Times are on the monotonic clock (`performance.now()`).
+ */
+export class ExchangeClock {
+  readonly #limits: ExchangeLimits;
+  readonly #deadlineAt: number;
+  readonly #startedAt: number;
+  readonly #expired: (timer: TimerName, afterMs: number) => void;
+  #connected = false;
+  #connectingSince: number;
+  /** No text yet, in a stream. */
+  #awaitsText: boolean;
+  #activeAt = 0;
+  #marking = false;
+  #stopped = false;
+  #pausedSince = -1;
+  #armedFor = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: {
+    readonly limits: ExchangeLimits;
+    readonly deadlineAt: number;
+    readonly awaitsText: boolean;
+    readonly expired: (timer: TimerName, afterMs: number) => void;
+  }) {
+    this.#limits = options.limits;
+    this.#deadlineAt = options.deadlineAt;
+    this.#awaitsText = options.awaitsText;
+    this.#expired = options.expired;
+    this.#startedAt = performance.now();
+    this.#connectingSince = this.#startedAt;
+    this.#arm(this.#startedAt);
+  }
+
+  /** The connection stands: its limit is over. */
+  connected(): void {
+    this.#connected = true;
+  }
+
+  /** Another connection is needed: its limit begins anew. */
+  connecting(): void {
+    this.#connected = false;
+    this.#connectingSince = performance.now();
+    this.#arm(this.#connectingSince);
+  }
+
+  /** Bytes arrived. */
+  active(): void {
+    if (this.#marking) return;
+    // One read of the socket brings hundreds of small pieces: the clock is read once for all of them.
+    this.#marking = true;
+    queueMicrotask(() => this.#mark());
+  }
+
+  textArrived(): void {
+    this.#awaitsText = false;
+  }
+
+  /** While we do not read, silence is our own doing. */
+  paused(): void {
+    this.#pausedSince = performance.now();
+  }
+
+  resumed(): void {
+    this.#pausedSince = -1;
+    this.#activeAt = performance.now();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #mark(): void {
+    this.#marking = false;
+    if (this.#stopped) return;
+    const now = performance.now();
+    const first = this.#activeAt === 0;
+    this.#activeAt = now;
+    if (first && this.#limits.idleMs > 0 && now + this.#limits.idleMs < this.#armedFor) this.#arm(now);
+  }
+
+  #arm(now: number): void {
+    clearTimeout(this.#timer);
+    let nearest = Infinity;
+    for (const name of TIMERS) nearest = Math.min(nearest, this.#limitAt(name));
+    this.#armedFor = nearest;
+    if (nearest === Infinity) return;
+    // One more millisecond: a timer may fire a fraction early.
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(0, nearest - now) + 1, LONGEST_TIMER_MS));
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const name of TIMERS) {
+      if (now < this.#limitAt(name)) continue;
+      this.stop();
+      this.#expired(name, Math.round(now - this.#startedAt));
+      return;
+    }
+    this.#arm(now);
+  }
+
+  #limitAt(name: TimerName): number {
+    switch (name) {
+      case 'total':
+        return this.#deadlineAt;
+      case 'connect':
+        return this.#connected ? Infinity : after(this.#connectingSince, this.#limits.connectMs);
+      case 'first_token':
+        return this.#awaitsText ? after(this.#startedAt, this.#limits.firstTokenMs) : Infinity;
+      case 'idle':
+        return this.#idleLimitAt();
+      case 'request':
+        return after(this.#startedAt, this.#limits.requestMs);
+    }
+  }
+
+  #idleLimitAt(): number {
+    if (this.#activeAt === 0) return Infinity;
+    if (this.#pausedSince >= 0) return after(performance.now(), this.#limits.idleMs);
+    return after(this.#activeAt, this.#limits.idleMs);
+  }
+}
+
+/** When two are due at once, the first of these is named. */
+const TIMERS = ['total', 'connect', 'first_token', 'idle', 'request'] as const;
+
+/** setTimeout takes 31 bits; a longer wait looks again in between. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function after(start: number, ms: number): number {
+  return ms === 0 ? Infinity : start + ms;
+}

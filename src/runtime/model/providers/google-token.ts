@@ -1,0 +1,77 @@
+import { sign } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import { countAt, parseJson, stringAt } from '../wire/json-reading.ts';
+import { askService } from '../http/ask-service.ts';
+import type { ServiceRequest } from '../http/ask-service.ts';
+import type { ConnectionPools } from '../http/connection-pools.ts';
+import type { GoogleIdentity, ServiceAccount } from './google-identity.ts';
+import type { Lease } from './renewed-credential.ts';
+import { RenewedCredential } from './renewed-credential.ts';
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** The access token of an identity, kept until shortly before its end. */
+export function googleToken(identity: GoogleIdentity, pools: ConnectionPools): RenewedCredential<string> {
+  return new RenewedCredential(() => fetchToken(identity, pools));
+}
+
+async function fetchToken(identity: GoogleIdentity, pools: ConnectionPools): Promise<Result<Lease<string>, string>> {
+  const question = await tokenRequest(identity);
+  if (!question.ok) return question;
+  const answer = await askService(pools, question.value.url, question.value.request);
+  if (!answer.ok) return err(`could not get an access token: ${answer.failure}`);
+  const reply = parseJson(answer.value);
+  const value = stringAt(reply, 'access_token');
+  if (value === undefined) return err('could not get an access token: the answer holds none');
+  return ok({ value, livesMs: (countAt(reply, 'expires_in') ?? 3600) * 1000 });
+}
+
+interface TokenQuestion {
+  readonly url: string;
+  readonly request: ServiceRequest;
+}
+
+async function tokenRequest(identity: GoogleIdentity): Promise<Result<TokenQuestion, string>> {
+  switch (identity.kind) {
+    case 'service-account': {
+      const assertion = await signedAssertion(identity);
+      const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+      return assertion.ok ? ok(form(identity.tokenUri, { grant_type: grant, assertion: assertion.value })) : assertion;
+    }
+    case 'user': {
+      const { clientId, clientSecret, refreshToken, tokenUri } = identity;
+      const secrets = { client_id: clientId, client_secret: clientSecret, refresh_token: refreshToken };
+      return ok(form(tokenUri, { grant_type: 'refresh_token', ...secrets }));
+    }
+    case 'machine': {
+      const url = `http://${identity.host}/computeMetadata/v1/instance/service-accounts/default/token`;
+      return ok({ url, request: { method: 'GET', headers: { 'metadata-flavor': 'Google' } } });
+    }
+  }
+}
+
+function form(url: string, fields: Readonly<Record<string, string>>): TokenQuestion {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { url, request: { headers, body: new URLSearchParams(fields).toString() } };
+}
+
+const signOnThread = promisify(sign);
+
+/** A JWT (RFC 7523) by which the account asks for a token. It is signed on a thread: that takes milliseconds. */
+async function signedAssertion(account: ServiceAccount): Promise<Result<string, string>> {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: account.clientEmail, scope: SCOPE, aud: account.tokenUri, iat: now, exp: now + 3600 };
+  const text = `${encoded({ alg: 'RS256', typ: 'JWT' })}.${encoded(claims)}`;
+  try {
+    const signature = await signOnThread('RSA-SHA256', Buffer.from(text), account.privateKey);
+    return ok(`${text}.${signature.toString('base64url')}`);
+  } catch {
+    return err('could not sign with the private key of its service account');
+  }
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

@@ -1,0 +1,168 @@
+import { didYouMean } from '../../../base/suggestion.ts';
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import { isProvider } from '../../../schema/client.ts';
+import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
+import type { FaultAt } from '../../../schema/errors.ts';
+import type { ClientSource } from '../client-source.ts';
+import { OptionReader } from '../options/option-reader.ts';
+import { resolveOptions } from '../options/resolve-options.ts';
+import type { Environment } from '../options/resolve-options.ts';
+
+/** Whom to ask, in which order, how often. */
+export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) & {
+  readonly name: string;
+  readonly retry?: RetryPolicyType;
+  /** Milliseconds for all attempts below this point. */
+  readonly totalTimeoutMs?: number;
+};
+
+export interface SinglePlan {
+  readonly kind: 'single';
+  readonly source: ClientSource;
+}
+
+export interface FallbackPlan {
+  readonly kind: 'fallback';
+  readonly members: readonly ClientPlan[];
+}
+
+export interface RoundRobinPlan {
+  readonly kind: 'round-robin';
+  readonly members: readonly ClientPlan[];
+  readonly start: number;
+  /** Of a client that only this request knows: its turns are not counted beyond it. */
+  readonly ofRequest: boolean;
+}
+
+/** Finds clients by name: those of the files, and above them those of one request. */
+export interface ClientCatalogue {
+  find(name: string): ClientSource | undefined;
+  names(): Iterable<string>;
+  policy(name: string): RetryPolicyType | undefined;
+  readonly environment: Environment;
+}
+
+/** Strategies inside strategies: deeper than this is a loop or a mistake. */
+const MAX_DEPTH = 16;
+
+/** Members of all strategies together; each may stand in many lists, so depth alone bounds nothing. */
+const MAX_CLIENTS = 1000;
+
+/**
+ * The plan for a client's name or a `provider/model` shorthand. Faults speak of the client at fault and have the
+ * path of the option within it.
+ */
+export function planClient(name: string, catalogue: ClientCatalogue): Result<ClientPlan, FaultAt> {
+  return new Planner(catalogue).plan(name, []);
+}
+
+/** The client that a shorthand such as `openai/gpt-4o` stands for; undefined when the text is none. */
+function shorthandClient(text: string): ClientType | undefined {
+  const slash = text.indexOf('/');
+  const provider = text.slice(0, slash);
+  if (slash <= 0 || slash === text.length - 1 || !isProvider(provider)) return undefined;
+  if (provider === 'fallback' || provider === 'round-robin') return undefined;
+  const model = { key: 'model', value: { kind: 'scalar', value: text.slice(slash + 1) } } as const;
+  return { name: text, provider, options: [model] };
+}
+
+class Planner {
+  readonly #catalogue: ClientCatalogue;
+  #clients = 0;
+
+  constructor(catalogue: ClientCatalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  plan(name: string, above: readonly string[]): Result<ClientPlan, FaultAt> {
+    this.#clients += 1;
+    if (above.includes(name)) return fault(name, `lists itself: ${[...above, name].join(' -> ')}`);
+    if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS) return fault(name, 'has too many clients below it');
+    const source = this.#catalogue.find(name) ?? shorthandSource(name);
+    if (source === undefined) return this.#unknown(name);
+    const retry = this.#retry(source.definition);
+    if (!retry.ok) return retry;
+    const policy = retry.value === undefined ? {} : { retry: retry.value };
+    const { provider } = source.definition;
+    if (provider !== 'fallback' && provider !== 'round-robin') return ok({ kind: 'single', name, source, ...policy });
+    const strategy = this.#strategy(source, [...above, name]);
+    return strategy.ok ? ok({ ...strategy.value, name, ...policy }) : strategy;
+  }
+
+  #strategy(
+    source: ClientSource,
+    above: readonly string[],
+  ): Result<(FallbackPlan | RoundRobinPlan) & { readonly totalTimeoutMs?: number }, FaultAt> {
+    const { definition } = source;
+    const options = readStrategy(source, this.#catalogue.environment);
+    if (!options.ok) return options;
+    const { names, start, totalTimeoutMs } = options.value;
+    const members = this.#members(names, above);
+    if (!members.ok) return members;
+    const common = { members: members.value, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
+    if (definition.provider === 'fallback') return ok({ kind: 'fallback', ...common });
+    return ok({ kind: 'round-robin', ...common, start, ofRequest: source.from === 'request' });
+  }
+
+  #members(names: readonly string[], above: readonly string[]): Result<readonly ClientPlan[], FaultAt> {
+    const members: ClientPlan[] = [];
+    for (const [index, name] of names.entries()) {
+      const member = this.plan(name, above);
+      // Who is not there has no option at fault: the list is.
+      if (!member.ok) return member.failure.path === '' ? faultIn(member.failure, index) : member;
+      members.push(member.value);
+    }
+    return ok(members);
+  }
+
+  #retry(definition: ClientType): Result<RetryPolicyType | undefined, FaultAt> {
+    if (definition.retryPolicy === undefined) return ok(undefined);
+    const policy = this.#catalogue.policy(definition.retryPolicy);
+    if (policy !== undefined) return ok(policy);
+    return fault(
+      definition.name,
+      `names the retry policy "${definition.retryPolicy}", which is not defined`,
+      'retry_policy',
+    );
+  }
+
+  #unknown(name: string): Result<never, FaultAt> {
+    const near = didYouMean(name, this.#catalogue.names());
+    return err({ path: '', message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
+  }
+}
+
+function shorthandSource(name: string): ClientSource | undefined {
+  const definition = shorthandClient(name);
+  return definition === undefined ? undefined : { definition, from: 'files' };
+}
+
+interface StrategyOptions {
+  readonly names: readonly string[];
+  readonly start: number;
+  readonly totalTimeoutMs: number | undefined;
+}
+
+/** Options of a strategy. Those of the files were checked with them, those of a request are checked here. */
+function readStrategy({ definition, from }: ClientSource, environment: Environment): Result<StrategyOptions, FaultAt> {
+  const reader = new OptionReader(resolveOptions(definition.options, environment).values);
+  const names = reader.strings('strategy') ?? [];
+  if (names.length === 0) reader.fault('strategy', 'has to be a list of client names');
+  const total = reader.times('http', ['total_timeout_ms']).get('total_timeout_ms');
+  const start = reader.count('start') ?? 0;
+  for (const key of from === 'request' ? reader.rest().keys() : []) {
+    reader.fault(key, 'is not known to a strategy; allowed: strategy, start, http');
+  }
+  const [first] = reader.faults;
+  if (first !== undefined) return err({ ...first, message: `${first.message} (of the client "${definition.name}")` });
+  return ok({ names, start, totalTimeoutMs: total === 0 ? undefined : total });
+}
+
+function faultIn(failure: FaultAt, index: number): Result<never, FaultAt> {
+  return err({ ...failure, path: `options.strategy[${index}]` });
+}
+
+function fault(client: string, message: string, path = 'options.strategy'): Result<never, FaultAt> {
+  return err({ path, message: `The client "${client}" ${message}` });
+}

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { CallOutcome, FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
+import { reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import { err } from '../../../src/base/result.ts';
+import type { WholeReply } from '../../../src/runtime/call/whole-reply.ts';
+import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
+
+let fake: FakeProvider;
+let runtime: FunctionRuntime;
+
+const FILES = `
+client<llm> Main {
+  provider openai
+  options { model "gpt-4o", base_url env.URL, api_key env.KEY }
+}
+client<llm> Strict {
+  provider openai-generic
+  options { model "m", base_url env.URL, finish_reason_allow_list ["stop"] }
+}
+client<llm> Local {
+  provider offline
+}
+client<llm> Said {
+  provider offline
+  options { reply "{\\"name\\": \\"Ada\\", \\"tags\\": [\\"x\\"]}", chunk_size 3 }
+}
+class Person { 
+  name string
+  tags string[]
+}
+function Extract(text: string) -> Person {
+  client Main
+  prompt #"{{ _.role("user") }} {{ text }} {{ ctx.output_format }}"#
+}
+function Say(text: string) -> string {
+  client Strict
+  prompt #"{{ text }}"#
+}
+function Offline(text: string) -> Person {
+  client Local
+  prompt #"{{ text }}"#
+}
+function Given(text: string) -> Person {
+  client Said
+  prompt #"{{ text }}"#
+}
+function Shorthand(text: string) -> string {
+  client "openai/gpt-4o-mini"
+  prompt #"{{ text }}"#
+}
+`;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  runtime = testRuntime(FILES, { URL: `${fake.url}/v1`, KEY: 'k1' });
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply('{"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 5 }));
+});
+afterAll(async () => {
+  await runtime.close();
+  await fake.close();
+});
+
+test('a call renders, asks and parses, and its report says what happened', async () => {
+  const { result, report } = await callFunction(runtime, 'Extract', { text: 'hi' });
+  expect(result.ok && result.value.json).toBe('{"name":"Ada","tags":["a","b"]}');
+  expect(report).toMatchObject({
+    client: 'Main',
+    model: 'gpt-4o',
+    attempts: [{ client: 'Main', outcome: 'ok' }],
+    usage: { inputTokens: 7, outputTokens: 3 },
+    finishReason: 'stop',
+    rawReply: '{"name": "Ada", "tags": ["a", "b"]}',
+  });
+  expect(report.prompt?.[0]?.role).toBe('user');
+  expect(fake.requests[0]?.headers['authorization']).toBe('Bearer k1');
+});
+
+test('a stream grows to the same value, partials on the way', async () => {
+  const { outcome, events } = await streamFunction(runtime, 'Extract', { text: 'hi' });
+  expect(valueOf(outcome)).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+  expect(events.length).toBeGreaterThan(0);
+  expect(JSON.parse(events.at(-1) ?? '')).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+  expect(outcome.report.usage).toEqual({ inputTokens: 7, outputTokens: 3 });
+  expect(outcome.report.firstTextMs).toBeGreaterThan(0);
+});
+
+test('a reply that does not fit is a validation failure with the reply in it', async () => {
+  fake.answer(reply('nothing of that kind'));
+  const { result } = await callFunction(runtime, 'Extract', { text: 'hi' });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { code: 'validation_failure', rawOutput: 'nothing of that kind' },
+  });
+});
+
+test('a finish reason outside of the allow list is a failure of its own', async () => {
+  fake.answer(reply('half', { finishReason: 'length' }));
+  expect(valueOf(await callFunction(runtime, 'Say', { text: 'hi' }))).toBe('finish_reason_error');
+  fake.answer(reply('whole', { finishReason: 'STOP' }));
+  expect(valueOf(await callFunction(runtime, 'Say', { text: 'hi' }))).toBe('whole');
+});
+
+test('arguments are checked before anything is sent, all faults at once', () => {
+  const prepared = runtime.prepare('Extract', { txt: 1 });
+  expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_argument' } });
+  expect(!prepared.ok && 'details' in prepared.failure && prepared.failure.details.length).toBe(2);
+  expect(runtime.prepare('Extract', [])).toMatchObject({ ok: false, failure: { code: 'invalid_argument' } });
+  expect(runtime.prepare('Extrct', {})).toMatchObject({
+    ok: false,
+    failure: { code: 'function_not_found', suggestions: ['Extract'] },
+  });
+  expect(fake.requests).toHaveLength(0);
+});
+
+test('a variable that is missing is named, with its client', async () => {
+  const bare = testRuntime(FILES, { URL: fake.url });
+  const { result } = await callFunction(bare, 'Extract', { text: 'hi' });
+  expect(result).toMatchObject({ ok: false, failure: { code: 'missing_credential', client: 'Main', variable: 'KEY' } });
+  const shorthand = await callFunction(bare, 'Shorthand', { text: 'hi' });
+  expect(shorthand.result).toMatchObject({ ok: false, failure: { variable: 'OPENAI_API_KEY' } });
+  expect(fake.requests).toHaveLength(0);
+  await bare.close();
+});
+
+test('the offline provider answers by type, the same each time, or with its reply', async () => {
+  const first = valueOf(await callFunction(runtime, 'Offline', { text: 'a' }));
+  expect(first).toMatchObject({ name: expect.any(String), tags: [expect.any(String), expect.any(String)] });
+  expect(valueOf(await callFunction(runtime, 'Offline', { text: 'a' }))).toEqual(first);
+  expect(valueOf(await callFunction(runtime, 'Offline', { text: 'b' }))).not.toEqual(first);
+  expect(valueOf((await streamFunction(runtime, 'Offline', { text: 'a' })).outcome)).toEqual(first);
+  expect(valueOf(await callFunction(runtime, 'Given', { text: 'a' }))).toEqual({ name: 'Ada', tags: ['x'] });
+});
+
+test('render gives the messages and sends nothing', () => {
+  const prepared = runtime.prepare('Say', { text: 'hi' });
+  expect(prepared.ok && runtime.render(prepared.value)).toEqual({
+    ok: true,
+    value: [{ role: 'system', parts: [{ kind: 'text', text: 'hi' }] }],
+  });
+  expect(fake.requests).toHaveLength(0);
+});
+
+test('parseReply reads a reply that the caller has', async () => {
+  const parsed = await runtime.parseReply('Extract', '{"name": "B", "tags": []}', callContext());
+  expect(parsed.ok && parsed.value.json).toBe('{"name":"B","tags":[]}');
+});
+
+test.each(['call', 'stream'])(
+  'a large reply of a %s is parsed elsewhere, within the time of the call',
+  async (mode) => {
+    // A stream that was read as it came would have nothing left to parse.
+    fake.answer(reply('Not {"x": 1} but {"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 5 }));
+    const asked: WholeReply[] = [];
+    const other = testRuntime(
+      FILES,
+      { URL: fake.url, KEY: 'k' },
+      {
+        parseElsewhereAbove: 10,
+        parseElsewhere: (large) => {
+          asked.push(large);
+          return runtime.parseReply(large.functionName, large.text, callContext());
+        },
+      },
+    );
+    const until = performance.now() + 10_000;
+    const outcome =
+      mode === 'call'
+        ? await callFunction(other, 'Extract', { text: 'hi' })
+        : (await streamFunction(other, 'Extract', { text: 'hi' })).outcome;
+    expect(valueOf(outcome)).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+    expect(asked).toEqual([expect.objectContaining({ functionName: 'Extract' })]);
+    expect(asked[0]?.deadlineAt).toBeGreaterThan(performance.now());
+    expect(asked[0]?.deadlineAt).toBeLessThan(until + 10_000);
+    await other.close();
+  },
+);
+
+test('what becomes of a large reply elsewhere is what becomes of the call', async () => {
+  const busy = { code: 'overloaded', message: 'later', retryAfterSeconds: 1 } as const;
+  const other = testRuntime(
+    FILES,
+    { URL: fake.url, KEY: 'k' },
+    { parseElsewhereAbove: 10, parseElsewhere: () => Promise.resolve(err(busy)) },
+  );
+  expect((await callFunction(other, 'Extract', { text: 'hi' })).result).toEqual(err(busy));
+  await other.close();
+});
+
+test.each(['call', 'stream'])('who leaves a %s cancels the request', async (mode) => {
+  fake.answer(reply('{"name": "Ada", "tags": ["a", "b"]}', mode === 'call' ? { latencyMs: 5000 } : { delayMs: 200 }));
+  const cancellation = new Cancellation();
+  const context = callContext(10_000, cancellation);
+  const run =
+    mode === 'call'
+      ? callFunction(runtime, 'Extract', { text: 'x' }, context)
+      : streamFunction(runtime, 'Extract', { text: 'x' }, context).then((streamed) => streamed.outcome);
+  await sleep(80);
+  const leftAt = performance.now();
+  cancellation.cancel('the client left');
+  expect(valueOf(await run)).toBe('cancelled');
+  for (let waited = 0; fake.abandoned.length === 0 && waited < 400; waited += 1) await sleep(5);
+  expect((fake.abandoned[0]?.at ?? Infinity) - leftAt).toBeLessThan(2000);
+});
+
+test('the deadline ends a call with the timer total', async () => {
+  fake.answer(reply('x', { latencyMs: 3000 }));
+  const startedAt = performance.now();
+  const { result } = await callFunction(runtime, 'Say', { text: 'x' }, callContext(100));
+  expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+  expect(performance.now() - startedAt).toBeLessThan(2000);
+});
+
+test('a paused stream reads on when it is resumed', async () => {
+  fake.answer(reply('{"name": "Ada", "tags": ["a", "b"]}', { delayMs: 5 }));
+  const prepared = runtime.prepare('Extract', { text: 'x' });
+  if (!prepared.ok) throw new Error('not prepared');
+  let texts = 0;
+  const ended = new Promise((resolve) => {
+    const stream = runtime.stream(prepared.value, callContext(), {
+      text: () => {
+        texts += 1;
+        if (texts !== 1) return;
+        stream.pause();
+        setTimeout(() => stream.resume(), 100);
+      },
+      reset: () => {},
+      ended: (outcome) => resolve(valueOf(outcome)),
+    });
+  });
+  await sleep(80);
+  // What is already on its way may still come.
+  expect(texts).toBeLessThanOrEqual(2);
+  expect(await ended).toEqual({ name: 'Ada', tags: ['a', 'b'] });
+});
+
+/** Streams a reply of many pieces, two milliseconds apart, and gathers from the third text on. */
+async function streamGathered(everyMs: number, cancellation = new Cancellation()) {
+  fake.answer(reply(`{"name": "${'x'.repeat(600)}", "tags": []}`, { delayMs: 2 }));
+  const prepared = runtime.prepare('Extract', { text: 'x' });
+  if (!prepared.ok) throw new Error('not prepared');
+  let texts = 0;
+  const outcome = await new Promise<CallOutcome>((resolve) => {
+    const stream = runtime.stream(prepared.value, callContext(10_000, cancellation), {
+      text: () => {
+        texts += 1;
+        if (texts === 3) stream.gather(everyMs);
+      },
+      reset: () => {},
+      ended: resolve,
+    });
+  });
+  return { texts, outcome };
+}
+
+test('pieces that come faster than anybody looks are read together, and nothing is lost', async () => {
+  const { texts, outcome } = await streamGathered(100);
+  expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(600), tags: [] });
+  // 157 pieces in 0.3 seconds at the least; without gathering nearly each of them is told by itself.
+  expect(texts).toBeLessThan(60);
+});
+
+test('who leaves while reading pauses cancels the request at once', async () => {
+  const cancellation = new Cancellation();
+  setTimeout(() => cancellation.cancel('the client left'), 150);
+  const startedAt = performance.now();
+  const { outcome } = await streamGathered(60_000, cancellation);
+  expect(valueOf(outcome)).toBe('cancelled');
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  for (let waited = 0; fake.abandoned.length === 0 && waited < 400; waited += 1) await sleep(5);
+  expect(fake.abandoned).toHaveLength(1);
+});
+
+test('no timer of a client takes a pause of ours for silence of the model', async () => {
+  const patient = testRuntime(
+    FILES.replace('base_url env.URL, api_key', 'http { idle_timeout_ms 120 }, base_url env.URL, api_key'),
+    {
+      URL: `${fake.url}/v1`,
+      KEY: 'k1',
+    },
+  );
+  fake.answer(reply(`{"name": "${'x'.repeat(400)}", "tags": []}`, { delayMs: 2 }));
+  const prepared = patient.prepare('Extract', { text: 'x' });
+  if (!prepared.ok) throw new Error('not prepared');
+  const outcome = await new Promise<CallOutcome>((resolve) => {
+    const stream = patient.stream(prepared.value, callContext(), {
+      text: () => stream.gather(300),
+      reset: () => {},
+      ended: resolve,
+    });
+  });
+  expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(400), tags: [] });
+  await patient.close();
+});
+
+test('a failing status reaches the outcome with its attempt', async () => {
+  fake.answer(status(403, { error: { message: 'not for you' } }));
+  const { result, report } = await callFunction(runtime, 'Extract', { text: 'x' });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { code: 'client_error', client: 'Main', upstreamStatus: 403, attempts: [{ client: 'Main' }] },
+  });
+  expect(report.attempts).toMatchObject([{ client: 'Main', outcome: 'client_error', upstreamStatus: 403 }]);
+});

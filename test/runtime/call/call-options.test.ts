@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
+import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import { callContext, callFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
+
+let fake: FakeProvider;
+let runtime: FunctionRuntime;
+
+const FILES = `
+client<llm> Main {
+  provider openai
+  options {
+    model "main"
+    base_url env.URL
+    api_key env.KEY
+  }
+}
+client<llm> Other {
+  provider openai-generic
+  options {
+    model "other"
+    base_url env.URL
+  }
+}
+client<llm> List {
+  provider fallback
+  options {
+    strategy [Main, Other]
+  }
+}
+retry_policy Again {
+  max_retries 1
+}
+function F(x: string?) -> string {
+  client Main
+  prompt #"hi"#
+}
+function G() -> string {
+  client List
+  prompt #"hi"#
+}
+`;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  runtime = testRuntime(FILES, { URL: fake.url, KEY: 'server-key', OPENAI_API_KEY: 'server-openai' });
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply('ok'));
+});
+afterAll(async () => {
+  await runtime.close();
+  await fake.close();
+});
+
+const REMOTE = { local: false };
+
+function faults(options: unknown, key = 'svc_options', subject = runtime): readonly string[] {
+  const prepared = subject.prepare('F', { [key]: options }, REMOTE);
+  if (prepared.ok) return [];
+  if (prepared.failure.code !== 'invalid_options') return [prepared.failure.code];
+  return prepared.failure.details.map((fault) => `${fault.path}: ${fault.message}`);
+}
+
+function used(): readonly string[] {
+  return fake.requests.map((request) => {
+    const { model } = request.json as { readonly model?: string };
+    return `${model ?? '-'} ${request.headers['authorization'] ?? '-'}`;
+  });
+}
+
+function registry(...clients: readonly object[]): object {
+  return { client_registry: { clients, primary: 'New' } };
+}
+
+test.each<[string, unknown, string]>([
+  ['no object', [], 'svc_options: has to be an object'],
+  ['null', null, 'svc_options: has to be an object'],
+  ['an unknown key', { tags: {} }, 'svc_options.tags: is not known; allowed: client_registry, env, client'],
+  ['a typo', { client_registri: {} }, 'Did you mean "client_registry"?'],
+  ['a number as variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a text'],
+  [
+    'a primary that is not defined',
+    { client_registry: { primary: 'Mian' } },
+    'svc_options.client_registry.primary: There is no client "Mian". Did you mean "Main"?',
+  ],
+  ['a fallback that is not defined', { client_registry: { fallback: ['Nope'] } }, 'There is no client "Nope"'],
+  ['a client that is not defined', { client: 'Nope' }, 'There is no client "Nope"'],
+  ['two first clients', { client: 'Main', client_registry: { primary: 'Other' } }, 'names another client'],
+  [
+    'clients that are no list',
+    { client_registry: { clients: {} } },
+    'svc_options.client_registry.clients: has to be a list',
+  ],
+  ['a client with no provider', registry({ name: 'New' }), 'clients[0].provider: is missing'],
+  ['a client with an unknown provider', registry({ name: 'New', provider: 'opnai' }), '"opnai" is no provider'],
+  [
+    'a client with an unknown key',
+    registry({ name: 'New', provider: 'openai', key: 1 }),
+    'clients[0].key: is not known',
+  ],
+  [
+    'a header that breaks the request',
+    registry({ name: 'New', provider: 'openai', options: { headers: { 'x-a': 'a\r\nb: c' } } }),
+    'options.headers.x-a: has a value',
+  ],
+  [
+    'a header of the connection',
+    registry({ name: 'New', provider: 'openai', options: { headers: { Host: 'a' } } }),
+    'options.headers.Host: belongs to the connection',
+  ],
+  [
+    'a URL that is none',
+    registry({ name: 'New', provider: 'openai-generic', options: { base_url: 'nope' } }),
+    'options.base_url: has to be an http or https URL',
+  ],
+  [
+    'no URL where one is needed',
+    registry({ name: 'New', provider: 'openai-generic' }),
+    'options.base_url: is required',
+  ],
+  [
+    'an unknown http option',
+    registry({ name: 'New', provider: 'openai', options: { http: { timeout: 1 } } }),
+    'options.http.timeout: is not known',
+  ],
+  [
+    'an unknown retry policy',
+    registry({ name: 'New', provider: 'openai', retry_policy: 'Never' }),
+    'names the retry policy "Never"',
+  ],
+  [
+    'a list that lists itself',
+    registry({ name: 'New', provider: 'fallback', options: { strategy: ['New'] } }),
+    'lists itself: New -> New',
+  ],
+  [
+    'a list of nothing',
+    registry({ name: 'New', provider: 'fallback', options: { strategy: [] } }),
+    'has to be a list of client names',
+  ],
+  [
+    'a name given twice',
+    registry({ name: 'New', provider: 'offline' }, { name: 'New', provider: 'offline' }),
+    'clients[1].name: is given twice',
+  ],
+])('400: %s', (_name, options, message) => {
+  expect(faults(options).join('\n')).toContain(message);
+});
+
+test('both names of the options at once are refused', () => {
+  const prepared = runtime.prepare('F', { svc_options: {}, __svc_options__: {} });
+  expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_options' } });
+});
+
+test.each(['svc_options', '__svc_options__'])('options under %s', async (key) => {
+  await callFunction(runtime, 'F', { [key]: { client: 'Other' } });
+  expect(used()).toEqual(['other -']);
+});
+
+test('an argument that is wrong beside good options is an argument fault', () => {
+  const prepared = runtime.prepare('F', { y: 1, svc_options: {} });
+  expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_argument' } });
+});
+
+test("primary takes the place of the function's client, fallback comes behind it", async () => {
+  fake.script(status(401, {}));
+  await callFunction(runtime, 'F', { svc_options: { client_registry: { primary: 'Other', fallback: ['Main'] } } });
+  expect(used()).toEqual(['other -', 'main Bearer server-key']);
+});
+
+test("fallback without a primary comes behind the function's own client", async () => {
+  fake.script(status(500, {}));
+  await callFunction(runtime, 'F', { svc_options: { client_registry: { fallback: ['Other'] } } });
+  expect(used()).toEqual(['main Bearer server-key', 'other -']);
+});
+
+test('a client of the request is used for it, and for it alone', async () => {
+  const options = { model: 'new', base_url: fake.url, api_key: 'own' };
+  const body = { svc_options: registry({ name: 'New', provider: 'openai', options }) };
+  await callFunction(runtime, 'F', body);
+  await callFunction(runtime, 'F', {});
+  expect(used()).toEqual(['new Bearer own', 'main Bearer server-key']);
+  expect(faults({ client: 'New' })).toHaveLength(1);
+});
+
+test('a client with the name of a defined one replaces it, in lists too', async () => {
+  const options = { model: 'replaced', base_url: fake.url };
+  const clients = [{ name: 'Main', provider: 'openai-generic', options }];
+  await callFunction(runtime, 'G', { svc_options: { client_registry: { clients } } });
+  await callFunction(runtime, 'F', { svc_options: { client_registry: { clients } } });
+  expect(used()).toEqual(['replaced -', 'replaced -']);
+});
+
+test('env.X in a client of the request is text', async () => {
+  const options = { model: 'env.KEY', base_url: fake.url, api_key: 'env.KEY' };
+  await callFunction(runtime, 'F', { svc_options: registry({ name: 'New', provider: 'openai', options }) });
+  expect(used()).toEqual(['env.KEY Bearer env.KEY']);
+});
+
+test('a variable of the request counts for it alone; null takes one away', async () => {
+  await callFunction(runtime, 'F', { svc_options: { env: { KEY: 'mine' } } });
+  await callFunction(runtime, 'F', {});
+  const gone = await callFunction(runtime, 'F', { svc_options: { env: { KEY: null } } });
+  expect(used()).toEqual(['main Bearer mine', 'main Bearer server-key']);
+  expect(gone.result).toMatchObject({ ok: false, failure: { code: 'missing_credential', variable: 'KEY' } });
+});
+
+test('a key that one request brought is not there for the next', async () => {
+  const bare = testRuntime(FILES, { URL: fake.url });
+  const body = { svc_options: { env: { KEY: 'mine' } } };
+  expect(valueOf(await callFunction(bare, 'F', body))).toBe('ok');
+  expect(valueOf(await callFunction(bare, 'F', {}))).toBe('missing_credential');
+  await bare.close();
+});
+
+test('a key of the server is not sent to a host that the request chose', async () => {
+  const elsewhere = await startFakeProvider();
+  const options = { model: 'new', base_url: elsewhere.url };
+  const own = await callFunction(runtime, 'F', { svc_options: registry({ name: 'New', provider: 'openai', options }) });
+  expect(own.result).toMatchObject({ ok: false, failure: { code: 'missing_credential', variable: 'OPENAI_API_KEY' } });
+  const led = await callFunction(runtime, 'F', { svc_options: { env: { URL: elsewhere.url } } });
+  expect(led.result).toMatchObject({ ok: false, failure: { code: 'missing_credential', variable: 'KEY' } });
+  expect(elsewhere.requests).toHaveLength(0);
+  const both = await callFunction(runtime, 'F', { svc_options: { env: { URL: elsewhere.url, KEY: 'mine' } } });
+  expect(both.result.ok).toBe(true);
+  expect(elsewhere.requests[0]?.headers['authorization']).toBe('Bearer mine');
+  await elsewhere.close();
+});
+
+const guarded = (): FunctionRuntime =>
+  testRuntime(FILES, { URL: 'https://model.example/v1', KEY: 'k' }, { allowPrivateUrls: false });
+
+test.each([
+  'http://169.254.169.254/v1',
+  'http://[fe80::1]/v1',
+  'http://[::ffff:169.254.169.254]/v1',
+  'http://metadata.google.internal/v1',
+  'http://2852039166/v1',
+])('%s is refused to everybody', (url) => {
+  const subject = guarded();
+  const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options: { base_url: url } }) };
+  for (const local of [true, false]) {
+    expect(subject.prepare('F', body, { local })).toMatchObject({ ok: false, failure: { code: 'invalid_options' } });
+  }
+});
+
+test.each([
+  'http://127.0.0.1:1/v1',
+  'http://localhost:1/v1',
+  'http://10.1.2.3/v1',
+  'http://[::1]/v1',
+  'http://[fd12::1]/v1',
+  'http://0x7f.1/v1',
+  'http://[64:ff9b::7f00:1]/v1',
+])('%s is for callers on this machine only', (url) => {
+  const subject = guarded();
+  const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options: { base_url: url } }) };
+  expect(subject.prepare('F', body, { local: true }).ok).toBe(true);
+  expect(subject.prepare('F', body, { local: false })).toMatchObject({
+    ok: false,
+    failure: { details: [{ path: 'svc_options.client_registry.clients[0].options.base_url' }] },
+  });
+});
+
+test('a private host that the files name is allowed to requests', async () => {
+  const subject = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { allowPrivateUrls: false });
+  const options = { base_url: `${fake.url}/other`, model: 'new' };
+  const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options }) };
+  const prepared = subject.prepare('F', body, REMOTE);
+  expect(prepared.ok && (await subject.call(prepared.value, callContext())).result.ok).toBe(true);
+  await subject.close();
+});
+
+test('a name that resolves to a private address is refused when it connects', async () => {
+  const subject = guarded();
+  const options = { base_url: 'http://localhost.localdomain.invalid:1', model: 'm' };
+  const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options }) };
+  const prepared = subject.prepare('F', body, REMOTE);
+  expect(prepared.ok && valueOf(await subject.call(prepared.value, callContext()))).toBe('client_error');
+  await subject.close();
+});
+
+test('a private media URL of an argument is fetched for callers on this machine only, with or without options', async () => {
+  const subject = testRuntime(
+    `client<llm> Sees {
+  provider openai-generic
+  options {
+    base_url env.URL
+    media_url_handler {
+      image send_base64
+    }
+  }
+}
+function See(picture: image) -> string {
+  client Sees
+  prompt #"{{ picture }}"#
+}`,
+    { URL: `${fake.url}/v1` },
+    { allowPrivateUrls: false },
+  );
+  for (const options of [{}, { svc_options: { env: {} } }]) {
+    const body = { picture: { url: `${fake.url}/picture.png` }, ...options };
+    for (const [local, value] of [
+      [true, 'ok'],
+      [false, 'client_error'],
+    ] as const) {
+      const prepared = subject.prepare('See', body, { local });
+      expect(prepared.ok && valueOf(await subject.call(prepared.value, callContext()))).toBe(value);
+    }
+  }
+  await subject.close();
+});
+
+test('known: clients of the files may be named, none may be brought', () => {
+  const known = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'known' });
+  expect(faults({ client: 'Other' }, 'svc_options', known)).toEqual([]);
+  expect(faults({ client: 'openai/gpt-4o' }, 'svc_options', known)).toHaveLength(1);
+  expect(faults(registry({ name: 'New', provider: 'offline' }), 'svc_options', known)).toHaveLength(1);
+});
+
+test('off: the registry is refused', () => {
+  const off = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'off' });
+  expect(faults({ client_registry: { primary: 'Other' } }, 'svc_options', off)[0]).toContain('is switched off');
+  expect(faults({ client: 'Other' }, 'svc_options', off)[0]).toBe('svc_options.client: is switched off on this server');
+});
+
+test('names of object members are data', async () => {
+  const body = JSON.parse('{"svc_options":{"env":{"__proto__":"x","constructor":"y"},"client":"Other"}}') as unknown;
+  expect(valueOf(await callFunction(runtime, 'F', body))).toBe('ok');
+  expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
+  expect(faults(JSON.parse('{"__proto__":{}}'))[0]).toContain('svc_options.__proto__: is not known');
+});
+
+test('no key ever crosses between callers', async () => {
+  fake.answer((request, wire) => {
+    const key = request.headers['authorization']?.replace('Bearer ', '');
+    return reply(JSON.stringify(request.json).includes(`"${key}"`) ? 'ok' : 'CROSSED')(request, wire);
+  });
+  let left = 2000;
+  const seen = new Set<unknown>();
+  const caller = async (index: number): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const key = `key-${index}-${left}`;
+      const own = { name: 'New', provider: 'openai', options: { base_url: fake.url, api_key: key, user: key } };
+      const body =
+        index % 2 === 0 ? { svc_options: registry(own) } : { svc_options: { env: { OWN: key }, client: 'Echo' } };
+      seen.add(valueOf(await callFunction(echo, 'F', body)));
+    }
+  };
+  const echo = testRuntime(
+    `${FILES}client<llm> Echo {\n  provider openai\n  options {\n    user env.OWN\n    base_url env.URL\n    api_key env.OWN\n  }\n}\n`,
+    { URL: fake.url, KEY: 'k', OWN: 'server' },
+  );
+  await Promise.all(Array.from({ length: 64 }, (_, index) => caller(index)));
+  expect([...seen]).toEqual(['ok']);
+  expect(fake.requests.length).toBeGreaterThanOrEqual(2000);
+  await echo.close();
+});

@@ -1,0 +1,112 @@
+import { afterAll, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import { readClientOptions } from '../../../src/runtime/model/options/client-options.ts';
+import { OptionReader } from '../../../src/runtime/model/options/option-reader.ts';
+import type { ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
+import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+
+const pools = new ConnectionPools();
+
+afterAll(() => pools.close());
+
+const ACCESS: ProviderAccess = {
+  secrets: () => ({ ofRequest: false, get: () => undefined }),
+  ofServer: () => undefined,
+  pools,
+  machine: undefined,
+  trusted: true,
+};
+
+/** Where a call and a stream would go, whose address no test can serve. */
+async function addresses(provider: Provider, options: Readonly<Record<string, JsonValue>>): Promise<readonly string[]> {
+  const reader = new OptionReader(new Map(Object.entries(options)));
+  const connection = HTTP_PROVIDERS[provider]?.connect(readClientOptions(reader), reader, () => undefined);
+  expect(reader.faults).toEqual([]);
+  const protocol = connection?.protocol('key', ACCESS);
+  if (connection === undefined || protocol === undefined || 'missing' in protocol) throw new Error('no protocol');
+  const found: string[] = [];
+  for (const streamed of [false, true]) {
+    const call = await protocol.call([{ role: 'user', parts: [{ kind: 'text', text: 'hi' }] }], streamed);
+    found.push(call.ok ? new URL(connection.url).origin + call.value.path : call.failure);
+  }
+  return [...new Set(found)];
+}
+
+const GEMINI = 'publishers/google/models/gemini-2.5-flash';
+const CLAUDE = 'publishers/anthropic/models/claude-sonnet-4-5%4020250929';
+const ARN = 'arn:aws:bedrock:us-east-1:1:inference-profile/x';
+
+test.each(['us-central1', 'us', 'eu', 'global'])("the service in %s is Google's own", (location) => {
+  const reader = new OptionReader(new Map(Object.entries({ model: 'm', location })));
+  const url = HTTP_PROVIDERS['vertex-ai']?.connect(readClientOptions(reader), reader, () => undefined).url ?? '';
+  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(url)).toBe(true);
+  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(`${url}.evil.example`)).toBe(false);
+});
+
+test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
+  ['openai', { model: 'm' }, ['https://api.openai.com/v1/chat/completions']],
+  ['openai-responses', { model: 'm' }, ['https://api.openai.com/v1/responses']],
+  [
+    'azure-openai',
+    { resource_name: 'res', deployment_id: 'my dep', api_version: '2024-10-21' },
+    ['https://res.openai.azure.com/openai/deployments/my%20dep/chat/completions?api-version=2024-10-21'],
+  ],
+  ['ollama', { model: 'm' }, ['http://localhost:11434/v1/chat/completions']],
+  ['openrouter', { model: 'm' }, ['https://openrouter.ai/api/v1/chat/completions']],
+  ['anthropic', { model: 'm' }, ['https://api.anthropic.com/v1/messages']],
+  [
+    'google-ai',
+    { model: 'tunedModels/x' },
+    [
+      'https://generativelanguage.googleapis.com/v1beta/models/tunedModels/x:generateContent',
+      'https://generativelanguage.googleapis.com/v1beta/models/tunedModels/x:streamGenerateContent?alt=sse',
+    ],
+  ],
+  [
+    'vertex-ai',
+    { model: 'gemini-2.5-flash', location: 'europe-west1', project_id: 'p' },
+    [
+      `https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/${GEMINI}:generateContent`,
+      `https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/${GEMINI}:streamGenerateContent?alt=sse`,
+    ],
+  ],
+  [
+    'vertex-ai',
+    {
+      model: 'claude-sonnet-4-5@20250929',
+      location: 'global',
+      project_id: 'p',
+      anthropic_version: 'vertex-2023-10-16',
+      query_params: { a: 'b' },
+    },
+    [
+      `https://aiplatform.googleapis.com/v1/projects/p/locations/global/${CLAUDE}:rawPredict?a=b`,
+      `https://aiplatform.googleapis.com/v1/projects/p/locations/global/${CLAUDE}:streamRawPredict?a=b`,
+    ],
+  ],
+  [
+    'vertex-ai',
+    { model: 'm', location: 'eu', project_id: 'p' },
+    [
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m:generateContent',
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m:streamGenerateContent?alt=sse',
+    ],
+  ],
+  [
+    'vertex-ai',
+    { model: 'm', location: 'global' },
+    ['needs "project_id", credentials that name one, or GOOGLE_CLOUD_PROJECT'],
+  ],
+  [
+    'aws-bedrock',
+    { model: ARN, region: 'eu-central-1' },
+    [
+      'https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse',
+      'https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse-stream',
+    ],
+  ],
+])('%s with %j asks %j', async (provider, options, expected) => {
+  expect(await addresses(provider, options)).toEqual(expected);
+});

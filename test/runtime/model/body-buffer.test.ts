@@ -1,0 +1,59 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import { BodyBuffer } from '../../../src/runtime/model/http/body-buffer.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { head, startFakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-provider.ts';
+
+test('pieces are joined in their order, and are not written to', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (pieces) => {
+      const body = new BodyBuffer();
+      const given = pieces.map((piece) => Buffer.from(piece));
+      for (const piece of given) body.add(piece);
+      expect(body.take()).toEqual(Buffer.concat(pieces));
+      expect(given).toEqual(pieces.map((piece) => Buffer.from(piece)));
+      expect(body.take()).toHaveLength(0);
+    }),
+  );
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const PIECES = 200_000;
+
+/** The beginning of a body in chunks of one byte each; `held` tells how many bytes of heap it takes here when it has come. */
+function inBytes(held: (bytes: number) => void): Behaviour {
+  return async (_request, wire) => {
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    wire.write(head(200, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }));
+    wire.write('1\r\n{\r\n'.repeat(PIECES));
+    await new Promise((resolve) => {
+      setTimeout(resolve, 500);
+    });
+    collectGarbage();
+    held(process.memoryUsage().heapUsed - before);
+    wire.reset();
+  };
+}
+
+test('a body in tiny chunks does not take a multiple of its size', async () => {
+  const fake = await startFakeProvider();
+  const services = testServices();
+  const pools = new ConnectionPools();
+  const held: number[] = [];
+  fake.answer(inBytes((bytes) => held.push(bytes)));
+  await ask(makeClient(clientDefinition('openai-generic', { base_url: fake.url, model: 'm' }), services));
+  await fetchMedia(`${fake.url}/a.png`, { pools, guard: 'not-link-local', cancellation: new Cancellation() });
+  expect(held).toHaveLength(2);
+  for (const bytes of held) expect(bytes).toBeLessThan(10 * PIECES);
+  await Promise.all([services.pools.close(), pools.close()]);
+  await fake.close();
+});

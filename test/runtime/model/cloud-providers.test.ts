@@ -1,0 +1,271 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import { AwsEventReader } from '../../../src/runtime/model/http/aws-event-reader.ts';
+import { AwsSigner } from '../../../src/runtime/model/providers/aws-signer.ts';
+import type { Message } from '../../../src/schema/message.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import { awsEvent } from '../../support/aws-event-frame.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import type { Asked } from '../../support/ask-client.ts';
+import { head, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+beforeEach(() => fake.clear());
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+
+interface Asking {
+  readonly streamed?: boolean;
+  readonly messages?: readonly Message[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function asked(provider: Provider, options: Readonly<Record<string, JsonValue>>, asking: Asking = {}): Promise<Asked> {
+  return ask(makeClient(clientDefinition(provider, options), services, asking.env), asking);
+}
+
+test('a request is signed as in the test suite that AWS publishes (post-vanilla)', () => {
+  const request = {
+    host: 'example.amazonaws.com',
+    path: '/',
+    body: '',
+    region: 'us-east-1',
+    service: 'service',
+    headers: {},
+  };
+  const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+  expect(new AwsSigner().sign(request, credentials, new Date('2015-08-30T12:36:00Z'))).toEqual({
+    'x-amz-date': '20150830T123600Z',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
+  });
+});
+
+test("a model's ARN in the path is signed as Amazon's own library signs it", () => {
+  const path = '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse-stream';
+  const headers = { 'content-type': 'application/json' };
+  const request = { host: 'h', path, body: '{"é":1}', region: 'us-east-1', service: 'bedrock', headers };
+  const credentials = { accessKeyId: 'AK', secretAccessKey: 'SK/+', sessionToken: 'TOK' };
+  const signer = new AwsSigner();
+  // The key of another day must not be used again.
+  signer.sign(request, credentials, new Date('2026-11-20T03:00:00Z'));
+  expect(signer.sign(request, credentials, new Date('2026-11-21T03:00:00Z'))['authorization']).toBe(
+    'AWS4-HMAC-SHA256 Credential=AK/20261121/us-east-1/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, Signature=fcbd322d2ec01597fd4623b4d7774da56ec7b53fb00bef05493b8cfff18e6b1d',
+  );
+});
+
+const BEDROCK = {
+  model: 'anthropic.claude-3-haiku:0',
+  region: 'us-east-1',
+  access_key_id: 'AK',
+  secret_access_key: 'SK',
+  inference_configuration: { max_tokens: 100, temperature: 0.5 },
+  additional_model_request_fields: { foo: 1 },
+};
+
+const CONVERSE = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 4, outputTokens: 2 },
+};
+
+test('aws-bedrock: keys of the environment, with their session', async () => {
+  fake.answer(status(200, CONVERSE));
+  const env = {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'EK',
+    AWS_SECRET_ACCESS_KEY: 'ES',
+    AWS_SESSION_TOKEN: 'ET',
+  };
+  const { result } = await asked('aws-bedrock', { model: 'm', endpoint_url: fake.url }, { env });
+  expect(result.ok).toBe(true);
+  expect(fake.requests[0]?.headers['x-amz-security-token']).toBe('ET');
+  expect(fake.requests[0]?.headers['authorization']).toContain('Credential=EK/');
+  expect(fake.requests[0]?.headers['authorization']).toContain('x-amz-security-token');
+});
+
+test('aws-bedrock: without keys the variable is named; a bearer token needs none', async () => {
+  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
+  expect(() => makeClient(definition, services)).toThrow('AWS_ACCESS_KEY_ID');
+  fake.answer(status(200, CONVERSE));
+  await asked('aws-bedrock', { model: 'm', region: 'r', endpoint_url: fake.url, api_key: 'bk' });
+  expect(fake.requests[0]?.headers['authorization']).toBe('Bearer bk');
+});
+
+function frames(bytes: Buffer): Behaviour {
+  const headers = { 'content-type': 'application/vnd.amazon.eventstream', 'content-length': String(bytes.length) };
+  return (_request, wire) => {
+    wire.write(head(200, headers));
+    for (let at = 0; at < bytes.length; at += 50) wire.write(bytes.subarray(at, at + 50));
+  };
+}
+
+const STREAM = [
+  awsEvent('messageStart', { role: 'assistant' }),
+  awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hel' } }),
+  awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'lo "é"' } }),
+  awsEvent('contentBlockStop', { contentBlockIndex: 0 }),
+  awsEvent('messageStop', { stopReason: 'max_tokens' }),
+  awsEvent('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
+];
+
+function read(chunks: readonly Buffer[]): readonly string[] {
+  const events: string[] = [];
+  const reader = new AwsEventReader((text, start, end) => events.push(text.slice(start, end)));
+  for (const chunk of chunks) expect(reader.push(chunk)).toBe(true);
+  return events;
+}
+
+test('every cut of an event stream gives the same events', () => {
+  const bytes = Buffer.concat(STREAM);
+  const whole = read([bytes]);
+  expect(whole).toHaveLength(STREAM.length);
+  for (let at = 0; at < bytes.length; at += 1) expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole);
+  expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
+});
+
+test('a byte that was changed on its way is seen, wherever it is', async () => {
+  const [first = Buffer.alloc(0)] = STREAM;
+  for (let at = 0; at < first.length; at += 1) {
+    const changed = Buffer.from(first);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    const events: string[] = [];
+    const reader = new AwsEventReader((text) => events.push(text));
+    reader.push(changed);
+    reader.push(Buffer.alloc(64));
+    expect(events).toEqual([]);
+  }
+  const bytes = Buffer.concat(STREAM);
+  bytes[bytes.length - 20] = 0;
+  fake.answer(frames(bytes));
+  const { result } = await asked('aws-bedrock', { ...BEDROCK, endpoint_url: fake.url }, { streamed: true });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { retry: 'always', failure: { message: expect.stringContaining('checksum') } },
+  });
+});
+
+test('lengths that make no sense end an event stream', () => {
+  for (const length of [0, 15, 0xffffffff]) {
+    const bytes = Buffer.alloc(20);
+    bytes.writeUInt32BE(length, 0);
+    expect(new AwsEventReader(() => {}).push(bytes)).toBe(false);
+  }
+});
+
+const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+function account(): Readonly<Record<string, string>> {
+  return {
+    client_email: 'svc@example.com',
+    private_key: KEYS.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    token_uri: `${fake.url}/token`,
+    project_id: 'proj',
+  };
+}
+
+const GOOGLE_REPLY = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] };
+
+/** A token service and a model on one host. */
+const google: Behaviour = (request, wire) => {
+  const answer =
+    request.path === '/token' ? { access_token: `t${fake.requests.length}`, expires_in: 3600 } : GOOGLE_REPLY;
+  return status(200, answer)(request, wire);
+};
+
+test('vertex-ai: a service account signs for a token, which is kept', async () => {
+  fake.answer(google);
+  const definition = clientDefinition('vertex-ai', {
+    model: 'gemini',
+    base_url: `${fake.url}/v1`,
+    credentials: account(),
+  });
+  const client = makeClient(definition, services);
+  const first = await Promise.all([ask(client), ask(client)]);
+  const [token, ...calls] = fake.requests;
+  expect(first.every(({ result }) => result.ok && result.value.text === 'Hello')).toBe(true);
+  expect(calls.map((call) => `${call.path} ${call.headers['authorization']}`)).toEqual([
+    '/v1/gemini:generateContent Bearer t1',
+    '/v1/gemini:generateContent Bearer t1',
+  ]);
+  await ask(client);
+  expect(fake.requests.filter((request) => request.path === '/token')).toHaveLength(1);
+  const assertion = new URLSearchParams(token?.body).get('assertion') ?? '';
+  const [header = '', claims = '', signature = ''] = assertion.split('.');
+  expect(createVerify('RSA-SHA256').update(`${header}.${claims}`).verify(KEYS.publicKey, signature, 'base64url')).toBe(
+    true,
+  );
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+    iss: 'svc@example.com',
+    aud: `${fake.url}/token`,
+  });
+});
+
+test('vertex-ai: credentials of the environment', async () => {
+  fake.answer(google);
+  const env = { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: JSON.stringify(account()) };
+  const { result } = await asked('vertex-ai', { model: 'gemini', base_url: fake.url }, { env });
+  expect(result.ok).toBe(true);
+});
+
+test('vertex-ai: a model of Anthropic is asked in its own way', async () => {
+  const reply = { content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn' };
+  fake.answer((request, wire) =>
+    request.path === '/token' ? google(request, wire) : status(200, reply)(request, wire),
+  );
+  const options = {
+    model: 'claude',
+    base_url: fake.url,
+    anthropic_version: 'vertex-2023-10-16',
+    credentials: account(),
+  };
+  const { result } = await asked('vertex-ai', options);
+  expect(result.ok && result.value.text).toBe('Hello');
+  expect(fake.requests[1]).toMatchObject({
+    path: '/claude:rawPredict',
+    json: { anthropic_version: 'vertex-2023-10-16', max_tokens: 4096 },
+  });
+});
+
+test('vertex-ai: a stream', async () => {
+  const events = [`data: ${JSON.stringify(GOOGLE_REPLY)}\n\n`];
+  fake.answer((request, wire) => (request.path === '/token' ? google(request, wire) : sse(events)(request, wire)));
+  const options = { model: 'gemini', base_url: fake.url, credentials: account() };
+  const { pieces } = await asked('vertex-ai', options, { streamed: true });
+  expect(pieces).toEqual(['Hello']);
+  expect(fake.requests[1]?.path).toBe('/gemini:streamGenerateContent?alt=sse');
+});
+
+test('vertex-ai: a token that cannot be had is a failure of the client, without the assertion in it', async () => {
+  fake.answer(status(400, { error: 'invalid_grant' }));
+  const { result } = await asked('vertex-ai', { model: 'm', base_url: fake.url, credentials: account() });
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { failure: { message: 'The client "Tested" could not get an access token: the service answered 400' } },
+  });
+});
+
+test.each<[Readonly<Record<string, JsonValue>>, string]>([
+  [{ model: 'm' }, 'options.location'],
+  [{ model: 'm', location: 'a.evil.example/' }, 'options.location'],
+  [{ location: 'us-central1' }, 'options.model'],
+  [{ model: 'm', location: 'us-central1' }, 'GOOGLE_APPLICATION_CREDENTIALS'],
+])('vertex-ai: %j is refused', (options, message) => {
+  expect(() => makeClient(clientDefinition('vertex-ai', options), services)).toThrow(message);
+});
+
+test.each(['a/../../evil', '..', 'p?x=1', 'P'])('vertex-ai: the project "%s" is not sent', async (project) => {
+  const location = { model: 'm', location: 'eu', api_key: 'k' };
+  const { result } = await asked('vertex-ai', location, { env: { GOOGLE_CLOUD_PROJECT: project } });
+  const message = expect.stringContaining('is not the id of a project') as string;
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'never', failure: { message } } });
+});

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CallOutcome } from '../../../src/runtime/call/runtime.ts';
+import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
+import { head, startFakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider, RecordedRequest } from '../../support/fake-provider.ts';
+import { callFunction, streamFunction, testRuntime } from '../../support/test-runtime.ts';
+
+/**
+ * Exchanges with providers, one file each: `=== name`, then sections that begin with `--- section`. `client` and
+ * `prompt` make a function; `call` or `stream` asks it. `request` is what has to go out, byte for byte: the first line,
+ * the headers in the order of their names, and the body. `reply` is what the provider answers, as its documentation has
+ * it, and `outcome` what the caller gets. With several attempts, requests and replies stand in their order.
+ */
+const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
+
+/** An empty folder must not pass. */
+const FEWEST_EXCHANGES = 70;
+const FEWEST_FILES = 13;
+
+const ENV = {
+  OPENAI_API_KEY: 'sk-svc-test-openai',
+  KEY: 'svc-test-key',
+  AWS_ID: 'AKIDSVC',
+  AWS_SECRET: 'aws-test-secret',
+};
+
+interface Exchange {
+  readonly name: string;
+  readonly sections: ReadonlyArray<readonly [string, string]>;
+}
+
+function exchangesIn(file: string): readonly Exchange[] {
+  const samples = readFileSync(`${FOLDER}${file}`, 'utf8').split(/^=== /mu).slice(1);
+  return samples.map((sample) => {
+    const [name = '', ...rest] = sample.trimEnd().split(/\n--- /u);
+    return { name: `${file.replace('.txt', '')}: ${name}`, sections: rest.map(sectionOf) };
+  });
+}
+
+function sectionOf(text: string): readonly [string, string] {
+  const end = text.indexOf('\n');
+  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
+}
+
+function sections(exchange: Exchange, name: string): readonly string[] {
+  return exchange.sections.filter(([each]) => each === name).map(([, text]) => text);
+}
+
+let fake: FakeProvider;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+afterAll(() => fake.close());
+
+/** A status line, headers and a body; the events of an AWS stream are written as `type {json}`, one in a line. */
+function replyOf(text: string): Behaviour {
+  const [lines = '', ...rest] = text.split('\n\n');
+  const [status = '', ...headers] = lines.split('\n');
+  const named = Object.fromEntries(headers.map((line) => [line.split(': ')[0] ?? '', line.split(': ')[1] ?? '']));
+  const body = rest.join('\n\n');
+  const streamed = named['content-type'] === 'text/event-stream';
+  const bytes = named['content-type'] === 'application/vnd.amazon.eventstream' ? awsEvents(body) : Buffer.from(body);
+  const ended = streamed ? Buffer.concat([bytes, Buffer.from('\n\n')]) : bytes;
+  const all = { ...named, 'content-length': String(ended.length) };
+  return (_request, wire) => wire.write(Buffer.concat([Buffer.from(head(Number(status), all)), ended]));
+}
+
+function awsEvents(body: string): Buffer {
+  const frames = body.split('\n').map((line) => {
+    const [type = '', payload = ''] = line.split(/ (.*)/su);
+    const data = JSON.parse(payload) as object;
+    return type.endsWith('Exception') ? awsException(type, data) : awsEvent(type, data);
+  });
+  return Buffer.concat(frames);
+}
+
+/** Headers of the connection say nothing of the provider, and what depends on the time is named. */
+function written({ method, path, headers, body }: RecordedRequest): string {
+  const own = Object.entries(headers).filter(([name]) => !['host', 'connection', 'content-length'].includes(name));
+  const lines = own.map(([name, value]) => `${name}: ${value}`).toSorted();
+  return `${method} ${path}\n${lines.join('\n')}\n\n${body}`
+    .replaceAll(fake.url, 'URL')
+    .replace(/\d{8}T\d{6}Z/u, '(time)')
+    .replace(/\/\d{8}\//u, '/(day)/')
+    .replace(/Signature=[0-9a-f]{64}/u, 'Signature=(64 hexadecimal digits)');
+}
+
+function told({ result, report }: CallOutcome): object {
+  const { finishReason, usage, model } = report;
+  if (result.ok) return { value: JSON.parse(result.value.json) as unknown, model, finishReason, usage };
+  const { failure } = result;
+  const status = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
+  const attempts =
+    report.attempts.length > 1 ? report.attempts.map((each) => `${each.client} ${each.outcome}`) : undefined;
+  return { error: failure.code, message: failure.message, status, attempts };
+}
+
+const files = readdirSync(FOLDER).toSorted();
+const exchanges = files.flatMap(exchangesIn);
+
+test.each(exchanges.map((exchange) => [exchange.name, exchange] as const))('%s', async (_name, exchange) => {
+  const { requests, outcome } = await played(exchange);
+  expect(requests).toEqual(sections(exchange, 'request').map((text) => text.trimEnd()));
+  expect(outcome).toEqual(JSON.parse(sections(exchange, 'outcome').join('')));
+});
+
+async function played(
+  exchange: Exchange,
+): Promise<{ readonly requests: readonly string[]; readonly outcome: unknown }> {
+  const [client = ''] = sections(exchange, 'client');
+  const [prompt = ''] = sections(exchange, 'prompt');
+  const runtime = testRuntime(
+    `${client}\nfunction F(x: string) -> string {\n  client Tested\n  prompt #"${prompt}"#\n}\n`,
+    { ...ENV, URL: fake.url, URL_WITH_SLASH: `${fake.url}/v1/` },
+  );
+  fake.clear();
+  fake.script(...sections(exchange, 'reply').map(replyOf));
+  const streamed = sections(exchange, 'stream').length > 0;
+  const args = { x: 'w' };
+  const outcome = streamed
+    ? (await streamFunction(runtime, 'F', args)).outcome
+    : await callFunction(runtime, 'F', args);
+  await runtime.close();
+  return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(told(outcome))) as unknown };
+}
+
+test('no exchange is lost', () => {
+  expect(files.length).toBeGreaterThanOrEqual(FEWEST_FILES);
+  expect(exchanges.length).toBeGreaterThanOrEqual(FEWEST_EXCHANGES);
+});

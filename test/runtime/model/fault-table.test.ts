@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import type { CallContext, CallOutcome, FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
+import { problemOf } from '../../../src/server/http/problem.ts';
+import {
+  FaultyProviders,
+  LATE_MS,
+  MODES,
+  SHORT_LIMITS,
+  cellsOf,
+  functionName,
+  leastOf,
+  settled,
+} from '../../support/fault-cells.ts';
+import type { CellEnd, FaultCell } from '../../support/fault-cells.ts';
+import { pageRows, rowOf } from '../../support/fault-page.ts';
+import { sleep } from '../../support/fake-provider.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { callContext, callFunction, testRuntime } from '../../support/test-runtime.ts';
+import { FAULTS, FAULT_GROUPS, REPLY_TEXT } from '../../support/upstream-faults.ts';
+import type { UpstreamFault } from '../../support/upstream-faults.ts';
+
+/** None of these looks like a key, so that only their values can give them away. */
+const CANARIES = { KEY: 'canary-one-8417', HEADER_KEY: 'canary-two-8417', QUERY_KEY: 'canary-three-8417' };
+
+/** How long a busy machine may take to tidy up. */
+const LATE_AT_ALL_MS = 3000;
+
+const TRIES = 5;
+
+const PAGE = pageRows();
+
+let providers: FaultyProviders;
+let runtime: FunctionRuntime;
+const log = recordingLogger();
+
+beforeAll(async () => {
+  providers = await FaultyProviders.start();
+  runtime = testRuntime(providers.definitions(), CANARIES, { logger: log.logger });
+});
+afterAll(() => providers.close());
+
+test('the page has the same rows as the list of faults, in the same order', () => {
+  expect(FAULTS.length).toBeGreaterThanOrEqual(70);
+  for (const { title, faults } of FAULT_GROUPS) {
+    expect([...(PAGE.get(title)?.keys() ?? [])]).toEqual(faults.map((fault) => fault.name));
+  }
+});
+
+const ROWS = FAULT_GROUPS.flatMap(({ title, faults }) =>
+  faults.map((fault) => ({ name: fault.name, fault, row: PAGE.get(title)?.get(fault.name) })),
+);
+
+test.each(ROWS)('$name', async ({ fault, row }) => {
+  if (fault.secondUse === true) await endsOf(fault);
+  expect(rowOf(fault, await endsOf(fault))).toBe(row);
+  const provider = providers.of(fault);
+  await settled(() => provider.unanswered === 0, LATE_AT_ALL_MS);
+  expect(provider.unanswered).toBe(0);
+});
+
+test('a kept connection that is closed at its next use was really used', () => {
+  const fault = FAULTS.find((each) => each.secondUse === true);
+  const requests = fault === undefined ? [] : providers.of(fault).requests;
+  // Six cells, twice; the second time each is sent at least once more.
+  expect(requests.length).toBeGreaterThanOrEqual(18);
+});
+
+test.each(FAULTS.filter((fault) => fault.hangs === true))('$name: ends at the limit', async (fault) => {
+  for (const mode of MODES) {
+    const late = await leastOf(TRIES, async () => {
+      const { end, ms } = await timed({ fault, mode, strategy: 'Alone' });
+      return ms - SHORT_LIMITS[end.failure?.timer as keyof typeof SHORT_LIMITS];
+    });
+    expect(late).toBeGreaterThanOrEqual(-1);
+    expect(late).toBeLessThan(LATE_MS);
+  }
+});
+
+test('the deadline of the call ends every fault', { timeout: 120_000 }, async () => {
+  const deadlineMs = 150;
+  for (const fault of FAULTS) {
+    for (const mode of MODES) {
+      const late = await leastOf(TRIES, async () => {
+        const cell = { fault, mode, strategy: 'Retry' } as const;
+        return (await timed(cell, callContext(deadlineMs))).ms - deadlineMs;
+      });
+      expect(late, `${fault.name}, ${mode}`).toBeLessThan(LATE_MS);
+    }
+  }
+});
+
+test.each(FAULTS.filter((fault) => fault.hangs === true && fault.leads === undefined))(
+  '$name: who leaves takes the connection along',
+  async (fault) => {
+    const provider = providers.of(fault);
+    for (const mode of MODES) {
+      const late = await leastOf(TRIES, async () => {
+        const cancellation = new Cancellation();
+        const run = timed({ fault, mode, strategy: 'Alone' }, callContext(10_000, cancellation));
+        await settled(() => provider.unanswered > 0, LATE_AT_ALL_MS);
+        await sleep(30);
+        const before = provider.abandoned.length;
+        const at = performance.now();
+        cancellation.cancel('left');
+        expect((await run).end.failure?.status).toBe(499);
+        await settled(() => provider.abandoned.length > before, LATE_AT_ALL_MS);
+        return (provider.abandoned.at(-1)?.at ?? Infinity) - at;
+      });
+      expect(late).toBeLessThan(LATE_MS);
+    }
+  },
+);
+
+test('no key is in any failure or log line, though the providers quoted all of them', () => {
+  expect(log.lines.length).toBeGreaterThan(FAULTS.length);
+  for (const canary of Object.values(CANARIES)) {
+    expect(log.lines.filter((line) => line.includes(canary))).toEqual([]);
+  }
+});
+
+test('afterwards no timer is left, and closing leaves no connection', async () => {
+  await runtime.close();
+  await settled(() => providers.openSockets === 0, LATE_AT_ALL_MS);
+  expect(providers.openSockets).toBe(0);
+  const timers = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout');
+  // The test runner has one for this test.
+  expect(timers.length).toBeLessThanOrEqual(2);
+});
+
+/** All at once; but floods share what room there is for large replies, so these come one by one. */
+async function endsOf(fault: UpstreamFault): Promise<readonly CellEnd[]> {
+  if (fault.floods !== true) return Promise.all(cellsOf(fault).map(async (cell) => (await timed(cell)).end));
+  const ends: CellEnd[] = [];
+  for (const cell of cellsOf(fault)) ends.push((await timed(cell)).end);
+  return ends;
+}
+
+async function timed(
+  cell: FaultCell,
+  context = callContext(25_000),
+): Promise<{ readonly end: CellEnd; readonly ms: number }> {
+  const startedAt = performance.now();
+  const outcome = await play(cell, context);
+  const ms = performance.now() - startedAt;
+  for (const canary of Object.values(CANARIES)) expect(JSON.stringify(outcome.result)).not.toContain(canary);
+  return { end: endOf(outcome), ms };
+}
+
+function play(cell: FaultCell, context: CallContext): Promise<CallOutcome> {
+  const name = functionName(cell.fault, cell.strategy);
+  const body = { cell: providers.nextCell() };
+  if (cell.mode === 'call') return callFunction(runtime, name, body, context);
+  const prepared = runtime.prepare(name, body);
+  if (!prepared.ok) throw new Error(prepared.failure.message);
+  return new Promise((resolve) => {
+    runtime.stream(prepared.value, context, { text: () => {}, reset: () => {}, ended: resolve });
+  });
+}
+
+function endOf({ result, report }: CallOutcome): CellEnd {
+  const attempts = report.attempts.length;
+  if (result.ok) {
+    expect(JSON.parse(result.value.json)).toBe(REPLY_TEXT);
+    return { attempts };
+  }
+  const { failure } = result;
+  const { status } = problemOf(failure);
+  if (failure.code === 'timeout') return { attempts, failure: { status, timer: failure.timer } };
+  const upstream = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
+  return { attempts, failure: upstream === undefined ? { status } : { status, upstreamStatus: upstream } };
+}

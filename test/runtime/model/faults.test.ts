@@ -1,0 +1,206 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ModelFault } from '../../../src/runtime/model/model-fault.ts';
+import type { Asked } from '../../support/ask-client.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import {
+  SSE_HEADERS,
+  chatCompletion,
+  chatEvent,
+  chatEvents,
+  chunk,
+  head,
+  raw,
+  sleep,
+  sse,
+  startFakeProvider,
+  status,
+} from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+afterEach(() => fake.clear());
+
+const LIMITS = {
+  connect_timeout_ms: 300,
+  time_to_first_token_timeout_ms: 300,
+  idle_timeout_ms: 200,
+  request_timeout_ms: 500,
+};
+
+function asked(url: string, streamed: boolean, http: Readonly<Record<string, number>> = LIMITS): Promise<Asked> {
+  const definition = clientDefinition('openai-generic', {
+    base_url: url,
+    model: 'm',
+    api_key: 'canary-key-1234',
+    http,
+  });
+  return ask(makeClient(definition, services), { streamed });
+}
+
+function code(fault: ModelFault): string {
+  const { failure } = fault;
+  if (failure.code === 'timeout') return `timeout ${failure.timer}`;
+  const upstream =
+    failure.code === 'client_error' && failure.upstreamStatus !== undefined ? ` ${failure.upstreamStatus}` : '';
+  return `${failure.code}${upstream}`;
+}
+
+const whole = JSON.stringify(chatCompletion('fine'));
+const events = chatEvents('fine', { chunkSize: 2 });
+const JSON_HEAD = head(200, { 'content-type': 'application/json', 'content-length': String(whole.length) });
+const stall: Behaviour = async (_request, wire) => {
+  while (!wire.gone) await sleep(20);
+};
+function then(...steps: readonly ((...args: Parameters<Behaviour>) => void | Promise<void>)[]): Behaviour {
+  return async (request, wire) => {
+    for (const step of steps) await step(request, wire);
+  };
+}
+const reset: Behaviour = async (_request, wire) => {
+  await sleep(20);
+  wire.reset();
+};
+const end: Behaviour = (_request, wire) => wire.end();
+const endless: Behaviour = async (_request, wire) => {
+  wire.write(head(200, SSE_HEADERS));
+  for (;;) {
+    if (wire.gone) return;
+    wire.write(chunk(chatEvent({ content: 'x'.repeat(100) })));
+    await sleep(1);
+  }
+};
+
+interface Row {
+  readonly name: string;
+  readonly behaviour: Behaviour;
+  /** Outcome of a whole reply; `ok` or the code. Left out: not tried. */
+  readonly call?: string;
+  readonly stream?: string;
+  readonly retry?: ModelFault['retry'];
+}
+
+/** What a reply can be besides whole and good, where the page of faults does not say it. */
+const TABLE: readonly Row[] = [
+  {
+    name: 'cut in a body that only the end of its connection ends',
+    behaviour: then(raw(head(200, { 'content-type': 'text/event-stream' }), ...events.slice(0, 3)), reset),
+    stream: 'client_error',
+    retry: 'always',
+  },
+  { name: 'an endless stream', behaviour: endless, stream: 'timeout request', retry: 'always' },
+  {
+    name: 'an error object with status 200',
+    behaviour: status(200, { error: { message: 'no' } }),
+    call: 'client_error',
+  },
+  { name: 'no choices', behaviour: status(200, {}), call: 'client_error', retry: 'never' },
+  {
+    name: 'two choices',
+    behaviour: status(200, { choices: [{ message: {} }, { message: {} }] }),
+    call: 'client_error',
+    retry: 'never',
+  },
+  { name: 'null content', behaviour: status(200, chatCompletion(null)), call: 'ok' },
+];
+
+const CASES = TABLE.flatMap((row) => [
+  ...(row.call === undefined ? [] : [{ ...row, mode: 'call', outcome: row.call }]),
+  ...(row.stream === undefined ? [] : [{ ...row, mode: 'stream', outcome: row.stream }]),
+]);
+
+test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, retry }) => {
+  const { result } = await asked(fake.at('fault', behaviour), mode === 'stream');
+  expect(result.ok ? 'ok' : code(result.failure)).toBe(outcome);
+  const told = result.ok ? undefined : result.failure.retry;
+  expect(retry ?? told).toBe(told);
+});
+
+test.each<[string, Behaviour, boolean, string]>([
+  ['a reply that breaks off', then(raw(JSON_HEAD, whole.slice(0, 40)), reset), false, 'broke off in the middle'],
+  ['a stream that ends too early', then(raw(head(200, SSE_HEADERS), chunk('')), end), true, 'ended its stream before'],
+  ['a reply of nothing', status(200, ''), false, 'answered with nothing'],
+  ['a connection that is cut', reset, false, 'could not be reached'],
+])('%s is told as what it is', async (_name, behaviour, streamed, message) => {
+  const { result } = await asked(fake.at('fault', behaviour), streamed);
+  expect(!result.ok && result.failure.failure.message).toContain(`The client "Tested" ${message}`);
+});
+
+test('a stream of OpenAI itself needs a finish reason or its end mark', async () => {
+  const url = fake.at('fault', sse(events.slice(0, 3)));
+  const definition = clientDefinition('openai', { base_url: url, model: 'm', api_key: 'k' });
+  const { result } = await ask(makeClient(definition, services), { streamed: true });
+  expect(result.ok ? 'ok' : code(result.failure)).toBe('client_error');
+});
+
+test('the deadline of the call ends it', async () => {
+  const definition = clientDefinition('openai-generic', { base_url: fake.at('stall', stall), model: 'm' });
+  for (const streamed of [false, true]) {
+    const { result, ms } = await ask(makeClient(definition, services), { streamed, deadlineMs: 150 });
+    expect(result.ok ? 'ok' : code(result.failure)).toBe('timeout total');
+    expect(ms).toBeGreaterThanOrEqual(149);
+    expect(ms).toBeLessThan(2000);
+  }
+});
+
+test.each<[string, number | undefined]>([
+  ['3', 3000],
+  ['0.5', 500],
+  ['-1', undefined],
+  ['99999999999', 86_400_000],
+  ['soon', undefined],
+  ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
+])('retry-after %s', async (value, wait) => {
+  const { result } = await asked(fake.at('later', status(429, {}, { 'retry-after': value })), false);
+  expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
+});
+
+test.each<[string, string, number | undefined]>([
+  ['750', '1', 750],
+  ['0', '5', 0],
+  ['soon', '2', 2000],
+  ['-1', 'later', undefined],
+])('retry-after-ms %s counts before retry-after %s', async (exact, seconds, wait) => {
+  const headers = { 'retry-after-ms': exact, 'retry-after': seconds };
+  const { result } = await asked(fake.at('later', status(429, {}, headers)), false);
+  expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
+});
+
+test('an error tells what the provider said, without the key it echoed', async () => {
+  const url = fake.at(
+    'echo',
+    status(401, { error: { message: 'Incorrect API key provided: canary-key-1234, sk-abcdef123456' } }),
+  );
+  const { result } = await asked(url, false);
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" answered 401: Incorrect API key provided: [redacted], [redacted]',
+  );
+});
+
+test('keys in headers and query parameters are taken out as well, with their scheme and without', async () => {
+  const told = 'no: canary-a1 canary-b2 canary-c3, not "plain value"';
+  const definition = clientDefinition('openai-generic', {
+    base_url: fake.at('echo', status(401, { error: { message: told } })),
+    model: 'm',
+    headers: { authorization: 'Token canary-a1', 'x-api-key': 'canary-b2', 'x-title': 'plain value' },
+    query_params: { key: 'canary-c3' },
+  });
+  const { result } = await ask(makeClient(definition, services));
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" answered 401: no: [redacted] [redacted] [redacted], not "plain value"',
+  );
+});
+
+test('after all of this no connection is left but idle ones, and closing ends these', async () => {
+  await services.pools.close();
+  await sleep(50);
+  expect(fake.openSockets).toBe(0);
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import { INLINED_MEDIA_BYTES } from '../../../src/runtime/model/http/media-room.ts';
+import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
+import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
+import type { Message } from '../../../src/schema/message.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { head, reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+beforeEach(() => fake.clear());
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+
+/** Until `condition` holds, two seconds at most. */
+async function until(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition() && waited < 400; waited += 1) await sleep(5);
+}
+
+const DEADLINE_MS = 10_000;
+
+/** A client that is sent images inline. */
+function inlining(): ModelClient {
+  const options = { base_url: `${fake.url}/v1`, media_url_handler: { image: 'send_base64' } };
+  return makeClient(clientDefinition('openai-generic', options), services);
+}
+
+function withImage(): readonly Message[] {
+  const source = { kind: 'url', url: `${fake.url}/a.png` } as const;
+  return [{ role: 'user', parts: [{ kind: 'media', media: 'image', source }] }];
+}
+
+const stalled: Behaviour = async (_request, wire) => {
+  while (!wire.gone) await sleep(5);
+};
+
+const MIB = 1024 * 1024;
+
+function withImages(count: number): readonly Message[] {
+  return [
+    { role: 'user', parts: withImage().flatMap(({ parts }) => Array.from({ length: count }, () => parts).flat()) },
+  ];
+}
+
+/** Answers each download with so many bytes, and each question well. */
+function serving(bytes: number): Behaviour {
+  const image = status(200, 'x'.repeat(bytes), { 'content-type': 'image/png' });
+  return (request, wire) => (request.method === 'GET' ? image(request, wire) : reply('fine')(request, wire));
+}
+
+test('the media of one call are bounded together', { timeout: 20_000 }, async () => {
+  fake.answer(serving(25 * MIB));
+  const { result } = await ask(inlining(), { messages: withImages(4) });
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" was given more than 64 MiB of media to send inline',
+  );
+  expect(fake.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+});
+
+test('the media of all calls are bounded together, and a call that ended gives its room back', async () => {
+  fake.answer(serving(MIB));
+  const { media } = services.pools;
+  const left = INLINED_MEDIA_BYTES - 3 * MIB;
+  expect(media.take(left)).toBe(true);
+  for (const streamed of [false, true]) {
+    expect((await ask(inlining(), { messages: withImages(3), streamed })).result.ok).toBe(true);
+    expect(media.held).toBe(left);
+  }
+  const { result } = await ask(inlining(), { messages: withImages(4) });
+  expect(!result.ok && result.failure.failure.message).toBe(
+    'The client "Tested" was given media to send inline while there was no room for more of them',
+  );
+  expect(media.held).toBe(left);
+  media.give(left);
+});
+
+test('media come as base64, with the type that the server names', async () => {
+  fake.answer(status(200, 'hello', { 'content-type': 'image/png; x=1' }));
+  const pools = new ConnectionPools();
+  const fetched = await fetchMedia(`${fake.url}/a.png`, {
+    pools,
+    guard: 'not-link-local',
+    cancellation: new Cancellation(),
+  });
+  expect(fetched).toEqual({ ok: true, value: { data: 'aGVsbG8=', mediaType: 'image/png' } });
+  await pools.close();
+});
+
+test('who leaves while media are downloaded ends the download, and the model is not asked', async () => {
+  fake.answer(async (_request, wire) => {
+    wire.write(`${head(200, { 'content-length': '1000000' })}begin`);
+    while (!wire.gone) await sleep(5);
+  });
+  const told: unknown[] = [];
+  const exchange = inlining().ask(
+    {
+      functionName: 'Fn',
+      args: {},
+      messages: withImage(),
+      streamed: false,
+      deadlineAt: performance.now() + DEADLINE_MS,
+      privateUrls: true,
+    },
+    { text: (piece) => told.push(piece), ended: (result) => told.push(result) },
+  );
+  await until(() => fake.requests.length === 1);
+  exchange.cancel();
+  await until(() => fake.abandoned.length === 1);
+  expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
+  expect(fake.requests.map((each) => each.path)).toEqual(['/a.png']);
+  expect(told).toEqual([]);
+});
+
+test('the deadline of a call holds while media are downloaded', async () => {
+  fake.answer(stalled);
+  const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 100 });
+  expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
+  await until(() => fake.abandoned.length === 1);
+  expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
+});
+
+test('the deadline of a call holds while a token is fetched', async () => {
+  fake.answer(stalled);
+  const definition = clientDefinition('vertex-ai', { model: 'm', base_url: fake.url });
+  const client = makeClient(definition, services, { GCE_METADATA_HOST: new URL(fake.url).host });
+  const { result } = await ask(client, { deadlineMs: 100 });
+  expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
+  expect(fake.requests.map((each) => each.path)).toEqual([
+    '/computeMetadata/v1/instance/service-accounts/default/token',
+  ]);
+});

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isJsonObject } from '../../../src/base/json.ts';
+import type { MediaPart, MediaSource, Message } from '../../../src/schema/message.ts';
+import { isProvider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import type { MediaKind } from '../../../src/schema/type.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+
+const TYPES = { image: 'image/png', audio: 'audio/wav', pdf: 'application/pdf', video: 'video/mp4' };
+
+/**
+ * What each provider is sent for each kind of media: lines of provider, options (or `-`), kind, source, and the part on
+ * the wire, or the reason why it is refused. A source is a URL that has to be downloaded, base64, either with its
+ * media type beside it, or a URL as it stands.
+ */
+const table = readFileSync(new URL('media.txt', import.meta.url), 'utf8').split('\n');
+const rows = table.filter((line) => line.includes(' | ')).map(rowOf);
+
+type Row = readonly [provider: string, options: string, kind: MediaKind, source: string, sent: string];
+
+function rowOf(line: string): Row {
+  const [provider = '', options = '', kind = '', source = '', sent = ''] = line.split(' | ');
+  if (!Object.hasOwn(TYPES, kind)) throw new Error(`"${kind}" is no kind of media`);
+  return [provider, options, kind as MediaKind, source, sent];
+}
+
+/** An empty table must not pass. */
+const FEWEST_ROWS = 100;
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  fake.answer(status(500, {}));
+  for (const [kind, type] of Object.entries(TYPES)) {
+    fake.at(kind, status(200, 'hi', { 'content-type': type === 'audio/wav' ? 'audio/x-wav' : type }));
+  }
+});
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+
+function sourceOf(kind: MediaKind, source: string): MediaSource {
+  if (/^(?:data|s3):/u.test(source)) return { kind: 'url', url: source };
+  const type = source.includes('type') ? { mediaType: TYPES[kind] } : {};
+  return source.startsWith('url')
+    ? { kind: 'url', url: `${fake.url}/x/${kind}`, ...type }
+    : { kind: 'base64', data: 'aGk=', ...type };
+}
+
+function providerOf(name: string): Provider {
+  if (isProvider(name)) return name;
+  throw new Error(`"${name}" is no provider`);
+}
+
+/** The first part of the first message, wherever the provider has it. */
+function firstPart(body: unknown): unknown {
+  if (!isJsonObject(body)) return body;
+  const turns = body['messages'] ?? body['input'] ?? body['contents'];
+  const turn: unknown = Array.isArray(turns) ? turns[0] : undefined;
+  const parts = isJsonObject(turn) ? (turn['content'] ?? turn['parts']) : undefined;
+  return Array.isArray(parts) ? (parts[0] as unknown) : parts;
+}
+
+async function sentFor([provider, options, kind, source]: Row): Promise<string> {
+  fake.clear();
+  const own = options === '-' ? {} : { media_url_handler: { [kind]: options } };
+  const needed = { base_url: fake.url, model: 'm', region: 'r', api_key: 'k', ...own };
+  const part: MediaPart = { kind: 'media', media: kind, source: sourceOf(kind, source) };
+  const messages: readonly Message[] = [{ role: 'user', parts: [part] }];
+  const { result } = await ask(makeClient(clientDefinition(providerOf(provider), needed), services), { messages });
+  const posted = fake.requests.find((request) => request.method === 'POST');
+  if (posted !== undefined) return JSON.stringify(firstPart(posted.json)).replaceAll(fake.url, 'URL');
+  return result.ok ? 'nothing was sent' : result.failure.failure.message.replace('The client "Tested" ', '');
+}
+
+test.each(rows)('%s with %s takes %s as %s', async (...row) => {
+  expect(await sentFor(row)).toBe(row[4]);
+});
+
+test('no row is lost', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(FEWEST_ROWS);
+});

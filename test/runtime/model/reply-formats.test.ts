@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/base/json.ts';
+import type { Message, MessagePart } from '../../../src/schema/message.ts';
+import type { Provider } from '../../../src/schema/client.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import type { Asked } from '../../support/ask-client.ts';
+import { chatCompletion, chatEvent, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+
+let fake: FakeProvider;
+const services = testServices();
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+beforeEach(() => fake.clear());
+afterAll(async () => {
+  await services.pools.close();
+  await fake.close();
+});
+
+function asked(
+  provider: Provider,
+  options: Readonly<Record<string, JsonValue>>,
+  request: { readonly streamed?: boolean; readonly messages?: readonly Message[] } = {},
+): Promise<Asked> {
+  const definition = clientDefinition(provider, { base_url: `${fake.url}/base`, ...options });
+  return ask(makeClient(definition, services), request);
+}
+
+function data(...events: readonly object[]): readonly string[] {
+  return events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+const delta = (piece: string): object => ({
+  type: 'content_block_delta',
+  index: 0,
+  delta: { type: 'text_delta', text: piece },
+});
+const CUT_OFF = data(
+  { type: 'message_start', message: { usage: { input_tokens: 11, output_tokens: 1 } } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  delta('Hel'),
+);
+
+test('anthropic: a stream without its last event was cut off', async () => {
+  fake.answer(sse(CUT_OFF));
+  const { result } = await asked('anthropic', { api_key: 'k', model: 'c' }, { streamed: true });
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'always' } });
+});
+
+const GOOGLE_REPLY = {
+  candidates: [
+    {
+      content: { role: 'model', parts: [{ text: 'hm', thought: true }, { text: 'Hello' }, { text: '!' }] },
+      finishReason: 'STOP',
+    },
+  ],
+  usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 2 },
+};
+
+const googlePiece = (piece: string, more: object = {}): object => ({
+  candidates: [{ content: { parts: [{ text: piece }], role: 'model' }, ...more }],
+  usageMetadata: { promptTokenCount: 4, candidatesTokenCount: piece.length },
+});
+
+test('google-ai: a model whose name would climb up in the path does not', async () => {
+  fake.answer(sse(data(googlePiece('Hel'), googlePiece('lo'), googlePiece('', { finishReason: 'MAX_TOKENS' }))));
+  const { result } = await asked('google-ai', { api_key: 'k', model: '../x' }, { streamed: true });
+  expect(result).toEqual({
+    ok: true,
+    value: { text: 'Hello', finishReason: 'MAX_TOKENS', inputTokens: 4, outputTokens: 0 },
+  });
+  expect(fake.requests[0]?.path).toBe('/base/models/_/x:streamGenerateContent?alt=sse');
+});
+
+const RESPONSE = {
+  object: 'response',
+  status: 'completed',
+  output: [
+    { type: 'reasoning', summary: [] },
+    { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
+  ],
+  usage: { input_tokens: 3, output_tokens: 2 },
+};
+
+test.each<[string, object]>([
+  ['openai', chatCompletion('Hello')],
+  ['openai-responses', RESPONSE],
+  ['openai-transcription', { text: 'Hello' }],
+  ['anthropic', { type: 'message', content: [{ type: 'text', text: 'Hello' }] }],
+  ['google', { candidates: [{ content: { parts: [{ text: 'Hello' }] } }] }],
+  ['vertex', { candidates: [{ content: { parts: [{ text: 'Hello' }] } }] }],
+])('client_response_type %s reads replies so, and asks as before', async (type, reply) => {
+  fake.answer(status(200, reply));
+  const { result } = await asked('openai-generic', { model: 'm', client_response_type: type });
+  expect(result.ok && result.value.text).toBe('Hello');
+  expect(fake.requests[0]?.path).toBe('/base/chat/completions');
+});
+
+const ofChoice = (index: number, content: string): object => ({ choices: [{ index, delta: { content } }] });
+const ofCandidate = (index: number, piece: string): object => {
+  const content = { parts: [{ text: piece }] };
+  return { candidates: [index === 0 ? { content } : { content, index }] };
+};
+const BOTH_CHOICES = { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) };
+const BOTH_CANDIDATES = { candidates: [0, 1].map((index) => ({ index, content: { parts: [{ text: 'x' }] } })) };
+
+test.each<[Provider, string, readonly object[]]>([
+  ['openai-generic', 'choices', [ofChoice(0, 'a'), ofChoice(1, 'b'), ofChoice(0, 'c'), ofChoice(1, 'd')]],
+  ['openai-generic', 'choices', [ofChoice(1, 'b'), ofChoice(1, 'd')]],
+  ['openai-generic', 'choices', [ofChoice(0, 'a'), ofChoice(0, 'c'), BOTH_CHOICES]],
+  ['google-ai', 'candidates', [ofCandidate(0, 'a'), ofCandidate(1, 'b'), ofCandidate(0, 'c')]],
+  ['google-ai', 'candidates', [ofCandidate(0, 'a'), BOTH_CANDIDATES]],
+])('%s: a stream of several %s is refused, and they are not mixed (%#)', async (provider, several, events) => {
+  fake.answer(sse([...data(...events), chatEvent({}, 'stop')]));
+  const { result, pieces } = await asked(provider, { api_key: 'k', model: 'm' }, { streamed: true });
+  expect(result).toMatchObject({ ok: false, failure: { retry: 'never' } });
+  expect(!result.ok && result.failure.failure.message).toContain(`answered several ${several} instead of one`);
+  expect(pieces.join('')).not.toMatch(/[bdx]/u);
+});
+
+function media(part: Partial<MessagePart>): readonly Message[] {
+  return [{ role: 'user', parts: [part as MessagePart] }];
+}
+
+test('media that a provider takes only inline is downloaded', async () => {
+  const url = fake.at('image', (_request, wire) => {
+    wire.write('HTTP/1.1 200 OK\r\ncontent-type: image/gif; x=y\r\ncontent-length: 2\r\n\r\nhi');
+  });
+  fake.answer(status(200, GOOGLE_REPLY));
+  const { result } = await asked(
+    'google-ai',
+    { api_key: 'secret', model: 'm' },
+    {
+      messages: media({ kind: 'media', media: 'image', source: { kind: 'url', url } }),
+    },
+  );
+  expect(result.ok).toBe(true);
+  expect(fake.requests[0]).toMatchObject({ method: 'GET', body: '' });
+  expect(JSON.stringify(fake.requests[0]?.headers)).not.toContain('secret');
+  expect(JSON.stringify(fake.requests[1]?.json)).toContain('{"inline_data":{"mime_type":"image/gif","data":"aGk="}}');
+});
+
+test.each(['http://169.254.169.254/latest', 'file:///etc/passwd', 'gopher://x'])(
+  '%s is never downloaded',
+  async (url) => {
+    const { result } = await asked(
+      'google-ai',
+      { api_key: 'k', model: 'm' },
+      {
+        messages: media({ kind: 'media', media: 'image', source: { kind: 'url', url } }),
+      },
+    );
+    expect(result.ok).toBe(false);
+    expect(fake.requests).toHaveLength(0);
+  },
+);
+
+test('media that cannot be had says why', async () => {
+  const url = fake.at('gone', status(404, {}));
+  const { result } = await asked(
+    'google-ai',
+    { api_key: 'k', model: 'm' },
+    {
+      messages: media({ kind: 'media', media: 'image', source: { kind: 'url', url } }),
+    },
+  );
+  expect(result).toMatchObject({
+    ok: false,
+    failure: { failure: { message: expect.stringContaining('answered 404') } },
+  });
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
+import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
+import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-chat-format.ts';
+import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
+
+/** The text that a format reads from a stream, given whole or event by event. */
+function read(format: ReplyFormat, chunks: readonly string[]): string {
+  const { text, fault } = readAll(format, chunks, true);
+  expect(fault).toBeUndefined();
+  return text;
+}
+
+/** Everything that a format reads from a stream. `inRuns`: events that repeat one shape may be read at one go. */
+function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean) {
+  const reply = format.openStream();
+  const reader = new SseReader(
+    (text, start, end) => reply.event(text, start, end),
+    inRuns ? (text, start, gap) => reply.run(text, start, gap) : undefined,
+  );
+  let text = '';
+  for (const chunk of chunks) {
+    reader.push(Buffer.from(chunk));
+    text += reply.takeText();
+  }
+  const { details, done, fault } = reply;
+  return { text, details, done, fault };
+}
+
+const chat = (piece: string, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: piece }, finish_reason: null }], ...more })}\n\n`;
+const message = (piece: string): string =>
+  `data: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } })}\n\n`;
+
+const PIECES = fc.array(
+  fc.oneof(
+    fc.string(),
+    fc.constantFrom('"', '\\', '\\"', '"}', '\n', 'content', '"content":"', '\u0001', '', 'é€😀', 'data: '),
+  ),
+);
+
+test.each<[string, ReplyFormat, (piece: string) => string]>([
+  ['openai', openAiChatFormat, chat],
+  ['anthropic', anthropicFormat, message],
+])('%s: whatever the pieces are, their text is read as it was written', (_name, format, event) => {
+  fc.assert(
+    fc.property(PIECES, (pieces) => {
+      const events = pieces.map(event);
+      expect(read(format, events)).toBe(pieces.join(''));
+      expect(read(format, [events.join('')])).toBe(pieces.join(''));
+      expect(read(format, [events.slice(0, 2).join(''), events.slice(2).join('')])).toBe(pieces.join(''));
+    }),
+  );
+});
+
+/** Events as they should be, and others: with more to say, without text, broken inside or at the end of their text. */
+const EVENTS = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'x\\')).map((piece) => chat(piece)),
+    },
+    { weight: 2, arbitrary: fc.constantFrom('plain', 'text', ' of', ' many').map((piece) => chat(piece)) },
+    fc.string().map((piece) => chat(piece, { usage: { prompt_tokens: 1, completion_tokens: 2 } })),
+    fc.constantFrom(
+      chat('last').replace('null', '"stop"'),
+      chat('broken').replace('broken"', String.raw`broken\"`),
+      chat('broken').replace('broken"', 'bro"ken"'),
+      chat('named').replace('data: ', 'event: message\ndata: '),
+      chat('close').replace('data: ', 'data:'),
+      ': a comment\n\n',
+      'data: [DONE]\n\n',
+      'data: {}\n\n',
+      'data: {\n\n',
+      '\n',
+    ),
+  ),
+  { maxLength: 30 },
+);
+
+test('events that are read at one go say what they say one by one', () => {
+  fc.assert(
+    fc.property(EVENTS, fc.nat(1), (events, cut) => {
+      const first = chat('first');
+      const chunks =
+        cut === 0 ? [first, events.join('')] : [first, events.slice(0, 5).join(''), events.slice(5).join('')];
+      expect(readAll(openAiChatFormat, chunks, true)).toEqual(readAll(openAiChatFormat, chunks, false));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a run of events is read at one go, all but the last', () => {
+  const reply = openAiChatFormat.openStream();
+  const events = Array.from({ length: 100 }, (_, index) => chat(`say "${index}"\n`));
+  let single = 0;
+  const reader = new SseReader(
+    (text, start, end) => {
+      single += 1;
+      reply.event(text, start, end);
+    },
+    (text, start, gap) => reply.run(text, start, gap),
+  );
+  reader.push(Buffer.from(chat('learned')));
+  reader.push(Buffer.from(events.join('')));
+  expect(single).toBe(2);
+  expect(reply.takeText()).toBe(`learned${events.map((_, index) => `say "${index}"\n`).join('')}`);
+});
+
+test('aws-bedrock: pieces with padding that differs are read as they were written', () => {
+  const padded = fc.tuple(fc.string(), fc.stringMatching(/^[a-zA-Z0-9]{0,36}$/u));
+  fc.assert(
+    fc.property(fc.array(padded), (pieces) => {
+      const reply = bedrockFormat.openStream();
+      let whole = '';
+      for (const [text, p] of pieces) {
+        const event = JSON.stringify({ contentBlockDelta: { contentBlockIndex: 0, delta: { text }, p } });
+        reply.event(event, 0, event.length);
+        whole += reply.takeText();
+      }
+      expect(reply.fault).toBeUndefined();
+      expect(whole).toBe(pieces.map(([text]) => text).join(''));
+    }),
+  );
+});
+
+test('events of another shape among the usual ones are read too', () => {
+  const other = fc.constantFrom(
+    chat('o', { usage: null }),
+    chat('p', { created: 7 }),
+    'data: {"choices":[]}\n\n',
+    ': comment\n\n',
+    'data: {"choices":[{"index":0,"delta":{},"finish_reason":null}]}\n\n',
+    chat('q', { obfuscation: 'abcDEF1' }),
+    chat('r', { obfuscation: 'x' }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string({ minLength: 1 }).map(chat), other)), (events) => {
+      const whole = read(openAiChatFormat, [events.join('')]);
+      expect(whole).toBe(read(openAiChatFormat, events));
+      const literal = events.map((each) => textOf(each)).join('');
+      expect(whole).toBe(literal);
+    }),
+  );
+});
+
+function textOf(event: string): string {
+  if (!event.startsWith('data: ')) return '';
+  const chunk = JSON.parse(event.slice(6)) as {
+    readonly choices: ReadonlyArray<{ readonly delta: { readonly content?: string } }>;
+  };
+  return chunk.choices[0]?.delta.content ?? '';
+}
+
+test('a finish reason is never taken for a usual event', () => {
+  const reply = openAiChatFormat.openStream();
+  const reader = new SseReader((text, start, end) => reply.event(text, start, end));
+  const last = chat('c').replace('"finish_reason":null', '"finish_reason":"stop"');
+  reader.push(Buffer.from(chat('a') + chat('b')));
+  reader.push(Buffer.from(chat('b') + chat('b') + last));
+  expect(reply.takeText()).toBe('abbbc');
+  expect(reply.details.finishReason).toBe('stop');
+});

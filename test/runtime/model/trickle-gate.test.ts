@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { TrickleGate } from '../../../src/runtime/model/http/trickle-gate.ts';
+
+const EVERY_MS = 50;
+const KIB = 1024;
+let events: string[];
+let gate: TrickleGate;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.advanceTimersByTime(1000);
+  events = [];
+  gate = new TrickleGate(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Reads of so many pieces each, so many milliseconds apart. */
+function read(reads: number, apartMs: number, pieces = 1, bytes = 200): void {
+  for (let index = 0; index < reads; index += 1) {
+    gate.wasRead(pieces, bytes);
+    vi.advanceTimersByTime(apartMs);
+  }
+}
+
+test('reads that follow each other slowly are never paused', () => {
+  read(20, 30);
+  expect(events).toEqual([]);
+});
+
+test('the second of two quick reads pauses reading for the given time', () => {
+  read(2, 1);
+  expect(events).toEqual(['pause']);
+  expect(gate.closed).toBe(true);
+  vi.advanceTimersByTime(EVERY_MS - 2);
+  expect(events).toEqual(['pause']);
+  vi.advanceTimersByTime(1);
+  expect(events).toEqual(['pause', 'read on']);
+  expect(gate.closed).toBe(false);
+});
+
+test('pauses go on while each gathers several pieces, and end with the first that does not', () => {
+  read(2, EVERY_MS / 10);
+  vi.advanceTimersByTime(EVERY_MS);
+  read(3, EVERY_MS, 3);
+  expect(events).toEqual(['pause', 'read on', 'pause', 'read on', 'pause', 'read on', 'pause', 'read on']);
+  read(3, EVERY_MS, 2);
+  expect(events).toHaveLength(8);
+});
+
+test('what comes in torrents is not held up', () => {
+  read(20, 1, 100, 40 * KIB);
+  expect(events).toEqual([]);
+});
+
+test('a gate that is stopped stays silent', () => {
+  read(2, 1);
+  gate.stop();
+  vi.advanceTimersByTime(1000);
+  expect(events).toEqual(['pause']);
+});

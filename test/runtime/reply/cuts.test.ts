@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CandidateFinder } from '../../../src/runtime/reply/text/candidate-finder.ts';
+import type { ValueNode } from '../../../src/runtime/reply/text/value-node.ts';
+import { ValueReader } from '../../../src/runtime/reply/text/value-reader.ts';
+import { cut } from './cut.ts';
+
+/** What replies are made of where reading is hard: the more of it meets, the likelier a verdict that depends on a cut. */
+const SHARD = fc.constantFrom(
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  "'",
+  '`',
+  '```',
+  '```json\n',
+  ',',
+  ':',
+  '\\',
+  '\\u00e9',
+  '\\ud83d',
+  '/',
+  '//',
+  '/*',
+  '*/',
+
+  '\n',
+  ' ',
+  ' '.repeat(119),
+  ' '.repeat(121),
+  '\n'.repeat(130),
+  'a',
+  'key',
+  'two words',
+  '"key":',
+  'key:',
+  '1',
+  '-1.5',
+
+  '1,234',
+  'true',
+  'null',
+  '<',
+  '<think>',
+  '</think>',
+  '#',
+  '=',
+  '=>',
+  ';',
+  '(',
+  ')',
+  '“',
+  '”',
+  '‘',
+  '...',
+  'x'.repeat(125),
+);
+const reply = fc.array(SHARD, { maxLength: 40 }).map((shards) => shards.join(''));
+const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 200 })), {
+  minLength: 1,
+  maxLength: 6,
+});
+
+test('a reply is read the same wherever it is cut into pieces', () => {
+  fc.assert(
+    fc.property(reply, cuts, fc.boolean(), (text, lengths, isOpened) => {
+      const whole = isOpened ? `{"a": ${text}` : text;
+      expect(read(cut(whole, lengths))).toEqual(read([whole]));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+function read(pieces: readonly string[]): unknown {
+  const finder = new CandidateFinder(new ValueReader());
+  for (const piece of pieces) finder.push(piece);
+  finder.finish();
+  const candidates = finder.candidates.map(({ value, from, to, fence }) => ({ value: dump(value), from, to, fence }));
+  const { fences, thoughtsEnd, openThought, gaveUp } = finder;
+  return { candidates, fences, thoughtsEnd, openThought, gaveUp };
+}
+
+function dump(node: ValueNode): unknown {
+  const { kind, complete, text, repairs, quoted, keys } = node;
+  return { kind, complete, text, repairs, quoted, keys, items: node.items.map(dump) };
+}

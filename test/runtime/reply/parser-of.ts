@@ -1,0 +1,76 @@
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { compile } from '../../../src/compiler/compile.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
+import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
+import type { Plan } from '../../../src/runtime/reply/coercion/plan.ts';
+import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
+import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/reply-type.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
+import type { Program } from '../../../src/schema/program.ts';
+import type { Type } from '../../../src/schema/type.ts';
+
+/** The parser of a return type, written in the definition language. Throws when the definitions have errors. */
+export function parserOf(returns: string, definitions = ''): ReplyParser {
+  const compiled = compiledReturn(returns, definitions);
+  return createReplyParser(compiled.returns, compiled.definitions, compileCondition);
+}
+
+/** What the parser of a type is made of. */
+export interface PlannedReply {
+  readonly plan: Plan;
+  readonly type: ReplyType;
+}
+
+/** The parts of a parser, to try them one against the other. */
+export function planOf(returns: string, definitions = ''): PlannedReply {
+  const compiled = compiledReturn(returns, definitions);
+  return {
+    plan: compilePlan(compiled.returns, compiled.definitions, compileCondition),
+    type: describeReplyType(compiled.returns, compiled.definitions),
+  };
+}
+
+function compiledReturn(returns: string, definitions: string): { returns: Type; definitions: DefinitionIndex } {
+  const program = programOf([{ name: 'Sample', returns }], definitions);
+  const sample = program.functions.find((fn) => fn.name === 'Sample');
+  if (sample === undefined) throw new Error('no function Sample');
+  return { returns: sample.returns, definitions: indexDefinitions(program) };
+}
+
+interface SampleFunction {
+  readonly name: string;
+  /** Its return type in the definition language. */
+  readonly returns: string;
+}
+
+/** A program of these functions. Throws when the definitions have errors. */
+export function programOf(functions: readonly SampleFunction[], definitions = ''): Program {
+  const texts = functions.map(
+    ({ name, returns }) =>
+      `function ${name}(input: string) -> ${returns} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`,
+  );
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const source = new SourceFile('sample.svc', `${definitions}\n${texts.join('')}`);
+  const { diagnostics, program } = compile([source], options);
+  if (program === undefined) throw new Error(diagnostics[0]?.message ?? 'no program');
+  return program;
+}
+
+/** The value of a reply, or `refused: …`. */
+export function valueOf(parser: ReplyParser, reply: string): unknown {
+  const outcome = parser.parse(reply);
+  return outcome.ok ? outcome.value.value : `refused: ${outcome.failure.message}`;
+}
+
+/** Every partial of a reply that arrives in these pieces. */
+export function partialsOf(parser: ReplyParser, pieces: Iterable<string>): string[] {
+  const stream = parser.openStream();
+  const partials: string[] = [];
+  for (const piece of pieces) {
+    stream.push(piece);
+    const partial = stream.takePartial();
+    if (partial !== undefined) partials.push(partial);
+  }
+  return partials;
+}

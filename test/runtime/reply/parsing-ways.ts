@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { parseWholeReply } from '../../../src/runtime/call/parse-whole-reply.ts';
+import type { ReplyOutcome } from '../../../src/runtime/call/whole-reply.ts';
+import { writeProgram } from '../../../src/runtime/call/load-program.ts';
+import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { ParsePool } from '../../../src/server/parse-pool.ts';
+import { programOf } from './parser-of.ts';
+
+const THREAD = new URL('../../server/support/parse-thread-source.mjs', import.meta.url);
+
+/** The two ways in which a server parses whole replies, for one suite over both. */
+export interface ParsingWays {
+  readonly inline: (type: string, text: string) => Promise<ReplyOutcome>;
+  readonly pooled: (type: string, text: string) => Promise<ReplyOutcome>;
+  close(): Promise<void>;
+}
+
+/** A program with a function for each of the return types, and both ways to parse its replies. */
+export function parsingWays(types: Iterable<string>, definitions: string): ParsingWays {
+  const names = new Map([...new Set(types)].map((type, index) => [type, `Sample${index}`]));
+  const program = programOf(
+    [...names].map(([type, name]) => ({ name, returns: type })),
+    definitions,
+  );
+  const index = indexDefinitions(program);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-parsing-'));
+  const pool = new ParsePool({
+    thread: THREAD,
+    programPath: writeProgram(program, folder),
+    onThreadError: (error) => {
+      throw error;
+    },
+    onUnusable: (error) => {
+      throw error;
+    },
+  });
+  const way = (parseElsewhereAbove: number) => async (type: string, text: string) => {
+    const functionName = names.get(type) ?? '';
+    const fn = index.functions.get(functionName);
+    if (fn === undefined) throw new Error(`no function for ${type}`);
+    const reply = { functionName, text, cancellation: new Cancellation(), deadlineAt: performance.now() + 60_000 };
+    const options = { parseElsewhere: pool.parse.bind(pool), parseElsewhereAbove };
+    return parseWholeReply(reply, options, () => createReplyParser(fn.returns, index, compileCondition).parse(text));
+  };
+  const close = async (): Promise<void> => {
+    await pool.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { inline: way(Infinity), pooled: way(-1), close };
+}

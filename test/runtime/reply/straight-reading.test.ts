@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chooseReading } from '../../../src/runtime/reply/choose-reading.ts';
+import type { Outcome } from '../../../src/runtime/reply/coercion/outcome.ts';
+import { GrowingPartial } from '../../../src/runtime/reply/growing-partial.ts';
+import { StraightReading } from '../../../src/runtime/reply/fast-path/straight-reading.ts';
+import { planOf, type PlannedReply } from './parser-of.ts';
+import { cut } from './cut.ts';
+
+/**
+ * What is read straight into its type has to be what the tolerant reader makes of it: value, flags, and every partial.
+ */
+const DEFINITIONS = `
+enum Color {
+  RED
+  GREEN @alias("verde")
+  BLUE @description("like the sky")
+}
+class Leaf {
+  name string
+  size int
+}
+class Marked {
+  title string @stream.done
+  parts Leaf[] @stream.done
+  best Leaf? @stream.done
+  count int @assert(positive, {{ this > 0 }})
+}
+class Whole {
+  a float
+  b string[]
+  @@stream.done
+}
+class Branch {
+  label string? @alias("the label")
+  leaves Leaf[]
+  lengths float[]
+  colors map<Color, Color>
+  open bool
+  next Branch?
+  either int | string | Leaf | null
+  only "yes" | "no" | null
+  fit (Leaf @assert(small, {{ this.size < 50 }}))[]
+}
+class State {
+  text string @stream.with_state
+  list string[]
+}
+class Wanted {
+  id int @stream.not_null
+  text string?
+}
+class Checked {
+  n int @check(big, {{ this > 10 }})
+  s string
+}
+type Data = int | float | bool | string | null | Data[] | map<string, Data>
+`;
+
+interface Sample {
+  readonly returns: string;
+  readonly values: fc.Arbitrary<unknown>;
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom(
+    'plain',
+    'a, b',
+    'say "hi"',
+    "it's",
+    'x: y',
+    '{a}',
+    '[1]',
+    'two\nlines',
+    '\\d+',
+    '```',
+    '// no',
+    'null',
+    '😀 é',
+  ),
+);
+const color = fc.constantFrom('RED', 'verde', 'BLUE', 'like the sky', 'red');
+const small = fc.integer({ min: -5, max: 99 });
+const leaf = fc.record({ name: text, size: small });
+const whole = fc.record({
+  a: fc.double({ noNaN: true, noDefaultInfinity: true }),
+  b: fc.array(text, { maxLength: 3 }),
+});
+const marked = fc.record({
+  title: text,
+  parts: fc.array(leaf, { maxLength: 3 }),
+  best: fc.option(leaf),
+  count: small,
+});
+const branch = fc.letrec((tie) => ({
+  branch: fc.record(
+    {
+      'the label': fc.option(text),
+      leaves: fc.array(leaf, { maxLength: 3 }),
+      lengths: fc.array(fc.oneof(small, fc.double({ noNaN: true })), { maxLength: 4 }),
+      colors: fc.dictionary(fc.constantFrom('RED', 'verde', 'BLUE', 'x'), color, { maxKeys: 3 }),
+      open: fc.boolean(),
+      next: fc.option(tie('branch'), { maxDepth: 2, nil: null }),
+      either: fc.oneof(small, text, leaf, fc.constant(null)),
+      only: fc.constantFrom('yes', 'no', null),
+      fit: fc.array(leaf, { maxLength: 2 }),
+    },
+    { requiredKeys: ['leaves', 'lengths', 'colors', 'open', 'fit'] },
+  ),
+})).branch;
+
+const SAMPLES: readonly Sample[] = [
+  { returns: 'Branch', values: branch },
+  { returns: 'Branch[]', values: fc.array(branch, { maxLength: 3 }) },
+  { returns: 'Marked', values: marked },
+  { returns: 'Marked[]', values: fc.array(marked, { maxLength: 3 }) },
+  {
+    returns: '(Whole | string | null)[]',
+    values: fc.array(fc.oneof(whole, text, fc.constant(null)), { maxLength: 4 }),
+  },
+  { returns: 'Leaf | string', values: leaf },
+  { returns: '(Leaf | Whole)[]', values: fc.array(fc.oneof(leaf, whole), { maxLength: 3 }) },
+  { returns: 'Data', values: fc.jsonValue({ maxDepth: 4 }) },
+  { returns: 'map<string, Leaf[]>', values: fc.dictionary(text, fc.array(leaf, { maxLength: 2 }), { maxKeys: 3 }) },
+  { returns: 'State', values: fc.record({ text, list: fc.array(text, { maxLength: 3 }) }) },
+  {
+    returns: 'Wanted[]',
+    values: fc.array(fc.record({ id: fc.option(small), text: fc.option(text) }), { maxLength: 3 }),
+  },
+  { returns: 'Checked', values: fc.record({ n: small, s: text }) },
+  { returns: 'int[][]', values: fc.array(fc.array(small, { maxLength: 3 }), { maxLength: 3 }) },
+];
+
+const planned = new Map(SAMPLES.map(({ returns }) => [returns, planOf(returns, DEFINITIONS)]));
+
+/** What models add to JSON, and what makes the straight reader give up in the middle. */
+const HABITS: Readonly<Record<string, (json: string) => string>> = {
+  none: (json) => json,
+  fence: (json) => `Sure:\n\`\`\`json\n${json}\n\`\`\`\nDone.`,
+  'open fence': (json) => `\`\`\`\n${json}`,
+  prose: (json) => `The answer is ${json} as asked.`,
+  thought: (json) => `<think>{"name": 1} or [1]?</think>\n${json}`,
+  'a second value': (json) => `${json}\n\nor ${json}`,
+  'trailing commas': (json) => json.replaceAll(/(["\]}\de])(\n\s*[\]}])/gu, '$1,$2'),
+  comments: (json) => json.replaceAll(/,\n/gu, ', // as asked\n').replaceAll(/\{\n/gu, '{ /* an object */\n'),
+  'hash comments': (json) => json.replaceAll(/,\n/gu, ', # as asked\n'),
+  'bare keys': (json) => json.replaceAll(/"(\w+)":/gu, '$1:'),
+  'bare keys, broad': (json) => json.replaceAll(/"(\w+)":/gu, '$1 :\n'),
+  'extra keys': (json) =>
+    json.replaceAll('{', '{"extra": {"a": [1, {}, "}"]}, "more": null, ').replaceAll(/, \}/gu, '}'),
+  'extra keys of odd values': (json) => json.replaceAll('{', '{"extra": [a, \'b\', True, 1,5],'),
+  'missing commas': (json) => json.replaceAll(/,\n/gu, '\n'),
+  'other quotes': (json) => json.replaceAll('"', "'"),
+  'escaped unicode': (json) =>
+    json.replaceAll(/[^ -~\n]/gu, (letter) =>
+      letter
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
+    ),
+  'block texts': (json) => json.replaceAll(/: "(\w*)"/gu, ': """$1"""'),
+  'an end that is missing': (json) => json.slice(0, Math.ceil(json.length * 0.8)),
+  'much space': (json) => json.replaceAll(/([:,[{])/gu, `$1${' '.repeat(130)}`),
+  'space behind': (json) => json.replaceAll(/(["\d])([,\]}])/gu, `$1${' '.repeat(130)}$2`),
+};
+
+const scenario = fc.constantFrom(...SAMPLES).chain((sample) =>
+  fc.record({
+    returns: fc.constant(sample.returns),
+    value: sample.values,
+    layout: fc.constantFrom(undefined, 1, 2),
+    habit: fc.constantFrom(...Object.keys(HABITS)),
+    other: fc.constantFrom(...Object.keys(HABITS)),
+    lengths: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
+  }),
+);
+
+test('what is read straight is what the tolerant reader makes of it, and so is every partial', () => {
+  let straight = 0;
+  fc.assert(
+    fc.property(scenario, ({ returns, value, layout, habit, other, lengths }) => {
+      const { plan, type } = plannedFor(returns);
+      const spell = (json: string): string => (HABITS[other] ?? String)((HABITS[habit] ?? String)(json));
+      const reply = spell(JSON.stringify(value, undefined, layout));
+      const atOnce = new StraightReading(plan);
+      atOnce.push(reply);
+      const read = atOnce.finish(reply);
+      const expected = tolerant(reply, plannedFor(returns));
+      if (read !== undefined) {
+        straight += 1;
+        expect(shown(read)).toEqual(shown(expected));
+      }
+      const pieces = new StraightReading(plan);
+      const partials = new GrowingPartial(plan, type);
+      let last: string | undefined;
+      let lastTolerant: string | undefined;
+      for (const piece of cut(reply, lengths)) {
+        pieces.push(piece);
+        lastTolerant = partials.read(piece, lastTolerant) ?? lastTolerant;
+        if (pieces.gaveUp) break;
+        last = pieces.show() ?? last;
+        expect(last).toBe(lastTolerant);
+      }
+      const end = pieces.finish(reply);
+      if (end !== undefined) expect(shown(end)).toEqual(shown(expected));
+    }),
+    { numRuns: 1500 },
+  );
+  expect(straight).toBeGreaterThan(150);
+});
+
+function plannedFor(returns: string): PlannedReply {
+  const found = planned.get(returns);
+  if (found === undefined) throw new Error(`no plan for ${returns}`);
+  return found;
+}
+
+function tolerant(reply: string, { plan, type }: PlannedReply): Outcome {
+  const lost = new StraightReading(plan);
+  lost.push('{}{}');
+  return chooseReading(reply, plan, type, lost);
+}
+
+function shown(outcome: Outcome): unknown {
+  return outcome.ok ? { json: outcome.json, flags: outcome.notes } : { faults: outcome.faults };
+}

@@ -1,4 +1,4 @@
-/** How many bytes a process holds at once for one purpose, over all its connections. */
+/** Limits the bytes that a process holds at once for one purpose, over all its connections. */
 export class ByteBudget {
   readonly #limit: number;
   #held = 0;
@@ -11,13 +11,14 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** False: there is no room for so many, and nothing was taken. */
+  /** Takes `bytes` from the budget. Returns false and takes nothing if fewer are left. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#limit) return false;
     this.#held += bytes;
     return true;
   }
 
+  /** Returns bytes that were taken. */
   give(bytes: number): void {
     this.#held -= bytes;
   }

@@ -1,5 +1,5 @@
 /**
- * Tells work in progress that nobody waits for it any more. Much cheaper than an AbortController per call
+ * Cancels work in progress whose result no one waits for any more. Much cheaper than an AbortController per call
  * (no event target, no DOMException), which is why the hot path uses it.
  */
 export class Cancellation {
@@ -10,12 +10,12 @@ export class Cancellation {
     return this.#reason !== undefined;
   }
 
-  /** Why it was cancelled, for the log; undefined while it was not. */
+  /** The reason given to `cancel`, for the log; undefined before. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** Cancels once; later calls change nothing. Listeners run synchronously, in the order they were added. */
+  /** Runs the listeners synchronously, in the order in which they were added. Only the first call has an effect. */
   cancel(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
@@ -24,7 +24,7 @@ export class Cancellation {
     for (const listener of listeners) listener(reason);
   }
 
-  /** Runs `listener` at cancellation, at once when that already happened. Returns the function that takes it back. */
+  /** Runs `listener` on cancellation, or now if that has happened. Returns a function that removes the listener. */
   onCancel(listener: (reason: string) => void): () => void {
     if (this.#reason !== undefined) {
       listener(this.#reason);

@@ -1,4 +1,4 @@
-/** Thrown for a state that only a bug can reach. Its message is for our log, never for a caller. */
+/** Thrown for a state that only a bug can reach. Its message goes to our log, never to a caller. */
 export class InternalError extends Error {
   readonly code = 'internal_error';
   override readonly name = 'InternalError';
@@ -9,7 +9,12 @@ export function invariant(condition: unknown, message: string): asserts conditio
   if (!condition) throw new InternalError(message);
 }
 
-/** The last branch of a switch over a union: the compiler refuses it while a member is not handled. */
+/** The last branch of a switch over a union: the compiler rejects it while a member is not handled. */
 export function unreachable(value: never): never {
   throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
+}
+
+/** The message of an Error, or the text of whatever else was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,4 +1,4 @@
-/** A value that JSON can say. Object keys are data: objects built from outside text have no prototype or own keys only. */
+/** A JSON value. Object keys are data: an object built from outside text has no prototype, or only own keys. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
 export interface JsonObject {
@@ -10,7 +10,35 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Own property only, so that `constructor` or `__proto__` in a name never reaches the prototype. */
+/** Reads an own property only, so that the names `constructor` and `__proto__` never reach the prototype. */
 export function ownValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Freezes plain data and everything in it, and returns it. Assumes that a frozen object is frozen all the way down. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+}
+
+/**
+ * JSON text with the keys of every object in code-unit order and without spaces: equal data gives equal text, whatever
+ * the order of its keys. Omits members that are undefined, as JSON.stringify does. For trusted data of modest depth.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members: string[] = [];
+  for (const [key, member] of Object.entries(value).toSorted((a, b) => compareText(a[0], b[0]))) {
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+/** Order by UTF-16 code units: the same on every machine, unlike an order by locale. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

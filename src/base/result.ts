@@ -1,6 +1,6 @@
 /**
- * An expected failure is a value, never a throw: `Ok` carries the value, `Err` the failure.
- * Thrown errors are bugs.
+ * The result of something that can fail: `Ok` carries the value, `Err` the failure. Expected failures are returned, never
+ * thrown; a thrown error is a bug.
  */
 export type Result<T, F> = Ok<T> | Err<F>;
 

@@ -1,13 +1,13 @@
-/** At most this many names are suggested: more would hide the right one. */
+/** More suggestions would hide the right one. */
 const MAX_SUGGESTIONS = 3;
 
-/** Of three letters with two changed ones little is left. */
+/** Two edits leave little of a name of three letters. */
 const LONGEST_SHORT_NAME = 3;
 
 /**
- * The names nearest to `wanted` by edit distance (case counts a quarter), best first, at most three.
- * A name further away than a third of the length of the wanted one (at least 2 edits, 1.5 for three letters), or that shares no letter with it,
- * is no suggestion.
+ * Returns at most three names, the nearest to `wanted` by edit distance first (a change of case counts a quarter).
+ * Omits names that share no letter with `wanted`, or that are further away than a third of its length (2 edits if that is
+ * more, 1.5 for up to three letters).
  */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
   const least = wanted.length <= LONGEST_SHORT_NAME ? 1.5 : 2;
@@ -22,7 +22,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
   return scored.slice(0, MAX_SUGGESTIONS).map((entry) => entry.name);
 }
 
-/** `Did you mean "A" or "B"?`, or the empty text when nothing is near. */
+/** `Did you mean "A" or "B"?`, or an empty string if no name is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
   const nearest = nearestNames(wanted, names).map((name) => `"${name}"`);
   if (nearest.length === 0) return '';
@@ -31,7 +31,7 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
   return `Did you mean ${head === '' ? last : `${head} or ${last}`}?`;
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment), where a change of case only costs 0.25. */
+/** Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. */
 export function editDistance(a: string, b: string): number {
   const width = b.length + 1;
   let twoBack: number[] = [];

@@ -1,6 +1,7 @@
+import { compareText } from '../base/json.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
-/** Order by file, place, then code: the same files give the same report. */
+/** Orders by file, position, then code, so that the same files always give the same report. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return (
     compareText(a.span.file, b.span.file) ||
@@ -8,9 +9,4 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
     a.span.end - b.span.end ||
     compareText(a.code, b.code)
   );
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

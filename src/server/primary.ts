@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { reasonOf } from '../base/reason-of.ts';
+import { messageOf } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Program } from '../schema/program.ts';
@@ -52,7 +52,7 @@ export async function runPrimary(config: Config, program: Program, options: Prim
     const [claimed = port] = claims.value.ports;
     return await new Primary(config, options, { port: claimed, directory: privateDirectory() }).run(program);
   } catch (error) {
-    options.printError(`The server could not start: ${reasonOf(error)}.`);
+    options.printError(`The server could not start: ${messageOf(error)}.`);
     return 1;
   } finally {
     claims.value.release();
@@ -67,7 +67,7 @@ function privateDirectory(): string {
     return directory;
   } catch (error) {
     const advice = 'set TMPDIR to a folder that can be written';
-    throw new Error(`there is no place for the compiled program (${reasonOf(error)}): ${advice}`, { cause: error });
+    throw new Error(`there is no place for the compiled program (${messageOf(error)}): ${advice}`, { cause: error });
   }
 }
 

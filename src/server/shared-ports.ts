@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import * as net from 'node:net';
 import { getSystemErrorName } from 'node:util';
-import { reasonOf } from '../base/reason-of.ts';
+import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 
 /** A bound socket that several processes accept from. */
@@ -28,7 +28,7 @@ export class SharedPorts {
       this.#ports.set(port, shared);
       return ok(shared);
     } catch (error) {
-      return err(reasonOf(error));
+      return err(messageOf(error));
     }
   }
 

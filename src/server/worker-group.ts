@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
-import { reasonOf } from '../base/reason-of.ts';
+import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { MergedMetrics } from './metrics/merged-metrics.ts';
@@ -206,7 +206,7 @@ export class WorkerGroup implements HandleOwner, ReplaceableGroup {
       this.#handles.add(handle);
       return handle;
     } catch (error) {
-      const reason = `a worker could not be started: ${reasonOf(error)}`;
+      const reason = `a worker could not be started: ${messageOf(error)}`;
       this.#options.logger.error({ worker: number, reason }, 'a worker died');
       this.#makeGood(false, reason);
       return undefined;

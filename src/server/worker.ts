@@ -1,5 +1,4 @@
-import { unreachable } from '../base/invariant.ts';
-import { reasonOf } from '../base/reason-of.ts';
+import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
@@ -87,10 +86,10 @@ class Worker {
   #take(message: PrimaryMessage): void {
     switch (message.type) {
       case 'start':
-        this.#start(message).catch((error: unknown) => this.#fail(reasonOf(error)));
+        this.#start(message).catch((error: unknown) => this.#fail(messageOf(error)));
         return;
       case 'listen':
-        this.#listen().catch((error: unknown) => this.#fail(reasonOf(error)));
+        this.#listen().catch((error: unknown) => this.#fail(messageOf(error)));
         return;
       case 'report-credentials':
         this.#reportCredentials();
@@ -258,9 +257,9 @@ class Worker {
   #crashed(error: unknown, message: string): void {
     this.#logger?.error({ err: error }, message);
     if (this.#state === 'listening') {
-      this.#link.send({ type: 'failed', reason: reasonOf(error) });
+      this.#link.send({ type: 'failed', reason: messageOf(error) });
       this.#drain(CRASH_DRAIN_MS);
-    } else if (this.#state !== 'draining') this.#fail(reasonOf(error));
+    } else if (this.#state !== 'draining') this.#fail(messageOf(error));
   }
 
   #fail(reason: string): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../src/base/cancellation.ts';
 
-test('listeners hear of it once, in order, with the reason', () => {
+test('listeners run once, in order, with the reason', () => {
   const cancellation = new Cancellation();
   const heard: string[] = [];
   cancellation.onCancel((reason) => heard.push(`first: ${reason}`));
@@ -12,7 +12,7 @@ test('listeners hear of it once, in order, with the reason', () => {
   expect(cancellation.reason).toBe('client left');
 });
 
-test('a listener that comes late hears of it at once', () => {
+test('a listener added after the cancellation runs at once', () => {
   const cancellation = new Cancellation();
   cancellation.cancel('drained');
   const heard: string[] = [];
@@ -20,11 +20,11 @@ test('a listener that comes late hears of it at once', () => {
   expect(heard).toEqual(['drained']);
 });
 
-test('a listener taken back hears nothing', () => {
+test('a removed listener does not run', () => {
   const cancellation = new Cancellation();
   const heard: string[] = [];
-  const takeBack = cancellation.onCancel((reason) => heard.push(reason));
-  takeBack();
+  const remove = cancellation.onCancel((reason) => heard.push(reason));
+  remove();
   cancellation.cancel('client left');
   expect(heard).toEqual([]);
   expect(cancellation.cancelled).toBe(true);

@@ -6,7 +6,7 @@ test('only plain objects are JSON objects', () => {
   for (const other of [null, [], 'x', 1, true, undefined]) expect(isJsonObject(other)).toBe(false);
 });
 
-test('inherited names are no values', () => {
+test('inherited properties are not values', () => {
   expect(ownValue({ a: 1 }, 'a')).toBe(1);
   for (const name of ['constructor', '__proto__', 'toString']) expect(ownValue({}, name)).toBeUndefined();
 });

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { didYouMean, editDistance, nearestNames } from '../../src/base/suggestion.ts';
 
-test('a typo finds the name it was meant for', () => {
+test('a typo finds the intended name', () => {
   expect(nearestNames('Resmue', ['Resume', 'Person', 'Result'])[0]).toBe('Resume');
 });
 
-test('a name that only differs in case comes first', () => {
+test('a name that differs only in case comes first', () => {
   expect(nearestNames('resume', ['Resumes', 'Resume'])).toEqual(['Resume', 'Resumes']);
 });
 

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../../base/deep-freeze.ts';
+import { deepFreeze } from '../../base/json.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import { programHash } from '../../schema/program-hash.ts';

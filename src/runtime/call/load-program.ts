@@ -1,8 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deepFreeze } from '../../base/deep-freeze.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { reasonOf } from '../../base/reason-of.ts';
+import { messageOf } from '../../base/invariant.ts';
+import { deepFreeze, isJsonObject } from '../../base/json.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
 import { programHash } from '../../schema/program-hash.ts';
@@ -28,7 +27,7 @@ export function loadProgram(path: string): Result<Program, string> {
   try {
     data = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    return err(`cannot read the program file "${path}": ${reasonOf(error)}`);
+    return err(`cannot read the program file "${path}": ${messageOf(error)}`);
   }
   if (!isJsonObject(data) || data['format'] !== FORMAT) {
     return err(`the program file "${path}" is not of format ${FORMAT}: it was written by another version of svc`);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { Roster } from '../../base/roster.ts';
+import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { createRequestLog } from '../../logging/request-log.ts';
@@ -40,7 +40,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     metrics: parts.metrics,
     metricsText: parts.metricsText,
     health: { ready: false, degraded: null },
-    active: new Roster(),
+    active: new SwapRemoveSet(),
     sweep: new StreamSweep(),
     streamLimits,
     streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),

@@ -1,4 +1,4 @@
-import type { Roster, RosterMember } from '../../base/roster.ts';
+import type { SwapRemoveSet, SwapRemoveMember } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { WriteRequestLog } from '../../logging/request-log.ts';
@@ -25,7 +25,7 @@ export interface HttpServices {
   metricsText(): Promise<string>;
   readonly health: Health;
   /** Calls and streams that have not been answered completely. */
-  readonly active: Roster<Drainable>;
+  readonly active: SwapRemoveSet<Drainable>;
   readonly sweep: StreamSweep;
   readonly streamLimits: StreamLimits;
   /** Room for what the readers of all streams have not taken yet. */
@@ -37,7 +37,7 @@ export interface HttpServices {
 }
 
 /** A request in flight. */
-export interface Drainable extends RosterMember {
+export interface Drainable extends SwapRemoveMember {
   /** Ends it because the process stops. */
   drain(): void;
 }

@@ -1,4 +1,4 @@
-import { compareText } from '../../../base/canonical-json.ts';
+import { compareText } from '../../../base/json.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { CompileOptions } from '../../compile-options.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../base/canonical-json.ts';
+import { canonicalJson } from '../../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 
 /** A reference to a component schema. */

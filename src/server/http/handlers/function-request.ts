@@ -49,7 +49,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   #hasPlace = false;
   /** Runs while it waits for a place. */
   #waiting: NodeJS.Timeout | undefined;
-  rosterPlace = -1;
+  setIndex = -1;
 
   constructor(context: RequestContext, functionName: string) {
     this.context = context;

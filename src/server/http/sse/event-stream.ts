@@ -34,7 +34,7 @@ export class EventStream implements Swept {
   readonly #response: HttpResponse;
   readonly #owner: EventStreamOwner;
   readonly #sweep: StreamSweep;
-  rosterPlace = -1;
+  setIndex = -1;
   #opened = false;
   #writable = true;
   #lastWriteAt = 0;

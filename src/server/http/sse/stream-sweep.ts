@@ -1,7 +1,7 @@
-import { Roster, type RosterMember } from '../../../base/roster.ts';
+import { SwapRemoveSet, type SwapRemoveMember } from '../../../base/swap-remove-set.ts';
 
 /** Something that looks at the clock now and then. */
-export interface Swept extends RosterMember {
+export interface Swept extends SwapRemoveMember {
   sweep(now: number): void;
 }
 
@@ -10,7 +10,7 @@ const INTERVAL_MS = 1_000;
 
 /** One timer for the heartbeats and limits of all streams, instead of several each. */
 export class StreamSweep {
-  readonly #streams = new Roster<Swept>();
+  readonly #streams = new SwapRemoveSet<Swept>();
   #timer: NodeJS.Timeout | undefined;
 
   add(stream: Swept): void {

@@ -1,4 +1,4 @@
-import { Roster, type RosterMember } from '../../../base/roster.ts';
+import { SwapRemoveSet, type SwapRemoveMember } from '../../../base/swap-remove-set.ts';
 import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
@@ -113,13 +113,13 @@ export class BodyReader {
 }
 
 /** Something with a body that may have stalled. */
-export interface Expiring extends RosterMember {
+export interface Expiring extends SwapRemoveMember {
   expire(now: number): void;
 }
 
 /** One timer for all unfinished bodies of a transport, instead of one each. */
 export class BodyWatch {
-  readonly #waiting = new Roster<Expiring>();
+  readonly #waiting = new SwapRemoveSet<Expiring>();
   #timer: NodeJS.Timeout | undefined;
 
   add(item: Expiring): void {

@@ -19,7 +19,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #body: BodyReader;
-  rosterPlace = -1;
+  setIndex = -1;
   #closed = false;
   #closing = false;
   #started = false;

@@ -30,7 +30,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   readonly #body: BodyReader;
   /** The turn in which the last input came. */
   #turn: number;
-  rosterPlace = -1;
+  setIndex = -1;
   #closed = false;
   /** The connection ends with this answer. */
   #closing = false;

@@ -10,7 +10,8 @@ export type { RegisteredClient } from './runtime/call/client-registry.ts';
 export type { FunctionEvent } from './runtime/call/function-events.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
 export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
-export type { Attempt, Failure, FailureCode, FaultAt } from './schema/errors.ts';
+export type { Attempt, Failure, FailureCode } from './schema/errors.ts';
+export type { Violation } from './schema/violation.ts';
 
 /** The version of this package. */
 export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;

@@ -1,3 +1,5 @@
+import type { Violation } from './violation.ts';
+
 /**
  * Every way in which a call can fail, as data. Recognised by `code`, since failures cross threads and processes.
  * `message` is for the caller: what is wrong, then what to do; it holds no secret.
@@ -17,12 +19,6 @@ export type Failure =
 
 export type FailureCode = Failure['code'];
 
-export interface FaultAt {
-  /** Where, as a path: `resume.skills[2].name`; empty for the whole value. */
-  readonly path: string;
-  readonly message: string;
-}
-
 interface FunctionNotFound {
   readonly code: 'function_not_found';
   readonly message: string;
@@ -33,7 +29,7 @@ interface InvalidInput {
   readonly code: 'invalid_argument' | 'invalid_options';
   readonly message: string;
   /** Every fault at once. */
-  readonly details: readonly FaultAt[];
+  readonly details: readonly Violation[];
 }
 
 interface MissingCredential {
@@ -48,7 +44,7 @@ export interface ValidationFailure {
   readonly code: 'validation_failure';
   readonly message: string;
   readonly rawOutput: string;
-  readonly details: readonly FaultAt[];
+  readonly details: readonly Violation[];
 }
 
 interface FinishReasonFailure {

@@ -4,7 +4,7 @@ import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
 import type { Type } from '../../schema/type.ts';
-import type { FaultAt } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
 import { MAX_VALUE_DEPTH, memberOf, TypeFit } from './type-fit.ts';
 import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
@@ -25,7 +25,7 @@ export class ArgumentAsserts {
   }
 
   /** What arguments that fit the signature break; empty when all asserts hold. Null is no value and breaks none. */
-  faults(fn: FunctionType, args: Readonly<Record<string, unknown>>): readonly FaultAt[] {
+  faults(fn: FunctionType, args: Readonly<Record<string, unknown>>): readonly Violation[] {
     let asserted = this.#asserted.get(fn);
     if (asserted === undefined) this.#asserted.set(fn, (asserted = reachesAssert(fn, this.#index)));
     if (!asserted) return [];
@@ -53,7 +53,7 @@ type Evaluate = (constraint: Constraint, value: unknown) => string | undefined;
 const MAX_FAULTS = 100;
 
 class AssertWalk {
-  readonly faults: FaultAt[] = [];
+  readonly faults: Violation[] = [];
   readonly #index: DefinitionIndex;
   readonly #evaluate: Evaluate;
   readonly #fit: TypeFit;

@@ -5,8 +5,8 @@ import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { ClassType, MediaKind, Type } from '../../schema/type.ts';
 import { found, names, quoted, wanted } from './argument-words.ts';
-import type { FaultAt } from '../../schema/errors.ts';
-import { FaultList } from '../../schema/fault-list.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { ViolationList } from '../../schema/violation.ts';
 import { fitsMedia, MAX_VALUE_DEPTH, MEDIA_KEYS, memberOf, TypeFit } from './type-fit.ts';
 import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
@@ -22,14 +22,14 @@ type UnionShape = Extract<Type, { readonly kind: 'union' }>;
  * Every fault of an argument object, by walking types and values side by side: slow, exact, and bounded in depth, in
  * the number of faults and in the length of what it quotes. Empty exactly when the compiled predicate says yes.
  */
-export function argumentFaults(fn: FunctionType, args: Members, index: DefinitionIndex): readonly FaultAt[] {
+export function argumentFaults(fn: FunctionType, args: Members, index: DefinitionIndex): readonly Violation[] {
   const walk = new ArgumentWalk(index);
   walk.signature(fn, args);
   return walk.faults.all;
 }
 
 class ArgumentWalk {
-  readonly faults = new FaultList();
+  readonly faults = new ViolationList();
   readonly #index: DefinitionIndex;
   readonly #fit: TypeFit;
 

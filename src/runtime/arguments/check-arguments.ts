@@ -6,12 +6,12 @@ import { loadValidators } from './load-validators.ts';
 import type { ArgumentPredicate } from './load-validators.ts';
 import { ArgumentAsserts } from './argument-asserts.ts';
 import { argumentFaults } from './argument-faults.ts';
-import type { FaultAt } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
 
 /** Every fault of an argument object against a function's signature; empty when it fits. Never throws for any data. */
-export type ArgumentChecker = (fn: FunctionType, args: Readonly<Record<string, unknown>>) => readonly FaultAt[];
+export type ArgumentChecker = (fn: FunctionType, args: Readonly<Record<string, unknown>>) => readonly Violation[];
 
-const NO_FAULTS: readonly FaultAt[] = [];
+const NO_FAULTS: readonly Violation[] = [];
 
 /**
  * The argument checker of a program, made once per worker. The compiled predicate answers for arguments that fit,

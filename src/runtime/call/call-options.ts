@@ -5,8 +5,9 @@ import { err, ok } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { LEGACY_PROVIDERS, PROVIDERS, isProvider } from '../../schema/client.ts';
 import type { ClientType, OptionValue, Provider } from '../../schema/client.ts';
-import type { Failure, FaultAt } from '../../schema/errors.ts';
-import { FaultList } from '../../schema/fault-list.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { ViolationList } from '../../schema/violation.ts';
 
 /** The two names under which a request may give its options. */
 export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
@@ -49,7 +50,7 @@ export function readCallOptions(
 
 const NO_OPTIONS: CallOptions = { key: OPTION_KEYS[0], fallback: [], clients: [], env: new Map() };
 
-export function invalidOptions(details: readonly FaultAt[]): Failure {
+export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
@@ -63,7 +64,7 @@ export function invalidOptions(details: readonly FaultAt[]): Failure {
 const SWITCHED_OFF = 'is switched off on this server';
 
 class CallOptionsReader {
-  readonly faults = new FaultList();
+  readonly faults = new ViolationList();
   readonly #key: string;
   readonly #registry: 'open' | 'known' | 'off';
 

@@ -11,8 +11,9 @@ import { OPTION_KEYS, hasCallOptions, invalidOptions, readCallOptions } from './
 import type { CallOptions } from './call-options.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
-import type { Failure, FaultAt } from '../../schema/errors.ts';
-import { FaultList } from '../../schema/fault-list.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { ViolationList } from '../../schema/violation.ts';
 import type { CallOrigin, PreparedCall } from './runtime.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { takesMedia } from './takes-media.ts';
@@ -110,7 +111,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
     environment: catalogue.environment,
     privateUrls: services.options.allowPrivateUrls || call.local,
   };
-  const faults = new FaultList();
+  const faults = new ViolationList();
   for (const fault of namedClientFaults(services, { options, requester, catalogue })) faults.add(fault);
   addClientFaults(services, { options, requester, catalogue }, faults);
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
@@ -146,9 +147,9 @@ interface CheckedRequest {
  * Names that lead nowhere, and shorthands of providers that need more than a model. On a server that knows only its own
  * clients, a shorthand leads nowhere too.
  */
-function namedClientFaults(services: PrepareServices, request: CheckedRequest): readonly FaultAt[] {
+function namedClientFaults(services: PrepareServices, request: CheckedRequest): readonly Violation[] {
   const { options, catalogue } = request;
-  const faults: FaultAt[] = [];
+  const faults: Violation[] = [];
   for (const { name, path } of namedClients(options)) {
     if (catalogue.find(name) !== undefined) continue;
     const plan = services.options.clientRegistry === 'open' ? planClient(name, catalogue) : undefined;
@@ -166,7 +167,7 @@ function shorthandFaults(
   plan: ClientPlan,
   { requester }: CheckedRequest,
   path: string,
-): readonly FaultAt[] {
+): readonly Violation[] {
   const made = plan.kind === 'single' ? services.directory.client(plan.source, requester) : undefined;
   if (made === undefined || made.ok || made.failure.kind !== 'options') return [];
   return made.failure.faults.map((fault) => ({
@@ -184,7 +185,7 @@ function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: stri
 }
 
 /** Shapes of the request's own clients; keys that are missing are a matter of the call. */
-function addClientFaults(services: PrepareServices, request: CheckedRequest, faults: FaultList): void {
+function addClientFaults(services: PrepareServices, request: CheckedRequest, faults: ViolationList): void {
   for (const [index, definition] of request.options.clients.entries()) {
     if (faults.full) return;
     const path = `${request.options.key}.client_registry.clients[${index}]`;
@@ -200,12 +201,12 @@ function addClientFaults(services: PrepareServices, request: CheckedRequest, fau
   }
 }
 
-function strategyFault(name: string, catalogue: ClientCatalogue): readonly FaultAt[] | undefined {
+function strategyFault(name: string, catalogue: ClientCatalogue): readonly Violation[] | undefined {
   const plan = planClient(name, catalogue);
   return plan.ok ? undefined : [plan.failure];
 }
 
-function at(path: string, faults: readonly FaultAt[]): readonly FaultAt[] {
+function at(path: string, faults: readonly Violation[]): readonly Violation[] {
   return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }));
 }
 
@@ -224,7 +225,7 @@ function functionNotFound(definitions: DefinitionIndex, functionName: string): F
   };
 }
 
-function invalidArguments(fn: FunctionType, details: readonly FaultAt[]): Failure {
+function invalidArguments(fn: FunctionType, details: readonly Violation[]): Failure {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';

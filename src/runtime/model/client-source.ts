@@ -1,5 +1,6 @@
 import type { ClientType } from '../../schema/client.ts';
-import type { Failure, FaultAt } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
 import type { DeclaredHosts } from './declared-hosts.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
 import type { OfflineAnswers } from './offline/offline-client.ts';
@@ -30,4 +31,4 @@ export interface ClientRequester {
 /** Why a client cannot be made: a failure of the call, or faults of its definition, each at an option. */
 export type ClientFault =
   | { readonly kind: 'failure'; readonly failure: Failure }
-  | { readonly kind: 'options'; readonly faults: readonly FaultAt[] };
+  | { readonly kind: 'options'; readonly faults: readonly Violation[] };

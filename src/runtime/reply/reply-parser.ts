@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
-import type { FaultAt } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
 
 /**
  * Turns what a model wrote into a value of one type. Made once per function and worker; holds no state of a reply.
@@ -45,5 +45,5 @@ export interface ParseFlag {
 
 export interface ParseFailure {
   readonly message: string;
-  readonly details: readonly FaultAt[];
+  readonly details: readonly Violation[];
 }

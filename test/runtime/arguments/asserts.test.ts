@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { parseExpression } from '../../../src/compiler/1-parse/template/parse-template.ts';
 import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
-import type { FaultAt } from '../../../src/schema/errors.ts';
+import type { Violation } from '../../../src/schema/violation.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
@@ -48,7 +48,7 @@ const shared: Partial<Definitions> = {
   aliases: [alias('Tree', union(positive, list(aliasRef('Tree'))))],
 };
 
-function faultsOf(type: Type, value: unknown): readonly FaultAt[] {
+function faultsOf(type: Type, value: unknown): readonly Violation[] {
   const fn = functionType('Check', { x: type });
   return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, { x: value });
 }

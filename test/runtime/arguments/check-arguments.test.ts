@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
-import type { FaultAt } from '../../../src/schema/errors.ts';
+import type { Violation } from '../../../src/schema/violation.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {
@@ -43,11 +43,11 @@ const shared: Partial<Definitions> = {
 };
 
 /** The faults of one argument `x` of the type. */
-function faultsOf(type: Type, value: unknown): readonly FaultAt[] {
+function faultsOf(type: Type, value: unknown): readonly Violation[] {
   return faultsIn({ x: type }, { x: value });
 }
 
-function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly FaultAt[] {
+function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly Violation[] {
   const fn = functionType('Check', parameters);
   return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, args);
 }

@@ -1,22 +1,22 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { didYouMean } from '../../../base/suggestion.ts';
-import type { FaultAt } from '../../../schema/errors.ts';
-import { FaultList } from '../../../schema/fault-list.ts';
+import type { Violation } from '../../../schema/violation.ts';
+import { ViolationList } from '../../../schema/violation.ts';
 
 /**
  * Takes options out of a client's option map one by one, checking their shape. What nobody took is the provider's:
  * it goes into the request body as it is. Faults are collected; none stops the reading.
  */
 export class OptionReader {
-  readonly #faults = new FaultList();
+  readonly #faults = new ViolationList();
   readonly #values: Map<string, JsonValue>;
 
   constructor(values: ReadonlyMap<string, JsonValue>) {
     this.#values = new Map(values);
   }
 
-  get faults(): readonly FaultAt[] {
+  get faults(): readonly Violation[] {
     return this.#faults.all;
   }
 

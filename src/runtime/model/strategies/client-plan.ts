@@ -3,7 +3,7 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { isProvider } from '../../../schema/client.ts';
 import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
-import type { FaultAt } from '../../../schema/errors.ts';
+import type { Violation } from '../../../schema/violation.ts';
 import type { ClientSource } from '../client-source.ts';
 import { OptionReader } from '../options/option-reader.ts';
 import { resolveOptions } from '../options/resolve-options.ts';
@@ -53,7 +53,7 @@ const MAX_CLIENTS = 1000;
  * The plan for a client's name or a `provider/model` shorthand. Faults speak of the client at fault and have the
  * path of the option within it.
  */
-export function planClient(name: string, catalogue: ClientCatalogue): Result<ClientPlan, FaultAt> {
+export function planClient(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Violation> {
   return new Planner(catalogue).plan(name, []);
 }
 
@@ -75,7 +75,7 @@ class Planner {
     this.#catalogue = catalogue;
   }
 
-  plan(name: string, above: readonly string[]): Result<ClientPlan, FaultAt> {
+  plan(name: string, above: readonly string[]): Result<ClientPlan, Violation> {
     this.#clients += 1;
     if (above.includes(name)) return fault(name, `lists itself: ${[...above, name].join(' -> ')}`);
     if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS) return fault(name, 'has too many clients below it');
@@ -93,7 +93,7 @@ class Planner {
   #strategy(
     source: ClientSource,
     above: readonly string[],
-  ): Result<(FallbackPlan | RoundRobinPlan) & { readonly totalTimeoutMs?: number }, FaultAt> {
+  ): Result<(FallbackPlan | RoundRobinPlan) & { readonly totalTimeoutMs?: number }, Violation> {
     const { definition } = source;
     const options = readStrategy(source, this.#catalogue.environment);
     if (!options.ok) return options;
@@ -105,7 +105,7 @@ class Planner {
     return ok({ kind: 'round-robin', ...common, start, ofRequest: source.from === 'request' });
   }
 
-  #members(names: readonly string[], above: readonly string[]): Result<readonly ClientPlan[], FaultAt> {
+  #members(names: readonly string[], above: readonly string[]): Result<readonly ClientPlan[], Violation> {
     const members: ClientPlan[] = [];
     for (const [index, name] of names.entries()) {
       const member = this.plan(name, above);
@@ -116,7 +116,7 @@ class Planner {
     return ok(members);
   }
 
-  #retry(definition: ClientType): Result<RetryPolicyType | undefined, FaultAt> {
+  #retry(definition: ClientType): Result<RetryPolicyType | undefined, Violation> {
     if (definition.retryPolicy === undefined) return ok(undefined);
     const policy = this.#catalogue.policy(definition.retryPolicy);
     if (policy !== undefined) return ok(policy);
@@ -127,7 +127,7 @@ class Planner {
     );
   }
 
-  #unknown(name: string): Result<never, FaultAt> {
+  #unknown(name: string): Result<never, Violation> {
     const near = didYouMean(name, this.#catalogue.names());
     return err({ path: '', message: `There is no client "${name}"${near === '' ? '' : `. ${near}`}` });
   }
@@ -145,7 +145,10 @@ interface StrategyOptions {
 }
 
 /** Options of a strategy. Those of the files were checked with them, those of a request are checked here. */
-function readStrategy({ definition, from }: ClientSource, environment: Environment): Result<StrategyOptions, FaultAt> {
+function readStrategy(
+  { definition, from }: ClientSource,
+  environment: Environment,
+): Result<StrategyOptions, Violation> {
   const reader = new OptionReader(resolveOptions(definition.options, environment).values);
   const names = reader.strings('strategy') ?? [];
   if (names.length === 0) reader.fault('strategy', 'has to be a list of client names');
@@ -159,10 +162,10 @@ function readStrategy({ definition, from }: ClientSource, environment: Environme
   return ok({ names, start, totalTimeoutMs: total === 0 ? undefined : total });
 }
 
-function faultIn(failure: FaultAt, index: number): Result<never, FaultAt> {
+function faultIn(failure: Violation, index: number): Result<never, Violation> {
   return err({ ...failure, path: `options.strategy[${index}]` });
 }
 
-function fault(client: string, message: string, path = 'options.strategy'): Result<never, FaultAt> {
+function fault(client: string, message: string, path = 'options.strategy'): Result<never, Violation> {
   return err({ path, message: `The client "${client}" ${message}` });
 }

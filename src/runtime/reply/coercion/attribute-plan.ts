@@ -1,5 +1,5 @@
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
-import type { FaultAt } from '../../../schema/errors.ts';
+import type { Violation } from '../../../schema/violation.ts';
 import type { Place, TypedContainer } from '../fast-path/typed-container.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { Coerced, Misfit, type Outcome } from './outcome.ts';
@@ -96,7 +96,7 @@ export class AttributePlan extends Plan {
   }
 
   /** Null is no value: asserts speak of the value when there is one. */
-  #failures(bare: string): readonly FaultAt[] {
+  #failures(bare: string): readonly Violation[] {
     if (this.#asserts.length === 0 || bare === 'null') return NO_FAULTS;
     const self: unknown = JSON.parse(bare);
     return this.#asserts.flatMap((constraint) => {
@@ -181,4 +181,4 @@ export class AttributePlan extends Plan {
   }
 }
 
-const NO_FAULTS: readonly FaultAt[] = [];
+const NO_FAULTS: readonly Violation[] = [];

@@ -1,4 +1,4 @@
-import type { FaultAt } from '../../../schema/errors.ts';
+import type { Violation } from '../../../schema/violation.ts';
 import type { ParseFlag } from '../reply-parser.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
@@ -106,15 +106,15 @@ export class Misfit {
   readonly ok = false;
   /** An `@assert` failed: no default and no null may hide that. */
   readonly asserted: boolean;
-  #faults: readonly FaultAt[] | undefined;
+  #faults: readonly Violation[] | undefined;
 
-  constructor(faults: readonly FaultAt[] | undefined, asserted = false) {
+  constructor(faults: readonly Violation[] | undefined, asserted = false) {
     this.#faults = faults;
     this.asserted = asserted;
   }
 
   /** Why; worked out when somebody asks, because most misfits only rule a reading out. */
-  get faults(): readonly FaultAt[] {
+  get faults(): readonly Violation[] {
     return (this.#faults ??= this.explain());
   }
 
@@ -123,7 +123,7 @@ export class Misfit {
     return this.faults[0]?.message ?? '';
   }
 
-  protected explain(): readonly FaultAt[] {
+  protected explain(): readonly Violation[] {
     return [];
   }
 }
@@ -139,7 +139,7 @@ class Mismatch extends Misfit {
     this.#node = node;
   }
 
-  protected override explain(): readonly FaultAt[] {
+  protected override explain(): readonly Violation[] {
     return [{ path: '', message: `expected ${this.#expected}, got ${describeValue(this.#node)}` }];
   }
 }
@@ -199,7 +199,7 @@ class MisfitBelow extends Misfit {
     this.#member = member;
   }
 
-  protected override explain(): readonly FaultAt[] {
+  protected override explain(): readonly Violation[] {
     return this.#member.faults
       .slice(0, MAX_NOTES)
       .map((fault) => ({ path: joinPath(this.#segment, fault.path), message: fault.message }));
@@ -218,7 +218,7 @@ class MisfitOfAll extends Misfit {
     this.#misfits = misfits;
   }
 
-  protected override explain(): readonly FaultAt[] {
+  protected override explain(): readonly Violation[] {
     return this.#misfits.flatMap((member) => member.faults);
   }
 }

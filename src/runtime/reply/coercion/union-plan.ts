@@ -2,7 +2,7 @@ import { OPEN_BRACE } from '../text/characters.ts';
 import type { Place, TypedContainer } from '../fast-path/typed-container.ts';
 import type { ValueNode } from '../text/value-node.ts';
 import { describeValue } from './display-text.ts';
-import type { FaultAt } from '../../../schema/errors.ts';
+import type { Violation } from '../../../schema/violation.ts';
 import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
 import { Partial } from './partial.ts';
 import { Plan } from './plan.ts';
@@ -194,7 +194,7 @@ class NoMember extends Misfit {
     this.#misfits = misfits;
   }
 
-  protected override explain(): readonly FaultAt[] {
+  protected override explain(): readonly Violation[] {
     const message = `expected ${this.#expected}, got ${describeValue(this.#node)}`;
     const faults = this.#misfits.flatMap((one) => one.faults);
     return [{ path: '', message }, ...faults.slice(0, MAX_FAULTS)];

@@ -1,13 +1,20 @@
+import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** The seed of every property (`FC_SEED=… npm test` runs with that one again). */
+const seed = process.env['FC_SEED'] ?? String(randomInt(2 ** 31));
+console.error(`fast-check: FC_SEED=${seed}`);
+
+/** Timeouts end what hangs; no test may depend on them. A test that fails once has failed. */
+const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, retry: 0 };
+
 /** Drives the built program with real processes, one file at a time. */
-function builtProgram(name: string, timeoutMs = 60_000): TestProjectInlineConfiguration {
-  const times = { testTimeout: timeoutMs, hookTimeout: timeoutMs, retry: 1 };
-  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, ...times } };
+function builtProgram(name: string): TestProjectInlineConfiguration {
+  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, ...TIMES } };
 }
 
 // `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
@@ -24,18 +31,16 @@ export default defineConfig({
             (name) => `test/${name}/**`,
           ),
           // As workers have it: tests load uWebSockets.js in their own process.
-          env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES) },
-          testTimeout: 30_000,
-          // Bounds on time are measured beside other tests; what is really too slow is so each time.
-          retry: 2,
+          env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
+          ...TIMES,
         },
       },
       builtProgram('e2e'),
       builtProgram('browser'),
-      builtProgram('gateways', 180_000),
-      builtProgram('generators', 180_000),
+      builtProgram('gateways'),
+      builtProgram('generators'),
       builtProgram('manifests'),
-      builtProgram('readers', 180_000),
+      builtProgram('readers'),
     ],
   },
 });

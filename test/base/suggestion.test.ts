@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../support/assert-property.ts';
 import { didYouMean, editDistance, nearestNames } from '../../src/base/suggestion.ts';
 
 test('a typo finds the intended name', () => {
@@ -33,7 +34,7 @@ test('swapped letters are one edit', () => {
 });
 
 test('distance is symmetric, zero only for the same text, and never above the longer length', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
       const distance = editDistance(a, b);
       expect(editDistance(b, a)).toBe(distance);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../support/assert-property.ts';
 import { SwapRemoveSet } from '../../src/base/swap-remove-set.ts';
 
 interface Numbered {
@@ -8,7 +9,7 @@ interface Numbered {
 }
 
 test('after any sequence of additions and deletions it holds the same members as a Set', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.record({ name: fc.nat(9), add: fc.boolean() })), (steps) => {
       const objects = Array.from({ length: 10 }, (_, name): Numbered => ({ name, setIndex: -1 }));
       const tested = new SwapRemoveSet<Numbered>();

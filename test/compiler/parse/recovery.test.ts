@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { parse } from '../../../src/compiler/1-parse/parse.ts';
 import { tokenize } from '../../../src/compiler/1-parse/tokenize.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
@@ -31,8 +32,8 @@ test('there is something to take apart', () => {
 
 test('the images of all tokens joined are the source', () => {
   for (const { text } of texts) expect(joined(text)).toBe(text);
-  fc.assert(fc.property(fc.string(), (text) => joined(text) === text));
-  fc.assert(fc.property(soup, (text) => joined(text) === text));
+  assertProperty(fc.property(fc.string(), (text) => joined(text) === text));
+  assertProperty(fc.property(soup, (text) => joined(text) === text));
 });
 
 test('tokens are where they say, and none but added ones is empty', () => {
@@ -59,7 +60,7 @@ test('every sample without one of its characters is checked without an exception
 }, 120_000);
 
 test('any heap of pieces of the language is checked without an exception', () => {
-  fc.assert(
+  assertProperty(
     fc.property(soup, (text) => {
       expect(placesOutside(text)).toEqual([]);
     }),

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { BodyBuffer } from '../../../src/runtime/model/http/body-buffer.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
@@ -11,7 +12,7 @@ import { head, startFakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-provider.ts';
 
 test('pieces are joined in their order, and are not written to', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (pieces) => {
       const body = new BodyBuffer();
       const given = pieces.map((piece) => Buffer.from(piece));

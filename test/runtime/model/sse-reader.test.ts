@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 
 function read(chunks: readonly (string | Buffer)[], ends = true): readonly string[] {
@@ -52,7 +53,7 @@ test('any text cut anywhere gives the events of the text in one piece', () => {
   const line = fc.constantFrom('data: a', 'data: é', 'data:', ': c', '', 'id: 1');
   const end = fc.constantFrom('\n', '\r\n', '\r');
   const text = fc.array(fc.tuple(line, end)).map((lines) => lines.flat().join(''));
-  fc.assert(
+  assertProperty(
     fc.property(text, fc.array(fc.nat(60)), (source, cuts) => {
       const bytes = Buffer.from(source);
       const at = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
 import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
 import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-chat-format.ts';
@@ -45,7 +46,7 @@ test.each<[string, ReplyFormat, (piece: string) => string]>([
   ['openai', openAiChatFormat, chat],
   ['anthropic', anthropicFormat, message],
 ])('%s: whatever the pieces are, their text is read as it was written', (_name, format, event) => {
-  fc.assert(
+  assertProperty(
     fc.property(PIECES, (pieces) => {
       const events = pieces.map(event);
       expect(read(format, events)).toBe(pieces.join(''));
@@ -81,7 +82,7 @@ const EVENTS = fc.array(
 );
 
 test('events that are read at one go say what they say one by one', () => {
-  fc.assert(
+  assertProperty(
     fc.property(EVENTS, fc.nat(1), (events, cut) => {
       const first = chat('first');
       const chunks =
@@ -111,7 +112,7 @@ test('a run of events is read at one go, all but the last', () => {
 
 test('aws-bedrock: pieces with padding that differs are read as they were written', () => {
   const padded = fc.tuple(fc.string(), fc.stringMatching(/^[a-zA-Z0-9]{0,36}$/u));
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(padded), (pieces) => {
       const reply = bedrockFormat.openStream();
       let whole = '';
@@ -136,7 +137,7 @@ test('events of another shape among the usual ones are read too', () => {
     chat('q', { obfuscation: 'abcDEF1' }),
     chat('r', { obfuscation: 'x' }),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.oneof(fc.string({ minLength: 1 }).map(chat), other)), (events) => {
       const whole = read(openAiChatFormat, [events.join('')]);
       expect(whole).toBe(read(openAiChatFormat, events));

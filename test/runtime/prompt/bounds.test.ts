@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { PromptFailure } from '../../../src/schema/errors.ts';
+import { countSteps, stepGrowth } from '../../support/count-steps.ts';
 import { CLIENT, rendererOf, renderText } from './sample-program.ts';
 
 // A template that would run for ever, or fill the memory, ends quickly, and says where.
@@ -66,26 +68,21 @@ const BOMBS: readonly (readonly [string, string])[] = [
 const HEAD =
   'template_string Again(x: string) #"{{ Again(x) }}"#\n\nfunction Bomb(s: string) -> string {\n  client "openai/m1"\n';
 
-/** CPU time within which every run-away template ends. */
-const LIMIT_MS = 100;
-
-function timed(renderer: ReturnType<typeof rendererOf>) {
-  const before = process.cpuUsage();
-  const result = renderer.render('Bomb', { s: SECRET }, CLIENT);
-  const { user, system } = process.cpuUsage(before);
-  return { result, milliseconds: (user + system) / 1000 };
-}
+/** Steps within which every run-away template ends: 200 for each of the 250,000 units of its work budget. */
+const MAX_STEPS = 50_000_000;
 
 test.each(BOMBS)('%s', (_, prompt) => {
   const renderer = rendererOf(`${HEAD}  prompt ####"${prompt}"####\n}\n`);
-  const outcomes = [timed(renderer)];
-  // What else the machine does only ever adds: the best of a few runs is what the template costs.
-  while (outcomes.length < 10 && (outcomes.at(-1)?.milliseconds ?? 0) >= LIMIT_MS) outcomes.push(timed(renderer));
-  const failure = outcomes[0]?.result.ok === false ? outcomes[0].result.failure : undefined;
+  const failures: (PromptFailure | undefined)[] = [];
+  const steps = countSteps(() => {
+    const result = renderer.render('Bomb', { s: SECRET }, CLIENT);
+    failures.push(result.ok ? undefined : result.failure);
+  });
+  const [failure] = failures;
   expect(failure?.code).toBe('prompt_error');
   expect(failure?.message).toMatch(/^The prompt of "Bomb" cannot be rendered: .* \(main\.baml:\d:\d+\)\.$/u);
   expect(failure?.message).not.toContain(SECRET);
-  expect(Math.min(...outcomes.map((outcome) => outcome.milliseconds))).toBeLessThan(LIMIT_MS);
+  expect(steps).toBeLessThan(MAX_STEPS);
 });
 
 /** `m`, with 2,000 entries. */
@@ -107,22 +104,23 @@ test.each(['m|length', 'm.get("k1")', 'm is mapping', 'm[1]', 'm == {}', '1 if m
   (expression) => {
     const m = Object.fromEntries(Array.from({ length: 20000 }, (_, at) => [`k${at}`, at]));
     const setup = { parameters: 'm: map<string, int>', args: { m } };
-    const before = process.cpuUsage();
-    const text = renderText(`{% for x in range(2000) %}{% set y = ${expression} %}{% endfor %}done`, setup);
-    const { user, system } = process.cpuUsage(before);
+    let text = '';
+    const steps = countSteps(() => {
+      text = renderText(`{% for x in range(2000) %}{% set y = ${expression} %}{% endfor %}done`, setup);
+    });
     expect(text).toMatch(/^(?:done|failure: .*too many steps.*)$/u);
-    expect((user + system) / 1000).toBeLessThan(1500);
+    expect(steps).toBeLessThan(MAX_STEPS);
   },
 );
 
 test('a field that is read in every round of a loop is made once', () => {
   const definitions = 'class M {\n  t string\n}\nclass C {\n  ms M[]\n}';
-  const args = { c: { ms: Array.from({ length: 20000 }, () => ({ t: 'x' })) } };
   const prompt = '{% for m in c.ms %}{{ c.ms[loop.index0].t }}{% endfor %}';
-  const before = process.cpuUsage();
-  expect(renderText(prompt, { definitions, parameters: 'c: C', args })).toBe('x'.repeat(20000));
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1000).toBeLessThan(2000);
+  const growth = stepGrowth(5_000, (size) => {
+    const args = { c: { ms: Array.from({ length: size }, () => ({ t: 'x' })) } };
+    return () => expect(renderText(prompt, { definitions, parameters: 'c: C', args })).toBe('x'.repeat(size));
+  });
+  expect(growth.factor).toBeLessThan(2.2);
 });
 
 test('values inside of themselves print with an end', () => {

@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { readSample, renderText } from './sample-program.ts';
 
 // `=== title`, an expression, `---`, what it prints.
@@ -28,7 +29,7 @@ test('what is written as YAML or JSON reads as the same value', () => {
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom('yes', 'no', '0x1', '1_0', '- a\n- b', 'a\n ', '\n', ': '),
   );
-  fc.assert(
+  assertProperty(
     fc.property(fc.dictionary(text, fc.array(text, { maxLength: 3 }), { noNullPrototype: true }), (m) => {
       expect(parse(renderText('{{ m|format(type="yaml") }}', { ...setup, args: { m } }), { version: '1.2' })).toEqual(
         m,

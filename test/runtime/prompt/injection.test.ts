@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { renderPrompt } from './sample-program.ts';
 
@@ -72,7 +73,7 @@ test.each(MARKERS)('an argument stays text: %j', (marker) => {
 test('any argument stays text', () => {
   const piece = fc.oneof(fc.constantFrom(...MARKERS), fc.string({ unit: 'binary' }));
   const [way] = WAYS[0] ?? [''];
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(piece, { maxLength: 4 }), (pieces) => {
       const text = pieces.join('');
       expect(conversation(way, text)).toEqual(expected(text));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { FILTERS, FUNCTIONS, TESTS } from '../../../src/schema/template-vocabulary.ts';
 import { parseTemplate } from '../../../src/compiler/1-parse/template/parse-template.ts';
 import { createPromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
@@ -156,7 +157,7 @@ const BASE: Program = {
 
 test('rendering gives messages or a prompt error, never a throw and nothing of JavaScript', () => {
   let rendered = 0;
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(statement, { minLength: 1, maxLength: 3 }), (statements) => {
       const program = unchecked(statements.join(' '));
       if (program === undefined) return;
@@ -177,7 +178,7 @@ test('rendering gives messages or a prompt error, never a throw and nothing of J
 });
 
 test('the same arguments give the same messages, and stay as they were', () => {
-  fc.assert(
+  assertProperty(
     fc.property(statement, (text) => {
       const program = unchecked(text);
       if (program === undefined) return;
@@ -192,7 +193,7 @@ test('the same arguments give the same messages, and stay as they were', () => {
 });
 
 test('a program that went through JSON renders the same', () => {
-  fc.assert(
+  assertProperty(
     fc.property(statement, (text) => {
       const program = unchecked(text);
       if (program === undefined) return;

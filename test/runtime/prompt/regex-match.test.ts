@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { matchesPattern } from '../../../src/runtime/prompt/filters/regex/matches-pattern.ts';
 import { Run } from '../../../src/runtime/prompt/run.ts';
 
@@ -58,7 +59,7 @@ test('patterns that are put together match what JavaScript says', () => {
       .map((parts) => parts.map(([atom, times]) => (/^[\^$]|^\\b/u.test(atom) ? atom : atom + times)).join('')),
   }));
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '\n'), maxLength: 8 });
-  fc.assert(
+  assertProperty(
     fc.property(pattern, text, (regex, input) => {
       expect(matches(input, regex)).toBe(new RegExp(regex, 'u').test(input));
     }),

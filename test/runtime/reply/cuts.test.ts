@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { CandidateFinder } from '../../../src/runtime/reply/text/candidate-finder.ts';
 import type { ValueNode } from '../../../src/runtime/reply/text/value-node.ts';
 import { ValueReader } from '../../../src/runtime/reply/text/value-reader.ts';
@@ -64,7 +65,7 @@ const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min:
 });
 
 test('a reply is read the same wherever it is cut into pieces', () => {
-  fc.assert(
+  assertProperty(
     fc.property(reply, cuts, fc.boolean(), (text, lengths, isOpened) => {
       const whole = isOpened ? `{"a": ${text}` : text;
       expect(read(cut(whole, lengths))).toEqual(read([whole]));

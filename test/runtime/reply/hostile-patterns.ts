@@ -33,6 +33,9 @@ export const PATTERNS: readonly string[] = [
   '[]',
 ];
 
+/** Thousands of small objects: each of them is read as a value, and can be a member of a list. */
+export const OBJECTS: readonly string[] = ['{a:1}', '{"name":""}', '{"a":1}\n'];
+
 /** What a long text inside of a value may be made of, before it ends in a letter: most of it looks like one number. */
 export const LONG_TEXTS: readonly string[] = [
   '1',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 import { cut } from './cut.ts';
 
@@ -87,7 +88,7 @@ function asJson(value: unknown): unknown {
 }
 
 test('valid JSON of a type is its own value, minified or pretty', () => {
-  fc.assert(
+  assertProperty(
     fc.property(sampled, fc.constantFrom(undefined, 2), ({ returns, value }, indentation) => {
       const outcome = parserFor(returns).parse(JSON.stringify(value, undefined, indentation));
       expect(outcome.ok && outcome.value.value).toEqual(asJson(value));
@@ -120,7 +121,7 @@ const simpleBranch = fc.record({
 });
 
 test.each(Object.entries(DAMAGES))('a reply with %s gives the value', (_name, damage) => {
-  fc.assert(
+  assertProperty(
     fc.property(simpleBranch, (value) => {
       const outcome = parserFor('Branch').parse(damage(JSON.stringify(value, undefined, 2)));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(asJson(value));
@@ -138,7 +139,7 @@ const QUOTE_DAMAGES: Readonly<Record<string, (json: string) => string>> = {
 };
 
 test.each(Object.entries(QUOTE_DAMAGES))('a reply with %s gives the value', (_name, damage) => {
-  fc.assert(
+  assertProperty(
     fc.property(simpleBranch, (value) => {
       const outcome = parserFor('Branch').parse(damage(JSON.stringify(value, undefined, 2)));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(asJson(value));
@@ -152,7 +153,7 @@ const anyDamage = fc.constantFrom<(json: string) => string>((json) => json, ...O
 const anyLayout = fc.constantFrom(undefined, 2);
 
 test('every cut into pieces ends in what the whole reply gives', () => {
-  fc.assert(
+  assertProperty(
     fc.property(sampled, cuts, anyDamage, anyLayout, ({ returns, value }, lengths, damage, layout) => {
       const reply = damage(JSON.stringify(value, undefined, layout));
       const parser = parserFor(returns);
@@ -168,7 +169,7 @@ test('every cut into pieces ends in what the whole reply gives', () => {
 });
 
 test('partials never take anything back, and no two in a row are equal', () => {
-  fc.assert(
+  assertProperty(
     fc.property(sampled, cuts, anyDamage, anyLayout, ({ returns, value }, lengths, damage, layout) => {
       const reply = damage(JSON.stringify(value, undefined, layout));
       const partials = partialsOf(parserFor(returns), cut(reply, lengths));
@@ -184,7 +185,7 @@ test('partials never take anything back, and no two in a row are equal', () => {
 });
 
 test('the last partial of valid JSON is its value', () => {
-  fc.assert(
+  assertProperty(
     fc.property(sampled, cuts, anyLayout, ({ returns, value }, lengths, layout) => {
       const partials = partialsOf(parserFor(returns), cut(JSON.stringify(value, undefined, layout), lengths));
       expect(JSON.parse(partials.at(-1) ?? 'null')).toEqual(asJson(value));
@@ -194,7 +195,7 @@ test('the last partial of valid JSON is its value', () => {
 });
 
 test('numbers, truth values and enums appear only when they are complete', () => {
-  fc.assert(
+  assertProperty(
     fc.property(simpleBranch, cuts, anyLayout, (value, lengths, layout) => {
       const sizes = new Set(value.leaves.map((each) => each.size));
       for (const partial of partialsOf(parserFor('Branch'), cut(JSON.stringify(value, undefined, layout), lengths))) {
@@ -233,7 +234,7 @@ test('no text at all makes the parser throw', () => {
       'é',
     ),
   });
-  fc.assert(
+  assertProperty(
     fc.property(fc.constantFrom(...SAMPLES), noise, cuts, ({ returns }, reply, lengths) => {
       const parser = parserFor(returns);
       partialsOf(parser, cut(reply, lengths));

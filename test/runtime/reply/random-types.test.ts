@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
@@ -49,7 +50,7 @@ function parserOf({ returns, program }: Sample): ReplyParser {
 }
 
 test('valid JSON of any type is its own value', () => {
-  fc.assert(
+  assertProperty(
     fc.property(samples(anyText), anyLayout, (sample, layout) => {
       const outcome = parserOf(sample).parse(JSON.stringify(sample.reply, undefined, layout));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(sample.value);
@@ -77,7 +78,7 @@ const DAMAGES: Readonly<Record<string, (json: string) => string>> = {
 };
 
 test.each(Object.entries(DAMAGES))('%s: the value of any type is recovered', (_name, damage) => {
-  fc.assert(
+  assertProperty(
     fc.property(samples(simpleText), (sample) => {
       const outcome = parserOf(sample).parse(damage(JSON.stringify(sample.reply, undefined, 2)));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(sample.value);
@@ -89,7 +90,7 @@ test.each(Object.entries(DAMAGES))('%s: the value of any type is recovered', (_n
 const anyDamage = fc.constantFrom<(json: string) => string>((json) => json, ...Object.values(DAMAGES));
 
 test('every cut of a reply of any type ends in what the whole reply gives', () => {
-  fc.assert(
+  assertProperty(
     fc.property(samples(anyText), cuts, anyDamage, anyLayout, (sample, lengths, damage, layout) => {
       const reply = damage(JSON.stringify(sample.reply, undefined, layout));
       const parser = parserOf(sample);
@@ -109,7 +110,7 @@ test(
   { timeout: 120_000 },
   () => {
     let seen = 0;
-    fc.assert(
+    assertProperty(
       fc.property(samples(anyText), cuts, anyLayout, (sample, lengths, layout) => {
         const { partial: schema } = publishedSchemas(sample.program);
         const partials = partialsOf(parserOf(sample), cut(JSON.stringify(sample.reply, undefined, layout), lengths));
@@ -131,7 +132,7 @@ test(
 );
 
 test('partials of any type never take anything back, and no two in a row are equal', () => {
-  fc.assert(
+  assertProperty(
     fc.property(samples(simpleText), cuts, anyDamage, (sample, lengths, damage) => {
       const partials = partialsOf(parserOf(sample), cut(damage(JSON.stringify(sample.reply, undefined, 2)), lengths));
       for (const [index, partial] of partials.entries()) {

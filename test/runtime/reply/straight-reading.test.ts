@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { chooseReading } from '../../../src/runtime/reply/choose-reading.ts';
 import type { Outcome } from '../../../src/runtime/reply/coercion/outcome.ts';
 import { GrowingPartial } from '../../../src/runtime/reply/growing-partial.ts';
@@ -178,7 +179,7 @@ const scenario = fc.constantFrom(...SAMPLES).chain((sample) =>
 
 test('what is read straight is what the tolerant reader makes of it, and so is every partial', () => {
   let straight = 0;
-  fc.assert(
+  assertProperty(
     fc.property(scenario, ({ returns, value, layout, habit, other, lengths }) => {
       const { plan, type } = plannedFor(returns);
       const spell = (json: string): string => (HABITS[other] ?? String)((HABITS[habit] ?? String)(json));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 
 interface EventSplitter {
   push(piece: string): string[];
@@ -35,7 +36,7 @@ test('an event without its blank line is not complete', () => {
 test('the events do not depend on where the text is cut, with any line break', () => {
   const line = fc.constantFrom('data: x', 'data: {"y": 1}', ': c', 'data:', 'event: z', '');
   const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r')), { maxLength: 12 });
-  fc.assert(
+  assertProperty(
     fc.property(stream, fc.array(fc.nat(12), { maxLength: 20 }), (lines, sizes) => {
       const whole = `${lines.map(([text, end]) => text + end).join('')}\n`;
       const pieces: string[] = [];

@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+
+const seed = integerFrom('FC_SEED');
+const factor = integerFrom('FC_RUNS') ?? 1;
+
+/**
+ * Asserts that a property holds for `numRuns` random inputs, all of which follow from one seed per run of the tests. The
+ * test runner chooses the seed and prints it; `FC_SEED=…` repeats it, and `FC_RUNS=20` tries 20 times as many inputs.
+ */
+export function assertProperty<T>(property: fc.IProperty<T>, { numRuns = 100 }: Runs = {}): void {
+  fc.assert(property, { numRuns: numRuns * factor, ...(seed === undefined ? {} : { seed }) });
+}
+
+interface Runs {
+  readonly numRuns?: number;
+}
+
+function integerFrom(variable: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined) return undefined;
+  if (!/^-?\d+$/u.test(text)) throw new Error(`${variable} is "${text}": set it to a whole number.`);
+  return Number(text);
+}

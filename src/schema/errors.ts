@@ -1,8 +1,259 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Violation } from './violation.ts';
 
+/** How one error code is answered over HTTP, and what it means. The problem table, OpenAPI and docs/errors.md read this. */
+export interface ErrorDescription {
+  readonly status: number;
+  /** Complete sentences in Markdown: when svc answers this, then what to do about it. */
+  readonly meaning: string;
+  /** Members of the body besides `error`, `message` and `request_id`; some are absent where nothing is known. */
+  readonly fields: readonly ErrorField[];
+  /** Response headers that belong to this code. */
+  readonly headers: readonly ErrorHeader[];
+  /** A body without `error` and `request_id`. */
+  readonly example: { readonly message: string } & JsonObject;
+}
+
+export type ErrorHeader = 'accept-post' | 'accept-encoding' | 'allow' | 'retry-after';
+
+/** Every member that an error body can have beside `error`, `message` and `request_id`: its shape and meaning. */
+export const ERROR_FIELDS = {
+  details: { shape: 'violations', meaning: 'Every fault of the request or of the reply, each with its path.' },
+  suggestions: { shape: 'strings', meaning: 'The names nearest to the requested one.' },
+  limit: { shape: 'integer', meaning: 'The limit in bytes.' },
+  authz: { shape: 'object', meaning: 'The state of authentication, on `/_debug/status` only.' },
+  client: { shape: 'string', meaning: 'The client that failed, or the last one that svc called.' },
+  variable: { shape: 'string', meaning: 'The environment variable that is missing.' },
+  raw_output: { shape: 'string', meaning: 'The reply of the model, truncated at 64 KB.' },
+  prompt: { shape: 'messages', meaning: 'The messages that svc sent; only with `--expose-prompts`.' },
+  finish_reason: { shape: 'string', meaning: 'Why the model stopped.' },
+  upstream_status: { shape: 'integer', meaning: 'The HTTP status of the provider, if it returned one.' },
+  attempts: { shape: 'attempts', meaning: 'Every attempt in order, with its client, outcome and duration.' },
+  timer: {
+    shape: 'string',
+    meaning: 'The timer that expired: `connect`, `first_token`, `idle`, `request` or `total`.',
+  },
+  after_ms: { shape: 'integer', meaning: 'The number of milliseconds after which the timer expired.' },
+} as const satisfies Readonly<Record<string, { readonly shape: string; readonly meaning: string }>>;
+
+export type ErrorField = keyof typeof ERROR_FIELDS;
+
+/** Every code that can appear in the `error` member of an answer, in the order of the statuses. */
+export const ERRORS = {
+  bad_request: {
+    status: 400,
+    meaning:
+      'The request is not valid HTTP, or its headers leave open where it ends (two `Content-Length` headers, both `Content-Length` and `Transfer-Encoding`, no `Host`, …). The server closes the connection. The usual cause is a proxy or a hand-written client.',
+    fields: [],
+    headers: [],
+    example: { message: 'The request has two Content-Length headers.' },
+  },
+  invalid_json: {
+    status: 400,
+    meaning: 'The body is not valid JSON, is not UTF-8, is empty, or is nested deeper than 128 levels.',
+    fields: [],
+    headers: [],
+    example: { message: 'The body is empty: send a JSON object.' },
+  },
+  invalid_argument: {
+    status: 400,
+    meaning:
+      'The body does not match the signature of the function. `details` lists every fault: `path` names the value (`resume.skills[2].name`) and `message` states what is wrong with it. Of more than 100 faults, it lists the first 100 and states that there are more.',
+    fields: ['details'],
+    headers: [],
+    example: {
+      message: 'The arguments do not fit the function "ExtractResume". resume.name: expected a string, got an int',
+      details: [{ path: 'resume.name', message: 'expected a string, got an int' }],
+    },
+  },
+  invalid_options: {
+    status: 400,
+    meaning:
+      'The options object (`svc_options` or `__svc_options__`) is wrong: it has an unknown key, names a client that does not exist, or names a URL that requests are not allowed to use. `details` lists every fault.',
+    fields: ['details'],
+    headers: [],
+    example: {
+      message: 'The options are not valid. svc_options.clint: is not known. Did you mean "client"?',
+      details: [{ path: 'svc_options.clint', message: 'is not known. Did you mean "client"?' }],
+    },
+  },
+  Unauthorized: {
+    status: 403,
+    meaning:
+      'The server requires a key, and the request has none or a wrong one. Send the key as `x-svc-api-key` or as `Authorization: Bearer`. On `/_debug/status`, the member `authz` states that authentication is active.',
+    fields: ['authz'],
+    headers: [],
+    example: { message: 'The API key is missing or wrong.' },
+  },
+  function_not_found: {
+    status: 404,
+    meaning: 'No function has this name. Names are case-sensitive; `suggestions` lists the nearest ones.',
+    fields: ['suggestions'],
+    headers: [],
+    example: {
+      message: 'There is no function "ExtractResme". Did you mean "ExtractResume"?',
+      suggestions: ['ExtractResume'],
+    },
+  },
+  not_found: {
+    status: 404,
+    meaning: 'The server has no such path. `suggestions` lists the nearest ones.',
+    fields: ['suggestions'],
+    headers: [],
+    example: { message: 'There is nothing at "/doc".', suggestions: ['/docs'] },
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path does not accept this method. The header `allow` lists the methods that it accepts.',
+    fields: [],
+    headers: ['allow'],
+    example: { message: 'This path takes POST.' },
+  },
+  request_timeout: {
+    status: 408,
+    meaning:
+      'The headers or the body did not arrive in time: no data came for 7 seconds, or the whole body took longer than 60 seconds.',
+    fields: [],
+    headers: [],
+    example: { message: 'The body did not arrive in time.' },
+  },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than `--max-body`; `limit` states that limit in bytes.',
+    fields: ['limit'],
+    headers: [],
+    example: { message: 'The body is larger than 10485760 bytes.', limit: 10_485_760 },
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning:
+      'The `content-type` has to be `application/json` (or a `+json` type) in UTF-8, and the body must not have a `content-encoding`. The header `accept-post` or `accept-encoding` states what the server accepts.',
+    fields: [],
+    headers: ['accept-post', 'accept-encoding'],
+    example: { message: 'The content type has to be application/json.' },
+  },
+  headers_too_large: {
+    status: 431,
+    meaning: 'The request target and the headers together are larger than 16 KB, or there are more than 96 headers.',
+    fields: [],
+    headers: [],
+    example: { message: 'The headers are larger than 16384 bytes.' },
+  },
+  // No caller reads this one: it has left. The status is for logs and metrics; nginx uses the same.
+  cancelled: {
+    status: 499,
+    meaning: 'The caller left.',
+    fields: [],
+    headers: [],
+    example: { message: 'The caller left.' },
+  },
+  validation_failure: {
+    status: 500,
+    meaning:
+      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths.",
+    fields: ['details', 'raw_output', 'prompt'],
+    headers: [],
+    example: {
+      message: 'the reply does not fit the return type at name: the required field "name" is missing',
+      details: [{ path: 'name', message: 'the required field "name" is missing' }],
+      raw_output: 'I cannot help with that.',
+    },
+  },
+  missing_credential: {
+    status: 500,
+    meaning:
+      "The provider's API key is missing. `client` names the client and `variable` the environment variable to set.",
+    fields: ['client', 'variable'],
+    headers: [],
+    example: {
+      message:
+        'The client "Fast" needs an API key or setting from the environment variable OPENAI_API_KEY, which is missing or empty.',
+      client: 'Fast',
+      variable: 'OPENAI_API_KEY',
+    },
+  },
+  finish_reason_error: {
+    status: 500,
+    meaning: "The model stopped for a reason that the client's options do not accept.",
+    fields: ['client', 'finish_reason'],
+    headers: [],
+    example: {
+      message: 'The client "Fast" ended its reply for the reason "length", which its definition does not accept',
+      client: 'Fast',
+      finish_reason: 'length',
+    },
+  },
+  prompt_error: {
+    status: 500,
+    meaning: 'The prompt template failed for these arguments. The message names the file, line and column.',
+    fields: [],
+    headers: [],
+    example: { message: 'The prompt of "Greet" cannot be rendered: division by zero (main.svc:4:9).' },
+  },
+  internal_error: {
+    status: 500,
+    meaning: 'svc has a bug. The answer contains no details; the log has them under the `request_id`.',
+    fields: [],
+    headers: [],
+    example: { message: 'The server failed because of a bug.' },
+  },
+  not_implemented: {
+    status: 501,
+    meaning: 'The method is not one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.',
+    fields: [],
+    headers: [],
+    example: { message: 'This method is not supported.' },
+  },
+  client_error: {
+    status: 502,
+    meaning: 'The provider could not be reached, or it returned an error.',
+    fields: ['client', 'upstream_status', 'attempts'],
+    headers: [],
+    example: {
+      message: 'The client "Fast" answered 429: Rate limit reached',
+      client: 'Fast',
+      upstream_status: 429,
+      attempts: [{ client: 'Fast', outcome: 'client_error', upstream_status: 429, duration_ms: 87 }],
+    },
+  },
+  overloaded: {
+    status: 503,
+    meaning:
+      'The worker and its queue are full (its shares of `--max-in-flight` and `--max-queue`), or too many connections are open. Retry after the number of seconds in the header `retry-after`.',
+    fields: [],
+    headers: ['retry-after'],
+    example: { message: 'Too many calls are in flight: try again.' },
+  },
+  draining: {
+    status: 503,
+    meaning: 'The server is stopping. Retry: another instance, or this one after its restart, takes the request.',
+    fields: [],
+    headers: ['retry-after'],
+    example: { message: 'The server is stopping: try again.' },
+  },
+  timeout: {
+    status: 504,
+    meaning: 'A time limit expired: `timer` states which one, and `after_ms` after how long.',
+    fields: ['timer', 'after_ms', 'attempts'],
+    headers: [],
+    example: {
+      message: 'The client "Fast" did not finish its reply in time (300000 ms)',
+      timer: 'request',
+      after_ms: 300_000,
+    },
+  },
+} as const satisfies Readonly<Record<string, ErrorDescription>>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Every code that a caller can receive. */
+export const ERROR_CODES: readonly ErrorCode[] = (Object.keys(ERRORS) as ErrorCode[]).filter(
+  (code) => code !== 'cancelled',
+);
+
 /**
- * Every way in which a call can fail, as data. Recognised by `code`, since failures cross threads and processes.
- * `message` is for the caller: what is wrong, then what to do; it holds no secret.
+ * Every way in which a call can fail, as data. Recognise a failure by its `code`: failures cross threads and processes.
+ * `message` is for the caller: it states what is wrong and what to do, and contains no secret.
  */
 export type Failure =
   | FunctionNotFound
@@ -28,7 +279,7 @@ interface FunctionNotFound {
 interface InvalidInput {
   readonly code: 'invalid_argument' | 'invalid_options';
   readonly message: string;
-  /** Every fault at once. */
+  /** Every fault, not only the first. */
   readonly details: readonly Violation[];
 }
 
@@ -54,13 +305,13 @@ interface FinishReasonFailure {
   readonly finishReason: string;
 }
 
-/** The template could not be rendered; names function, file, line and column, never an argument's content. */
+/** The template could not be rendered. The message names the function, file, line and column, never the content of an argument. */
 export interface PromptFailure {
   readonly code: 'prompt_error';
   readonly message: string;
 }
 
-/** The provider could not be reached or answered an error. */
+/** The provider could not be reached or returned an error. */
 export interface ClientFailure {
   readonly code: 'client_error';
   readonly message: string;
@@ -83,7 +334,7 @@ interface CapacityFailure {
   readonly retryAfterSeconds: number;
 }
 
-/** The caller left; nobody reads this, it is for logs and metrics. */
+/** The caller left. No one reads this failure; it is for logs and metrics. */
 interface CancelledFailure {
   readonly code: 'cancelled';
   readonly message: string;
@@ -94,7 +345,7 @@ interface InternalFailure {
   readonly message: string;
 }
 
-/** One try at one client, as listed in the error of an exhausted chain and in logs. */
+/** One attempt at one client, as listed in logs and in the error of an exhausted chain. */
 export interface Attempt {
   readonly client: string;
   readonly outcome: 'ok' | FailureCode;

@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECK_CODES } from '../../src/diagnostics/catalogue/check.ts';
 import { PARSE_CODES } from '../../src/diagnostics/catalogue/parse.ts';
-import { PROBLEM_CODES } from '../../src/server/http/problem.ts';
+import { ERROR_CODES, ERROR_FIELDS, ERRORS } from '../../src/schema/errors.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { generatedSection } from './generated-section.ts';
 import { codesInHeadings, compareCodes } from './documented-codes.ts';
 
-const known: readonly string[] = [...PARSE_CODES, ...CHECK_CODES, ...templateCodes(), ...PROBLEM_CODES];
+const known: readonly string[] = [...PARSE_CODES, ...CHECK_CODES, ...templateCodes(), ...ERROR_CODES];
 
 test('all catalogues give their codes', () => {
   expect(PARSE_CODES.length).toBeGreaterThan(15);
   expect(CHECK_CODES.length).toBeGreaterThan(15);
   expect(templateCodes().length).toBeGreaterThan(10);
-  expect(PROBLEM_CODES.length).toBeGreaterThan(20);
+  expect(ERROR_CODES.length).toBeGreaterThan(20);
 });
 
 test('docs/errors.md explains every code, each once, and nothing else', () => {
@@ -28,6 +29,18 @@ test('a code without a heading, a heading without a code and a second heading ar
     unknown: ['gone'],
     twice: ['check/a'],
   });
+});
+
+test('the HTTP errors of docs/errors.md are those that the code declares', () => {
+  const errors = ERROR_CODES.map((code) => {
+    const { status, meaning, fields } = ERRORS[code];
+    const members = fields.length === 0 ? '' : `\n\nMembers: ${fields.map((name) => `\`${name}\``).join(', ')}.`;
+    return `### \`${code}\`\n\n${status}. ${meaning}${members}`;
+  });
+  const members = Object.entries(ERROR_FIELDS).map(([name, { meaning }]) => `| \`${name}\` | ${meaning} |`);
+  const table = ['| member | meaning |', '|---|---|', ...members].join('\n');
+  const section = generatedSection('docs/errors.md', 'HTTP errors', `${table}\n\n${errors.join('\n\n')}`);
+  expect(section.actual, 'run the tests with UPDATE_DOCS=1').toBe(section.expected);
 });
 
 /** Read from the source: the factories of template problems are functions, each with its code in its one call. */

@@ -1,59 +1,12 @@
-import type { Attempt, Failure, FailureCode } from '../../schema/errors.ts';
+import { ERRORS } from '../../schema/errors.ts';
+import type { Attempt, ErrorCode, Failure } from '../../schema/errors.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { HeaderList } from './transport.ts';
-
-/** Codes that only HTTP knows, besides those of the runtime's failures. */
-type HttpCode =
-  | 'invalid_json'
-  | 'bad_request'
-  | 'Unauthorized'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'headers_too_large'
-  | 'not_implemented';
-
-export type ProblemCode = HttpCode | FailureCode;
-
-/** Every error that the server answers: the code and its status. `docs/errors.md` explains each. */
-const PROBLEM_STATUS: Readonly<Record<ProblemCode, number>> = {
-  bad_request: 400,
-  invalid_json: 400,
-  invalid_argument: 400,
-  invalid_options: 400,
-  Unauthorized: 403,
-  function_not_found: 404,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  headers_too_large: 431,
-  // Nobody reads this one: the caller is gone. The number is for logs and metrics (nginx uses the same).
-  cancelled: 499,
-  missing_credential: 500,
-  validation_failure: 500,
-  finish_reason_error: 500,
-  prompt_error: 500,
-  internal_error: 500,
-  not_implemented: 501,
-  client_error: 502,
-  overloaded: 503,
-  draining: 503,
-  timeout: 504,
-};
-
-/** All codes that can stand in the `error` field of an answer. */
-export const PROBLEM_CODES: readonly ProblemCode[] = (Object.keys(PROBLEM_STATUS) as ProblemCode[]).filter(
-  (code) => code !== 'cancelled',
-);
 
 /** An error as it is answered: status, then the JSON body with `error`, `message`, `request_id` and `fields`. */
 export interface Problem {
   readonly status: number;
-  readonly code: ProblemCode;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly headers: HeaderList;
@@ -62,8 +15,8 @@ export interface Problem {
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};
 const NO_HEADERS: HeaderList = [];
 
-export function problem(code: ProblemCode, message: string, fields = NO_FIELDS, headers = NO_HEADERS): Problem {
-  return { status: PROBLEM_STATUS[code], code, message, fields, headers };
+export function problem(code: ErrorCode, message: string, fields = NO_FIELDS, headers = NO_HEADERS): Problem {
+  return { status: ERRORS[code].status, code, message, fields, headers };
 }
 
 export function problemBody(of: Problem, requestId: string): string {

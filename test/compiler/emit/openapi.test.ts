@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
-import { PROBLEM_CODES } from '../../../src/server/http/problem.ts';
+import { ERROR_CODES } from '../../../src/schema/errors.ts';
 import {
   alias,
   aliasRef,
@@ -194,20 +194,22 @@ test('every error has an example with the fields that all errors have', () => {
   const names = Object.keys(resolve('#/components/responses', document) as JsonObject);
   expect(names).toHaveLength(13);
   for (const name of names) {
-    const example = resolve(`#/components/responses/${name}/content/application~1json/example`, document);
-    expect(example, name).toMatchObject({
-      error: expect.any(String),
-      message: expect.any(String),
-      request_id: expect.any(String),
-    });
+    const path = `#/components/responses/${name}/content/application~1json/examples`;
+    const examples = resolve(path, document) as Readonly<Record<string, unknown>>;
+    expect(Object.keys(examples).length, name).toBeGreaterThan(0);
+    for (const [code, example] of Object.entries(examples)) {
+      expect(example).toMatchObject({
+        value: { error: code, message: expect.any(String), request_id: expect.any(String) },
+      });
+    }
   }
 });
 
 test('every error code stands in the description of a response', () => {
   const responses = resolve('#/components/responses', programOf({ functions: [] }, { apiKey: true }).openapi);
   const descriptions = JSON.stringify(responses);
-  expect(PROBLEM_CODES.length).toBeGreaterThan(20);
-  expect(PROBLEM_CODES.filter((code) => !descriptions.includes(`\`${code}\``))).toEqual([]);
+  expect(ERROR_CODES.length).toBeGreaterThan(20);
+  expect(ERROR_CODES.filter((code) => !descriptions.includes(`\`${code}\``))).toEqual([]);
 });
 
 test('the request takes the parameters and the options, and nothing else', () => {

@@ -1,4 +1,4 @@
-import { PROBLEM_CODES } from '../../../src/server/http/problem.ts';
+import { ERROR_CODES } from '../../../src/schema/errors.ts';
 import type { Row } from './row.ts';
 
 /** One line of what was promised to callers, and where it is shown. */
@@ -44,7 +44,7 @@ const ENDPOINTS: readonly ContractItem[] = [
   { promise: 'names are case-sensitive and may be percent-encoded', rows: (row) => /%|greet/.test(row.path) },
 ];
 
-const ERRORS: readonly ContractItem[] = PROBLEM_CODES.map((code) => ({
+const ERRORS: readonly ContractItem[] = ERROR_CODES.map((code) => ({
   promise: `error ${code}`,
   rows: (row) => (row.answer as { readonly error?: string } | undefined)?.error === code,
   tests: REFUSED_EARLY.has(code) ? [`answers ${code} in the form of every other error`] : [],

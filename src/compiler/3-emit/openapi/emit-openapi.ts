@@ -2,11 +2,10 @@ import { compareText } from '../../../base/json.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { CompileOptions } from '../../compile-options.ts';
-import { headerComponents } from './call-headers.ts';
-import { errorResponseComponents } from './error-responses.ts';
 import { functionPaths } from './function-paths.ts';
 import { NameAllocator } from './name-allocator.ts';
 import { OwnSchemas } from './own-schemas.ts';
+import { errorResponseComponents, headerComponents } from './responses.ts';
 import { serverPaths } from './server-paths.ts';
 import { TypeSchemas } from './type-schemas.ts';
 

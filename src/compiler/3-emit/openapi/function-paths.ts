@@ -2,10 +2,9 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { acceptsNull } from '../../../schema/accepts-null.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
-import { callHeaders, plainHeaders } from './call-headers.ts';
-import { errorResponses } from './error-responses.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
+import { callHeaders, errorResponses, plainHeaders } from './responses.ts';
 import { described, joined, objectSchema, schemaRef } from './schema-shapes.ts';
 import type { TypeSchemas } from './type-schemas.ts';
 

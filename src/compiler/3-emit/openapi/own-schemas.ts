@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
+import { errorSchema } from './responses.ts';
 import { anyOf, choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
 
 const TEXT: JsonObject = { type: 'string' };
@@ -121,7 +122,7 @@ function checkSchema(): JsonObject {
 
 function resetSchema(): JsonObject {
   const schema = objectSchema({ reset: objectSchema({ reason: TEXT }) });
-  return described(schema, 'An attempt failed midway and is made again: partial results start anew.');
+  return described(schema, 'An attempt failed midway and svc retries it: partial results start again.');
 }
 
 function clientSchema(): JsonObject {
@@ -132,37 +133,6 @@ function clientSchema(): JsonObject {
     retry_policy: described(nullable(TEXT), 'A retry policy of the definitions.'),
   };
   return closed(properties, ['name', 'provider']);
-}
-
-/** The one body of every error. New codes may come, so `error` is no closed enum. */
-function errorSchema(): JsonObject {
-  const fault = objectSchema({ path: TEXT, message: TEXT });
-  const attempt = objectSchema(
-    {
-      client: TEXT,
-      outcome: TEXT,
-      upstream_status: { type: 'integer' },
-      message: TEXT,
-      duration_ms: { type: 'integer' },
-    },
-    ['client', 'outcome', 'duration_ms'],
-  );
-  const properties = {
-    error: described(TEXT, 'A stable code, such as `invalid_argument`.'),
-    message: described(TEXT, 'What is wrong and what to do about it.'),
-    request_id: described(TEXT, 'The same as in the header `x-request-id`.'),
-    details: described({ type: 'array', items: fault }, 'Every fault of the request or of the reply, with its path.'),
-    suggestions: described({ type: 'array', items: TEXT }, 'Names nearest to the one asked for.'),
-    raw_output: described(TEXT, 'What the model answered, where it does not fit the return type.'),
-    finish_reason: described(TEXT, 'Why the model stopped.'),
-    client: described(TEXT, 'The client that failed.'),
-    variable: described(TEXT, 'The environment variable that is missing.'),
-    upstream_status: described({ type: 'integer' }, 'The HTTP status of the provider.'),
-    attempts: described({ type: 'array', items: attempt }, 'Every attempt that was made, in order.'),
-    timer: described(TEXT, 'The timer that ran out.'),
-    after_ms: described({ type: 'number' }, 'After how many milliseconds it ran out.'),
-  };
-  return objectSchema(properties, ['error', 'message', 'request_id']);
 }
 
 function closed(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
-import { plainHeaders } from './call-headers.ts';
-import { errorResponse } from './error-responses.ts';
 import type { NameAllocator } from './name-allocator.ts';
+import { errorResponse, plainHeaders } from './responses.ts';
 import { choice, objectSchema } from './schema-shapes.ts';
 
 const STATUS: JsonObject = objectSchema({ status: { type: 'string' } });
@@ -15,9 +14,9 @@ export function serverPaths(
   operationIds: NameAllocator,
   apiKey: boolean,
 ): ReadonlyArray<readonly [string, JsonObject]> {
-  const forbidden: JsonObject = apiKey ? { '403': errorResponse('Forbidden') } : {};
-  const tooLarge = { '431': errorResponse('HeadersTooLarge') };
-  const draining = { '503': errorResponse('Unavailable') };
+  const forbidden: JsonObject = apiKey ? { '403': errorResponse(403) } : {};
+  const tooLarge = { '431': errorResponse(431) };
+  const draining = { '503': errorResponse(503) };
   const get = (name: string, summary: string, responses: JsonObject): JsonObject => {
     const open = apiKey && responses['403'] === undefined ? { security: [] } : {};
     return {

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { problemOf } from '../../src/server/http/problem.ts';
+import { ERRORS } from '../../src/schema/errors.ts';
+import type { ErrorField, Failure, FailureCode } from '../../src/schema/errors.ts';
+
+const message = 'why';
+const details = [{ path: 'a', message }];
+const attempts = [{ client: 'C', outcome: 'timeout', durationMs: 1 }] as const;
+
+/** One failure of each code, with every member that it can have. */
+const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Code } } = {
+  function_not_found: { code: 'function_not_found', message, suggestions: [] },
+  invalid_argument: { code: 'invalid_argument', message, details },
+  invalid_options: { code: 'invalid_options', message, details },
+  missing_credential: { code: 'missing_credential', message, client: 'C', variable: 'V' },
+  validation_failure: { code: 'validation_failure', message, rawOutput: 'x', details },
+  finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
+  prompt_error: { code: 'prompt_error', message },
+  client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, attempts },
+  timeout: { code: 'timeout', message, timer: 'total', afterMs: 1, attempts },
+  overloaded: { code: 'overloaded', message, retryAfterSeconds: 1 },
+  draining: { code: 'draining', message, retryAfterSeconds: 1 },
+  cancelled: { code: 'cancelled', message },
+  internal_error: { code: 'internal_error', message },
+};
+
+test.each(Object.values(FAILURES))('a failure with $code is answered with the declared members', (failure) => {
+  const report = { attempts: [], usage: {}, modelMs: 0, flags: [], prompt: [] };
+  const problem = problemOf(failure, report);
+  const declared: readonly ErrorField[] = ERRORS[failure.code].fields;
+  expect(problem.status).toBe(ERRORS[failure.code].status);
+  expect(Object.keys(problem.fields).toSorted()).toEqual([...declared].toSorted());
+  expect(problem.headers.map(([name]) => name)).toEqual([...ERRORS[failure.code].headers]);
+});

@@ -5,12 +5,12 @@ import { invariant } from '../base/invariant.ts';
 import { isJsonObject } from '../base/json.ts';
 
 export interface PackageInfo {
-  /** The folder of our package.json. */
+  /** The folder of svc's package.json. */
   readonly root: string;
   readonly version: string;
 }
 
-/** Looks upwards from this file, since the built program lies one level deeper than its source. */
+/** Finds package.json above this file; the built program and its source are at different depths. */
 export function packageInfo(): PackageInfo {
   let root = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(root, 'package.json'))) {

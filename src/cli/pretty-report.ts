@@ -2,22 +2,22 @@ import { formatPretty } from '../diagnostics/report/format-pretty.ts';
 import type { Definitions } from '../schema/program.ts';
 import type { ReportInput } from '../diagnostics/report/report-input.ts';
 
-/** What a summary counts. */
-export interface Summarised extends ReportInput {
-  /** Absent when a diagnostic is an error. */
+/** The content that a summary counts. */
+export interface SummaryInput extends ReportInput {
+  /** Absent if a diagnostic is an error. */
   readonly definitions?: Pick<Definitions, 'functions' | 'clients'>;
 }
 
 export interface ReportStyle {
   readonly colour: boolean;
-  /** All warnings; otherwise the first few and how many more there are. */
+  /** Shows all warnings; otherwise the first few, and the number of the others. */
   readonly everyWarning: boolean;
 }
 
-/** At start a screen of warnings would hide the line that says where the server listens. */
+/** At start, more warnings would hide the line with the server's address. */
 const SHOWN_WARNINGS = 5;
 
-/** Every error and, by style, every or the first few warnings, for people; empty when there is nothing to say. */
+/** Every error, and every warning or the first few, as text for people. An empty string if there are none. */
 export function prettyReport(report: ReportInput, style: ReportStyle): string {
   const warnings = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'warning');
   const hidden = new Set(style.everyWarning ? [] : warnings.slice(SHOWN_WARNINGS));
@@ -28,7 +28,7 @@ export function prettyReport(report: ReportInput, style: ReportStyle): string {
 }
 
 /** `5 files, 6 functions, 5 clients: no problems`. */
-export function summaryLine(report: Summarised): string {
+export function summaryLine(report: SummaryInput): string {
   const errors = report.diagnostics.filter((diagnostic) => diagnostic.severity === 'error').length;
   const warnings = report.diagnostics.length - errors;
   const problems = [errors > 0 ? counted(errors, 'error') : '', warnings > 0 ? counted(warnings, 'warning') : ''];
@@ -43,7 +43,7 @@ export function summaryLine(report: Summarised): string {
 
 function moreWarnings(count: number): string {
   const more = count === 1 ? '1 more warning' : `${String(count)} more warnings`;
-  return `${more}: see them with "svc check" or "--features display_all_warnings"`;
+  return `${more}: to see them, use "svc check" or "--features display_all_warnings"`;
 }
 
 function counted(count: number, noun: string): string {

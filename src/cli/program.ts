@@ -1,26 +1,73 @@
-import { Command, CommanderError } from 'commander';
-import { checkCommand } from './commands/check.ts';
-import { fmtCommand } from './commands/fmt.ts';
-import { healthcheckCommand } from './commands/healthcheck.ts';
-import { initCommand } from './commands/init.ts';
-import { openapiCommand } from './commands/openapi.ts';
-import { serveCommand } from './commands/serve.ts';
+import { Command, CommanderError, Option } from 'commander';
+import { SETTINGS } from '../config/config.ts';
+import type { SettingKey } from '../config/config.ts';
+import { ProcessSignals } from '../server/process-signals.ts';
+import { addSettings, createInvocation } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
+import { reportProblem } from './terminal.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-/** A command that is ready to be added to the program; it reports its end through `finish`. */
-export type DescribeCommand = (terminal: Terminal, finish: (code: ExitCode) => void) => Command;
+interface CommandDescription {
+  readonly name: string;
+  readonly help: string;
+  readonly options?: readonly Option[];
+  readonly settings: readonly SettingKey[];
+  readonly run: (invocation: Invocation) => ExitCode | Promise<ExitCode>;
+}
 
-const COMMANDS: readonly DescribeCommand[] = [
-  serveCommand,
-  checkCommand,
-  fmtCommand,
-  initCommand,
-  openapiCommand,
-  healthcheckCommand,
+const COMPILE_SETTINGS = ['from', 'versionCheck', 'features', 'dotenv', 'dotenvPath'] as const;
+
+/** Each command loads its own code: compiler and server take half a second, and help does not need them. */
+const COMMANDS: readonly CommandDescription[] = [
+  {
+    name: 'serve',
+    help: 'Serve the functions of the definition files over HTTP',
+    settings: Object.keys(SETTINGS) as SettingKey[],
+    run: async (invocation) => {
+      const signals = new ProcessSignals();
+      const { serve } = await import('./commands/serve.ts');
+      return serve(invocation, signals);
+    },
+  },
+  {
+    name: 'check',
+    help: 'Report every problem in the definition files',
+    options: [formatOption('Format of the report', ['pretty', 'json', 'github', 'sarif'])],
+    settings: COMPILE_SETTINGS,
+    run: async (invocation) => (await import('./commands/check.ts')).check(invocation),
+  },
+  {
+    name: 'fmt',
+    help: 'Format the definition files',
+    options: [
+      new Option('--check', 'Change nothing; list the files that are not formatted, and exit with 1 if there are any'),
+    ],
+    settings: ['from', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/fmt.ts')).fmt(invocation),
+  },
+  {
+    name: 'init',
+    help: 'Write sample definitions and a .env.example',
+    settings: ['from', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/init.ts')).init(invocation),
+  },
+  {
+    name: 'openapi',
+    help: 'Print the OpenAPI document of the functions',
+    options: [formatOption('Format of the document', ['json', 'yaml'])],
+    settings: COMPILE_SETTINGS,
+    run: async (invocation) => (await import('./commands/openapi.ts')).openapi(invocation),
+  },
+  {
+    name: 'healthcheck',
+    help: 'Check that the server on this machine is alive',
+    settings: ['host', 'port', 'basePath', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheck(invocation),
+  },
 ];
 
-/** Runs one command line (without the program's name) and resolves to the exit code. Rejects for bugs alone. */
+/** Runs one command line (without the program's name) and resolves to the exit code. Rejects only for a bug. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = 0;
   const program = createProgram(terminal, (ended) => {
@@ -32,12 +79,11 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!isSystemError(error)) throw error;
-    terminal.error.write(`svc: ${error.message}\n`);
-    return 1;
+    return reportProblem(terminal, error.message);
   }
 }
 
-/** The machine said no: no permission, no space, no such folder. Not a bug, so it needs no stack trace. */
+/** The machine refused: a missing permission, a full disk, a missing folder. Not a bug, so it needs no stack trace. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
@@ -45,35 +91,51 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const program = new Command('svc')
     .description('Serves typed LLM functions, written in definition files, as HTTP endpoints.')
-    .version(packageInfo().version, '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'print what can be given')
-    .helpCommand('help [command]', 'print what a command can be given')
+    .version(packageInfo().version, '-v, --version', 'Show the version')
+    .helpCommand('help [command]', 'Show help for a command')
     .usage('<command> [options]');
-  for (const describe of COMMANDS) program.addCommand(describe(terminal, finish));
-  for (const command of [program, ...program.commands]) speakThrough(command, terminal);
+  for (const description of COMMANDS) program.addCommand(createCommand(description, terminal, finish));
+  for (const command of [program, ...program.commands]) writeThrough(terminal, command);
   return program;
 }
 
-/** Commander would print to the process and end it; both are ours to do. */
-function speakThrough(command: Command, terminal: Terminal): void {
-  command.exitOverride().configureOutput({
-    writeOut: (text) => terminal.out.write(text),
-    writeErr: (text) => terminal.error.write(text),
-    getOutHasColors: () => terminal.out.colour,
-    getErrHasColors: () => terminal.error.colour,
-    outputError: (text, write) => write(`${oneLine(text, command)}\n`),
+function createCommand(
+  { name, help, options = [], settings, run }: CommandDescription,
+  terminal: Terminal,
+  finish: (code: ExitCode) => void,
+): Command {
+  const command = new Command(name).description(help);
+  for (const option of options) command.addOption(option);
+  return addSettings(command, settings).action(async () => {
+    const invocation = createInvocation(command, terminal);
+    finish(typeof invocation === 'number' ? invocation : await run(invocation));
   });
-  if (command.parent !== null) command.helpOption('-h, --help', 'print what can be given');
 }
 
-/** `error: unknown option '--prot'`, a line break and `(Did you mean --port?)` become one line. */
-function oneLine(text: string, command: Command): string {
-  const words = text
-    .trim()
-    .replace(/^error: /u, '')
-    .replaceAll("'", '"');
-  const [problem = '', hint = ''] = words.split('\n');
-  const suggestion = hint.replace(/^\((.*)\)$/u, ' $1');
+function formatOption(help: string, [first, ...others]: readonly [string, ...string[]]): Option {
+  return new Option('--format <name>', help).choices([first, ...others]).default(first);
+}
+
+/** Without this, commander writes to the process's streams and ends the process. */
+function writeThrough(terminal: Terminal, command: Command): void {
+  command
+    .helpOption('-h, --help', 'Show this help')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out.write(text),
+      writeErr: (text) => terminal.error.write(text),
+      getOutHasColors: () => terminal.out.colour,
+      getErrHasColors: () => terminal.error.colour,
+      outputError: (text, write) => write(`svc: ${usageProblem(text, command)}\n`),
+    });
+}
+
+/** Joins a problem and a hint of commander (`error: unknown option '--prot'`, `(Did you mean --port?)`) in one line. */
+function usageProblem(text: string, command: Command): string {
+  const found = /^error: (?<problem>.*?)\.?(?:\n\((?<hint>Did you mean .*)\))?$/su.exec(text.trim())?.groups;
+  // A message of our own already states what is allowed.
+  if (found === undefined) return text.trim();
+  const words = [`${found['problem'] ?? ''}.`, found['hint'] ?? ''].join(' ').trim().replaceAll("'", '"');
   const name = command.parent === null ? 'svc' : `svc ${command.name()}`;
-  return `svc: ${problem.replace(/\.$/u, '')}.${suggestion} See "${name} --help".`;
+  return `${words.replaceAll(/\s*\n\s*/gu, ' ')} See "${name} --help".`;
 }

@@ -1,25 +1,30 @@
-import { wantsColour } from '../config/colour.ts';
-import { processVariables } from '../config/environment.ts';
+import { processVariables, wantsColour } from '../config/environment.ts';
 
-/** One of the two ways out to the user. */
+/** One of the two streams that a user reads. */
 export interface Output {
   write(text: string): void;
-  /** Escape sequences for colour are welcome. */
+  /** Whether `text` can contain escape sequences for colours. */
   readonly colour: boolean;
 }
 
-/** Where a command speaks: results to `out`, problems to `error`. */
+/** Commands write results to `out` and problems to `error`. */
 export interface Terminal {
   readonly out: Output;
   readonly error: Output;
 }
 
-/** What a command ends with: 0 done, 1 a problem in files or on the machine, 2 bad usage. */
+/** 0: done; 1: a problem in files or on the machine; 2: bad usage. */
 export type ExitCode = 0 | 1 | 2;
 
+/** Writes one line about a problem and returns the exit code for it. */
+export function reportProblem(terminal: Terminal, sentence: string): 1 {
+  terminal.error.write(`svc: ${sentence}\n`);
+  return 1;
+}
+
 /**
- * The streams of this process. A reader that goes away (`svc check | head -1`) is no problem of ours: what it does not
- * read is lost, and a server that was started from it lives on.
+ * The streams of this process. If a reader goes away (`svc check | head -1`), its output is lost, and a server that it
+ * started keeps running.
  */
 export function processTerminal(): Terminal {
   return { out: outputOf(process.stdout), error: outputOf(process.stderr) };

@@ -1,48 +1,343 @@
-export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+import { ok } from '../base/result.ts';
+import { workerMemoryShare, workersThatFit } from './container-limits.ts';
+import type { ContainerLimits } from './container-limits.ts';
+import {
+  anyOneOf,
+  duration,
+  nonEmptyString,
+  oneOf,
+  origins,
+  pathPrefix,
+  size,
+  wholeNumber,
+  yesOrNo,
+} from './setting-values.ts';
+import type { ParseValue } from './setting-values.ts';
 
-/** Everything that flags, environment and `.env` decide. Durations in milliseconds, sizes in bytes. */
-export interface Config {
-  readonly from: string;
-  readonly host: string;
-  readonly port: number;
-  readonly workers: number;
-  /** Whole cores that this process may use, by affinity and the container's quota. */
+/** Everything that a user can set. The type, the flags, the variables and the help all derive from `SETTINGS`. */
+export type Config = SettingValues & {
+  /** Whole cores that this process can use, by CPU affinity and the container's quota. */
   readonly cores: number;
-  readonly transport: 'auto' | 'uws' | 'node';
-  readonly versionCheck: boolean;
-  readonly features: readonly Feature[];
-  readonly logLevel: LogLevel;
-  readonly logContent: 'none' | 'short' | 'full';
-  readonly maxBodyBytes: number;
-  readonly requestTimeoutMs: number;
-  readonly streamTimeoutMs: number;
-  /** How long node:http keeps idle connections open. */
-  readonly keepAliveTimeoutMs: number;
-  readonly drainTimeoutMs: number;
-  readonly drainDelayMs: number;
-  readonly partialIntervalMs: number;
-  /** Calls being served at once, by all workers together; beyond it they wait in a queue of `maxQueue`, then get 503. */
-  readonly maxInFlight: number;
-  readonly maxQueue: number;
-  /** RSS above which a worker is replaced; 0 means never. */
-  readonly maxWorkerMemoryBytes: number;
-  /** Age above which a worker is replaced; 0 means never. */
-  readonly maxWorkerAgeMs: number;
-  /** Put before every path, as `/llm`; empty for none. Begins with a slash and ends without one. */
-  readonly basePath: string;
-  /** Origins that browsers may call from; `*` for any, empty for none (no CORS headers at all). */
-  readonly corsOrigins: readonly string[];
-  /** Serves /metrics on a port of its own as well. */
-  readonly metricsPort?: number;
-  readonly exposePrompts: boolean;
-  readonly clientRegistry: 'open' | 'known' | 'off';
-  readonly allowPrivateUrls: boolean;
-  /** `SVC_PASSWORD`; absent means no authentication. */
-  readonly apiKey?: string;
-  /** The environment that definitions see through `env.X` and providers through their default variables. */
+  /** Variables that definitions read through `env.X`, and providers through the names of their default variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** Values that must never stand in a log line: the key and every variable that looks like a credential. */
+  /** Values that no log line may contain: the API key, and each variable that looks like a credential. */
   readonly secrets: readonly string[];
+};
+
+export type SettingKey = keyof typeof SETTINGS;
+
+type ValueOf<Key extends SettingKey> = (typeof SETTINGS)[Key] extends Setting<infer Value> ? Value : never;
+
+type OptionalKey = { [Key in SettingKey]: undefined extends ValueOf<Key> ? Key : never }[SettingKey];
+
+/** Durations are in milliseconds, sizes in bytes. A setting without a default can be absent. */
+export type SettingValues = { readonly [Key in Exclude<SettingKey, OptionalKey>]: ValueOf<Key> } & {
+  readonly [Key in OptionalKey]?: ValueOf<Key>;
+};
+
+const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One thing that a user can set. The help shows settings of one group together. */
+export interface Setting<Value> {
+  /** Long flag and placeholder, such as `--port <number>`. Absent for a credential: every user can see command lines. */
+  readonly flag?: string;
+  /** A second flag, for a setting that is on by default but that a variable can turn off. */
+  readonly opposite?: readonly [flag: string, help: string];
+  readonly variable: string;
+  readonly group: SettingGroup;
+  readonly help: string;
+  readonly parse: ParseValue<Value>;
+  /** Written as a user would write it, or computed. Empty: the help shows no default. */
+  readonly default: string | ComputedDefault<Value>;
 }
 
-export type Feature = 'beta' | 'display_all_warnings';
+export type SettingGroup = 'Definitions' | 'HTTP' | 'Limits' | 'Processes' | 'Security' | 'Logging';
+
+interface ComputedDefault<Value> {
+  /** For the help; absent: the help shows no default. */
+  readonly text?: string;
+  readonly compute: (basis: DefaultBasis) => Value;
+}
+
+/** The facts on which computed defaults depend. */
+export interface DefaultBasis {
+  readonly limits: ContainerLimits;
+  readonly workers: number;
+  readonly logLevel: LogLevel;
+}
+
+const MIB = 2 ** 20;
+
+/** More than a process usually serves at once, and few enough that memory holds the state of all of them. */
+const CALLS_PER_WORKER = 1024;
+
+const CALLS_OF_ALL_WORKERS = {
+  text: `${String(CALLS_PER_WORKER)} per worker`,
+  compute: ({ workers }: DefaultBasis) => workers * CALLS_PER_WORKER,
+};
+
+const NO_DEFAULT = { compute: () => undefined };
+
+/** Every setting, in the order of the help. A flag overrides its variable, which overrides `.env`. */
+export const SETTINGS = {
+  from: setting({
+    flag: '--from <dir>',
+    variable: 'SVC_FROM',
+    group: 'Definitions',
+    help: 'Directory of the definition files',
+    parse: nonEmptyString('the path of a directory'),
+    default: './svc_src',
+  }),
+  versionCheck: setting({
+    flag: '--no-version-check',
+    variable: 'SVC_VERSION_CHECK',
+    group: 'Definitions',
+    help: 'Ignore the versions that generator blocks require',
+    parse: yesOrNo,
+    default: 'true',
+  }),
+  features: setting({
+    flag: '--features <name...>',
+    variable: 'SVC_FEATURES',
+    group: 'Definitions',
+    help: 'beta turns on experimental features; display_all_warnings prints every warning',
+    parse: anyOneOf('beta', 'display_all_warnings'),
+    default: '',
+  }),
+  dotenv: setting({
+    flag: '--dotenv',
+    opposite: ['--no-dotenv', 'Do not read a .env file'],
+    variable: 'SVC_DOTENV',
+    group: 'Definitions',
+    help: 'Read variables from a .env file too',
+    parse: yesOrNo,
+    default: { text: 'on', compute: () => true },
+  }),
+  dotenvPath: setting({
+    flag: '--dotenv-path <file>',
+    variable: 'SVC_DOTENV_PATH',
+    group: 'Definitions',
+    help: 'The .env file to read',
+    parse: nonEmptyString('the path of a file'),
+    default: { text: '.env if it exists', compute: () => undefined },
+  }),
+  port: setting({
+    flag: '--port <number>',
+    variable: 'SVC_PORT',
+    group: 'HTTP',
+    help: 'Port to listen on; 0 selects a free one',
+    parse: wholeNumber(0, 65_535),
+    default: '2024',
+  }),
+  host: setting({
+    flag: '--host <address>',
+    variable: 'SVC_HOST',
+    group: 'HTTP',
+    help: 'Address to listen on',
+    parse: nonEmptyString('an address or a host name such as 0.0.0.0, :: or localhost'),
+    default: '0.0.0.0',
+  }),
+  /** Begins with a slash and ends without one, or is empty. */
+  basePath: setting({
+    flag: '--base-path <path>',
+    variable: 'SVC_BASE_PATH',
+    group: 'HTTP',
+    help: 'Prefix of the path of every endpoint, such as /llm',
+    parse: pathPrefix,
+    default: '',
+  }),
+  transport: setting({
+    flag: '--transport <name>',
+    variable: 'SVC_TRANSPORT',
+    group: 'HTTP',
+    help: 'HTTP implementation: uws, node, or auto (uws if its binary loads, otherwise node)',
+    parse: oneOf('auto', 'uws', 'node'),
+    default: 'auto',
+  }),
+  keepAliveTimeoutMs: setting({
+    flag: '--keep-alive-timeout <duration>',
+    variable: 'SVC_KEEP_ALIVE_TIMEOUT',
+    group: 'HTTP',
+    help: 'How long the node transport keeps an idle connection open',
+    parse: duration(2_000),
+    default: '10s',
+  }),
+  /** `*` for any; empty for none, and then svc sends no CORS headers. */
+  corsOrigins: setting({
+    flag: '--cors-origin <origins>',
+    variable: 'SVC_CORS_ORIGIN',
+    group: 'HTTP',
+    help: 'Origins whose pages can call svc from a browser, separated by commas; * allows any',
+    parse: origins,
+    default: '',
+  }),
+  metricsPort: setting({
+    flag: '--metrics-port <number>',
+    variable: 'SVC_METRICS_PORT',
+    group: 'HTTP',
+    help: 'Serve /metrics on this port too',
+    parse: wholeNumber(1, 65_535),
+    default: NO_DEFAULT,
+  }),
+  maxBodyBytes: setting({
+    flag: '--max-body <size>',
+    variable: 'SVC_MAX_BODY',
+    group: 'Limits',
+    help: 'Largest request body',
+    // V8 cannot hold a string above 512 MiB, and a body becomes one.
+    parse: size(1, 512 * MIB - 1),
+    default: '10MiB',
+  }),
+  requestTimeoutMs: setting({
+    flag: '--request-timeout <duration>',
+    variable: 'SVC_REQUEST_TIMEOUT',
+    group: 'Limits',
+    help: 'Longest time for a call, including retries and fallbacks',
+    parse: duration(1),
+    // Providers cut most non-streamed completions at ten minutes; half of it is long for a caller who waits.
+    default: '5m',
+  }),
+  streamTimeoutMs: setting({
+    flag: '--stream-timeout <duration>',
+    variable: 'SVC_STREAM_TIMEOUT',
+    group: 'Limits',
+    help: 'Longest time for a stream',
+    parse: duration(1),
+    default: '10m',
+  }),
+  partialIntervalMs: setting({
+    flag: '--partial-interval <duration>',
+    variable: 'SVC_PARTIAL_INTERVAL',
+    group: 'Limits',
+    help: 'Shortest time between two partial results of a stream; 0 sends every change',
+    parse: duration(0),
+    default: '50ms',
+  }),
+  /** For all workers together. */
+  maxInFlight: setting({
+    flag: '--max-in-flight <n>',
+    variable: 'SVC_MAX_IN_FLIGHT',
+    group: 'Limits',
+    help: 'Calls that the workers together serve at once',
+    parse: wholeNumber(1, 1_000_000),
+    default: CALLS_OF_ALL_WORKERS,
+  }),
+  /** For all workers together. */
+  maxQueue: setting({
+    flag: '--max-queue <n>',
+    variable: 'SVC_MAX_QUEUE',
+    group: 'Limits',
+    help: 'Calls that can wait while --max-in-flight is reached; svc answers further calls with 503',
+    parse: wholeNumber(0, 1_000_000),
+    default: CALLS_OF_ALL_WORKERS,
+  }),
+  workers: setting({
+    flag: '--workers <n>',
+    variable: 'SVC_WORKERS',
+    group: 'Processes',
+    help: 'Number of worker processes',
+    parse: wholeNumber(1, 256),
+    default: {
+      text: 'one per core if memory allows, at least 2',
+      // With a single worker, no one would serve while it is replaced.
+      compute: ({ limits }) => Math.max(2, Math.min(limits.cores, workersThatFit(limits))),
+    },
+  }),
+  maxWorkerMemoryBytes: setting({
+    flag: '--max-worker-memory <size>',
+    variable: 'SVC_MAX_WORKER_MEMORY',
+    group: 'Processes',
+    help: 'Resident memory above which a worker is replaced; 0 means never',
+    parse: zeroOr(size(32 * MIB)),
+    default: {
+      text: "a share of the container's memory limit, 0 without one",
+      compute: ({ limits, workers }) => workerMemoryShare(limits, workers),
+    },
+  }),
+  maxWorkerAgeMs: setting({
+    flag: '--max-worker-age <duration>',
+    variable: 'SVC_MAX_WORKER_AGE',
+    group: 'Processes',
+    help: 'Age above which a worker is replaced; 0 means never',
+    parse: zeroOr(duration(10_000)),
+    default: '0',
+  }),
+  drainTimeoutMs: setting({
+    flag: '--drain-timeout <duration>',
+    variable: 'SVC_DRAIN_TIMEOUT',
+    group: 'Processes',
+    help: 'How long calls and streams can continue after SIGTERM',
+    parse: duration(0),
+    default: '60s',
+  }),
+  drainDelayMs: setting({
+    flag: '--drain-delay <duration>',
+    variable: 'SVC_DRAIN_DELAY',
+    group: 'Processes',
+    help: 'How long to accept connections after readiness fails; 5s suits Kubernetes',
+    parse: duration(0),
+    default: '0',
+  }),
+  /** Absent: svc serves without authentication. */
+  apiKey: setting({
+    variable: 'SVC_PASSWORD',
+    group: 'Security',
+    help: 'API key that callers must send',
+    parse: (text) => ok(text),
+    default: NO_DEFAULT,
+  }),
+  clientRegistry: setting({
+    flag: '--client-registry <policy>',
+    variable: 'SVC_CLIENT_REGISTRY',
+    group: 'Security',
+    help: 'Clients that a request can select: open (also its own), known (those in the definition files) or off (none)',
+    parse: oneOf('open', 'known', 'off'),
+    default: 'open',
+  }),
+  allowPrivateUrls: setting({
+    flag: '--allow-private-urls',
+    variable: 'SVC_ALLOW_PRIVATE_URLS',
+    group: 'Security',
+    help: 'Let requests name loopback and private addresses',
+    parse: yesOrNo,
+    default: 'false',
+  }),
+  exposePrompts: setting({
+    flag: '--expose-prompts',
+    variable: 'SVC_EXPOSE_PROMPTS',
+    group: 'Security',
+    help: 'Include the prompt in validation failures',
+    parse: yesOrNo,
+    default: 'false',
+  }),
+  logLevel: setting({
+    flag: '--log-level <level>',
+    variable: 'SVC_LOG_LEVEL',
+    group: 'Logging',
+    help: 'Lowest level to log: off, error, warn, info, debug or trace',
+    parse: (text) => oneOf(...LOG_LEVELS)(text.toLowerCase()),
+    default: 'info',
+  }),
+  logContent: setting({
+    flag: '--log-content <amount>',
+    variable: 'SVC_LOG_CONTENT',
+    group: 'Logging',
+    help: 'How much of bodies, prompts and replies to log: none, short (2 KB) or full',
+    parse: oneOf('none', 'short', 'full'),
+    default: {
+      text: 'full at levels debug and trace, otherwise short',
+      compute: ({ logLevel }) => (logLevel === 'debug' || logLevel === 'trace' ? 'full' : 'short'),
+    },
+  }),
+};
+
+/** Infers the type of a setting's value from its parser. */
+function setting<Value>(declared: Setting<Value>): Setting<Value> {
+  return declared;
+}
+
+function zeroOr(parse: ParseValue<number>): ParseValue<number> {
+  return (text) => (text === '0' ? ok(0) : parse(text));
+}

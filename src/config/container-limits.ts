@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** What this process may use of the machine. */
+/** The share of the machine that this process can use. */
 export interface ContainerLimits {
-  /** Whole cores, at least 1: the smaller one of CPU affinity and the container's CPU quota, rounded up. */
+  /** Whole cores, at least 1: the smaller of CPU affinity and the container's CPU quota, rounded up. */
   readonly cores: number;
-  /** The container's memory limit; absent when there is none below the machine's own memory. */
+  /** The container's memory limit; absent if there is none below the memory of the machine. */
   readonly memoryBytes?: number;
 }
 
-/** How the limits of one control group are read, by version of the interface. */
+/** Mount points and controllers of control groups, for both versions of the interface. */
 const V2 = { mount: '/sys/fs/cgroup', controller: '' };
 const V1_CPU = { mount: '/sys/fs/cgroup/cpu', controller: 'cpu' };
 const V1_MEMORY = { mount: '/sys/fs/cgroup/memory', controller: 'memory' };
 
-/** Reads a file, or undefined when it is not there: control groups exist on Linux alone, in two versions. */
+/** Returns the text of a file, or undefined if it does not exist: only Linux has control groups, in two versions. */
 export type ReadText = (path: string) => string | undefined;
 
 /**
- * Cores and memory by affinity and control groups, version 1 and 2. `os.availableParallelism` knows the affinity but, in
- * Node 20, no quota, with which `docker run --cpus 2` on a machine of 64 cores would get 64 workers.
+ * Reads the limits on cores and memory from CPU affinity and control groups, version 1 and 2. In Node 20,
+ * `os.availableParallelism` ignores quotas: with it, `docker run --cpus 2` on a machine of 64 cores would start 64 workers.
  */
 export function containerLimits(read: ReadText = readTextFile): ContainerLimits {
   const quotas = [...groupFiles(V2, 'cpu.max', read).map(quotaOfV2), ...quotasOfV1(read)];
@@ -36,7 +36,7 @@ export function containerLimits(read: ReadText = readTextFile): ContainerLimits 
 function quotasOfV1(read: ReadText): readonly number[] {
   const quotas = groupFiles(V1_CPU, 'cpu.cfs_quota_us', read);
   const periods = groupFiles(V1_CPU, 'cpu.cfs_period_us', read);
-  // A quota of -1 means none.
+  // A quota of -1 means no quota.
   return quotas.map((quota, index) => (Number(quota) > 0 ? Number(quota) / Number(periods[index]) : Number.NaN));
 }
 
@@ -46,7 +46,7 @@ function quotaOfV2(text: string): number {
   return Number(quota) / Number(period);
 }
 
-/** The file in the group of this process and in every group above it: each of them limits. */
+/** Reads the file in the group of this process and in every group above it, since each of them sets a limit. */
 function groupFiles(group: typeof V2, file: string, read: ReadText): readonly string[] {
   const found: string[] = [];
   for (let path = groupPath(group.controller, read); ; path = path.slice(0, path.lastIndexOf('/'))) {
@@ -56,7 +56,7 @@ function groupFiles(group: typeof V2, file: string, read: ReadText): readonly st
   }
 }
 
-/** Inside a container the path is `/` or not visible below the mount: then the mount itself is the group. */
+/** Inside a container the path is `/`, or not visible below the mount; then the mount itself is the group. */
 function groupPath(controller: string, read: ReadText): string {
   for (const line of (read('/proc/self/cgroup') ?? '').split('\n')) {
     const [, controllers, path] = line.split(':');
@@ -67,7 +67,7 @@ function groupPath(controller: string, read: ReadText): string {
   return '';
 }
 
-/** Infinity for an empty list; what is no positive number does not count. */
+/** The smallest positive number; Infinity if there is none. */
 function smallest(values: readonly number[]): number {
   return Math.min(...values.filter((value) => value > 0), Number.POSITIVE_INFINITY);
 }
@@ -78,4 +78,29 @@ function readTextFile(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Memory of the primary and of the spare worker. */
+const PRIMARY_AND_SPARE_BYTES = 136 * 2 ** 20;
+
+/** A worker takes under 100 MB. With less room than this for garbage, svc would keep replacing it. */
+const MIN_WORKER_BYTES = 128 * 2 ** 20;
+
+/** How many workers the container's memory holds; Infinity without a limit. */
+export function workersThatFit(limits: ContainerLimits): number {
+  return Math.floor(memoryForWorkers(limits) / MIN_WORKER_BYTES) - 1;
+}
+
+/** Resident bytes above which a worker is replaced; 0 (never) without a limit. */
+export function workerMemoryShare(limits: ContainerLimits, workers: number): number {
+  if (limits.memoryBytes === undefined) return 0;
+  return Math.max(MIN_WORKER_BYTES, Math.floor(memoryForWorkers(limits) / (workers + 1)));
+}
+
+/**
+ * A tenth of the container is left to the system. The primary and the spare worker take their part; the workers share the
+ * rest with an old one that still drains while its replacement serves.
+ */
+function memoryForWorkers({ memoryBytes = Number.POSITIVE_INFINITY }: ContainerLimits): number {
+  return memoryBytes * 0.9 - PRIMARY_AND_SPARE_BYTES;
 }

@@ -5,22 +5,16 @@ import type { Result } from '../base/result.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The process's variables over those of the `.env` file. */
-export interface Environment {
+/** The variables of this process, joined with those of a `.env` file. */
+export interface JoinedVariables {
   readonly variables: Variables;
-  /** The file that was read; absent when there was none. */
-  readonly dotenvFile?: string;
-  /** The names that come from the file. */
+  /** The file that was read; absent if there was none. */
+  readonly file?: string;
+  /** The names of the variables that come from the file. */
   readonly fromFile: ReadonlySet<string>;
 }
 
-export interface DotenvChoice {
-  readonly enabled: boolean;
-  /** A file that has to exist; unset: `.env` in the current directory, if there is one. */
-  readonly path?: string;
-}
-
-/** The real environment, as a plain copy. */
+/** A copy of the variables of this process. */
 export function processVariables(): Variables {
   const copy: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) copy[name] = value;
@@ -28,13 +22,12 @@ export function processVariables(): Variables {
 }
 
 /**
- * Joins the real environment with the `.env` file. A variable that is really set wins, even when it is empty: who starts
- * the process decides. Fails with a message when a named file cannot be read.
+ * Joins variables with those of a `.env` file: the file at `path`, or `.env` in the current directory if it exists. A
+ * variable of `real` wins, even if it is empty. Fails with a sentence if the file cannot be read.
  */
-export function joinEnvironment(real: Variables, dotenv: DotenvChoice): Result<Environment, string> {
-  if (!dotenv.enabled) return ok({ variables: real, fromFile: new Set() });
-  const file = dotenv.path ?? '.env';
-  const text = readDotenv(file, dotenv.path !== undefined);
+export function joinDotenv(real: Variables, path: string | undefined): Result<JoinedVariables, string> {
+  const file = path ?? '.env';
+  const text = readDotenv(file, path !== undefined);
   if (!text.ok) return text;
   if (text.value === undefined) return ok({ variables: real, fromFile: new Set() });
   const variables: Record<string, string> = Object.create(null);
@@ -44,28 +37,67 @@ export function joinEnvironment(real: Variables, dotenv: DotenvChoice): Result<E
     variables[name] = value;
     fromFile.add(name);
   }
-  return ok({ variables: Object.assign(variables, real), dotenvFile: file, fromFile });
+  return ok({ variables: Object.assign(variables, real), file, fromFile });
 }
 
 function readDotenv(file: string, required: boolean): Result<string | undefined, string> {
   try {
-    // A directory called `.env` is a virtual environment of Python, and nobody's settings.
+    // A directory called `.env` is a virtual environment of Python.
     if (!required && statSync(file).isDirectory()) return ok(undefined);
     return ok(readFileSync(file, 'utf8').replace(/^\uFEFF/u, ''));
   } catch (error) {
-    const code = errorCode(error);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     if (code === 'ENOENT' && !required) return ok(undefined);
-    const reason = REASONS.get(code) ?? `it cannot be read (${code})`;
-    return err(`"${file}" is not loaded: ${reason}. Name an existing file with --dotenv-path, or use --no-dotenv.`);
+    const reason = READ_FAULTS.get(code) ?? code;
+    return err(`"${file}" cannot be read: ${reason}. Pass an existing file to --dotenv-path, or use --no-dotenv.`);
   }
 }
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
+const READ_FAULTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'it does not exist'],
   ['EISDIR', 'it is a directory'],
-  ['EACCES', 'reading it is not permitted'],
+  ['EACCES', 'permission is denied'],
 ]);
 
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+/**
+ * Whether to write colours. FORCE_COLOR decides first, as it does for Node, so that logs of CI can have colours (`0` turns
+ * them off). Otherwise svc colours a terminal, unless NO_COLOR is set to anything (https://no-color.org).
+ */
+export function wantsColour(isTerminal: boolean, variables: Variables): boolean {
+  const forced = variables['FORCE_COLOR'] ?? '';
+  if (forced !== '') return forced !== '0' && forced !== 'false';
+  return isTerminal && (variables['NO_COLOR'] ?? '') === '' && variables['TERM'] !== 'dumb';
+}
+
+/** A shorter value is not a credential, and redacting it in every line would make the log unreadable. */
+const MIN_SECRET_LENGTH = 6;
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|AUTH|COOKIE|_PAT$|_DSN$|WEBHOOK/iu;
+
+/** Names that match, but hold paths and switches rather than credentials. */
+const PLAIN_NAME = /_(?:FILE|PATH|DIR|URL|URI|TYPE|MODE|ENABLED|ID|SOCK|HOST|PORT)$/iu;
+
+/** Values such as `enabled`, and the frame of a private key: not credentials, whatever the name of the variable. */
+const PLAIN_VALUE = /^(?:enabled|disabled|required|optional|default|production|development|-----[A-Z ]+-----)$/iu;
+
+/** The password in a URL such as `postgres://user:password@host`. */
+const URL_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/iu;
+
+/** The values of variables that no log line may contain, longest first so that none hides inside another. */
+export function secretsOf(variables: Variables): readonly string[] {
+  const found = new Set<string>();
+  for (const [name, value] of Object.entries(variables)) {
+    const password = URL_PASSWORD.exec(value)?.[1];
+    if (password !== undefined) addSecret(found, password);
+    if (SECRET_NAME.test(name) && !PLAIN_NAME.test(name)) addSecret(found, value);
+  }
+  return [...found].toSorted((a, b) => b.length - a.length);
+}
+
+/** A credential of several lines (a private key, service-account JSON) can leak line by line. */
+function addSecret(found: Set<string>, value: string): void {
+  for (const line of [value, ...value.split(/[\r\n]+/u)]) {
+    const text = line.trim();
+    if (text.length >= MIN_SECRET_LENGTH && !PLAIN_VALUE.test(text)) found.add(text);
+  }
 }

@@ -1,181 +1,142 @@
+import { invariant } from '../base/invariant.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { nearestNames } from '../base/suggestion.ts';
-import type { Config } from './config.ts';
+import { SETTINGS } from './config.ts';
+import type { Config, DefaultBasis, LogLevel, Setting, SettingKey, SettingValues } from './config.ts';
 import { containerLimits } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
-import { joinEnvironment, processVariables } from './environment.ts';
-import type { DotenvChoice, Environment, Variables } from './environment.ts';
-import { memoryShare } from './memory-plan.ts';
-import { secretsOf } from './secrets.ts';
-import { yesOrNo } from './setting-values.ts';
-import { CALLS_OF_A_WORKER, SETTINGS } from './settings.ts';
-import type { Setting, SettingKey } from './settings.ts';
-
-/** What the command line gave, as text: `{ port: '8080', versionCheck: 'false' }`. */
-export type FlagValues = Readonly<Partial<Record<SettingKey | 'dotenv' | 'dotenvPath', string>>>;
+import { joinDotenv, processVariables, secretsOf } from './environment.ts';
+import type { JoinedVariables, Variables } from './environment.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Odd things that stop nothing, one line each. */
-  readonly notes: readonly string[];
+  /** Probable mistakes that prevent nothing, one sentence each. */
+  readonly warnings: readonly string[];
 }
 
-/** One line for the user, and the exit code: 2 for a value that is not allowed, 1 for a file that is not there. */
+/** One line for the user, and the exit code: 2 for a value that is not allowed, 1 for a file that cannot be read. */
 export interface ConfigFailure {
   readonly message: string;
   readonly exitCode: 1 | 2;
 }
 
-/** Where values come from, besides flags; the real process and machine unless a test says otherwise. */
+/** The sources of values besides flags; by default the actual process and machine. */
 export interface ConfigSources {
   readonly variables?: Variables;
   readonly limits?: ContainerLimits;
 }
 
-/** Variables that are read by name and have no flag: a credential on a command line is visible to every user. */
-const OTHER_VARIABLES = ['SVC_PASSWORD', 'SVC_DOTENV', 'SVC_DOTENV_PATH'];
-
-/** Joins flags, environment, `.env` and defaults, in this order of strength, and checks every value. */
-export function loadConfig(flags: FlagValues, sources: ConfigSources = {}): Result<LoadedConfig, ConfigFailure> {
-  const real = sources.variables ?? processVariables();
-  const choice = dotenvChoice(flags, real);
-  if (!choice.ok) return err({ message: choice.failure, exitCode: 2 });
-  const environment = joinEnvironment(real, choice.value);
-  if (!environment.ok) return err({ message: environment.failure, exitCode: 1 });
-  const { variables } = environment.value;
+/** Reads every setting from its strongest source: the flag, the variable, `.env`, or the default. */
+export function loadConfig(
+  flags: Partial<SettingValues>,
+  sources: ConfigSources = {},
+): Result<LoadedConfig, ConfigFailure> {
+  const real = { variables: sources.variables ?? processVariables(), fromFile: new Set<string>() };
   const limits = sources.limits ?? containerLimits();
-  const reader = new SettingReader(flags, environment.value, limits);
-  const config = readConfig(reader, variables, limits.cores);
+  const dotenv = new SettingReader({ flags, ...real, limits });
+  const readsFile = dotenv.read('dotenv');
+  const path = dotenv.read('dotenvPath');
+  if (dotenv.fault !== undefined) return err({ message: dotenv.fault, exitCode: 2 });
+  const joined: Result<JoinedVariables, string> = readsFile ? joinDotenv(real.variables, path) : ok(real);
+  if (!joined.ok) return err({ message: joined.failure, exitCode: 1 });
+  const { variables } = joined.value;
+  const reader = new SettingReader({ flags, ...joined.value, limits });
+  const config = { ...reader.readAll(), cores: limits.cores, env: variables, secrets: secretsOf(variables) };
   const fault = reader.fault ?? passwordFault(variables) ?? portFault(config);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
-  return ok({ config, notes: notesOn(variables) });
+  return ok({ config, warnings: warningsAbout(variables) });
 }
 
-function dotenvChoice(flags: FlagValues, real: Variables): Result<DotenvChoice, string> {
-  const enabled = yesOrNo(flags.dotenv ?? (real['SVC_DOTENV'] || 'true'));
-  if (!enabled.ok) return err(notAllowed('SVC_DOTENV', real['SVC_DOTENV'] ?? '', enabled.failure));
-  const path = flags.dotenvPath ?? real['SVC_DOTENV_PATH'];
-  return ok(path === undefined || path === '' ? { enabled: enabled.value } : { enabled: enabled.value, path });
+/** The line for a value that a setting does not allow. `source` is a flag or a variable, `allowed` the parser's failure. */
+export function badValue(source: string, text: string, allowed: string): string {
+  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return `${source} is ${JSON.stringify(shown)}, but must be ${allowed}`;
 }
 
-function readConfig(reader: SettingReader, variables: Variables, cores: number): Config {
-  const workers = reader.read('workers', SETTINGS.workers);
-  const logLevel = reader.read('logLevel', SETTINGS.logLevel);
-  const metricsPort = reader.read('metricsPort', SETTINGS.metricsPort);
-  const apiKey = variables['SVC_PASSWORD'];
-  return {
-    from: reader.read('from', SETTINGS.from),
-    host: reader.read('host', SETTINGS.host),
-    port: reader.read('port', SETTINGS.port),
-    basePath: reader.read('basePath', SETTINGS.basePath),
-    workers,
-    cores,
-    transport: reader.read('transport', SETTINGS.transport),
-    versionCheck: reader.read('versionCheck', SETTINGS.versionCheck),
-    features: reader.read('features', SETTINGS.features),
-    logLevel,
-    logContent: reader.read('logContent', {
-      ...SETTINGS.logContent,
-      fallback: logLevel === 'debug' || logLevel === 'trace' ? 'full' : 'short',
-    }),
-    maxBodyBytes: reader.read('maxBodyBytes', SETTINGS.maxBodyBytes),
-    requestTimeoutMs: reader.read('requestTimeoutMs', SETTINGS.requestTimeoutMs),
-    streamTimeoutMs: reader.read('streamTimeoutMs', SETTINGS.streamTimeoutMs),
-    partialIntervalMs: reader.read('partialIntervalMs', SETTINGS.partialIntervalMs),
-    keepAliveTimeoutMs: reader.read('keepAliveTimeoutMs', SETTINGS.keepAliveTimeoutMs),
-    drainTimeoutMs: reader.read('drainTimeoutMs', SETTINGS.drainTimeoutMs),
-    drainDelayMs: reader.read('drainDelayMs', SETTINGS.drainDelayMs),
-    maxInFlight: reader.read('maxInFlight', { ...SETTINGS.maxInFlight, fallback: workers * CALLS_OF_A_WORKER }),
-    maxQueue: reader.read('maxQueue', { ...SETTINGS.maxQueue, fallback: workers * CALLS_OF_A_WORKER }),
-    maxWorkerMemoryBytes: reader.read('maxWorkerMemoryBytes', {
-      ...SETTINGS.maxWorkerMemoryBytes,
-      fallback: (limits) => memoryShare(limits, workers),
-    }),
-    maxWorkerAgeMs: reader.read('maxWorkerAgeMs', SETTINGS.maxWorkerAgeMs),
-    ...(metricsPort === undefined ? {} : { metricsPort }),
-    corsOrigins: reader.read('corsOrigins', SETTINGS.corsOrigins),
-    clientRegistry: reader.read('clientRegistry', SETTINGS.clientRegistry),
-    allowPrivateUrls: reader.read('allowPrivateUrls', SETTINGS.allowPrivateUrls),
-    exposePrompts: reader.read('exposePrompts', SETTINGS.exposePrompts),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    env: variables,
-    secrets: secretsOf(variables),
-  };
+interface SettingSources extends JoinedVariables {
+  readonly flags: Partial<SettingValues>;
+  readonly limits: ContainerLimits;
 }
 
-/** Reads settings one by one and keeps the first fault. */
-class SettingReader {
+/** `SETTINGS`, with the relation between a key and its value that the compiler needs for a generic key. */
+const TYPED_SETTINGS: { readonly [Key in SettingKey]: Setting<SettingValues[Key]> } = SETTINGS;
+
+/** Reads settings and keeps the first fault. */
+class SettingReader implements DefaultBasis {
   fault: string | undefined;
-  readonly #flags: FlagValues;
-  readonly #environment: Environment;
-  readonly #limits: ContainerLimits;
+  readonly #sources: SettingSources;
 
-  constructor(flags: FlagValues, environment: Environment, limits: ContainerLimits) {
-    this.#flags = flags;
-    this.#environment = environment;
-    this.#limits = limits;
+  constructor(sources: SettingSources) {
+    this.#sources = sources;
   }
 
-  /** The value from the strongest source that has one. After a fault the default is returned, and never used. */
-  read<T>(key: SettingKey, setting: Setting<T>): T {
-    const flag = this.#flags[key];
-    if (flag !== undefined) return this.#parse(flag, setting, setting.flag.replace(/ .*/u, ''));
-    const text = this.#environment.variables[setting.variable];
-    if (text === undefined || text === '' || isServiceLink(setting.variable, text)) return this.#fallback(setting);
-    const fromFile = this.#environment.fromFile.has(setting.variable);
-    const file = fromFile ? ` in ${this.#environment.dotenvFile ?? '.env'}` : '';
-    return this.#parse(text, setting, `${setting.variable}${file}`);
+  get limits(): ContainerLimits {
+    return this.#sources.limits;
   }
 
-  #parse<T>(text: string, setting: Setting<T>, source: string): T {
+  get workers(): number {
+    return this.read('workers');
+  }
+
+  get logLevel(): LogLevel {
+    return this.read('logLevel');
+  }
+
+  readAll(): SettingValues {
+    const keys = Object.keys(SETTINGS) as readonly SettingKey[];
+    return Object.fromEntries(keys.map((key) => [key, this.read(key)])) as unknown as SettingValues;
+  }
+
+  /** After a fault, returns the default, which no one uses. */
+  read<Key extends SettingKey>(key: Key): SettingValues[Key] {
+    const { flags, variables, fromFile, file = '.env' } = this.#sources;
+    const setting = TYPED_SETTINGS[key];
+    const flag = flags[key];
+    if (flag !== undefined) return flag;
+    const text = variables[setting.variable];
+    if (text === undefined || text === '' || isServiceLink(setting.variable, text)) return this.#defaultOf(setting);
     const parsed = setting.parse(text);
     if (parsed.ok) return parsed.value;
-    this.fault ??= notAllowed(source, text, parsed.failure);
-    return this.#fallback(setting);
+    const source = fromFile.has(setting.variable) ? `${setting.variable} in ${file}` : setting.variable;
+    this.fault ??= badValue(source, text, parsed.failure);
+    return this.#defaultOf(setting);
   }
 
-  #fallback<T>(setting: Setting<T>): T {
-    const { fallback } = setting;
-    return isDerived(fallback) ? fallback(this.#limits) : fallback;
+  #defaultOf<Value>(setting: Setting<Value>): Value {
+    if (typeof setting.default !== 'string') return setting.default.compute(this);
+    const parsed = setting.parse(setting.default);
+    invariant(parsed.ok, `the default of ${setting.variable} is not allowed`);
+    return parsed.value;
   }
 }
 
-function isDerived<T>(fallback: T | ((limits: ContainerLimits) => T)): fallback is (limits: ContainerLimits) => T {
-  return typeof fallback === 'function';
-}
-
-function notAllowed(source: string, text: string, allowed: string): string {
-  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text;
-  return `${source} is ${JSON.stringify(shown)}, but has to be ${allowed}`;
-}
-
-/** Kubernetes gives every pod `SVC_PORT=tcp://10.0.0.7:2024` when a Service in its namespace is called "svc". */
+/** Kubernetes sets `SVC_PORT=tcp://10.0.0.7:2024` in every pod if a Service in its namespace is called "svc". */
 function isServiceLink(variable: string, text: string): boolean {
   return variable === 'SVC_PORT' && text.startsWith('tcp://');
 }
 
-/** An empty key would mean an open server to one reader and an empty password to another, so neither is guessed. */
+/** An empty key could mean an open server or an empty password, so svc does not guess. */
 function passwordFault(variables: Variables): string | undefined {
   if (variables['SVC_PASSWORD'] !== '') return undefined;
-  return 'SVC_PASSWORD is empty: give it a value, or unset it to serve without a key';
+  return 'SVC_PASSWORD is empty. Set it to a key, or unset it to serve without one.';
 }
 
 function portFault({ port, metricsPort }: Config): string | undefined {
   if (metricsPort !== port) return undefined;
-  return `--metrics-port is ${port}, the port of the calls, where /metrics is served anyway: choose another one`;
+  return `--metrics-port is ${port}, the same as --port, which serves /metrics already. Choose another port.`;
 }
 
-function notesOn(variables: Variables): readonly string[] {
-  const known = new Set([...Object.values(SETTINGS).map((setting) => setting.variable), ...OTHER_VARIABLES]);
-  const notes: string[] = [];
+function warningsAbout(variables: Variables): readonly string[] {
+  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
+  const warnings: string[] = [];
   for (const name of Object.keys(variables)) {
     if (!name.startsWith('SVC_') || known.has(name) || /^SVC_(?:SERVICE|PORT)_/u.test(name)) continue;
     const [nearest] = nearestNames(name, known);
-    if (nearest !== undefined) notes.push(`"${name}" is no setting of svc. Did you mean "${nearest}"?`);
+    if (nearest !== undefined) warnings.push(`svc has no setting "${name}". Did you mean "${nearest}"?`);
   }
   if ((variables['SVC_PASSWORD'] ?? 'long enough').length < 8) {
-    notes.push('SVC_PASSWORD has fewer than 8 characters: it can be guessed; give it at least 16');
+    warnings.push('SVC_PASSWORD has fewer than 8 characters and can be guessed. Use at least 16.');
   }
-  return notes;
+  return warnings;
 }

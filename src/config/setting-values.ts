@@ -2,10 +2,10 @@ import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 
-/** Reads the text of a setting. The failure completes the sentence `"x" is not allowed here: it has to be …`. */
+/** Parses the text of a setting. The failure completes the sentence `--port is "x", but must be …`. */
 export type ParseValue<T> = (text: string) => Result<T, string>;
 
-/** `setTimeout` fires at once beyond 2^31 - 1 ms (24.8 days), so no duration may be longer. */
+/** `setTimeout` fires immediately for more than 2^31 - 1 ms (24.8 days). */
 const MAX_DURATION_MS = 24 * 86_400_000;
 
 const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
@@ -17,7 +17,7 @@ const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ]);
 
-/** The single letters count in 1024s, as those of Docker and the JVM do. */
+/** Single letters are powers of 1024, as in Docker and the JVM. */
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['b', 1],
@@ -42,10 +42,10 @@ export function wholeNumber(min: number, max: number): ParseValue<number> {
   };
 }
 
-/** A duration with its unit, in milliseconds: `500ms`, `60s`, `5m`, `2h`, `1d`. Zero needs no unit. */
+/** A duration with a unit, in milliseconds: `500ms`, `60s`, `5m`, `2h`, `1d`. Zero needs no unit. */
 export function duration(minMs: number): ParseValue<number> {
   const least = minMs === 0 ? '0 or more' : `at least ${String(minMs)}ms`;
-  const allowed = err(`a duration with its unit, such as 500ms, 60s, 5m or 1h (${least}, at most 24d)`);
+  const allowed = err(`a duration with a unit, such as 500ms, 60s, 5m or 1h (${least}, at most 24d)`);
   return (text) => {
     if (text === '0') return minMs === 0 ? ok(0) : allowed;
     const value = withUnit(text, DURATION_UNITS);
@@ -63,7 +63,7 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
   };
 }
 
-/** One of the given words. */
+/** One of the words. */
 export function oneOf<T extends string>(...words: readonly T[]): ParseValue<T> {
   return (text) => {
     const found = words.find((word) => word === text);
@@ -72,8 +72,8 @@ export function oneOf<T extends string>(...words: readonly T[]): ParseValue<T> {
   };
 }
 
-/** Words separated by commas or spaces, each one of the given; empty text means none. */
-export function wordsOf<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
+/** Any of the words, separated by commas or spaces; an empty string means none. */
+export function anyOneOf<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
   const word = oneOf(...words);
   return (text) => {
     const found = new Set<T>();
@@ -97,12 +97,12 @@ export function yesOrNo(text: string): Result<boolean, string> {
   return NO.has(word) ? ok(false) : err('true or false');
 }
 
-/** Any text but an empty one. */
-export function nonEmptyText(what: string): ParseValue<string> {
-  return (text) => (text.trim() === '' || text.includes('\0') ? err(what) : ok(text));
+/** Any string except a blank one; `allowed` describes the value. */
+export function nonEmptyString(allowed: string): ParseValue<string> {
+  return (text) => (text.trim() === '' || text.includes('\0') ? err(allowed) : ok(text));
 }
 
-/** A path prefix as `/llm` or `/a/b`; a slash at its end is dropped, a single slash means none. */
+/** A path prefix such as `/llm` or `/a/b`. Drops a slash at the end; a single slash means no prefix. */
 export function pathPrefix(text: string): Result<string, string> {
   const path = text.replace(/\/$/u, '');
   if (path === '' || /^(?:\/[\w.~-]+)+$/u.test(path)) return ok(path);

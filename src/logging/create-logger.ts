@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { Logger as Pino } from 'pino';
-import { wantsColour } from '../config/colour.ts';
+import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
 import { LogSink } from './log-sink.ts';
 import type { LogFields, Logger } from './logger.ts';

@@ -4,19 +4,19 @@ import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
 
-/** A function that names a class which is not there. */
+/** A function that returns a class that does not exist. */
 const BROKEN = `function Broken(text: string) -> Rezume {
   client Offline
   prompt #"{{ text }} {{ ctx.output_format }}"#
 }
 `;
 
-test('the samples have no problem at all', async () => {
+test('the samples have no problems', async () => {
   copySamples();
   expect(await svc('check')).toEqual({ code: 0, out: '5 files, 6 functions, 6 clients: no problems\n', error: '' });
 });
 
-test('an error is reported on stdout with its place, and the exit code is 1', async () => {
+test('check reports an error with its position on stdout and ends with 1', async () => {
   copySamples();
   writeFileSync('svc_src/zz.svc', BROKEN);
   const { code, out, error } = await svc('check');
@@ -27,7 +27,7 @@ test('an error is reported on stdout with its place, and the exit code is 1', as
   expect(out.trimEnd().split('\n').at(-1)).toBe('6 files: 1 error');
 });
 
-test.each(['json', 'github', 'sarif'])('format %s has the same error', async (format) => {
+test.each(['json', 'github', 'sarif'])('format %s reports the same error', async (format) => {
   copySamples();
   writeFileSync('svc_src/zz.svc', BROKEN);
   const { code, out } = await svc('check', '--format', format);
@@ -36,14 +36,14 @@ test.each(['json', 'github', 'sarif'])('format %s has the same error', async (fo
   expect(out).toContain('Rezume');
 });
 
-test.each(['json', 'sarif'])('format %s is JSON, also when there is nothing to report', async (format) => {
+test.each(['json', 'sarif'])('format %s is JSON even if there is nothing to report', async (format) => {
   copySamples();
   const { code, out } = await svc('check', '--format', format);
   expect(code).toBe(0);
   expect(() => JSON.parse(out)).not.toThrow();
 });
 
-test('a warning alone is no reason to fail', async () => {
+test('check ends with 0 if there are only warnings', async () => {
   copySamples();
   appendFileSync(
     'svc_src/resume.svc',
@@ -55,7 +55,7 @@ test('a warning alone is no reason to fail', async () => {
   expect(out).toContain('unused');
 });
 
-test('a directory that is missing, empty or a file is one line and exit code 1', async () => {
+test('for a directory that is missing, empty or a file, check writes one line and ends with 1', async () => {
   mkdirSync('empty');
   writeFileSync('file', '');
   for (const from of ['missing', 'empty', 'file']) {

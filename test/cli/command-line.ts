@@ -13,7 +13,7 @@ export interface Ended {
   readonly error: string;
 }
 
-/** Runs a command line in this process, with what it says collected. */
+/** Runs a command line in this process and collects its output. */
 export async function svc(...args: readonly string[]): Promise<Ended> {
   let out = '';
   let error = '';
@@ -34,7 +34,7 @@ export async function svc(...args: readonly string[]): Promise<Ended> {
   return { code, out, error };
 }
 
-/** Every test of the file runs in an empty directory of its own. */
+/** Runs every test of the file in its own empty directory. */
 export function inEmptyDirectory(): void {
   const home = process.cwd();
   let directory = '';
@@ -48,7 +48,7 @@ export function inEmptyDirectory(): void {
   });
 }
 
-/** Puts the sample definitions into `svc_src` of the current directory. */
+/** Copies the sample definitions to `svc_src` in the current directory. */
 export function copySamples(): void {
   cpSync(samples, 'svc_src', { recursive: true });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withDefinitionSecrets } from '../../src/cli/definition-secrets.ts';
+import { withDefinitionSecrets } from '../../src/cli/commands/serve.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
@@ -23,7 +23,7 @@ function F(text: string) -> string {
 }
 `;
 
-test('what a client reads from the environment is secret, except places and models', () => {
+test('the variables that a client reads are secrets, except for addresses and models', () => {
   const env = {
     ODDLY_NAMED: 'value-of-odd',
     TEAM: 'value-of-team',
@@ -33,11 +33,11 @@ test('what a client reads from the environment is secret, except places and mode
     UNRELATED: 'value-of-nothing',
     OPENAI_API_KEY: 'value-of-key',
   };
-  const loaded = loadConfig({ dotenv: 'false' }, { variables: env, limits: { cores: 2 } });
+  const loaded = loadConfig({ dotenv: false }, { variables: env, limits: { cores: 2 } });
   const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
   const { program, diagnostics } = compile([new SourceFile('a.svc', DEFINITIONS)], options);
   expect(diagnostics).toEqual([]);
-  if (!loaded.ok || program === undefined) throw new Error('the sample is broken');
+  if (!loaded.ok || program === undefined) throw new Error('the sample does not compile');
   const { secrets } = withDefinitionSecrets(loaded.value.config, program);
   expect(new Set(secrets)).toEqual(new Set(['value-in-list-x', 'value-of-team', 'value-of-key', 'value-of-odd']));
   expect(secrets[0]).toBe('value-in-list-x');

@@ -4,31 +4,31 @@ import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
 
-const UNTIDY = 'class A {\n      b string\n}';
-const TIDY = 'class A {\n  b string\n}\n';
+const UNFORMATTED = 'class A {\n      b string\n}';
+const FORMATTED = 'class A {\n  b string\n}\n';
 
-test('fmt lays out the files that need it and names them', async () => {
+test('fmt formats the files that need it and lists them', async () => {
   copySamples();
-  writeFileSync('svc_src/untidy.svc', UNTIDY);
-  expect(await svc('fmt')).toEqual({ code: 0, out: 'laid out: svc_src/untidy.svc\n', error: '' });
-  expect(readFileSync('svc_src/untidy.svc', 'utf8')).toBe(TIDY);
+  writeFileSync('svc_src/unformatted.svc', UNFORMATTED);
+  expect(await svc('fmt')).toEqual({ code: 0, out: 'formatted: svc_src/unformatted.svc\n', error: '' });
+  expect(readFileSync('svc_src/unformatted.svc', 'utf8')).toBe(FORMATTED);
   expect(await svc('fmt')).toEqual({ code: 0, out: '', error: '' });
 });
 
-test('fmt --check names them, changes nothing and ends with 1', async () => {
+test('fmt --check lists them, changes nothing and ends with 1', async () => {
   copySamples();
   expect(await svc('fmt', '--check')).toEqual({ code: 0, out: '', error: '' });
-  writeFileSync('svc_src/untidy.svc', UNTIDY);
-  expect(await svc('fmt', '--check')).toEqual({ code: 1, out: 'not laid out: svc_src/untidy.svc\n', error: '' });
-  expect(readFileSync('svc_src/untidy.svc', 'utf8')).toBe(UNTIDY);
+  writeFileSync('svc_src/unformatted.svc', UNFORMATTED);
+  expect(await svc('fmt', '--check')).toEqual({ code: 1, out: 'not formatted: svc_src/unformatted.svc\n', error: '' });
+  expect(readFileSync('svc_src/unformatted.svc', 'utf8')).toBe(UNFORMATTED);
 });
 
-test('a file with a syntax error is reported and left alone', async () => {
+test('fmt reports a file with a syntax error and does not change it', async () => {
   mkdirSync('svc_src');
   writeFileSync('svc_src/broken.svc', '   class A {\n');
-  writeFileSync('svc_src/untidy.svc', UNTIDY);
+  writeFileSync('svc_src/unformatted.svc', UNFORMATTED);
   const { code, out, error } = await svc('fmt');
-  expect({ code, out }).toEqual({ code: 1, out: 'laid out: svc_src/untidy.svc\n' });
+  expect({ code, out }).toEqual({ code: 1, out: 'formatted: svc_src/unformatted.svc\n' });
   expect(error).toContain('svc_src/broken.svc:');
   expect(readFileSync('svc_src/broken.svc', 'utf8')).toBe('   class A {\n');
 });

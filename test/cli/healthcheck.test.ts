@@ -21,7 +21,7 @@ async function withServer(
   server.close();
 }
 
-test('a server that answers /livez is well', async () => {
+test('a server that answers /livez is healthy', async () => {
   await withServer(200, async (port, paths) => {
     expect(await svc('healthcheck', '--port', port)).toEqual({ code: 0, out: '', error: '' });
     expect(await svc('healthcheck', '--port', port, '--base-path', '/llm')).toMatchObject({ code: 0 });
@@ -29,15 +29,15 @@ test('a server that answers /livez is well', async () => {
   });
 });
 
-test('another status is not', async () => {
+test('a server that answers with another status is not healthy', async () => {
   await withServer(503, async (port) => {
     const { code, error } = await svc('healthcheck', '--port', port);
     expect(code).toBe(1);
-    expect(error).toBe(`svc: http://127.0.0.1:${port}/livez is not well: it answers 503\n`);
+    expect(error).toBe(`svc: http://127.0.0.1:${port}/livez is not healthy: it answered with status 503\n`);
   });
 });
 
-test('nobody at the port is not', async () => {
+test('a port without a server is not healthy', async () => {
   let port = '';
   await withServer(200, async (used) => {
     port = used;

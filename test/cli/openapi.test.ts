@@ -15,7 +15,7 @@ test('openapi prints the document as JSON, with the tests of the definitions as 
   expect(out).toContain('Ada Lovelace');
 });
 
-test('as YAML it is the same document', async () => {
+test('the YAML document equals the JSON document', async () => {
   copySamples();
   const { out: json } = await svc('openapi');
   const { code, out: yaml } = await svc('openapi', '--format', 'yaml');
@@ -24,7 +24,7 @@ test('as YAML it is the same document', async () => {
   expect(parse(yaml)).toEqual(JSON.parse(json));
 });
 
-test('definitions with errors have no document: they are reported, and the exit code is 1', async () => {
+test('for definitions with errors, openapi reports them and ends with 1', async () => {
   copySamples();
   writeFileSync('svc_src/zz.svc', 'class {');
   const { code, out, error } = await svc('openapi');

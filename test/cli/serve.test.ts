@@ -7,7 +7,7 @@ import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
 
-/** The port that `use` is given is taken while it runs. */
+/** Runs `use` with the number of a port that is taken. */
 async function withTakenPort(use: (port: string) => Promise<void>): Promise<void> {
   const server = createServer();
   await once(server.listen(0, '0.0.0.0'), 'listening');
@@ -15,7 +15,7 @@ async function withTakenPort(use: (port: string) => Promise<void>): Promise<void
   server.close();
 }
 
-test('definitions with errors are all shown, and the port is not touched', async () => {
+test('serve reports the errors of all definitions and does not bind', async () => {
   copySamples();
   writeFileSync('svc_src/x.svc', 'class A {\n  b Missing\n}\n');
   writeFileSync('svc_src/y.svc', 'class C {\n  d Absent\n}\n');
@@ -30,7 +30,7 @@ test('definitions with errors are all shown, and the port is not touched', async
   });
 });
 
-test('a port that is taken is said with its number and the reason, after the definitions', async () => {
+test('serve reports a taken port with its number and the reason, after the definitions', async () => {
   copySamples();
   await withTakenPort(async (port) => {
     const { code, error } = await svc('serve', '--port', port);
@@ -39,7 +39,7 @@ test('a port that is taken is said with its number and the reason, after the def
   });
 });
 
-test('a generator that asks for another version stops the start, unless the check is off', async () => {
+test('a generator that requires another version prevents the start, unless the check is off', async () => {
   copySamples();
   const generator = 'generator g {\n  output_type "typescript"\n  output_dir ".."\n  version "99.1.0"\n}\n';
   writeFileSync('svc_src/generator.svc', generator);
@@ -53,7 +53,7 @@ test('a generator that asks for another version stops the start, unless the chec
   });
 });
 
-test('a missing directory is one line', async () => {
+test('for a missing directory, serve writes one line', async () => {
   const { code, error } = await svc('serve', '--port', '0');
   expect(code).toBe(1);
   expect(error).toMatch(/^svc: [^\n]*svc_src[^\n]*\n$/u);
@@ -65,7 +65,7 @@ test('a missing --dotenv-path file ends with 1, a bad value with 2', async () =>
   writeFileSync('bad.env', 'SVC_WORKERS=none\n');
   const { code, error } = await svc('serve', '--dotenv-path', 'bad.env');
   expect(code).toBe(2);
-  expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but has to be a whole number from 1 to 256\n');
+  expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but must be a whole number from 1 to 256\n');
 });
 
 /** Definitions with as many warnings as functions. */
@@ -77,17 +77,17 @@ function writeWarnings(count: number): void {
   writeFileSync('svc_src/a.svc', `client<llm> Offline {\n  provider offline\n}\n${functions.join('')}`);
 }
 
-test('warnings do not stop the start; the first five are shown and the rest are counted', async () => {
+test('warnings do not prevent the start; serve shows the first five and the number of the others', async () => {
   writeWarnings(8);
   await withTakenPort(async (port) => {
     const { error } = await svc('serve', '--port', port);
     expect(error.match(/^warning /gmu)).toHaveLength(5);
-    expect(error).toContain('\n3 more warnings: see them with "svc check" or "--features display_all_warnings"\n');
+    expect(error).toContain('\n3 more warnings: to see them, use "svc check" or "--features display_all_warnings"\n');
     expect(error).toContain('Failed to bind');
   });
 });
 
-test('display_all_warnings shows every one', async () => {
+test('display_all_warnings shows every warning', async () => {
   writeWarnings(8);
   await withTakenPort(async (port) => {
     const { error } = await svc('serve', '--port', port, '--features', 'beta', 'display_all_warnings');

@@ -1,37 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { SETTINGS } from '../../src/config/settings.ts';
+import { SETTINGS } from '../../src/config/config.ts';
+import type { Setting } from '../../src/config/config.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 inEmptyDirectory();
 
-/** What the user typed, and what the one line in answer has to say. */
+/** A command line, and a part of the one line that svc must answer. */
 const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['srve', 'unknown command "srve". Did you mean serve?'],
   ['serve --prot 80', 'unknown option "--prot". Did you mean --port?'],
   ['serve --port', 'option "--port <number>" argument missing'],
-  ['serve --port 70000', '--port is "70000", but has to be a whole number from 0 to 65535'],
-  ['serve --port=', '--port is "", but has to be a whole number from 0 to 65535'],
-  ['serve --features betta', '--features is "betta", but has to be one of beta, display_all_warnings'],
-  ['serve --features beta --features gamma', 'but has to be one of beta, display_all_warnings'],
-  ['serve --log-level loud', '--log-level is "loud", but has to be one of off, error, warn, info, debug, trace'],
-  ['serve --max-body lots', '--max-body is "lots", but has to be a size such as'],
+  ['serve --port 70000', '--port is "70000", but must be a whole number from 0 to 65535'],
+  ['serve --port 8\n9', '--port is "8\\n9", but must be a whole number from 0 to 65535'],
+  ['check --format a\nb', 'option "--format <name>" argument "a b" is invalid. Allowed choices are pretty'],
+  ['serve --from=', '--from is "", but must be the path of a directory'],
+  ['serve --port=', '--port is "", but must be a whole number from 0 to 65535'],
+  ['serve --features betta', '--features is "betta", but must be one of beta, display_all_warnings'],
+  ['serve --features beta --features gamma', 'but must be one of beta, display_all_warnings'],
+  ['serve --log-level loud', '--log-level is "loud", but must be one of off, error, warn, info, debug, trace'],
+  ['serve --max-body lots', '--max-body is "lots", but must be a size such as'],
   ['serve here', 'too many arguments for "serve"'],
   ['check --format xml', 'Allowed choices are pretty, json, github, sarif'],
   ['openapi --format xml', 'Allowed choices are json, yaml'],
   ['serve --preview', 'unknown option "--preview"'],
 ];
 
-test.each(MISTAKES)('"svc %s" ends with 2 and one line that says what is allowed', async (line, expected) => {
+test.each(MISTAKES)('"svc %s" ends with 2 and one line that states what is allowed', async (line, expected) => {
   const { code, out, error } = await svc(...line.split(' '));
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(error).toContain(expected);
   expect(error).toMatch(/^svc: [^\n]+\n$/u);
 });
 
-test('without a command the help is shown, and it is bad usage', async () => {
+test('without a command, svc shows its help and ends with 2', async () => {
   const { code, error } = await svc();
   expect(code).toBe(2);
   expect(error).toContain('Usage: svc <command> [options]');
@@ -47,12 +51,15 @@ test.each(['--help', '-h', 'help'])('%s lists the commands', async (flag) => {
   for (const name of ['serve', 'check', 'init', 'openapi', 'healthcheck', 'fmt']) expect(out).toContain(`\n  ${name} `);
 });
 
-test.each(['serve --help', 'help serve'])('%s names every flag, its default and its variable', async (line) => {
+test.each(['serve --help', 'help serve'])('%s lists every flag and every variable', async (line) => {
   const { code, out } = await svc(...line.split(' '));
   expect(code).toBe(0);
   const text = out.replaceAll(/\s+/gu, ' ');
-  for (const { flag, variable } of Object.values(SETTINGS)) {
-    expect(text).toContain(`${flag} `);
-    expect(text).toContain(`variable: ${variable})`);
+  const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
+  for (const { flag, variable } of settings) {
+    if (flag !== undefined) expect(text).toContain(` ${flag} `);
+    expect(text).toContain(flag === undefined ? ` ${variable} ` : `(env: ${variable})`);
   }
+  expect(text).toContain(' --no-dotenv ');
+  expect(text).toContain(' Port to listen on; 0 selects a free one (default: 2024) (env: SVC_PORT)');
 });

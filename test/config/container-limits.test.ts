@@ -4,7 +4,7 @@ import { containerLimits } from '../../src/config/container-limits.ts';
 
 const reader = (files: Record<string, string>) => (path: string) => files[path];
 
-test('without control groups the machine is the limit', () => {
+test('without control groups, the machine is the limit', () => {
   expect(containerLimits(() => undefined)).toEqual({ cores: availableParallelism() });
 });
 
@@ -17,7 +17,7 @@ test('version 2: a quota of half a core is one core, and the memory limit is rea
   expect(containerLimits(read)).toEqual({ cores: 1, memoryBytes: 104_857_600 });
 });
 
-test('version 2: "max" is no limit', () => {
+test('version 2: "max" is not a limit', () => {
   const read = reader({
     '/proc/self/cgroup': '0::/\n',
     '/sys/fs/cgroup/cpu.max': 'max 100000\n',
@@ -26,7 +26,7 @@ test('version 2: "max" is no limit', () => {
   expect(containerLimits(read)).toEqual({ cores: availableParallelism() });
 });
 
-test('version 2: the group above limits as well', () => {
+test('version 2: a parent group is a limit too', () => {
   const read = reader({
     '/proc/self/cgroup': '0::/system.slice/svc.service\n',
     '/sys/fs/cgroup/system.slice/svc.service/cpu.max': 'max 100000\n',
@@ -37,7 +37,7 @@ test('version 2: the group above limits as well', () => {
   expect(containerLimits(read)).toEqual({ cores: 1, memoryBytes: 104_857_600 });
 });
 
-test('version 1: quota by period, and -1 is no quota', () => {
+test('version 1: the quota is divided by the period, and -1 is not a quota', () => {
   const group = '4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n';
   const files = {
     '/proc/self/cgroup': group,

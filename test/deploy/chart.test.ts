@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { checkSources } from '../../src/compiler/check-sources.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
-import { SETTINGS } from '../../src/config/settings.ts';
+import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { checkValues, EVERYTHING, render, valuesWith, type Manifest } from './render-chart.ts';
 
@@ -91,13 +91,13 @@ test('the monitor finds the service of the metrics and no other', () => {
 
 test('the variables are settings of svc, with values that svc takes', () => {
   const variables = variablesOf(render(EVERYTHING));
-  const known = new Set([...Object.values(SETTINGS).map((setting) => setting.variable), 'SVC_DOTENV']);
+  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
   expect(Object.keys(variables).filter((name) => !known.has(name))).toEqual([]);
   const loaded = loadConfig({}, { variables, limits: { cores: 1 } });
   expect(loaded).toMatchObject({
     ok: true,
     value: {
-      notes: [],
+      warnings: [],
       config: {
         port: 2024,
         metricsPort: 9464,

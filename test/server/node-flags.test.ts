@@ -6,7 +6,7 @@ import { nodeFlags, workerVariables } from '../../src/server/node-flags.ts';
 
 function configOf(cores: number, memoryBytes?: number, variables: Record<string, string> = {}): Config {
   const limits = memoryBytes === undefined ? { cores } : { cores, memoryBytes };
-  const loaded = loadConfig({ dotenv: 'false' }, { variables, limits });
+  const loaded = loadConfig({ dotenv: false }, { variables, limits });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   return loaded.value.config;
 }

@@ -1,6 +1,7 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { expect, test, vi } from 'vitest';
+import type { SettingValues } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
@@ -50,8 +51,8 @@ class FakeGroup implements ReplaceableGroup {
   }
 }
 
-function replacementsOf(group: FakeGroup, flags: Record<string, string> = {}): Replacements {
-  const loaded = loadConfig({ dotenv: 'false', ...flags }, { variables: {}, limits: { cores: 2 } });
+function replacementsOf(group: FakeGroup, flags: Partial<SettingValues> = {}): Replacements {
+  const loaded = loadConfig({ dotenv: false, ...flags }, { variables: {}, limits: { cores: 2 } });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   return new Replacements(group, { config: loaded.value.config, logger: silentLogger, metrics: new MergedMetrics() });
 }
@@ -84,7 +85,7 @@ test('a worker above its memory limit is replaced, but not before it served for 
   const group = groupOfTwo();
   const [first] = group.handles;
   if (first === undefined) throw new Error('no worker');
-  const replacements = replacementsOf(group, { maxWorkerMemoryBytes: '64MiB' });
+  const replacements = replacementsOf(group, { maxWorkerMemoryBytes: 64 * 2 ** 20 });
   first.rssBytes = 65 * MIB;
   replacements.checkMemory(first);
   expect(group.handles).toHaveLength(2);
@@ -99,7 +100,7 @@ test('a worker above its memory limit is replaced, but not before it served for 
 
 test('workers of one age are not replaced at one time', () => {
   const group = groupOfTwo();
-  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: 10_000 });
   for (const handle of group.handles) handle.listeningAt = performance.now() - 20_000;
   replacements.checkAge();
   replacements.checkAge();
@@ -108,7 +109,7 @@ test('workers of one age are not replaced at one time', () => {
 
 test('while a replaced worker drains, the next one of that age waits', async () => {
   const group = groupOfTwo();
-  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: 10_000 });
   const [first, second] = group.handles;
   for (const handle of group.handles) handle.listeningAt = performance.now() - 20_000;
   replacements.checkAge();
@@ -126,7 +127,7 @@ test('where memory is limited, a reload waits for each old worker to end', async
   const group = groupOfTwo();
   const [first, second] = group.handles;
   group.generation = 2;
-  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: '128MiB' }).roll(() => 2);
+  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: 128 * 2 ** 20 }).roll(() => 2);
   await waitUntil('the first to drain', () => first?.state === 'draining');
   await settled();
   expect(second?.state).toBe('listening');
@@ -140,7 +141,7 @@ test('when another worker dies during a replacement, the old one stays until tha
   const [first, second] = group.handles;
   if (second !== undefined) second.state = 'exited';
   if (first !== undefined) first.listeningAt = performance.now() - 20_000;
-  replacementsOf(group, { maxWorkerAgeMs: '10s' }).checkAge();
+  replacementsOf(group, { maxWorkerAgeMs: 10_000 }).checkAge();
   await settled();
   expect(group.log).toEqual(['3 listens']);
   expect(first?.leaving).toBe(true);
@@ -154,7 +155,7 @@ test('a reload begins when no other replacement is under way', async () => {
   const [first, second] = group.handles;
   if (second !== undefined) second.state = 'exited';
   if (first !== undefined) first.listeningAt = performance.now() - 20_000;
-  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: 10_000 });
   replacements.checkAge();
   const begin = vi.fn(() => 1);
   const rolled = replacements.roll(begin);
@@ -169,7 +170,7 @@ test('where memory is limited, a stop during a reload starts no worker any more'
   const group = groupOfTwo();
   const [first] = group.handles;
   group.generation = 2;
-  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: '128MiB' }).roll(() => 2);
+  const rolled = replacementsOf(group, { maxWorkerMemoryBytes: 128 * 2 ** 20 }).roll(() => 2);
   await waitUntil('the first to drain', () => first?.state === 'draining');
   group.stopping = true;
   if (first !== undefined) first.state = 'exited';
@@ -182,7 +183,7 @@ test('a worker that dies while it is being replaced is replaced at once, and cou
   const [first] = group.handles;
   if (first !== undefined) first.listeningAt = performance.now() - 20_000;
   const begun = performance.now();
-  const replacements = replacementsOf(group, { maxWorkerAgeMs: '10s' });
+  const replacements = replacementsOf(group, { maxWorkerAgeMs: 10_000 });
   replacements.checkAge();
   if (first !== undefined) first.state = 'exited';
   expect(await replacements.roll(() => 1)).toBe(true);

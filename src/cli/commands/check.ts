@@ -1,16 +1,34 @@
-import { Command, Option } from 'commander';
-import { COMPILE_SETTINGS } from '../load-settings.ts';
-import { REPORT_FORMATS } from '../report-formats.ts';
-import { addSettingOptions } from '../setting-options.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { checkSources } from '../../compiler/check-sources.ts';
+import { readSources } from '../../compiler/read-sources.ts';
+import { formatGithub } from '../../diagnostics/report/format-github.ts';
+import { formatJson } from '../../diagnostics/report/format-json.ts';
+import { formatSarif } from '../../diagnostics/report/format-sarif.ts';
+import { compileOptions } from '../compile-definitions.ts';
+import type { Invocation } from '../invocation.ts';
+import { packageInfo } from '../package-info.ts';
+import { prettyReport, summaryLine } from '../pretty-report.ts';
+import type { SummaryInput } from '../pretty-report.ts';
+import { reportProblem } from '../terminal.ts';
+import type { ExitCode } from '../terminal.ts';
 
-/** `svc check`: every problem of the definition files, in a form for people, editors or CI. */
-export function checkCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const command = new Command('check')
-    .description('report every problem in the definition files')
-    .addOption(new Option('--format <name>', 'form of the report').choices(REPORT_FORMATS).default('pretty'));
-  return addSettingOptions(command, COMPILE_SETTINGS).action(async () => {
-    const { checkDefinitions } = await import('./check-definitions.ts');
-    finish(checkDefinitions(command, terminal));
-  });
+/** `svc check`: reports every problem of the definition files, for people, editors or CI. Returns 1 if one is an error. */
+export function check({ config, options, terminal }: Invocation): ExitCode {
+  const files = readSources(config.from);
+  if (!files.ok) return reportProblem(terminal, files.failure);
+  const checked = { files: files.value, ...checkSources(files.value, compileOptions(config)) };
+  terminal.out.write(report(checked, options['format'], terminal.out.colour));
+  return checked.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
+}
+
+function report(checked: SummaryInput, format: unknown, colour: boolean): string {
+  switch (format) {
+    case 'json':
+      return formatJson(checked);
+    case 'github':
+      return formatGithub(checked);
+    case 'sarif':
+      return formatSarif(checked, packageInfo().version);
+    default:
+      return `${prettyReport(checked, { colour, everyWarning: true })}${summaryLine(checked)}\n`;
+  }
 }

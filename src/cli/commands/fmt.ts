@@ -1,15 +1,34 @@
-import { Command } from 'commander';
-import { FORMAT_SETTINGS } from '../load-settings.ts';
-import { addSettingOptions } from '../setting-options.ts';
+import { writeFileSync } from 'node:fs';
+import { parse } from '../../compiler/1-parse/parse.ts';
+import { formatSource } from '../../compiler/format-source.ts';
+import { readSources } from '../../compiler/read-sources.ts';
+import type { SourceFile } from '../../diagnostics/source-file.ts';
+import type { Invocation } from '../invocation.ts';
+import { prettyReport } from '../pretty-report.ts';
+import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
-/** `svc fmt`: brings the definition files into the usual layout. */
-export function fmtCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const command = new Command('fmt')
-    .description('lay out the definition files: indentation, spaces, empty lines, ends of lines')
-    .option('--check', 'change nothing; exit with 1 when a file is not laid out so');
-  return addSettingOptions(command, FORMAT_SETTINGS).action(async () => {
-    const { formatDefinitions } = await import('./format-definitions.ts');
-    finish(formatDefinitions(command, terminal));
-  });
+/**
+ * `svc fmt`: formats every definition file, or with `--check` lists those that need it. Returns 1 if a file has a syntax
+ * error, or if `--check` lists one.
+ */
+export function fmt({ config, options, terminal }: Invocation): ExitCode {
+  const files = readSources(config.from);
+  if (!files.ok) return reportProblem(terminal, files.failure);
+  const broken = files.value.filter((file) => hasErrors(file, terminal));
+  const unformatted = files.value.filter((file) => !broken.includes(file) && formatSource(file.text) !== file.text);
+  const checkOnly = options['check'] === true;
+  for (const file of unformatted) {
+    if (!checkOnly) writeFileSync(file.path, formatSource(file.text));
+    terminal.out.write(`${checkOnly ? 'not formatted' : 'formatted'}: ${file.path}\n`);
+  }
+  return broken.length > 0 || (checkOnly && unformatted.length > 0) ? 1 : 0;
+}
+
+/** Reports the syntax errors of a file. Where a bracket is missing, the nesting is unknown, so svc does not format it. */
+function hasErrors(file: SourceFile, terminal: Terminal): boolean {
+  const diagnostics = parse(file).diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  const style = { colour: terminal.error.colour, everyWarning: true };
+  terminal.error.write(prettyReport({ files: [file], diagnostics }, style));
+  return diagnostics.length > 0;
 }

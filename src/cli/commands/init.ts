@@ -1,42 +1,34 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import type { SettingKey } from '../../config/settings.ts';
-import { loadSettings } from '../load-settings.ts';
+import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
-import { addSettingOptions } from '../setting-options.ts';
+import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
-const INIT_SETTINGS: readonly SettingKey[] = ['from'];
+const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env when it starts.
+# A variable that is set in the environment overrides the one in .env.
 
-const ENV_EXAMPLE = `# Copy to .env and fill in. svc reads it at start; a variable that is really set wins over it.
-
-# Callers then have to send this as the header x-svc-api-key.
+# If set, callers must send this key in the header x-svc-api-key.
 #SVC_PASSWORD=
 
-# Keys of the model providers that your clients name.
+# Keys of the model providers that your clients use.
 #OPENAI_API_KEY=
 #ANTHROPIC_API_KEY=
 
-# Every flag of "svc serve" has a variable, see "svc serve --help".
+# Every flag of "svc serve" has a variable. Run "svc serve --help" for the list.
 #SVC_PORT=2024
 #SVC_LOG_LEVEL=info
 `;
 
-/** `svc init`: a small set of definitions that answers without a key. Overwrites nothing. */
-export function initCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const command = new Command('init').description('write sample definitions and a .env.example');
-  return addSettingOptions(command, INIT_SETTINGS).action(() => {
-    const settings = loadSettings(command, INIT_SETTINGS, terminal);
-    finish('code' in settings ? settings.code : init(settings.config.from, terminal));
-  });
-}
-
-function init(directory: string, terminal: Terminal): ExitCode {
+/** `svc init`: writes sample definitions that need no key. Never overwrites a file. */
+export function init({ config, terminal }: Invocation): ExitCode {
+  const directory = config.from;
   const obstacle = obstacleAt(directory);
   if (obstacle !== undefined) {
-    terminal.error.write(`svc: "${directory}" ${obstacle}, so nothing was written. Name another one with --from.\n`);
-    return 1;
+    return reportProblem(
+      terminal,
+      `"${directory}" ${obstacle}, so svc wrote nothing. Choose another directory with --from.`,
+    );
   }
   const samples = join(packageInfo().root, 'svc_src');
   mkdirSync(directory, { recursive: true });
@@ -45,11 +37,11 @@ function init(directory: string, terminal: Terminal): ExitCode {
   }
   writeNew('.env.example', ENV_EXAMPLE, terminal);
   const from = directory === './svc_src' ? '' : ` --from ${directory}`;
-  terminal.out.write(`\nNext: svc serve${from}, then open http://localhost:2024/docs\n`);
+  terminal.out.write(`\nNext: run "svc serve${from}", then open http://localhost:2024/docs\n`);
   return 0;
 }
 
-/** Why the directory cannot take samples; undefined when it is empty or not there. */
+/** Why samples cannot be written to the directory; undefined if it is empty or does not exist. */
 function obstacleAt(directory: string): string | undefined {
   const found = statSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
@@ -57,7 +49,7 @@ function obstacleAt(directory: string): string | undefined {
   return readdirSync(directory).length > 0 ? 'is not empty' : undefined;
 }
 
-/** The flag `wx` fails for a file that exists, also for one that appeared just now. */
+/** The flag `wx` fails if the file exists, even if another process has only just created it. */
 function writeNew(path: string, text: string, terminal: Terminal): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });

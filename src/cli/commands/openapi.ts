@@ -1,15 +1,23 @@
-import { Command, Option } from 'commander';
-import { COMPILE_SETTINGS } from '../load-settings.ts';
-import { addSettingOptions } from '../setting-options.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { stringify } from 'yaml';
+import { compileDefinitions } from '../compile-definitions.ts';
+import type { Invocation } from '../invocation.ts';
+import { prettyReport } from '../pretty-report.ts';
+import { reportProblem } from '../terminal.ts';
+import type { ExitCode } from '../terminal.ts';
 
-/** `svc openapi`: the document that a server would give at /openapi.json, for client generators. */
-export function openapiCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const command = new Command('openapi')
-    .description('print the OpenAPI document of the functions')
-    .addOption(new Option('--format <name>', 'form of the document').choices(['json', 'yaml']).default('json'));
-  return addSettingOptions(command, COMPILE_SETTINGS).action(async () => {
-    const { printDocument } = await import('./print-document.ts');
-    finish(printDocument(command, terminal));
-  });
+/** `svc openapi`: prints the document that `/openapi.json` serves. Returns 1 if errors in the definitions prevent that. */
+export function openapi({ config, options, terminal }: Invocation): ExitCode {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) return reportProblem(terminal, compiled.failure);
+  const { program } = compiled.value;
+  if (program === undefined) {
+    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning: false }));
+    return 1;
+  }
+  // Anchors are valid YAML, but several client generators do not resolve them.
+  const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 };
+  const asYaml = options['format'] === 'yaml';
+  const text = asYaml ? stringify(program.openapi, yamlOptions) : `${JSON.stringify(program.openapi, null, 2)}\n`;
+  terminal.out.write(text);
+  return 0;
 }

@@ -1,16 +1,118 @@
-import { Command } from 'commander';
-import { ProcessSignals } from '../../server/process-signals.ts';
-import { SERVE_SETTINGS } from '../load-settings.ts';
-import { addSettingOptions } from '../setting-options.ts';
+import type { Config, SettingValues } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { createLogger } from '../../logging/create-logger.ts';
+import type { ServiceLogger } from '../../logging/create-logger.ts';
+import type { OptionEntry, OptionValue } from '../../schema/client.ts';
+import type { Program } from '../../schema/program.ts';
+import { runPrimary, type Reloaded } from '../../server/primary.ts';
+import type { ProcessSignals } from '../../server/process-signals.ts';
+import { compileDefinitions } from '../compile-definitions.ts';
+import type { Invocation } from '../invocation.ts';
+import { packageInfo } from '../package-info.ts';
+import { prettyReport, summaryLine } from '../pretty-report.ts';
+import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
-/** `svc serve`: compile, bind, publish; in this order, so that nothing is bound for definitions with errors. */
-export function serveCommand(terminal: Terminal, finish: (code: ExitCode) => void): Command {
-  const command = new Command('serve').description('serve the functions of the definition files over HTTP');
-  return addSettingOptions(command, SERVE_SETTINGS).action(async () => {
-    const signals = new ProcessSignals();
-    // Compiler and server take half a second to load, which help and usage need not wait for.
-    const { serveDefinitions } = await import('./serve-definitions.ts');
-    finish(await serveDefinitions(command, terminal, signals));
+/** `svc serve`: compiles, binds, then serves until a signal arrives. Binds nothing if a definition has an error. */
+export async function serve({ config, flags, terminal }: Invocation, signals: ProcessSignals): Promise<ExitCode> {
+  const program = compileForServing(config, terminal);
+  if (program === undefined) return 1;
+  const fullConfig = withDefinitionSecrets(config, program);
+  const logger = createLogger(fullConfig);
+  const code = await runPrimary(fullConfig, program, {
+    logger,
+    signals,
+    version: packageInfo().version,
+    print: (line) => terminal.out.write(`${line}\n`),
+    printError: (line) => terminal.error.write(`${line}\n`),
+    reload: () => reload(flags, fullConfig, logger),
   });
+  return code === 0 ? 0 : 1;
+}
+
+/** Returns undefined after reporting the errors. */
+function compileForServing(config: Config, terminal: Terminal): Program | undefined {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) {
+    reportProblem(terminal, compiled.failure);
+    return undefined;
+  }
+  const everyWarning = config.features.includes('display_all_warnings');
+  terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning }));
+  if (compiled.value.program === undefined) reportProblem(terminal, `not started. ${summaryLine(compiled.value)}`);
+  return compiled.value.program;
+}
+
+/**
+ * Reloads the definitions, and the variables that they and the providers read. Settings keep their values: a running
+ * server cannot change its port or its number of workers. Problems go to the log, since the terminal can be gone.
+ */
+function reload(flags: Partial<SettingValues>, config: Config, logger: ServiceLogger): Reloaded | undefined {
+  const loaded = loadConfig(flags);
+  if (!loaded.ok) {
+    logger.error({}, `reload: ${loaded.failure.message}`);
+    return undefined;
+  }
+  const program = recompile(config, logger);
+  if (program === undefined) return undefined;
+  const { env, secrets } = withDefinitionSecrets(loaded.value.config, program);
+  // The old secrets are still in use: a reload does not change the key that callers send.
+  const all = new Set([...config.secrets, ...secrets]);
+  return { program, env, secrets: longestFirst(all) };
+}
+
+function recompile(config: Config, logger: ServiceLogger): Program | undefined {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) {
+    logger.error({ from: config.from }, `reload: ${compiled.failure}`);
+    return undefined;
+  }
+  const report = prettyReport(compiled.value, { colour: false, everyWarning: false });
+  if (compiled.value.program === undefined) {
+    logger.error({ from: config.from, report }, 'reload: the definitions have errors');
+  } else if (report !== '') {
+    logger.warn({ from: config.from, report }, 'reload: the definitions have warnings');
+  }
+  return compiled.value.program;
+}
+
+/** Options that hold addresses and names of models, not credentials. */
+const PLAIN_OPTIONS: ReadonlySet<string> = new Set(['base_url', 'model', 'region', 'location', 'project_id']);
+
+/** A shorter value is not a credential, and redacting it would tear holes into ordinary log lines. */
+const MIN_SECRET_LENGTH = 6;
+
+/**
+ * Adds the values of all variables that clients read with `env.X` to the secrets of the configuration. A variable with a
+ * key can have any name; a client that sends it to a provider shows that it is a secret.
+ */
+export function withDefinitionSecrets(config: Config, program: Program): Config {
+  const secrets = new Set(config.secrets);
+  for (const variable of program.clients.flatMap((client) => variablesIn(client.options))) {
+    const value = config.env[variable];
+    if (value !== undefined && value.length >= MIN_SECRET_LENGTH) secrets.add(value);
+  }
+  return { ...config, secrets: longestFirst(secrets) };
+}
+
+/** The order of redaction: otherwise a secret could hide inside another one. */
+function longestFirst(secrets: ReadonlySet<string>): readonly string[] {
+  return [...secrets].toSorted((a, b) => b.length - a.length);
+}
+
+function variablesIn(options: readonly OptionEntry[]): readonly string[] {
+  return options.filter(({ key }) => !PLAIN_OPTIONS.has(key)).flatMap(({ value }) => variablesOf(value));
+}
+
+function variablesOf(value: OptionValue): readonly string[] {
+  switch (value.kind) {
+    case 'env':
+      return [value.variable];
+    case 'list':
+      return value.items.flatMap(variablesOf);
+    case 'map':
+      return variablesIn(value.entries);
+    case 'scalar':
+      return [];
+  }
 }

@@ -33,6 +33,7 @@ export interface TestServer {
 
 const CONFIG: Config = {
   from: 'svc_src',
+  dotenv: false,
   host: '127.0.0.1',
   port: 0,
   workers: 1,

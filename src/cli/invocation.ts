@@ -1,0 +1,79 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { SETTINGS } from '../config/config.ts';
+import type { Config, Setting, SettingKey, SettingValues } from '../config/config.ts';
+import { badValue, loadConfig } from '../config/load-config.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+/** A parsed command line, joined with the environment. */
+export interface Invocation {
+  readonly terminal: Terminal;
+  readonly config: Config;
+  /** The settings that the command line contains. */
+  readonly flags: Partial<SettingValues>;
+  /** The values of the command's own options, such as `format`. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Adds the flags of settings to a command, and to its help the variables of those that have no flag. */
+export function addSettings(command: Command, keys: readonly SettingKey[]): Command {
+  for (const key of keys) {
+    const setting: Setting<unknown> = SETTINGS[key];
+    const { flag, variable, opposite, group, help } = setting;
+    if (flag === undefined) command.addHelpText('after', `\nEnvironment only:\n  ${variable}  ${help}`);
+    else command.addOption(new SettingOption(command, key, [flag, helpOf(setting)]).helpGroup(`${group}:`));
+    if (opposite !== undefined) command.addOption(new SettingOption(command, key, opposite).helpGroup(`${group}:`));
+  }
+  return command.addHelpText('after', '\nA flag overrides its environment variable, which overrides the .env file.');
+}
+
+/** Loads the configuration for a parsed command. After reporting a failure, returns its exit code. */
+export function createInvocation(command: Command, terminal: Terminal): Invocation | ExitCode {
+  const options = command.opts<Record<string, unknown>>();
+  const given = Object.keys(SETTINGS).filter((key) => command.getOptionValueSource(key) === 'cli');
+  // `SettingOption` parsed these values and stored them under the keys of their settings.
+  const flags = Object.fromEntries(given.map((key) => [key, options[key]])) as Partial<SettingValues>;
+  const loaded = loadConfig(flags);
+  if (!loaded.ok) {
+    terminal.error.write(`svc: ${loaded.failure.message}\n`);
+    return loaded.failure.exitCode;
+  }
+  for (const warning of loaded.value.warnings) terminal.error.write(`svc: ${warning}\n`);
+  return { terminal, config: loaded.value.config, flags, options };
+}
+
+/**
+ * A flag that commander parses with the parser of its setting. Its variable is not commander's `env()`, for the reasons in
+ * docs/adr/0010-settings-are-declared-once.md.
+ */
+class SettingOption extends Option {
+  readonly #command: Command;
+  readonly #key: SettingKey;
+
+  constructor(command: Command, key: SettingKey, [flag, help]: readonly [string, string]) {
+    super(flag, help);
+    this.#command = command;
+    this.#key = key;
+    // Commander would also call the parser for a flag without a value.
+    if (this.required) this.argParser((text, previous: unknown) => this.#parse(text, previous));
+  }
+
+  override attributeName(): SettingKey {
+    return this.#key;
+  }
+
+  /** `previous` holds the values of a repeatable flag so far. */
+  #parse(text: string, previous: unknown): unknown {
+    const parsed = SETTINGS[this.#key].parse(text);
+    if (!parsed.ok) this.#command.error(badValue(this.long ?? this.flags, text, parsed.failure));
+    return Array.isArray(previous) && Array.isArray(parsed.value) ? [...previous, ...parsed.value] : parsed.value;
+  }
+}
+
+/** `Port to listen on (default: 2024) (env: SVC_PORT)`. */
+function helpOf({ flag = '', help, variable, default: fallback }: Setting<unknown>): string {
+  const isSwitch = !flag.includes('<');
+  const text = typeof fallback === 'string' ? fallback : fallback.text;
+  const shown = text === undefined || text === '' || (isSwitch && typeof fallback === 'string') ? '' : text;
+  return `${help}${shown === '' ? '' : ` (default: ${shown})`} (env: ${variable})`;
+}

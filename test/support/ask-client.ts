@@ -7,7 +7,7 @@ import { DeclaredHosts } from '../../src/runtime/model/declared-hosts.ts';
 import type { ModelReply } from '../../src/runtime/model/wire/reply-format.ts';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
 import type { ModelClient } from '../../src/runtime/model/model-client.ts';
-import type { ModelFault } from '../../src/runtime/model/model-fault.ts';
+import type { AttemptFailure } from '../../src/runtime/model/attempt-failure.ts';
 import type { Message } from '../../src/schema/message.ts';
 import type { ClientType, OptionValue, Provider } from '../../src/schema/client.ts';
 
@@ -55,7 +55,7 @@ export function makeClient(
 }
 
 export interface Asked {
-  readonly result: Result<ModelReply, ModelFault>;
+  readonly result: Result<ModelReply, AttemptFailure>;
   readonly pieces: readonly string[];
   /** Milliseconds until the end. */
   readonly ms: number;

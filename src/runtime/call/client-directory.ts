@@ -1,13 +1,14 @@
 import type { Result } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { ClientFault, ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
 import { createModelClient } from '../model/create-model-client.ts';
 import type { CreatedClient } from '../model/create-model-client.ts';
 import type { ClientCatalogue } from '../model/strategies/client-plan.ts';
 import type { CallOptions } from './call-options.ts';
 
-type Creation = Result<CreatedClient, ClientFault>;
+type Creation = Result<CreatedClient, Failure>;
 
 /**
  * The clients of the definition files, each made once and kept, since they depend on nothing but the server's

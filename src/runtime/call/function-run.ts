@@ -2,9 +2,8 @@ import type { Result } from '../../base/result.ts';
 import { err } from '../../base/result.ts';
 import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { ModelClient, ModelExchange } from '../model/model-client.ts';
-import type { ModelFault } from '../model/model-fault.ts';
-import { finalFault } from '../model/strategies/attempt.ts';
-import type { AttemptFault } from '../model/strategies/attempt.ts';
+import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
+import type { AttemptFailure } from '../model/attempt-failure.ts';
 import type { SinglePlan } from '../model/strategies/client-plan.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
@@ -12,9 +11,7 @@ import type { Message } from '../../schema/message.ts';
 import type { PromptRenderer } from '../prompt/prompt-renderer.ts';
 import { CallRecorder } from './call-recorder.ts';
 import type { ClientDirectory } from './client-directory.ts';
-import { creationFailure } from './creation-failure.ts';
 import type { Failure } from '../../schema/errors.ts';
-import { finishReasonFailure } from './finish-reason.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome } from './runtime.ts';
@@ -42,7 +39,7 @@ export class FunctionRun {
   #exchange: ModelExchange | undefined;
   #paused = false;
   #gatherMs = 0;
-  #lastFault: AttemptFault | undefined;
+  #lastFault: AttemptFailure | undefined;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -81,7 +78,7 @@ export class FunctionRun {
     this.#exchange?.resume();
   }
 
-  async #attempt(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFault>> {
+  async #attempt(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
     const startedAt = performance.now();
     const result = await this.#ask(source, deadlineAt);
     const { name } = source.definition;
@@ -99,14 +96,14 @@ export class FunctionRun {
     return result;
   }
 
-  async #ask(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFault>> {
+  async #ask(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
     const { services, call, context, reader } = this.#parts;
-    if (context.cancellation.cancelled) return err(finalFault(cancelled(context.cancellation.reason)));
+    if (context.cancellation.cancelled) return err(finalFailure(cancelled(context.cancellation.reason)));
     const made = services.directory.client(source, call.requester);
-    if (!made.ok) return err(finalFault(creationFailure(source.definition.name, made.failure)));
+    if (!made.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, made.failure)));
     const { client } = made.value;
     const messages = services.renderer.render(call.functionName, call.args, client.prompt);
-    if (!messages.ok) return err(finalFault(messages.failure));
+    if (!messages.ok) return err(finalFailure(messages.failure));
     reader.begin(this.#lastFault?.failure.message);
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
@@ -119,7 +116,7 @@ export class FunctionRun {
     client: ModelClient,
     messages: readonly Message[],
     deadlineAt: number,
-  ): Promise<Result<ModelReply, ModelFault>> {
+  ): Promise<Result<ModelReply, AttemptFailure>> {
     const { call, context, reader } = this.#parts;
     const request = {
       functionName: call.functionName,
@@ -147,7 +144,7 @@ export class FunctionRun {
       if (this.#paused) exchange.pause();
       forget = context.cancellation.onCancel((reason) => {
         exchange.cancel();
-        resolve(err(finalFault(cancelled(reason))));
+        resolve(err(finalFailure(cancelled(reason))));
       });
     });
   }
@@ -156,13 +153,13 @@ export class FunctionRun {
     client: ModelClient,
     { text, finishReason }: ModelReply,
     deadlineAt: number,
-  ): Promise<Result<ParsedReply, AttemptFault>> {
+  ): Promise<Result<ParsedReply, AttemptFailure>> {
     const rejected = finishReasonFailure(client, finishReason);
-    if (rejected !== undefined) return err(finalFault(rejected));
+    if (rejected !== undefined) return err(finalFailure(rejected));
     const { call, context, reader } = this.#parts;
     const { functionName } = call;
     const parsed = await reader.finish({ functionName, text, cancellation: context.cancellation, deadlineAt });
-    return parsed.ok ? parsed : err(finalFault(parsed.failure));
+    return parsed.ok ? parsed : err(finalFailure(parsed.failure));
   }
 
   /** The failure as the caller gets it: with every attempt in it. */
@@ -184,3 +181,17 @@ function cancelled(reason: string | undefined): Failure {
 }
 
 function ignore(): void {}
+
+/** The failure of a reply that ended for a reason which its client does not accept; undefined if it is accepted. */
+function finishReasonFailure(client: ModelClient, reason: string | undefined): Failure | undefined {
+  const rule = client.finishReasons;
+  if (rule.kind === 'any' || reason === undefined) return undefined;
+  const listed = rule.reasons.includes(reason.toLowerCase());
+  if (listed === (rule.kind === 'allow')) return undefined;
+  return {
+    code: 'finish_reason_error',
+    message: `The client "${client.name}" ended its reply for the reason "${reason}", which its definition does not accept`,
+    client: client.name,
+    finishReason: reason,
+  };
+}

@@ -169,8 +169,8 @@ function shorthandFaults(
   path: string,
 ): readonly Violation[] {
   const made = plan.kind === 'single' ? services.directory.client(plan.source, requester) : undefined;
-  if (made === undefined || made.ok || made.failure.kind !== 'options') return [];
-  return made.failure.faults.map((fault) => ({
+  if (made === undefined || made.ok || made.failure.code !== 'invalid_options') return [];
+  return made.failure.details.map((fault) => ({
     path,
     message: `"${plan.name}" is not enough: "${fault.path}" ${fault.message}`,
   }));
@@ -196,7 +196,8 @@ function addClientFaults(services: PrepareServices, request: CheckedRequest, fau
       provider === 'fallback' || provider === 'round-robin'
         ? undefined
         : services.directory.client(source, request.requester);
-    const ofOptions = made !== undefined && !made.ok && made.failure.kind === 'options' ? made.failure.faults : [];
+    const ofOptions =
+      made !== undefined && !made.ok && made.failure.code === 'invalid_options' ? made.failure.details : [];
     for (const fault of at(path, [...ofOptions, ...found])) faults.add(fault);
   }
 }

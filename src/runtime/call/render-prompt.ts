@@ -4,7 +4,7 @@ import { err } from '../../base/result.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
 import type { Message } from '../../schema/message.ts';
-import { creationFailure } from './creation-failure.ts';
+import { uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { RunServices } from './function-run.ts';
 import type { ReadyCall } from './prepare-call.ts';
@@ -13,7 +13,7 @@ import type { ReadyCall } from './prepare-call.ts';
 export function firstPrompt(services: RunServices, call: ReadyCall): Result<readonly Message[], Failure> {
   const source = firstClient(call.plan);
   const made = services.directory.client(source, call.requester);
-  if (!made.ok) return err(creationFailure(source.definition.name, made.failure));
+  if (!made.ok) return err(uncreatedClientFailure(source.definition.name, made.failure));
   return services.renderer.render(call.functionName, call.args, made.value.client.prompt);
 }
 

@@ -1,6 +1,4 @@
 import type { ClientType } from '../../schema/client.ts';
-import type { Failure } from '../../schema/errors.ts';
-import type { Violation } from '../../schema/violation.ts';
 import type { DeclaredHosts } from './declared-hosts.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
 import type { OfflineAnswers } from './offline/offline-client.ts';
@@ -27,8 +25,3 @@ export interface ClientRequester {
   /** Private and loopback addresses are allowed in URLs that the request decides. */
   readonly privateUrls: boolean;
 }
-
-/** Why a client cannot be made: a failure of the call, or faults of its definition, each at an option. */
-export type ClientFault =
-  | { readonly kind: 'failure'; readonly failure: Failure }
-  | { readonly kind: 'options'; readonly faults: readonly Violation[] };

@@ -4,7 +4,8 @@ import { err, ok } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { PromptClient } from '../../schema/message.ts';
-import type { ClientFault, ClientRequester, ClientServices, ClientSource } from './client-source.ts';
+import { invalidClientOptions } from './attempt-failure.ts';
+import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { AddressGuard } from './http/address-guard.ts';
 import type { Endpoint } from './http/connection-pools.ts';
@@ -41,7 +42,7 @@ interface Credentials {
 }
 
 /** Makes a client that is asked over HTTP: its options, then where it leads, then what it may bring there. */
-export function createHttpClient(making: HttpClientMaking): Result<ModelClient, ClientFault> {
+export function createHttpClient(making: HttpClientMaking): Result<ModelClient, Failure> {
   const read = readOptions(making);
   if (!read.ok) return read;
   const endpoint = endpointOf(making, read.value.connection);
@@ -51,23 +52,23 @@ export function createHttpClient(making: HttpClientMaking): Result<ModelClient, 
   return ok(clientOf(making, read.value, { endpoint: endpoint.value, ...credentials.value }));
 }
 
-function readOptions({ provider, reader, requester }: HttpClientMaking): Result<ReadOptions, ClientFault> {
+function readOptions({ source, provider, reader, requester }: HttpClientMaking): Result<ReadOptions, Failure> {
   const options = readClientOptions(reader);
   const connection = provider.connect(
     options,
     reader,
     (variable) => readVariable(requester.environment, variable, '').value,
   );
-  if (reader.faults.length > 0) return err({ kind: 'options', faults: reader.faults });
+  if (reader.faults.length > 0) return err(invalidClientOptions(source.definition.name, reader.faults));
   return ok({ options, connection });
 }
 
-function endpointOf(making: HttpClientMaking, connection: Connection): Result<Endpoint, ClientFault> {
+function endpointOf(making: HttpClientMaking, connection: Connection): Result<Endpoint, Failure> {
   const { origin, hostname } = new URL(connection.url);
   const guard = guardFor(making, origin);
   const refused = hostRefusal(hostname, guard);
   if (refused === undefined) return ok({ origin, guard });
-  return err({ kind: 'options', faults: [{ path: 'options.base_url', message: refused }] });
+  return err(invalidClientOptions(making.source.definition.name, [{ path: 'options.base_url', message: refused }]));
 }
 
 /** The request decides where this client's calls go. */
@@ -85,18 +86,18 @@ function findCredentials(
   making: HttpClientMaking,
   { options, connection }: ReadOptions,
   origin: string,
-): Result<Credentials, ClientFault> {
+): Result<Credentials, Failure> {
   const { provider, resolved } = making;
   const rule = ruleFor(making, origin, making.requester.environment);
   const denied = rule.check(resolved.reads);
-  if (denied !== undefined) return failed(denied);
+  if (denied !== undefined) return err(denied);
   const key = findKey(provider, options, rule);
-  if (!key.ok) return failed(key.failure);
+  if (!key.ok) return err(key.failure);
   const unsendable = key.value === undefined ? undefined : unsendableKey(making, options, key.value);
-  if (unsendable !== undefined) return failed(rule.missing(unsendable));
+  if (unsendable !== undefined) return err(rule.missing(unsendable));
   const secrets = secretsOf(options, resolved.reads, key.value);
   const protocol = connection.protocol(key.value, accessOf(making, origin, { rule, secrets }));
-  if ('missing' in protocol) return failed(rule.missing(protocol));
+  if ('missing' in protocol) return err(rule.missing(protocol));
   return ok({ protocol, secrets: [...secrets] });
 }
 
@@ -245,8 +246,4 @@ function isOwn(provider: HttpProvider, variable: string, origin: string): boolea
 export function variablesOf(provider: HttpProvider): readonly string[] {
   const own = provider.variables ?? [];
   return provider.keyVariable === undefined ? own : [provider.keyVariable, ...own];
-}
-
-function failed(failure: Failure): Result<never, ClientFault> {
-  return err({ kind: 'failure', failure });
 }

@@ -2,7 +2,8 @@ import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { Failure } from '../../schema/errors.ts';
-import type { ClientFault, ClientRequester, ClientServices, ClientSource } from './client-source.ts';
+import { invalidClientOptions } from './attempt-failure.ts';
+import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
 import { createHttpClient, variablesOf } from './create-http-client.ts';
 import type { ModelClient } from './model-client.ts';
 import { createOfflineClient } from './offline/offline-client.ts';
@@ -23,19 +24,21 @@ export function createModelClient(
   source: ClientSource,
   requester: ClientRequester,
   services: ClientServices,
-): Result<CreatedClient, ClientFault> {
+): Result<CreatedClient, Failure> {
   const { definition } = source;
   const resolved = resolveOptions(definition.options, requester.environment);
   const failure = unsetVariable(definition, requester, resolved.reads);
-  if (failure !== undefined) return err({ kind: 'failure', failure });
+  if (failure !== undefined) return err(failure);
   const variables = resolved.reads.map((read) => read.variable);
   const reader = new OptionReader(resolved.values);
   if (definition.provider === 'offline') {
     const client = createOfflineClient(definition.name, reader, services.offline);
-    return reader.faults.length > 0 ? err({ kind: 'options', faults: reader.faults }) : ok({ client, variables });
+    return reader.faults.length > 0
+      ? err(invalidClientOptions(definition.name, reader.faults))
+      : ok({ client, variables });
   }
   const provider = HTTP_PROVIDERS[definition.provider];
-  if (provider === undefined) return err({ kind: 'failure', failure: unsupported(definition) });
+  if (provider === undefined) return err(unsupported(definition));
   const made = createHttpClient({ source, provider, resolved, reader, requester, services });
   if (!made.ok) return made;
   return ok({ client: made.value, variables: [...variables, ...variablesOf(provider)] });

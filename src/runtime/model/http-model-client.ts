@@ -5,18 +5,18 @@ import type { Provider } from '../../schema/client.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { ReplyFormat } from './wire/reply-format.ts';
 import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
-import type { ExchangeLimits } from './http/exchange-limits.ts';
+import type { ExchangeLimits } from './http/exchange-clock.ts';
 import { fetchMedia } from './http/fetch-media.ts';
 import type { HttpCall } from './http/http-exchange.ts';
-import { errorText } from './http/http-fault.ts';
-import type { HttpFault } from './http/http-fault.ts';
-import { MediaRoom } from './http/media-room.ts';
+import { errorText } from './http/upstream-failure.ts';
+import type { UpstreamFailure } from './http/upstream-failure.ts';
+import { MediaBudget } from './http/fetch-media.ts';
 import { HttpModelExchange } from './http-model-exchange.ts';
 import { inlineMedia, needsInlining } from './inline-media.ts';
 import type { MediaHandling } from './inline-media.ts';
 import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from './model-client.ts';
-import { clientFailure, modelFault } from './model-fault.ts';
-import type { ModelFault } from './model-fault.ts';
+import { clientFailure, attemptFailure } from './attempt-failure.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
 import type { FinishReasonRule } from './options/client-options.ts';
 
 /** How one provider is asked over HTTP: the only part that differs between them. */
@@ -109,7 +109,7 @@ export class HttpModelClient implements ModelClient {
   async #inlineCall(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<CallResult> {
     const { protocol, pools, mediaHandling } = this.#parts;
     const cancellation = new Cancellation();
-    const room = new MediaRoom(pools.media);
+    const room = new MediaBudget(pools.media);
     exchange.prepares(cancellation, room);
     const guard = request.privateUrls ? 'not-link-local' : 'public-only';
     const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
@@ -131,7 +131,7 @@ export class HttpModelClient implements ModelClient {
       queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
   }
 
-  #fault(fault: HttpFault): ModelFault {
-    return modelFault(this.name, fault, this.#parts.secrets);
+  #fault(fault: UpstreamFailure): AttemptFailure {
+    return attemptFailure(this.name, fault, this.#parts.secrets);
   }
 }

@@ -3,18 +3,18 @@ import type { Err } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ReplyFormat, StreamedReply } from './wire/reply-format.ts';
 import { BodyBuffer } from './http/body-buffer.ts';
-import type { ExchangeLimits } from './http/exchange-limits.ts';
-import type { EventListener, FrameReader } from './http/frame-reader.ts';
+import type { ExchangeLimits } from './http/exchange-clock.ts';
+import type { EventListener, FrameReader } from './http/sse-reader.ts';
 import { HttpExchange } from './http/http-exchange.ts';
 import type { ExchangeListener, HttpCall, ResponseHeaders } from './http/http-exchange.ts';
-import { errorText } from './http/http-fault.ts';
-import type { HttpFault } from './http/http-fault.ts';
-import type { MediaRoom } from './http/media-room.ts';
+import { errorText } from './http/upstream-failure.ts';
+import type { UpstreamFailure } from './http/upstream-failure.ts';
+import type { MediaBudget } from './http/fetch-media.ts';
 import { SseReader } from './http/sse-reader.ts';
-import { TrickleGate } from './http/trickle-gate.ts';
+import { ReadCoalescer } from './http/read-coalescer.ts';
 import type { Upstream } from './http/upstream.ts';
 import type { ModelExchange, ModelListener } from './model-client.ts';
-import type { ModelFault } from './model-fault.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
 
 interface ExchangeParts {
   readonly format: ReplyFormat;
@@ -27,16 +27,16 @@ interface ExchangeParts {
   readonly limits: ExchangeLimits;
   readonly deadlineAt: number;
   readonly listener: ModelListener;
-  readonly fault: (fault: HttpFault) => ModelFault;
+  readonly fault: (fault: UpstreamFailure) => AttemptFailure;
 }
 
 /** setTimeout takes 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const TOO_LARGE: HttpFault = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
-const DAMAGED: HttpFault = { kind: 'cut', message: 'sent an event with a wrong checksum' };
-const UNFINISHED: HttpFault = { kind: 'cut', message: 'ended its stream before the reply was complete' };
-const EMPTY: HttpFault = { kind: 'cut', message: 'answered with nothing' };
+const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
+const DAMAGED: UpstreamFailure = { kind: 'cut', message: 'sent an event with a wrong checksum' };
+const UNFINISHED: UpstreamFailure = { kind: 'cut', message: 'ended its stream before the reply was complete' };
+const EMPTY: UpstreamFailure = { kind: 'cut', message: 'answered with nothing' };
 const BYTE_ORDER_MARK = 0xfe_ff;
 
 /** One question over HTTP: feeds the body to the provider's reply format and tells the listener. */
@@ -55,11 +55,11 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   #framed = false;
   #preparation: Cancellation | undefined;
   #preparing: NodeJS.Timeout | undefined;
-  #media: MediaRoom | undefined;
+  #media: MediaBudget | undefined;
   readonly #startedAt = performance.now();
   #flushing = false;
   #paused = false;
-  #gate: TrickleGate | undefined;
+  #gate: ReadCoalescer | undefined;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -77,7 +77,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
    * Something has to be fetched before the request can be sent: it ends with the call, or when its time is over. The end gives
    * back the room that `media` took.
    */
-  prepares(preparation: Cancellation, media?: MediaRoom): void {
+  prepares(preparation: Cancellation, media?: MediaBudget): void {
     clearTimeout(this.#preparing);
     this.#preparation = preparation;
     this.#media = media;
@@ -86,7 +86,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   }
 
   /** Ends it before anything was sent. */
-  refuse(result: Err<ModelFault>): void {
+  refuse(result: Err<AttemptFailure>): void {
     if (this.#over) return;
     this.#close();
     this.#parts.listener.ended(result);
@@ -110,7 +110,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
 
   gather(ms: number): void {
     if (this.#over) return;
-    this.#gate ??= new TrickleGate(ms, {
+    this.#gate ??= new ReadCoalescer(ms, {
       pause: () => this.#exchange?.pause(),
       readOn: () => this.#readOn(),
     });
@@ -144,7 +144,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
     this.#guard(() => (this.#events === undefined ? this.#wholeEnded() : this.#eventsEnded(this.#events)));
   }
 
-  failed(fault: HttpFault): void {
+  failed(fault: UpstreamFailure): void {
     if (this.#over) return;
     this.#close();
     this.#exchange?.cancel();
@@ -189,7 +189,7 @@ export class HttpModelExchange implements ModelExchange, ExchangeListener {
   }
 
   /** What the end of the connection ended may have been longer. */
-  #cutOr(fault: HttpFault): HttpFault {
+  #cutOr(fault: UpstreamFailure): UpstreamFailure {
     return fault.kind === 'unusable' && !this.#framed ? { kind: 'cut', message: fault.message } : fault;
   }
 

@@ -3,14 +3,14 @@ import { err, ok } from '../../base/result.ts';
 import type { MediaKind } from '../../schema/type.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 import type { FetchedMedia } from './http/fetch-media.ts';
-import type { MediaRoom } from './http/media-room.ts';
+import type { MediaBudget } from './http/fetch-media.ts';
 import type { MediaUrlHandling } from './options/client-options.ts';
 
 export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 
 interface Downloading {
   readonly fetch: (url: string) => Promise<Result<FetchedMedia, string>>;
-  readonly room: MediaRoom;
+  readonly room: MediaBudget;
 }
 
 /** True when a message holds a media URL that is not sent as it is. Most prompts hold none. */

@@ -41,9 +41,7 @@ export function missingCredentials(
     });
     for (const source of plan.ok ? singleClients(plan.value) : []) {
       const made = createModelClient(source, { environment, privateUrls: true }, services);
-      if (made.ok || made.failure.kind !== 'failure') continue;
-      const { failure } = made.failure;
-      if (failure.code === 'missing_credential') missing.set(failure.client, failure);
+      if (!made.ok && made.failure.code === 'missing_credential') missing.set(made.failure.client, made.failure);
     }
   }
   return [...missing.values()].map(({ client, variable, message }) => ({ client, variable, message }));

@@ -3,7 +3,7 @@ import type { Provider } from '../../schema/client.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { ModelReply } from './wire/reply-format.ts';
 import type { FinishReasonRule } from './options/client-options.ts';
-import type { ModelFault } from './model-fault.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
 
 /** One model behind one set of credentials, ready to be asked. Strategies (fallback, round-robin) are not of this kind. */
 export interface ModelClient {
@@ -37,7 +37,7 @@ export interface ModelListener {
   /** Streamed replies only: more text. What one read of the socket brought comes in one piece. */
   text(piece: string): void;
   /** Comes exactly once, last. The reply holds the whole text, streamed or not. */
-  ended(result: Result<ModelReply, ModelFault>): void;
+  ended(result: Result<ModelReply, AttemptFailure>): void;
 }
 
 /** A question on its way. */

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
 import { hostRefusal } from '../../../src/runtime/model/http/address-guard.ts';
 import type { AddressFinder } from '../../../src/runtime/model/http/address-guard.ts';
-import { addressKind } from '../../../src/runtime/model/http/address-kind.ts';
-import type { AddressKind } from '../../../src/runtime/model/http/address-kind.ts';
+import { addressKind } from '../../../src/runtime/model/http/address-guard.ts';
+import type { AddressKind } from '../../../src/runtime/model/http/address-guard.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import { ask, clientDefinition, testServices } from '../../support/ask-client.ts';
@@ -191,7 +191,7 @@ test.each(['http://good.example@127.0.0.1/', 'http://127.0.0.1%2f@good.example/'
     const requester = { environment: { server: {} }, privateUrls: true };
     expect(createModelClient({ definition, from: 'request' }, requester, testServices())).toMatchObject({
       ok: false,
-      failure: { kind: 'options', faults: [{ path: 'options.base_url' }] },
+      failure: { code: 'invalid_options', details: [{ path: 'options.base_url' }] },
     });
   },
 );

@@ -84,7 +84,7 @@ async function keysSent(made: Made): Promise<string> {
 
 function lacking(variable: string, because = ''): object {
   const message = expect.stringContaining(because) as string;
-  return { ok: false, failure: { failure: { code: 'missing_credential', variable, message } } };
+  return { ok: false, failure: { code: 'missing_credential', variable, message } };
 }
 
 test('a file of the server is not opened for a request whose variable fills the option of the definition', () => {

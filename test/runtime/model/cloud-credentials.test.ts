@@ -315,5 +315,5 @@ test.each<[string, Provider, Options, Readonly<Record<string, string>>]>([
     { environment: { server: {}, request }, privateUrls: true },
     services,
   );
-  expect(made).toMatchObject({ ok: false, failure: { failure: { code: 'missing_credential' } } });
+  expect(made).toMatchObject({ ok: false, failure: { code: 'missing_credential' } });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { createOfflineClient } from '../../../src/runtime/model/offline/offline-client.ts';
 import {
   MEDIA_URL_HANDLINGS,
@@ -13,7 +13,7 @@ import { awsBedrock } from '../../../src/runtime/model/providers/aws-bedrock.ts'
 import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
 import { vertexAi } from '../../../src/runtime/model/providers/vertex-ai.ts';
 import { delayBefore, mayRetry } from '../../../src/runtime/model/strategies/retry.ts';
-import { clientFailure } from '../../../src/runtime/model/model-fault.ts';
+import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { LEGACY_PROVIDERS, PROVIDERS } from '../../../src/schema/client.ts';
 import { compileText } from '../../support/test-runtime.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ModelFault } from '../../../src/runtime/model/model-fault.ts';
+import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import type { Asked } from '../../support/ask-client.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import {
@@ -46,7 +46,7 @@ function asked(url: string, streamed: boolean, http: Readonly<Record<string, num
   return ask(makeClient(definition, services), { streamed });
 }
 
-function code(fault: ModelFault): string {
+function code(fault: AttemptFailure): string {
   const { failure } = fault;
   if (failure.code === 'timeout') return `timeout ${failure.timer}`;
   const upstream =
@@ -85,7 +85,7 @@ interface Row {
   /** Outcome of a whole reply; `ok` or the code. Left out: not tried. */
   readonly call?: string;
   readonly stream?: string;
-  readonly retry?: ModelFault['retry'];
+  readonly retry?: AttemptFailure['retry'];
 }
 
 /** What a reply can be besides whole and good, where the page of faults does not say it. */

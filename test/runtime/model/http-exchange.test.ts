@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
 import { sleep } from '../../support/fake-provider.ts';
 import { ByteBudget } from '../../../src/base/byte-budget.ts';
-import type { HttpFault } from '../../../src/runtime/model/http/http-fault.ts';
+import type { UpstreamFailure } from '../../../src/runtime/model/http/upstream-failure.ts';
 
 /** A network that takes connections and requests and never says anything. */
 class SilentNetwork {
@@ -36,7 +36,9 @@ const CONTROLLER = {
 
 const CALL = { path: '/', headers: [], body: '{}' };
 
-function failing(limits: Partial<typeof DEFAULT_LIMITS>): Promise<{ readonly fault: HttpFault; readonly ms: number }> {
+function failing(
+  limits: Partial<typeof DEFAULT_LIMITS>,
+): Promise<{ readonly fault: UpstreamFailure; readonly ms: number }> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
     const exchange = new HttpExchange(
@@ -140,10 +142,10 @@ const ENDED_AFTER_USE = Object.assign(new Error('reset'), { code: 'ECONNRESET', 
 function byHand(limits: Partial<typeof DEFAULT_LIMITS> = {}): {
   readonly network: SilentNetwork;
   readonly exchange: HttpExchange;
-  readonly told: readonly HttpFault[];
+  readonly told: readonly UpstreamFailure[];
 } {
   const network = new SilentNetwork();
-  const told: HttpFault[] = [];
+  const told: UpstreamFailure[] = [];
   const exchange = new HttpExchange(
     {
       upstream: network,

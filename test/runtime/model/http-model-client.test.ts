@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-chat-format.ts';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpModelClient } from '../../../src/runtime/model/http-model-client.ts';
 import type { WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { Result } from '../../../src/base/result.ts';
 import type { ModelReply, ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-chat-format.ts';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpModelExchange } from '../../../src/runtime/model/http-model-exchange.ts';
-import { modelFault } from '../../../src/runtime/model/model-fault.ts';
-import type { ModelFault } from '../../../src/runtime/model/model-fault.ts';
+import { attemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
+import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { sleep } from '../../support/fake-provider.ts';
 
-type Ended = Result<ModelReply, ModelFault>;
+type Ended = Result<ModelReply, AttemptFailure>;
 
 /** An exchange that is fed by hand, and how it ended. */
 function fed(format: ReplyFormat, streamed: boolean): { readonly exchange: HttpModelExchange; readonly ends: Ended[] } {
@@ -21,7 +21,7 @@ function fed(format: ReplyFormat, streamed: boolean): { readonly exchange: HttpM
     limits: DEFAULT_LIMITS,
     deadlineAt: performance.now() + 10_000,
     listener: { text: () => {}, ended: (result) => ends.push(result) },
-    fault: (fault) => modelFault('Tested', fault, []),
+    fault: (fault) => attemptFailure('Tested', fault, []),
   });
   exchange.accepted({ 'transfer-encoding': 'chunked' });
   return { exchange, ends };
@@ -75,7 +75,7 @@ test('what the listener throws at the end is not taken for the reply', () => {
     limits: DEFAULT_LIMITS,
     deadlineAt: performance.now() + 10_000,
     listener: { text: () => {}, ended: failing },
-    fault: (fault) => modelFault('Tested', fault, []),
+    fault: (fault) => attemptFailure('Tested', fault, []),
   });
   exchange.accepted({});
   exchange.data(Buffer.from('{}'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { delayBefore, mayRetry } from '../../../src/runtime/model/strategies/retry.ts';
-import { clientFailure } from '../../../src/runtime/model/model-fault.ts';
+import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
 
 const failure = clientFailure('A', 'failed');
 

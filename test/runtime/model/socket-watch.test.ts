@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
 import { SocketWatch } from '../../../src/runtime/model/http/socket-watch.ts';
 import type { Upstream } from '../../../src/runtime/model/http/upstream.ts';

@@ -2,9 +2,9 @@ import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools } from './connection-pools.ts';
-import { DEFAULT_LIMITS } from './exchange-limits.ts';
+import { DEFAULT_LIMITS } from './exchange-clock.ts';
 import { HttpExchange } from './http-exchange.ts';
-import type { HttpFault } from './http-fault.ts';
+import type { UpstreamFailure } from './upstream-failure.ts';
 
 /** A token service answers at once or not at all. */
 const TIMEOUT_MS = 15_000;
@@ -46,7 +46,7 @@ export function askService(
 }
 
 /** Without the body of an error: it may quote what was sent. */
-function described(fault: HttpFault): string {
+function described(fault: UpstreamFailure): string {
   if (fault.kind === 'status') return `the service answered ${fault.status}`;
   return fault.kind === 'timeout' ? 'the service did not answer in time' : fault.message;
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { EventListener, FrameReader } from './frame-reader.ts';
+import type { EventListener, FrameReader } from './sse-reader.ts';
 
 /** A message larger than this is no event of a model. AWS's own limit is 24 MB. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;

@@ -4,8 +4,6 @@ import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { createPool, createProxiedPool } from './create-pool.ts';
-import { LARGE_REPLIES_BYTES } from './exchange-limits.ts';
-import { INLINED_MEDIA_BYTES } from './media-room.ts';
 import { proxyFor } from './proxy-settings.ts';
 import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
@@ -18,6 +16,15 @@ export interface Endpoint {
   /** Per-request URLs: every address that the name resolves to is checked at connect time. */
   readonly guard: AddressGuard;
 }
+
+/**
+ * The bytes that large replies hold together in one process: four of the largest. Each reply has its own bound; this one
+ * stops a provider that requests chose from filling the memory with many at once.
+ */
+const LARGE_REPLIES_BYTES = 256 * 1024 * 1024;
+
+/** The bytes of inlined media that the calls of one process hold together: any caller can choose the number of URLs. */
+export const INLINED_MEDIA_BYTES = 256 * 1024 * 1024;
 
 /**
  * Origins with connections at one time. Definition files name a handful; callers may bring any number of their own,

@@ -2,8 +2,8 @@ import type { LookupFunction } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { loadPools, loadUndici } from './load-undici.ts';
 import type { SocketWatch } from './socket-watch.ts';
+import { trustingConnector } from './system-trust.ts';
 import type { SystemTrust } from './system-trust.ts';
-import { trustingConnector } from './trusting-connector.ts';
 
 /** Idle connections are kept this long unless the provider says less: longer than usual pauses, shorter than NAT tables. */
 const KEEP_ALIVE_MS = 15_000;

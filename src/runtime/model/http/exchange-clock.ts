@@ -1,5 +1,33 @@
 import type { TimeoutFailure } from '../../../schema/errors.ts';
-import type { ExchangeLimits } from './exchange-limits.ts';
+
+/**
+ * Time limits of one request to a provider, in milliseconds; 0 means no limit. The deadline of the whole call also
+ * applies, so none of these can make a call longer.
+ */
+export interface ExchangeLimits {
+  /** Until the connection is established (DNS, TCP, TLS). */
+  readonly connectMs: number;
+  /** Streams: until the first text of the reply. */
+  readonly firstTokenMs: number;
+  /** Between two reads of the body. */
+  readonly idleMs: number;
+  /** From the start to the last byte. */
+  readonly requestMs: number;
+}
+
+/**
+ * The limits of a client that sets none under `http`.
+ * - connect: a host that does not answer in 10 s will not answer in 60.
+ * - first token: reasoning models think for minutes before they write; 5 minutes is beyond the slowest seen.
+ * - idle: providers send a ping or a token far more often than every 2 minutes.
+ * - request: 10 minutes, the default of the providers' own libraries.
+ */
+export const DEFAULT_LIMITS: ExchangeLimits = {
+  connectMs: 10_000,
+  firstTokenMs: 300_000,
+  idleMs: 120_000,
+  requestMs: 600_000,
+};
 
 export type TimerName = TimeoutFailure['timer'];
 

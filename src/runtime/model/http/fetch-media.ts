@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { Cancellation } from '../../../base/cancellation.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -7,7 +8,7 @@ import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { ResponseHeaders } from './http-exchange.ts';
-import type { HttpFault } from './http-fault.ts';
+import type { UpstreamFailure } from './upstream-failure.ts';
 
 export interface FetchedMedia {
   /** Base64. */
@@ -80,7 +81,7 @@ class Download {
     this.#end(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
   }
 
-  failed(fault: HttpFault): void {
+  failed(fault: UpstreamFailure): void {
     const what =
       'message' in fault ? fault.message : 'status' in fault ? `answered ${fault.status}` : `timer ${fault.timer}`;
     this.#end(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${what}`));
@@ -93,3 +94,35 @@ class Download {
 }
 
 const HEADERS = ['accept', '*/*', 'accept-encoding', 'identity'];
+
+/** Providers accept 20 to 50 MB per request. Here a call holds several times its media: as base64, in the JSON, and as bytes. */
+const MAX_CALL_BYTES = 64 * 1024 * 1024;
+
+/** The bytes of media that one call sends inline, held from their download to the end of the call. */
+export class MediaBudget {
+  readonly #ofAll: ByteBudget;
+  #held = 0;
+  #released = false;
+
+  constructor(ofAll: ByteBudget) {
+    this.#ofAll = ofAll;
+  }
+
+  /** Takes `bytes` from the budget; returns the reason if that is not possible. */
+  take(bytes: number): string | undefined {
+    if (this.#released) return 'is not asked any more';
+    if (this.#held + bytes > MAX_CALL_BYTES) {
+      return `was given more than ${MAX_CALL_BYTES / 1024 / 1024} MiB of media to send inline`;
+    }
+    if (!this.#ofAll.take(bytes)) return 'was given media to send inline while there was no room for more of them';
+    this.#held += bytes;
+    return undefined;
+  }
+
+  /** The call is over. */
+  release(): void {
+    this.#released = true;
+    this.#ofAll.give(this.#held);
+    this.#held = 0;
+  }
+}

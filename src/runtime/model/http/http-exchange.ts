@@ -1,10 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { BodyBuffer } from './body-buffer.ts';
 import { ExchangeClock } from './exchange-clock.ts';
-import type { TimerName } from './exchange-clock.ts';
-import { MAX_ERROR_BYTES, MAX_REPLY_BYTES, SMALL_REPLY_BYTES } from './exchange-limits.ts';
-import type { ExchangeLimits } from './exchange-limits.ts';
-import type { HttpFault } from './http-fault.ts';
+import type { ExchangeLimits, TimerName } from './exchange-clock.ts';
+import type { UpstreamFailure } from './upstream-failure.ts';
 import { endedAfterUse, networkFault } from './network-fault.ts';
 import { waitAskedFor } from './retry-after.ts';
 import type { RequestHandler, Upstream } from './upstream.ts';
@@ -27,7 +25,7 @@ export interface ExchangeListener {
   accepted(headers: ResponseHeaders): void;
   data(chunk: Buffer): void;
   ended(): void;
-  failed(fault: HttpFault): void;
+  failed(fault: UpstreamFailure): void;
 }
 
 interface ExchangeOptions {
@@ -37,6 +35,15 @@ interface ExchangeOptions {
   readonly deadlineAt: number;
   readonly streamed: boolean;
 }
+
+/** A larger reply is refused: no model writes that much, so it is a fault or an attack. */
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+/** A smaller reply does not count as a large one: nearly none is larger. */
+const SMALL_REPLY_BYTES = 1024 * 1024;
+
+/** The part of an error body that is read and kept. */
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /** After the reply is whole, the rest of the response may take this long and be this large, to keep the connection. */
 const LINGER_MS = 1000;
@@ -268,7 +275,7 @@ export class HttpExchange implements RequestHandler {
     else this.#fail({ kind: 'timeout', timer, afterMs });
   }
 
-  #fail(fault: HttpFault): void {
+  #fail(fault: UpstreamFailure): void {
     if (this.#state !== 'open') return;
     this.#close('failed');
     this.#listener.failed(fault);
@@ -297,7 +304,10 @@ const MAX_RESENDS = 2;
  */
 const STALE_MS = 100;
 
-const NO_ROOM: HttpFault = { kind: 'cut', message: 'sent a large reply while there was no room for more of them' };
+const NO_ROOM: UpstreamFailure = {
+  kind: 'cut',
+  message: 'sent a large reply while there was no room for more of them',
+};
 
 const TOO_LARGE = `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB`;
 

@@ -1,5 +1,5 @@
-import { errorText } from './http-fault.ts';
-import type { HttpFault } from './http-fault.ts';
+import { errorText } from './upstream-failure.ts';
+import type { UpstreamFailure } from './upstream-failure.ts';
 
 /**
  * True when a connection ended that had been used before: its error says how much it had read (see SocketWatch). What
@@ -19,7 +19,7 @@ function codeOf(error: Error): unknown {
 }
 
 /** An error of undici as a fault; `begun`: a status had come. */
-export function networkFault(error: Error, begun: boolean): HttpFault {
+export function networkFault(error: Error, begun: boolean): UpstreamFailure {
   const code = codeOf(error);
   if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not take the connection in time' };

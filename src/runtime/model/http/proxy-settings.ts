@@ -1,10 +1,10 @@
-import { addressKind } from './address-kind.ts';
 import { BlockList, isIP } from 'node:net';
+import { addressKind } from './address-guard.ts';
 
 /**
- * The proxy for an origin by the variables that all tools share: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
- * `NO_PROXY`, in capitals or not. Undefined when the connection is direct, as it always is to this machine, and where
- * the variable names no HTTP proxy (SOCKS).
+ * The proxy for an origin, from the variables that all tools share: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
+ * `NO_PROXY`, in upper or lower case. Undefined if the connection is direct, as it always is to this machine, or if the
+ * variable names a proxy of another kind (SOCKS).
  */
 export function proxyFor(origin: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const url = new URL(origin);
@@ -28,8 +28,8 @@ function isThisMachine(hostname: string): boolean {
 }
 
 /**
- * Entries are hosts, with or without a port; one stands for the names below it too, and `*` for all. Networks
- * (`10.0.0.0/8`) stand for the addresses in them, as in curl and Go; names are not resolved for that.
+ * Entries are hosts, with or without a port; an entry also matches the names below it, and `*` matches all. Networks
+ * (`10.0.0.0/8`) match the addresses in them, as in curl and Go; names are not resolved for that.
  */
 function isExempt(url: URL, list: string): boolean {
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
@@ -37,13 +37,13 @@ function isExempt(url: URL, list: string): boolean {
   return list
     .toLowerCase()
     .split(/[\s,]+/u)
-    .some((entry) => entry !== '' && stands(entry, host, port));
+    .some((entry) => entry !== '' && matches(entry, host, port));
 }
 
-function stands(entry: string, host: string, port: string): boolean {
+function matches(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isInNetwork(host, entry);
-  // A bare IPv6 address holds colons; with a port it is in brackets.
+  // A bare IPv6 address contains colons; with a port it is in brackets.
   const [, named = entry, at] = isIP(entry) === 6 ? [] : (/^(.*?)(?::(\d+))?$/u.exec(entry) ?? []);
   if (at !== undefined && at !== port) return false;
   const name = withoutBrackets(named).replace(/^\*?\./u, '');

@@ -1,9 +1,26 @@
-import type { EventListener, FrameReader, RunListener } from './frame-reader.ts';
+/** Cuts the bytes of a streamed response into events. */
+export interface FrameReader {
+  /** Takes the next bytes. Returns false if the stream exceeds its bounds or is damaged; then nothing more is read. */
+  push(chunk: Buffer): boolean;
+  /** True when bytes were changed in transit: the same request can succeed. */
+  readonly damaged?: boolean;
+  /** The body ended well. */
+  end(): void;
+}
 
-/** A line or an event longer than this is no event of a model: the stream is refused. */
+/** Hears of each event. The data of the event is `text.slice(start, end)`, not yet cut out: most readers need no copy. */
+export type EventListener = (text: string, start: number, end: number) => void;
+
+/**
+ * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
+ * the data of each two. Returns where the data of the first remaining event begins: `start` if it took none.
+ */
+type RunListener = (text: string, start: number, gap: string) => number;
+
+/** No model sends a longer line or event: svc refuses the stream. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
-/** What stands before the data of an event, as providers write it. */
+/** The text before the data of an event, as providers write it. */
 const EVENT_HEAD = /(?:event: [^\n]*\n)?data: /uy;
 
 const LF = 10;
@@ -11,8 +28,8 @@ const CR = 13;
 const BOM = '\uFEFF';
 
 /**
- * Reads a stream of server-sent events (WHATWG HTML, 9.2.6) from the bytes of a response. Only `data` matters here:
- * no provider says anything in `event`, `id` or `retry` that its data does not say too.
+ * Reads a stream of server-sent events (WHATWG HTML, 9.2.6) from the bytes of a response. Only `data` matters here: no
+ * provider puts anything into `event`, `id` or `retry` that its data does not contain too.
  *
  * Linear in the bytes: a chunk is cut at its last line break (which is never inside a UTF-8 sequence), so each byte is
  * decoded once and copied at most once.
@@ -23,20 +40,19 @@ export class SseReader implements FrameReader {
   /** Bytes after the last line break, not yet decoded. */
   #rest: Buffer[] = [];
   #restBytes = 0;
-  /** Data lines of an event whose blank line did not come yet. */
+  /** Data lines of an event whose blank line has not arrived yet. */
   #data: string[] = [];
   #dataLength = 0;
   #atStart = true;
-  /** The last line ended with CR at the very end of a chunk: a LF that follows belongs to it. */
+  /** The last line ended with CR at the very end of a chunk: an LF that follows belongs to it. */
   #skipLf = false;
 
-  /** `takeRun` is offered what every read begins with, before `listener` is told of single events. */
+  /** Each read is first offered to `takeRun`; `listener` receives the remaining events one by one. */
   constructor(listener: EventListener, takeRun?: RunListener) {
     this.#listener = listener;
     this.#takeRun = takeRun;
   }
 
-  /** Takes the next bytes. False when the stream is beyond its bounds and is not read on. */
   push(chunk: Buffer): boolean {
     const cut = lastLineBreak(chunk) + 1;
     if (cut === 0) return this.#keep(chunk);
@@ -49,14 +65,14 @@ export class SseReader implements FrameReader {
     return this.#restBytes <= MAX_EVENT_BYTES && this.#dataLength <= MAX_EVENT_BYTES;
   }
 
-  /** The body ended well: a last event without its blank line, or a last line without its end, still counts. */
+  /** A last event without its blank line, or a last line without its line break, still counts. */
   end(): void {
     if (this.#restBytes > 0) this.#lines(`${this.#takeRest()}\n`);
     this.#dispatch();
   }
 
   #keep(chunk: Buffer): boolean {
-    // A copy: the chunk's memory belongs to a larger block that would live as long as these few bytes.
+    // A copy: the chunk is part of a larger block of memory, which these few bytes would keep alive.
     this.#rest.push(Buffer.from(chunk));
     this.#restBytes += chunk.length;
     return this.#restBytes <= MAX_EVENT_BYTES;
@@ -108,7 +124,7 @@ export class SseReader implements FrameReader {
 
   #dataLine(text: string, afterColon: number, end: number): void {
     const start = text.charCodeAt(afterColon) === 32 ? afterColon + 1 : afterColon;
-    // Nearly always: one data line, then the blank line, both here. Then nothing has to be cut out or kept.
+    // Nearly always one data line and the blank line are both here, so nothing needs to be cut out or kept.
     if (this.#data.length === 0 && isBlankAfter(text, end)) this.#listener(text, start, Math.max(start, end));
     else this.#addData(text.slice(start, end));
   }
@@ -127,7 +143,7 @@ export class SseReader implements FrameReader {
   }
 }
 
-/** A blank line follows at once: the event is complete. The blank line itself is then skipped as an empty event. */
+/** True if a blank line follows, so the event is complete. The blank line itself is then skipped as an empty event. */
 function isBlankAfter(text: string, end: number): boolean {
   return text.charCodeAt(end) === LF && text.charCodeAt(end + 1) === LF;
 }

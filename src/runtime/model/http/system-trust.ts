@@ -1,8 +1,12 @@
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as tls from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import { readSystemCertificates } from './system-certificates.ts';
+import type { buildConnector } from 'undici';
 
-/** What OpenSSL says of a certificate that leads to no authority it knows (X509_STORE_CTX_get_error(3)). */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** OpenSSL's codes for a certificate that leads to no authority it knows (X509_STORE_CTX_get_error(3)). */
 const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
@@ -11,31 +15,31 @@ const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ]);
 
-/** True when a connection failed because nobody it trusts vouches for the other side. */
-export function isUntrusted(error: Error): boolean {
+/** True if a connection failed because no trusted authority signed the other side's certificate. */
+function isUntrusted(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && UNTRUSTED.has(error.code);
 }
 
 /**
- * The authorities of Node and of the system together, for connections that need more than Node's own. Made when the
- * first of them fails without it: it costs 30 ms and 2 MB in each process, and public services never need it.
+ * The authorities of Node and of the system together, for connections that need more than Node's own. Created when the
+ * first connection fails without it: it costs 30 ms and 2 MB in each process, and public services never need it.
  */
 export class SystemTrust {
-  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #env: Variables;
   #context: SecureContext | undefined;
   #made = false;
 
-  /** `env` holds the variables that name files of certificates. */
-  constructor(env: Readonly<Record<string, string | undefined>>) {
+  /** `env`: the variables that name certificate files. */
+  constructor(env: Variables) {
     this.#env = env;
   }
 
-  /** Some connection needed it. */
+  /** A connection has needed it. */
   get wasNeeded(): boolean {
     return this.#made;
   }
 
-  /** Undefined when the system adds nothing to what Node trusts. */
+  /** Undefined if the system adds nothing to Node's authorities. */
   context(): SecureContext | undefined {
     if (!this.#made) this.#context = this.#make();
     this.#made = true;
@@ -43,11 +47,11 @@ export class SystemTrust {
   }
 
   #make(): SecureContext | undefined {
-    // Who starts Node with its flag chose the system's authorities in place of Node's: they are in use already.
+    // This flag of Node replaces its own authorities by the system's: they are already in use.
     if (process.execArgv.includes(ONLY_SYSTEM) || this.#env['NODE_OPTIONS']?.includes(ONLY_SYSTEM) === true) {
       return undefined;
     }
-    const known = new Set(rootCertificates.map(withoutLines));
+    const known = new Set(tls.rootCertificates.map(withoutLines));
     const added = readSystemCertificates(this.#env).filter((certificate) => !known.has(withoutLines(certificate)));
     return added.length === 0 ? undefined : createContext(added);
   }
@@ -57,23 +61,120 @@ const ONLY_SYSTEM = '--use-openssl-ca';
 
 function createContext(added: readonly string[]): SecureContext {
   try {
-    return createSecureContext({ ca: [...rootCertificates, ...added] });
+    return tls.createSecureContext({ ca: [...tls.rootCertificates, ...added] });
   } catch {
-    // One that cannot be parsed makes all of them unusable; parsing each one apart takes twice as long.
-    return createSecureContext({ ca: [...rootCertificates, ...added.filter(isCertificate)] });
+    // One that cannot be parsed makes all of them unusable; parsing each one separately takes twice as long.
+    return tls.createSecureContext({ ca: [...tls.rootCertificates, ...added.filter(isCertificate)] });
   }
 }
 
 function isCertificate(text: string): boolean {
   try {
-    createSecureContext({ ca: text });
+    tls.createSecureContext({ ca: text });
     return true;
   } catch {
     return false;
   }
 }
 
-/** Files break lines differently; the certificate is the same. */
+/** Files wrap the same certificate differently. */
 function withoutLines(certificate: string): string {
   return certificate.replaceAll(/\s/gu, '');
+}
+
+/** Creates a connector; without a context it trusts Node's own authorities. */
+type Build = (tls: { readonly secureContext?: SecureContext }) => buildConnector.connector;
+
+/**
+ * A connector that trusts Node's authorities. For a host that none of them vouches for, it connects again and trusts the
+ * system's authorities as well; from then on every connection begins with both.
+ */
+export function trustingConnector(build: Build, trust: SystemTrust): buildConnector.connector {
+  const plain = build({});
+  let widened: buildConnector.connector | undefined;
+  const connectWidened: buildConnector.connector = (target, callback) => {
+    const secureContext = trust.context();
+    widened ??= secureContext === undefined ? plain : build({ secureContext });
+    widened(target, explained(callback));
+  };
+  return (target, callback) => {
+    if (trust.wasNeeded && target.protocol === 'https:') {
+      connectWidened(target, callback);
+      return;
+    }
+    plain(target, (...result) => {
+      if (result[0] === null || !isUntrusted(result[0])) callback(...result);
+      else connectWidened(target, callback);
+    });
+  };
+}
+
+/** Adds advice to "unable to verify the first certificate", which does not state what to do. */
+function explained(callback: buildConnector.Callback): buildConnector.Callback {
+  return (...result) => {
+    const [error] = result;
+    if (error !== null && isUntrusted(error)) error.message += ADVICE;
+    callback(...result);
+  };
+}
+
+const ADVICE =
+  '. Neither Node nor this system trusts the authority of its certificate: name its file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+
+/** Files in which systems keep the certificates of trusted authorities; the first one that contains any is used. */
+const BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt', // Debian, Ubuntu, Arch, Alpine
+  '/etc/pki/tls/certs/ca-bundle.crt', // Fedora, RHEL
+  '/etc/ssl/ca-bundle.pem', // openSUSE
+  '/etc/ssl/cert.pem', // BSD, macOS
+];
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
+
+/**
+ * Certificates of the authorities that the system trusts, as PEM: those of `SSL_CERT_FILE` (or the system's own bundle)
+ * and of every file in the directories of `SSL_CERT_DIR`, as OpenSSL reads them, and those of `NODE_EXTRA_CA_CERTS`.
+ * Unreadable files are skipped. Windows has no such files; there Node 22.15 and later reports the system's authorities.
+ */
+export function readSystemCertificates(env: Variables): readonly string[] {
+  const extra = env['NODE_EXTRA_CA_CERTS'] ?? '';
+  const folders = (env['SSL_CERT_DIR'] ?? '').split(':').filter((folder) => folder !== '');
+  const found = [
+    ...systemBundle(env['SSL_CERT_FILE'] ?? ''),
+    ...folders.flatMap((folder) => namesIn(folder).flatMap((name) => certificatesIn(join(folder, name)))),
+    ...(extra === '' ? [] : certificatesIn(extra)),
+  ];
+  return [...new Set(found)];
+}
+
+function systemBundle(named: string): readonly string[] {
+  if (named !== '') return certificatesIn(named);
+  for (const file of BUNDLES) {
+    const found = certificatesIn(file);
+    if (found.length > 0) return found;
+  }
+  return certificatesOfNode();
+}
+
+function certificatesIn(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'latin1').match(CERTIFICATE) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** `tls.getCACertificates('system')`, which the oldest supported Node lacks. */
+function certificatesOfNode(): readonly string[] {
+  if (!('getCACertificates' in tls) || typeof tls.getCACertificates !== 'function') return [];
+  const found: unknown = tls.getCACertificates('system');
+  return Array.isArray(found) ? found.filter((each) => typeof each === 'string') : [];
 }

@@ -4,8 +4,8 @@ import type { Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
 import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from '../model-client.ts';
-import { modelFault } from '../model-fault.ts';
-import type { ModelFault } from '../model-fault.ts';
+import { attemptFailure } from '../attempt-failure.ts';
+import type { AttemptFailure } from '../attempt-failure.ts';
 import type { OptionReader } from '../options/option-reader.ts';
 import { sampleValue, seedOf } from './sample-value.ts';
 
@@ -142,7 +142,7 @@ class OfflineExchange implements ModelExchange {
     const { options, request, name } = this.#parts;
     if (options.failStatus !== undefined) {
       const fault = { kind: 'status', status: options.failStatus, body: 'asked to fail by "fail_status"' } as const;
-      this.#end(err(modelFault(name, fault, [])));
+      this.#end(err(attemptFailure(name, fault, [])));
     } else if (request.streamed) this.#tellPieces();
     else this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
   }
@@ -168,11 +168,11 @@ class OfflineExchange implements ModelExchange {
     if (left > 2 ** 31 - 1) return;
     this.#deadline = setTimeout(() => {
       const afterMs = Math.round(performance.now() - startedAt);
-      this.#end(err(modelFault(this.#parts.name, { kind: 'timeout', timer: 'total', afterMs }, [])));
+      this.#end(err(attemptFailure(this.#parts.name, { kind: 'timeout', timer: 'total', afterMs }, [])));
     }, left);
   }
 
-  #end(result: Result<ModelReply, ModelFault>): void {
+  #end(result: Result<ModelReply, AttemptFailure>): void {
     this.cancel();
     this.#parts.listener.ended(result);
   }

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import type { MediaKind } from '../../../schema/type.ts';
-import { DEFAULT_LIMITS } from '../http/exchange-limits.ts';
-import type { ExchangeLimits } from '../http/exchange-limits.ts';
+import { DEFAULT_LIMITS } from '../http/exchange-clock.ts';
+import type { ExchangeLimits } from '../http/exchange-clock.ts';
 import { headerFault } from './header-fault.ts';
 import type { OptionReader } from './option-reader.ts';
 

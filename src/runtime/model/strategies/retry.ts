@@ -3,7 +3,7 @@ import type { Cancellation } from '../../../base/cancellation.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { RetryPolicyType, RetryStrategy } from '../../../schema/client.ts';
-import type { AttemptFault } from './attempt.ts';
+import type { AttemptFailure } from '../attempt-failure.ts';
 
 /** Statuses that say "later": request timeout, conflict, too early, too many requests, and every fault of the server. */
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
@@ -19,9 +19,9 @@ interface RetryScope {
 
 /** Thrown to p-retry, which counts attempts; never leaves this file. */
 class AttemptFailed extends Error {
-  readonly fault: AttemptFault;
+  readonly fault: AttemptFailure;
 
-  constructor(fault: AttemptFault) {
+  constructor(fault: AttemptFailure) {
     super(fault.failure.code);
     this.fault = fault;
   }
@@ -34,8 +34,8 @@ class AttemptFailed extends Error {
  */
 export async function withRetries<T>(
   scope: RetryScope,
-  attempt: (index: number) => Promise<Result<T, AttemptFault>>,
-): Promise<Result<T, AttemptFault>> {
+  attempt: (index: number) => Promise<Result<T, AttemptFailure>>,
+): Promise<Result<T, AttemptFailure>> {
   try {
     const value = await pRetry(
       async (number) => {
@@ -67,7 +67,7 @@ async function waitsFor(scope: RetryScope, error: unknown, retries: number): Pro
 }
 
 /** True when the same request may succeed later. */
-export function mayRetry(fault: AttemptFault, policy: Pick<RetryPolicyType, 'statuses'>): boolean {
+export function mayRetry(fault: AttemptFailure, policy: Pick<RetryPolicyType, 'statuses'>): boolean {
   if (fault.retry !== 'status') return fault.retry === 'always';
   const status = fault.upstreamStatus ?? 0;
   if (policy.statuses !== undefined) return policy.statuses.includes(status);

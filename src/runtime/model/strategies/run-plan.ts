@@ -2,12 +2,13 @@ import type { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
 import { err } from '../../../base/result.ts';
-import type { Attempt, AttemptFault } from './attempt.ts';
-import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
+import type { AttemptFailure } from '../attempt-failure.ts';
+import type { ClientPlan, FallbackPlan, RoundRobinPlan, SinglePlan } from './client-plan.ts';
 import { withRetries } from './retry.ts';
 
 export interface PlanContext<T> {
-  readonly attempt: Attempt<T>;
+  /** Asks one client once; the result is what the caller makes of its reply. */
+  readonly attempt: (source: SinglePlan['source'], deadlineAt: number) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
   /** Which turn a round-robin client of the files takes: 0, 1, 2, … over all calls; never rejects. */
   readonly turn: (client: string, deadlineAt: number) => number | Promise<number>;
@@ -18,7 +19,7 @@ export function runPlan<T>(
   plan: ClientPlan,
   deadlineAt: number,
   context: PlanContext<T>,
-): Promise<Result<T, AttemptFault>> {
+): Promise<Result<T, AttemptFailure>> {
   const until =
     plan.totalTimeoutMs === undefined ? deadlineAt : Math.min(deadlineAt, performance.now() + plan.totalTimeoutMs);
   const { retry } = plan;
@@ -33,7 +34,7 @@ function runOnce<T>(
   deadlineAt: number,
   context: PlanContext<T>,
   index: number,
-): Promise<Result<T, AttemptFault>> {
+): Promise<Result<T, AttemptFailure>> {
   switch (plan.kind) {
     case 'single':
       return context.attempt(plan.source, deadlineAt);
@@ -49,8 +50,8 @@ async function runFallback<T>(
   plan: FallbackPlan,
   deadlineAt: number,
   context: PlanContext<T>,
-): Promise<Result<T, AttemptFault>> {
-  const faults: AttemptFault[] = [];
+): Promise<Result<T, AttemptFailure>> {
+  const faults: AttemptFailure[] = [];
   for (const member of plan.members) {
     const result = await runPlan(member, deadlineAt, context);
     if (result.ok) return result;
@@ -65,7 +66,7 @@ async function runRoundRobin<T>(
   { plan, index }: { readonly plan: RoundRobinPlan & { readonly name: string }; readonly index: number },
   deadlineAt: number,
   context: PlanContext<T>,
-): Promise<Result<T, AttemptFault>> {
+): Promise<Result<T, AttemptFailure>> {
   const turn = plan.ofRequest ? index : await context.turn(plan.name, deadlineAt);
   const member = plan.members[(plan.start + turn) % plan.members.length];
   invariant(member !== undefined, 'a round-robin client has members');
@@ -76,7 +77,7 @@ async function runRoundRobin<T>(
  * What a list of failures amounts to: the last one that says something of a model, since a missing key behind it
  * says less. Worth a retry when one of them is.
  */
-function summary(faults: readonly AttemptFault[]): AttemptFault {
+function summary(faults: readonly AttemptFailure[]): AttemptFailure {
   const telling = faults.findLast((fault) => fault.failure.code !== 'missing_credential') ?? faults.at(-1);
   invariant(telling !== undefined, 'a fallback client has members');
   const hopeful = faults.find((fault) => fault.retry === 'always') ?? faults.find((fault) => fault.retry === 'status');

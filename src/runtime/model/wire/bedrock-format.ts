@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
@@ -17,7 +17,7 @@ export const bedrockFormat: ReplyFormat = {
   frames: (listener) => new AwsEventReader(listener),
 };
 
-function readWhole(body: string): Result<ModelReply, HttpFault> {
+function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
   const reply = parseJson(body);
   if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
   const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');

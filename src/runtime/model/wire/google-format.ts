@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
@@ -12,7 +12,7 @@ import { reportedError } from './reported-error.ts';
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI writes the same. */
 export const googleFormat: ReplyFormat = { readWhole, openStream: () => new CandidateStream() };
 
-function readWhole(body: string): Result<ModelReply, HttpFault> {
+function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
   const reply = parseJson(body);
   if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
   if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { parseJson } from './json-reading.ts';
 import { malformed } from './reply-format.ts';
 import type { ModelReply, StreamedReply } from './reply-format.ts';
@@ -18,7 +18,7 @@ export abstract class JsonEventStream implements StreamedReply {
   readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
   /** Joined when they are taken: a sum of strings is a tree in which every piece lives as long as the reply. */
   #pieces: string[] = [];
-  fault: HttpFault | undefined;
+  fault: UpstreamFailure | undefined;
   done = false;
   readonly #details: { -readonly [Key in keyof Details]: Details[Key] } = {};
 

@@ -2,7 +2,7 @@ import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
@@ -20,7 +20,7 @@ const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat), as OpenAI and those who follow it write them. */
 export const openAiChatFormat: ReplyFormat = { readWhole, openStream: () => new ChatStream() };
 
-function readWhole(body: string): Result<ModelReply, HttpFault> {
+function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
   const reply = parseJson(body);
   if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
   if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));

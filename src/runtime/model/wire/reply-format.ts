@@ -1,6 +1,6 @@
 import type { Result } from '../../../base/result.ts';
-import type { EventListener, FrameReader } from '../http/frame-reader.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { EventListener, FrameReader } from '../http/sse-reader.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { countAt } from './json-reading.ts';
 
 /** What a provider's answer says, in one shape for all providers. */
@@ -15,7 +15,7 @@ export interface ModelReply {
 /** How one family of providers writes replies. Has no state. */
 export interface ReplyFormat {
   /** Reads the body of a whole reply. The failure says what is wrong with it, for the caller. */
-  readWhole(body: string): Result<ModelReply, HttpFault>;
+  readWhole(body: string): Result<ModelReply, UpstreamFailure>;
   openStream(): StreamedReply;
   /** How a stream is cut into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
@@ -33,7 +33,7 @@ export interface StreamedReply {
   /** The text that came since the last call; empty when none did. */
   takeText(): string;
   /** Set when the provider said that it failed, or when an event cannot be read. */
-  readonly fault: HttpFault | undefined;
+  readonly fault: UpstreamFailure | undefined;
   /** The provider said that nothing more comes. */
   readonly done: boolean;
   /** A finish reason or an end mark was seen: a stream that ends without one was cut off. */
@@ -43,7 +43,7 @@ export interface StreamedReply {
 }
 
 /** An answer that is not what the provider documents. */
-export function malformed(message: string): HttpFault {
+export function malformed(message: string): UpstreamFailure {
   return { kind: 'unusable', message };
 }
 

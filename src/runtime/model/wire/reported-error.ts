@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { HttpFault } from '../http/http-fault.ts';
+import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { countAt, stringAt } from './json-reading.ts';
 
 /** Words in an error's type or code that mean: the same request will fail again. */
@@ -7,7 +7,7 @@ const FINAL =
   /invalid|validation|authentication|permission|access_?denied|not_?found|billing|insufficient_quota|content_filter|UNAUTH/iu;
 
 /** An `error` object that arrived inside a reply of status 200, as a fault. */
-export function reportedError(error: unknown): HttpFault {
+export function reportedError(error: unknown): UpstreamFailure {
   const type = stringAt(error, 'type') ?? stringAt(error, 'status') ?? '';
   const code = stringAt(error, 'code') ?? countAt(error, 'code') ?? '';
   const message = typeof error === 'string' ? error : (stringAt(error, 'message') ?? textOf(error));

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { TrickleGate } from '../../../src/runtime/model/http/trickle-gate.ts';
+import { ReadCoalescer } from '../../../src/runtime/model/http/read-coalescer.ts';
 
 const EVERY_MS = 50;
 const KIB = 1024;
 let events: string[];
-let gate: TrickleGate;
+let gate: ReadCoalescer;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   vi.advanceTimersByTime(1000);
   events = [];
-  gate = new TrickleGate(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
+  gate = new ReadCoalescer(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
 });
 afterEach(() => {
   vi.useRealTimers();

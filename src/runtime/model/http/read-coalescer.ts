@@ -17,7 +17,7 @@ interface Reading {
  * A stream of many small pieces costs a system call, a parser run and a wake-up for each. When nobody looks at it that often,
  * reading pauses after each read, and the kernel gathers what comes meanwhile. Slow streams and torrents are not touched.
  */
-export class TrickleGate {
+export class ReadCoalescer {
   readonly #everyMs: number;
   readonly #reading: Reading;
   #readAt = 0;

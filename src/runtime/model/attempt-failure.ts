@@ -1,0 +1,116 @@
+import type { ClientFailure, Failure } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
+import type { UpstreamFailure } from './http/upstream-failure.ts';
+import { parseJson } from './wire/json-reading.ts';
+import { errorBodyText } from './wire/reported-error.ts';
+
+/** A failed attempt at one client, or a failed list of attempts: the failure for the caller and the facts for a retry policy. */
+export interface AttemptFailure {
+  readonly failure: Failure;
+  /** `never`: the same request would fail again. `status`: the policy decides by `upstreamStatus`. */
+  readonly retry: 'always' | 'status' | 'never';
+  readonly upstreamStatus?: number;
+  /** The wait that the provider asked for, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** A failure that no retry can fix: a missing key, a prompt that does not render, a reply of the wrong type. */
+export function finalFailure(failure: Failure): AttemptFailure {
+  return { failure, retry: 'never' };
+}
+
+/** A failure of a client with an empty list of attempts: the call adds them when it ends. */
+export function clientFailure(client: string, problem: string, upstreamStatus?: number): ClientFailure {
+  const message = `The client "${client}" ${problem}`;
+  const status = upstreamStatus === undefined ? {} : { upstreamStatus };
+  return { code: 'client_error', message, client, ...status, attempts: [] };
+}
+
+/** The failure of a client whose options are wrong. Each detail has the path of an option within the client. */
+export function invalidClientOptions(client: string, details: readonly Violation[]): Failure {
+  const [first] = details;
+  const message = `The client "${client}" is not set up: "${first?.path ?? ''}" ${first?.message ?? ''}`;
+  return { code: 'invalid_options', message, details };
+}
+
+/** The failure of a call whose client could not be created. Wrong options in the files are no fault of the caller. */
+export function uncreatedClientFailure(client: string, failure: Failure): Failure {
+  if (failure.code !== 'invalid_options') return failure;
+  return { code: 'client_error', message: failure.message, client, attempts: [] };
+}
+
+/** How each kind of upstream failure reads after `The client "X" `, and whether the same request can succeed later. */
+const BY_KIND = {
+  network: { prefix: 'could not be reached: ', retry: 'always' },
+  cut: { prefix: '', retry: 'always' },
+  reported: { prefix: 'reported an error: ', retry: 'always' },
+  unusable: { prefix: '', retry: 'never' },
+  forbidden: { prefix: 'may not be asked: ', retry: 'never' },
+} as const;
+
+const BY_TIMER = {
+  connect: 'did not take the connection in time',
+  first_token: 'did not begin its reply in time',
+  idle: 'fell silent in the middle of its reply',
+  request: 'did not finish its reply in time',
+  total: 'was still being asked when the time of the whole call was over',
+} as const;
+
+/** Translates an upstream failure for the caller. Secrets that the provider echoed are masked. */
+export function attemptFailure(client: string, cause: UpstreamFailure, secrets: readonly string[]): AttemptFailure {
+  if (cause.kind === 'status') return statusFailure(client, cause, secrets);
+  if (cause.kind === 'timeout') {
+    const { timer, afterMs } = cause;
+    const message = `The client "${client}" ${BY_TIMER[timer]} (${afterMs} ms)`;
+    return { failure: { code: 'timeout', message, timer, afterMs }, retry: timer === 'total' ? 'never' : 'always' };
+  }
+  const { prefix, retry } = BY_KIND[cause.kind];
+  const status = cause.kind === 'unusable' ? cause.status : undefined;
+  const final = cause.kind === 'reported' && !cause.retryable;
+  const failure = clientFailure(client, prefix + quotable(cause.message, secrets), status);
+  return { failure, retry: final ? 'never' : retry };
+}
+
+function statusFailure(
+  client: string,
+  { status, body, retryAfterMs }: Extract<UpstreamFailure, { kind: 'status' }>,
+  secrets: readonly string[],
+): AttemptFailure {
+  const text = quotable(errorBodyText(body, parseJson(body)), secrets);
+  const failure = clientFailure(client, `answered ${status}${text === '' ? '' : `: ${text}`}`, status);
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { failure, retry: 'status', upstreamStatus: status, ...wait };
+}
+
+/** The length at which upstream text in an error is cut: enough for any message, too little to flood a log. */
+const MAX_UPSTREAM_TEXT = 2000;
+
+/** Masks secrets before it cuts the text, so that no half of a secret remains at the edge. */
+function quotable(text: string, secrets: readonly string[]): string {
+  const scrubbed = scrubSecrets(text, secrets);
+  return text.length > MAX_UPSTREAM_TEXT ? `${scrubbed.slice(0, MAX_UPSTREAM_TEXT)}…` : scrubbed;
+}
+
+const MASK = '[redacted]';
+
+/** A shorter secret is not masked by value: it would mask half of any text. */
+const SHORTEST_SECRET = 4;
+
+/** The shapes of keys in general: OpenAI-style keys, bearer tokens, `key=` in URLs, Google and AWS keys. */
+const KEY_PATTERNS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:sk|rk|pk)-[A-Za-z0-9_*-]{4,}/gu, MASK],
+  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/giu, `$1 ${MASK}`],
+  [/\b((?:api[-_]?)?key|token|secret|signature|password)=[^\s&"']{1,4096}/giu, `$1=${MASK}`],
+  [/\bAIza[A-Za-z0-9_-]{16,}/gu, MASK],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/gu, MASK],
+];
+
+/** Masks the given secrets and everything that looks like a key: providers quote the key that they refuse. Linear. */
+function scrubSecrets(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, MASK);
+  }
+  for (const [pattern, replacement] of KEY_PATTERNS) clean = clean.replace(pattern, replacement);
+  return clean;
+}

@@ -1,23 +1,23 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Lines that wait for a slow reader; beyond it they are dropped, since a log must not take the server's memory. */
+/** Further lines for a slow reader are dropped, since a log must not fill the server's memory. */
 const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
 
-/** At most so much goes to one write, in whole lines: a pipe holds 64 KiB. */
+/** One write takes at most this much, in whole lines, because a pipe holds 64 KiB. */
 const MAX_WRITE_CHARACTERS = 64 * 1024;
 
-/** A full pipe holds 64 KiB, so a reader that takes it all gets 6 MB a second with this pause between two tries. */
+/** A full pipe holds 64 KiB, so with this pause, a fast reader receives 6 MB per second. */
 const BUSY_RETRY_MS = 10;
 
-/** A full disk stays so for a while. */
+/** A full disk stays full for a while. */
 const FAULT_RETRY_MS = 250;
 
-/** How often the rest is tried again when the process ends and the descriptor is busy. */
+/** How often a busy descriptor is tried again when the process ends. */
 const LAST_TRIES = 20;
 
 /**
- * Where log lines go: a file descriptor, written by one asynchronous write at a time, with the lines of one turn of the
- * event loop joined. A closed pipe, a full disk or a reader that stalls costs lines, which are counted, and nothing else.
+ * Writes log lines to a file descriptor, one asynchronous write at a time. Joins the lines of one turn of the event loop. A
+ * closed pipe, a full disk or a stalled reader costs lines, which are counted, and nothing else.
  */
 export class LogSink {
   readonly #descriptor: number;
@@ -33,12 +33,12 @@ export class LogSink {
     this.#descriptor = nonBlocking(descriptor);
   }
 
-  /** Lines that could not be written, since the start. */
+  /** Number of lines that could not be written since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Takes one line with its line break. Never throws, never waits. */
+  /** Queues one line, which ends with a line break. Never throws, never waits. */
   write(line: string): void {
     if (this.#closed || this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
       this.#dropped += 1;
@@ -52,8 +52,8 @@ export class LogSink {
   }
 
   /**
-   * Writes what waits, for the end of the process. Gives up on a descriptor that stays busy. A write that is under way
-   * ends by itself, since Node waits for its threads.
+   * Writes the waiting lines before the process ends. Gives up if the descriptor stays busy. A write in progress needs no
+   * care, since Node waits for its threads.
    */
   flushSync(): void {
     if (this.#closed) return;
@@ -95,7 +95,7 @@ export class LogSink {
     }
   };
 
-  /** Nobody reads a closed pipe again; a disk may get room. */
+  /** A closed pipe stays closed, but a disk can get room again. */
   #loseLines(error: NodeJS.ErrnoException): void {
     this.#dropped += countLines(this.#inFlight);
     this.#inFlight = EMPTY;
@@ -124,8 +124,8 @@ export class LogSink {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * A pipe is opened anew without blocking, where the system allows it (Linux, same user): a write to a full one would hold
- * one of Node's threads, and the end of the process, for as long as nobody reads. Others keep the descriptor as it is.
+ * Reopens a pipe in non-blocking mode if the system allows it (Linux, same user); otherwise returns the descriptor itself. A
+ * blocking write to a full pipe would hold one of Node's threads, and the end of the process, until someone reads.
  */
 function nonBlocking(descriptor: number): number {
   try {

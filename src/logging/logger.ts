@@ -1,9 +1,9 @@
 import type { LogLevel } from '../config/config.ts';
 
-/** Structured logger. Fields go first, then the message; no secret ever leaves it (see redaction). */
+/** A structured logger: fields first, then the message. Its lines never contain a secret. */
 export interface Logger {
   readonly level: LogLevel;
-  /** True when a line of that level would be written: ask before building costly fields. */
+  /** Whether lines of this level are written. Ask before you build costly fields. */
   enabled(level: Exclude<LogLevel, 'off'>): boolean;
   error(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
@@ -13,7 +13,7 @@ export interface Logger {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes nothing: for the library, unless its user passes a logger, and for tests. */
+/** Writes nothing. For the library, unless its user passes a logger, and for tests. */
 export const silentLogger: Logger = {
   level: 'off',
   enabled: () => false,

@@ -1,4 +1,4 @@
-/** Takes credentials out of a text. */
+/** Replaces credentials in a text. */
 export interface Redactor {
   redact(text: string): string;
 }
@@ -6,17 +6,18 @@ export interface Redactor {
 const MASK = '[redacted]';
 
 interface SecretPattern {
-  /** One of these has to be in the text, or the pattern is not tried. */
+  /** The pattern is tried only on texts that contain one of these. */
   readonly hints: readonly string[];
   readonly pattern: RegExp;
   readonly replacement: string;
 }
 
-/** Where a word begins, also in JSON text, where a line break before it reads `\n`. */
+/** The start of a word. In JSON text, a line break before the word is spelled `\n`. */
 const START = String.raw`(?<=^|[^A-Za-z0-9]|\\[nrtbf])`;
 
 /**
- * Shapes of credentials that nobody configured. Values hold no quote, backslash or white space, so a JSON line stays one.
+ * Forms of credentials that are not configured. They match no quote, backslash or white space, so that a JSON line stays
+ * valid.
  */
 const PATTERNS: readonly SecretPattern[] = [
   pattern(['sk-'], String.raw`${START}sk-[\w-]{8,}`, MASK),
@@ -35,9 +36,9 @@ function pattern(hints: readonly string[], source: string, replacement: string):
 }
 
 /**
- * Redacts every given value, as it is and in the forms it takes inside JSON and URLs, and everything that looks like a
- * credential. Meant to run over whole lines, so it does not matter how deep a value stands. A line with nothing to redact
- * costs two scans, which an alternation of plain texts does faster than one search for each.
+ * Creates a redactor for the given values, in plain form and as they appear inside JSON, URLs and base64, and for anything
+ * that looks like a credential. It runs over whole lines, so the nesting of a value does not matter. A line without
+ * credentials costs two scans: one alternation of all texts is faster than one search for each.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const values = formsOf(secrets).map((value) => ({ value, mask: maskOf(value) }));
@@ -69,18 +70,18 @@ function redactPatterns(text: string): string {
   return result;
 }
 
-/** One scan for many plain texts; undefined when there are none. */
+/** Finds any of the texts in one scan; undefined if there are none. */
 function anyOf(texts: readonly string[]): RegExp | undefined {
   if (texts.length === 0) return undefined;
   return new RegExp(texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)).join('|'));
 }
 
-/** Digits may be a bare number in a JSON line, which has to remain one. */
+/** Digits can be a number in a JSON line, which must stay valid. */
 function maskOf(value: string): string {
   return /^\d+$/u.test(value) ? '0' : MASK;
 }
 
-/** Longest first, so that no value is hidden by a shorter one inside it. */
+/** All forms of the secrets, longest first, so that none hides inside another. */
 function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
@@ -92,7 +93,7 @@ function formsOf(secrets: readonly string[]): readonly string[] {
   return [...forms].toSorted((a, b) => b.length - a.length);
 }
 
-/** A lone surrogate cannot be encoded; such a secret has no form in a URL. */
+/** A secret with a lone surrogate cannot be encoded, so it has no form in a URL. */
 function urlForm(secret: string): string {
   try {
     return encodeURIComponent(secret);

@@ -1,15 +1,15 @@
+import { isJsonObject, ownValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { createRedactor } from './redactor.ts';
-import { hasOptions, requestSecrets } from './request-secrets.ts';
 
-/** What is known of one finished request. Everything but the first line may be absent. */
+/** The facts about one finished request. Only the first five are always known. */
 export interface RequestEntry {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** From the first byte of the request to the last one of the answer, in milliseconds. */
+  /** Milliseconds from the first byte of the request to the last byte of the response. */
   readonly ms: number;
   readonly functionName?: string | undefined;
   readonly client?: string | undefined;
@@ -20,51 +20,40 @@ export interface RequestEntry {
   readonly modelMs?: number | undefined;
   readonly firstTextMs?: number | undefined;
   readonly finishReason?: string | undefined;
-  /** How the reply was repaired, and where in its value. */
-  readonly flags?: readonly ReplyFlag[] | undefined;
+  /** The repairs of the reply, each with its path in the value. */
+  readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
   /** Number of partial results that were sent. */
   readonly partials?: number | undefined;
-  readonly error?: RequestError | undefined;
-  /** The body as it came, and as it was parsed. */
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined;
+  /** The body as received, and parsed. */
   readonly requestText?: string | undefined;
   readonly requestBody?: unknown;
-  /** The body that was sent; of a stream, the final event. */
+  /** The body that was sent; for a stream, its last event. */
   readonly responseText?: string | undefined;
-  /** Of the last attempt; logged at debug alone. */
+  /** Of the last attempt; logged at debug only. */
   readonly prompt?: unknown;
   readonly rawReply?: string | undefined;
 }
 
-interface ReplyFlag {
-  readonly flag: string;
-  readonly path: string;
-}
-
-export interface RequestError {
-  readonly code: string;
-  readonly message: string;
-  readonly details?: unknown;
-}
-
 export type WriteRequestLog = (entry: RequestEntry) => void;
 
-/** Enough to recognise a call by, and small beside the line's other costs. */
+/** Enough to recognise a call, and a small part of the cost of its line. */
 const SHORT_CHARACTERS = 2048;
 
-/** Whoever wants to see every repair of a reply asks for content in full. */
+/** `--log-content full` shows every repair of a reply. */
 const SHORT_FLAGS = 20;
 const SHORT_FLAG_CHARACTERS = 120;
 
 /**
- * A body is redacted before it is cut: the cut could leave the head of a key, which no search finds. This is how far
- * behind the cut a credential may end that nobody configured; configured ones are measured.
+ * svc redacts a body before it cuts it: the cut could leave the head of a credential, which no search finds. This is how far
+ * behind the cut an unknown credential can end; the known ones are measured.
  */
 const LONGEST_UNKNOWN_SECRET = 256;
 
-/** Of one request. */
-const MOST_SECRETS = 64;
+/** Of one request. Each is searched for in each text. */
+const MOST_REQUEST_SECRETS = 64;
 
-/** Messages of these failures hold nothing that a caller or a model wrote. */
+/** The messages of these failures contain nothing that a caller or a model wrote. */
 const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'missing_credential',
   'timeout',
@@ -76,17 +65,19 @@ const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One line for each request: info when it succeeded, warn when the caller was wrong, error when we or a provider failed.
- * At debug a second line has prompt and reply. `SVC_LOG_CONTENT` decides how much of what callers and models wrote is in
- * them.
+ * Writes one line for each request: at info if it succeeded, at warn if the caller made a mistake, at error if svc or a
+ * provider failed. At debug, a second line has the prompt and the reply. `logContent` decides how much the lines contain of
+ * the texts that callers and models wrote.
  */
 export function createRequestLog(logger: Logger, config: Pick<Config, 'logContent' | 'secrets'>): WriteRequestLog {
-  const content = contentOf(config);
+  const shorten = config.logContent === 'short' ? createShortener(config.secrets) : unchanged;
   return (entry) => {
     const level = requestLogLevel(entry.status);
     if (!logger.enabled(level)) return;
-    const hide = hiderFor(entry.requestBody);
-    const show = (text: string | undefined) => content(text, hide);
+    const hideSecrets = redactionFor(entry.requestBody);
+    const show = (text: string | undefined) => {
+      return text === undefined || config.logContent === 'none' ? undefined : shorten(hideSecrets(text), text.length);
+    };
     logger[level](requestFields(entry, show, config.logContent), 'request');
     if (logger.enabled('debug') && entry.prompt !== undefined) {
       const prompt = show(JSON.stringify(entry.prompt));
@@ -95,43 +86,30 @@ export function createRequestLog(logger: Logger, config: Pick<Config, 'logConten
   };
 }
 
-type Content = (text: string | undefined, hide: (text: string) => string) => string | undefined;
-
-function contentOf(config: Pick<Config, 'logContent' | 'secrets'>): Content {
-  if (config.logContent === 'none') return () => undefined;
-  if (config.logContent === 'full') return (text, hide) => (text === undefined ? undefined : hide(text));
-  const redactor = createRedactor(config.secrets);
-  // Twice its length: inside JSON every character of a key may be escaped.
-  const reach = Math.max(LONGEST_UNKNOWN_SECRET, ...config.secrets.map((secret) => secret.length * 2));
-  return (text, hide) => {
-    if (text === undefined) return undefined;
-    const own = hide(text);
-    if (own.length <= SHORT_CHARACTERS) return own;
-    const clean = redactor.redact(own.slice(0, SHORT_CHARACTERS + reach));
-    return `${clean.slice(0, SHORT_CHARACTERS)}… (${String(text.length)} characters)`;
-  };
-}
-
-/** Hides the credentials of this one request; for nearly all of them there are none. Each is searched for by itself. */
-function hiderFor(body: unknown): (text: string) => string {
-  const secrets = requestSecrets(body);
-  if (secrets.length === 0) return unchanged;
-  if (secrets.length > MOST_SECRETS) return () => `[not logged: the request brings ${secrets.length} credentials]`;
-  const redactor = createRedactor(secrets);
-  return (text) => redactor.redact(text);
-}
-
-function unchanged(text: string): string {
-  return text;
-}
-
-/** The level of a request's line: who does not want it need not gather what stands in it. */
+/** The level of a request's line. A caller can ask the logger first, and skip gathering the entry. */
 export function requestLogLevel(status: number): 'info' | 'warn' | 'error' {
   if (status >= 500) return 'error';
   return status >= 400 ? 'warn' : 'info';
 }
 
+/** The text that a line can contain; undefined if it must not contain any. */
 type Show = (text: string | undefined) => string | undefined;
+
+function unchanged(text: string): string {
+  return text;
+}
+
+/** Returns a function that cuts a text and appends its full length. */
+function createShortener(secrets: readonly string[]): (text: string, fullLength: number) => string {
+  const redactor = createRedactor(secrets);
+  // Twice the length: inside JSON, every character of a key can be escaped.
+  const reach = Math.max(LONGEST_UNKNOWN_SECRET, ...secrets.map((secret) => secret.length * 2));
+  return (text, fullLength) => {
+    if (text.length <= SHORT_CHARACTERS) return text;
+    const clean = redactor.redact(text.slice(0, SHORT_CHARACTERS + reach));
+    return `${clean.slice(0, SHORT_CHARACTERS)}… (${String(fullLength)} characters)`;
+  };
+}
 
 function requestFields(entry: RequestEntry, show: Show, logContent: Config['logContent']): LogFields {
   return {
@@ -151,20 +129,21 @@ function requestFields(entry: RequestEntry, show: Show, logContent: Config['logC
     finishReason: entry.finishReason,
     flags: flagTexts(entry.flags ?? [], show, logContent),
     partials: entry.partials,
-    ...errorFields(entry.error, show, logContent === 'none'),
-    request: show(requestText(entry)),
+    ...errorFields(entry.error, show, logContent),
+    request: show(requestTextOf(entry)),
     response: show(entry.responseText),
   };
 }
 
-/** Credentials are looked for in what was parsed: as it came, a text may spell them in another way, or say them twice. */
-function requestText({ requestBody, requestText: asItCame }: RequestEntry): string | undefined {
-  return hasOptions(requestBody) ? JSON.stringify(requestBody) : asItCame;
+/** A body with options is logged as it was parsed: as received, it can escape a credential, or repeat a key. */
+function requestTextOf({ requestBody, requestText }: RequestEntry): string | undefined {
+  const hasOptions = isJsonObject(requestBody) && OPTIONS_KEYS.some((key) => ownValue(requestBody, key) !== undefined);
+  return hasOptions ? JSON.stringify(requestBody) : requestText;
 }
 
-/** `dropped-item people[2]`, and so on. A path can hold keys that a model wrote: without content only the words are left. */
+/** Such as `dropped-item people[2]`. A path can contain keys that a model wrote, so `none` leaves paths out. */
 function flagTexts(
-  flags: readonly ReplyFlag[],
+  flags: NonNullable<RequestEntry['flags']>,
   show: Show,
   logContent: Config['logContent'],
 ): readonly string[] | undefined {
@@ -173,16 +152,15 @@ function flagTexts(
   const texts = flags.map(({ flag, path }) => show(`${flag} ${path}`.trimEnd()) ?? flag);
   if (logContent === 'full') return texts;
   const more = flags.length > SHORT_FLAGS ? [`… (${String(flags.length)} flags)`] : [];
-  return [...texts.slice(0, SHORT_FLAGS).map(shortened), ...more];
+  const shortened = texts.slice(0, SHORT_FLAGS).map((text) => {
+    return text.length <= SHORT_FLAG_CHARACTERS ? text : `${text.slice(0, SHORT_FLAG_CHARACTERS)}…`;
+  });
+  return [...shortened, ...more];
 }
 
-function shortened(text: string): string {
-  return text.length <= SHORT_FLAG_CHARACTERS ? text : `${text.slice(0, SHORT_FLAG_CHARACTERS)}…`;
-}
-
-function errorFields(error: RequestError | undefined, show: Show, contentOff: boolean): LogFields {
+function errorFields(error: RequestEntry['error'], show: Show, logContent: Config['logContent']): LogFields {
   if (error === undefined) return {};
-  if (contentOff) {
+  if (logContent === 'none') {
     return PLAIN_MESSAGES.has(error.code) ? { error: error.code, reason: error.message } : { error: error.code };
   }
   const details = error.details === undefined ? undefined : show(JSON.stringify(error.details));
@@ -191,4 +169,60 @@ function errorFields(error: RequestError | undefined, show: Show, contentOff: bo
 
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 10) / 10;
+}
+
+/** The two names of the options object in a request body. */
+const OPTIONS_KEYS = ['svc_options', '__svc_options__'];
+
+/** Keys whose values are not credentials, wherever they appear in the options. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set([
+  'base_url',
+  'client',
+  'default_role',
+  'max_tokens',
+  'model',
+  'name',
+  'primary',
+  'provider',
+  'retry_policy',
+  'strategy',
+  'temperature',
+]);
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Redacting a shorter value would tear holes into ordinary words. */
+const MIN_SECRET_LENGTH = 6;
+
+/** Hides the credentials that this request brought. Nearly all requests bring none. */
+function redactionFor(body: unknown): (text: string) => string {
+  const secrets = requestSecrets(body);
+  if (secrets.length === 0) return unchanged;
+  if (secrets.length > MOST_REQUEST_SECRETS) {
+    return () => `[not logged: the request contains ${secrets.length} credentials]`;
+  }
+  const redactor = createRedactor(secrets);
+  return (text) => redactor.redact(text);
+}
+
+/**
+ * The credentials in the options of a request: every value of `env`, and every string that is not under a plain key. That
+ * includes misplaced strings, since the answer to them is an error, and errors are logged.
+ */
+function requestSecrets(body: unknown): readonly string[] {
+  if (!isJsonObject(body)) return [];
+  const found = new Set<string>();
+  for (const key of OPTIONS_KEYS) collectStrings(ownValue(body, key), found, PLAIN_KEYS);
+  return [...found];
+}
+
+/** The recursion is bounded because the depth of bodies is. Inside `env`, any key is the name of a variable. */
+function collectStrings(value: unknown, found: Set<string>, plainKeys: ReadonlySet<string>): void {
+  if (typeof value === 'string') {
+    if (value.length >= MIN_SECRET_LENGTH) found.add(value);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (!plainKeys.has(key)) collectStrings(inner, found, key === 'env' ? NO_KEYS : plainKeys);
+    }
+  }
 }

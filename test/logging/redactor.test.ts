@@ -5,7 +5,7 @@ import { createRedactor } from '../../src/logging/redactor.ts';
 
 const SECRET = 'canary "quoted" \\ back/slash + ü';
 
-test('a secret is found as it is, in JSON, in JSON inside JSON, in a URL and in base64', () => {
+test('a secret is found in plain form, in JSON, in JSON inside JSON, in a URL and in base64', () => {
   const redactor = createRedactor([SECRET]);
   const forms = [
     SECRET,
@@ -35,7 +35,7 @@ const SHAPES = [
   ['AKIA0123456789ABCDEF', 'an AWS key id'],
 ] as const;
 
-test.each(SHAPES)('%s is recognised without being configured: %s', (text) => {
+test.each(SHAPES)('%s is recognised although it is not configured: %s', (text) => {
   const redactor = createRedactor([]);
   for (const line of [text, `before ${text} after`, JSON.stringify({ msg: `line\n${text}\nline` })]) {
     const clean = redactor.redact(line);
@@ -44,23 +44,23 @@ test.each(SHAPES)('%s is recognised without being configured: %s', (text) => {
   }
 });
 
-test('words that only look alike stay', () => {
+test('similar words are not redacted', () => {
   const text = 'a risk-assessment-2024, the keyboard, basic 1, a task-management tool, monkey, Bearer of news';
   expect(createRedactor(['another secret']).redact(text)).toBe(text);
 });
 
-test('a JSON line stays JSON, also when the secret is a number in it', () => {
+test('a JSON line stays valid even if the secret is a number in it', () => {
   const line = JSON.stringify({ ms: 123456, text: 'code 123456', key: 'sk-abcdefghijkl', deep: { a: ['key=abcdef'] } });
   const clean = createRedactor(['123456']).redact(line);
   expect(clean).not.toContain('123456');
   expect(JSON.parse(clean)).toEqual({ ms: 0, text: 'code 0', key: '[redacted]', deep: { a: ['key=[redacted]'] } });
 });
 
-test('characters with a meaning in patterns are plain in a secret', () => {
+test('special characters of patterns have no meaning in a secret', () => {
   expect(createRedactor(['a.c*e|(f)[g]']).redact('abcde a.c*e|(f)[g] b')).toBe('abcde [redacted] b');
 });
 
-test('whatever the secret is, it is not in the line', () => {
+test('no line contains the secret, whatever it is', () => {
   const secret = fc.string({ minLength: 6, maxLength: 40, unit: 'grapheme' }).filter((text) => !/^\s|\s$/u.test(text));
   assertProperty(
     fc.property(secret, fc.string(), fc.string(), (value, before, after) => {

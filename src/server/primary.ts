@@ -8,15 +8,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
+import { writeProgram } from '../runtime/call/load-program.ts';
 import type { Program } from '../schema/program.ts';
 import { claimPorts } from './claim-port.ts';
-import { MergedMetrics } from './metrics/merged-metrics.ts';
+import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
-import { ProgramFiles } from './program-files.ts';
 import type { ProcessSignals } from './process-signals.ts';
-import { WorkerGroup } from './worker-group.ts';
+import { Supervisor } from './supervisor.ts';
 
-/** What the primary needs of the command that starts it. */
+/** The parts of the serve command that the primary uses. */
 export interface PrimaryOptions {
   readonly logger: Logger;
   readonly signals: ProcessSignals;
@@ -24,13 +24,13 @@ export interface PrimaryOptions {
   readonly version: string;
   /** Writes the start line to the standard output. */
   print(line: string): void;
-  /** Writes why it does not start to the standard error. */
+  /** Writes the reason of a failed start to the standard error. */
   printError(line: string): void;
-  /** Reads definitions and `.env` anew (SIGHUP); undefined when they have errors, which it reports itself. */
+  /** Reads definitions and `.env` again (SIGHUP); undefined when they have errors, which it reports itself. */
   readonly reload: () => Reloaded | undefined;
 }
 
-/** What a reload brings. */
+/** The result of reading definitions and `.env` again. */
 export interface Reloaded {
   readonly program: Program;
   readonly env: Config['env'];
@@ -38,7 +38,7 @@ export interface Reloaded {
 }
 
 /**
- * Serves `program` until a signal ends it: claims the port, forks the workers, supervises them.
+ * Serves `program` until a signal ends it: claims the ports, forks the workers, supervises them.
  * Resolves with the exit code: 0 after a drain, 1 when it could not start. Never rejects.
  */
 export async function runPrimary(config: Config, program: Program, options: PrimaryOptions): Promise<number> {
@@ -59,91 +59,83 @@ export async function runPrimary(config: Config, program: Program, options: Prim
   }
 }
 
-/** A folder for compiled programs, which this user alone can read; removed with the process, on whatever way that ends. */
+/** A folder for compiled programs that only this user can read. Removed when the process exits. */
 function privateDirectory(): string {
   try {
     const directory = mkdtempSync(join(tmpdir(), 'svc-'));
     process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
     return directory;
   } catch (error) {
-    const advice = 'set TMPDIR to a folder that can be written';
-    throw new Error(`there is no place for the compiled program (${messageOf(error)}): ${advice}`, { cause: error });
+    const reason = `the compiled program cannot be written to a temporary folder (${messageOf(error)})`;
+    throw new Error(`${reason}: set TMPDIR to a writable folder`, { cause: error });
   }
 }
 
-/** What is ours until the process ends. */
+/** Resources that this process holds until it ends. */
 interface Holdings {
   readonly port: number;
-  /** Readable by this user alone. */
+  /** Only this user can read it. */
   readonly directory: string;
 }
 
-/** While it drains, what is still in flight is logged this often. */
+/** Interval of the log lines that count the calls in flight during a drain. */
 const DRAIN_REPORT_MS = 5_000;
 
 class Primary {
-  /** Its environment is that of the last reload. */
+  /** A reload changes its environment. */
   #config: Config;
   readonly #options: PrimaryOptions;
   readonly #holdings: Holdings;
-  readonly #metrics = new MergedMetrics();
-  readonly #programs: ProgramFiles;
+  readonly #metrics = new ClusterMetrics();
   #reloading = false;
-  /** Asked for while another one was under way, which may have read the files before they changed. */
+  /** A reload was requested during another one, which may have read the files before they changed. */
   #reloadAgain = false;
   #ending = false;
+  /** Hash of the program that all workers serve. */
   #served: string | undefined;
 
   constructor(config: Config, options: PrimaryOptions, holdings: Holdings) {
     this.#config = config;
     this.#options = options;
     this.#holdings = holdings;
-    this.#programs = new ProgramFiles(holdings.directory);
   }
 
   async run(program: Program): Promise<number> {
     const { logger, signals, version } = this.#options;
-    const group = new WorkerGroup({
+    this.#serves(program.hash);
+    const supervisor = new Supervisor({
       config: this.#config,
       port: this.#holdings.port,
-      program: { path: this.#write(program), config: this.#config },
-      programs: this.#programs,
+      program: { path: writeProgram(program, this.#holdings.directory), config: this.#config },
       version,
       logger,
       metrics: this.#metrics,
     });
-    // A second signal ends this process at once: a worker that hangs would not notice, and keep the port.
-    process.once('exit', () => group.kill());
+    // A second signal ends this process at once: a worker that hangs would not notice, and would keep the port.
+    process.once('exit', () => supervisor.kill());
     cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: [...nodeFlags(this.#config)] });
-    const started = await Promise.race([group.start(), signals.stop]);
+    const started = await Promise.race([supervisor.start(), signals.stop]);
     if (typeof started !== 'string') {
       if (!started.ok) {
         this.#options.printError(`The server could not start: ${started.failure}.`);
         return 1;
       }
-      this.#announce(program, group.transport);
-      signals.onReload(() => void this.#reload(group));
+      this.#announce(program, supervisor.transport);
+      signals.onReload(() => void this.#reload(supervisor));
     }
-    await this.#drain(group, await signals.stop);
+    await this.#drain(supervisor, await signals.stop);
     return 0;
   }
 
   #announce(program: Program, transport: 'uws' | 'node'): void {
-    const { host, workers } = this.#config;
+    const { host, workers, basePath } = this.#config;
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.port}`;
-    const functions = count(program.functions.length, 'function');
-    this.#options.print(
-      `svc: listening on ${address} (${functions}, ${count(workers, 'worker')}, ${transport}), docs at ${address}${this.#config.basePath}/docs`,
-    );
+    const counts = `${count(program.functions.length, 'function')}, ${count(workers, 'worker')}, ${transport}`;
+    this.#options.print(`svc: listening on ${address} (${counts}), docs at ${address}${basePath}/docs`);
     if (migrateRequests() !== '0') return;
     const message =
-      'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset a connection that waits to be accepted';
+      'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset connections that wait to be accepted; set it to 1';
     this.#options.logger.info({}, message);
-  }
-
-  #write(program: Program): string {
-    this.#serves(program.hash);
-    return this.#programs.write(program);
   }
 
   #serves(hash: string): void {
@@ -151,55 +143,55 @@ class Primary {
     this.#metrics.serving(hash, this.#options.version);
   }
 
-  async #reload(group: WorkerGroup): Promise<void> {
+  async #reload(supervisor: Supervisor): Promise<void> {
     const { logger, reload } = this.#options;
     this.#reloadAgain = this.#reloading;
     if (this.#reloading || this.#ending) return;
     this.#reloading = true;
     try {
-      await this.#rollTo(group, reload());
+      await this.#moveTo(supervisor, reload());
     } catch (error) {
       logger.error({ err: error }, 'the definitions could not be reloaded; the old ones stay');
     }
     this.#reloading = false;
-    if (this.#reloadAgain) await this.#reload(group);
+    if (this.#reloadAgain) await this.#reload(supervisor);
   }
 
-  async #rollTo(group: WorkerGroup, reloaded: Reloaded | undefined): Promise<void> {
+  async #moveTo(supervisor: Supervisor, reloaded: Reloaded | undefined): Promise<void> {
     const { logger } = this.#options;
     if (reloaded === undefined) {
       logger.warn({}, 'the definitions have errors; the old ones stay');
       return;
     }
     const { program, env, secrets } = reloaded;
-    if (program.hash === this.#served && isDeepStrictEqual(env, this.#config.env)) {
+    const { hash } = program;
+    if (hash === this.#served && isDeepStrictEqual(env, this.#config.env)) {
       logger.info({}, 'the definitions did not change');
       return;
     }
     const config = { ...this.#config, env, secrets };
-    const rolled = await group.roll({ path: this.#programs.write(program), config });
-    if (group.stopping) return;
-    if (rolled) this.#rolled(program, config);
-    else logger.error({ program: program.hash }, 'no worker could serve the new definitions; the old ones stay');
-  }
-
-  #rolled(program: Program, config: Config): void {
+    const moved = await supervisor.reload({ path: writeProgram(program, this.#holdings.directory), config });
+    if (supervisor.stopping) return;
+    if (!moved) {
+      logger.error({ program: hash }, 'no worker could serve the new definitions; the old ones stay');
+      return;
+    }
     this.#config = config;
-    this.#serves(program.hash);
-    this.#options.logger.info({ program: program.hash }, 'all workers serve the new definitions');
+    this.#serves(hash);
+    logger.info({ program: hash }, 'all workers serve the new definitions');
   }
 
-  async #drain(group: WorkerGroup, signal: string): Promise<void> {
+  async #drain(supervisor: Supervisor, signal: string): Promise<void> {
     this.#ending = true;
-    const { drainDelayMs, drainTimeoutMs } = this.#config;
+    const { drainDelayMs } = this.#config;
     const { logger } = this.#options;
-    logger.info({ signal, inFlight: group.inFlight }, 'stopping');
-    group.unready();
+    logger.info({ signal, inFlight: supervisor.inFlight }, 'stopping');
+    supervisor.unready();
     if (drainDelayMs > 0) await sleep(drainDelayMs);
-    const report = setInterval(() => logger.info({ inFlight: group.inFlight }, 'draining'), DRAIN_REPORT_MS);
-    await group.drain(drainTimeoutMs);
+    const report = setInterval(() => logger.info({ inFlight: supervisor.inFlight }, 'draining'), DRAIN_REPORT_MS);
+    await supervisor.drain();
     clearInterval(report);
-    logger.info({ cut: group.cut }, 'stopped');
+    logger.info({ cut: supervisor.cut }, 'stopped');
   }
 }
 
@@ -208,6 +200,7 @@ function workerFile(): string {
   return fileURLToPath(new URL('http-worker.js', import.meta.url));
 }
 
+/** The kernel's setting that moves waiting connections to another listener; undefined where it does not exist. */
 function migrateRequests(): string | undefined {
   try {
     return readFileSync('/proc/sys/net/ipv4/tcp_migrate_req', 'utf8').trim();

@@ -1,72 +1,60 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
-import {
-  CRASH_DRAIN_MS,
-  isWorkerMessage,
-  type MetricData,
-  type PrimaryMessage,
-  type WorkerMessage,
-} from './protocol.ts';
+import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
 
-/** A worker as the primary sees it; `exited` can follow every other state. */
-export type HandleState = 'starting' | 'ready' | 'listening' | 'draining' | 'exited';
-
-/** A worker that should be finished and is not is killed this long after its time. */
+/** A worker that has not exited this long after the end of its drain is killed. */
 const OVERTIME_MS = 2_000;
 
-/** What the primary is told about its workers. */
-export interface HandleOwner {
-  message(handle: WorkerHandle, message: WorkerMessage): void;
-  exited(handle: WorkerHandle): void;
+/** The supervisor's numbers for a worker. */
+export interface WorkerIdentity {
+  /** Unique among all workers of this server. */
+  readonly id: number;
+  /** Identifies the worker in the log, from 1; reused after its end. */
+  readonly number: number;
+  /** The program that it loads. */
+  readonly generation: number;
 }
 
-/** The primary's end of one worker. */
-export class WorkerHandle {
-  /** Tells it apart in the log. */
+export interface HandleOwner {
+  message(handle: WorkerHandle, message: WorkerMessage): void;
+  /** Called once, also for a process that the system could not start. */
+  exited(handle: WorkerHandle, reason: string): void;
+}
+
+/** The primary's end of the channel to one worker process, and its last reports. */
+export class WorkerHandle implements WorkerIdentity {
+  readonly id: number;
   readonly number: number;
+  readonly generation: number;
   readonly startedAt = performance.now();
-  state: HandleState = 'starting';
-  /** When it last said anything, on the monotonic clock. */
+  /** When its last message arrived, on the monotonic clock. */
   lastSeenAt = this.startedAt;
-  /** When it began to listen. */
-  listeningAt: number | undefined;
-  /** What it was told to load and to serve with; empty and 0 before. */
-  programPath = '';
-  generation = 0;
-  /** Between 0 and 1, another one for each worker. */
-  readonly chance = Math.random();
-  /** It is to listen as soon as it is ready; a spare one is not, until it is needed. */
-  wanted: boolean;
   inFlight = 0;
   rssBytes = 0;
-  /** The newest counters it sent. */
+  /** The newest counters that it sent. */
   metrics: readonly MetricData[] = [];
-  /** Why it could not start, in its own words. */
+  /** Why it ends, where that is known before its exit. */
   failure: string | undefined;
-  /** It was told to end: nobody has to make good for it. */
-  dismissed = false;
-  /** Another one is on its way to take its place. */
-  leaving = false;
+  #exited = false;
   readonly #worker: ClusterWorker;
   readonly #owner: HandleOwner;
+  #killTimer: NodeJS.Timeout | undefined;
 
-  constructor(worker: ClusterWorker, place: { readonly number: number; readonly wanted: boolean }, owner: HandleOwner) {
+  constructor(worker: ClusterWorker, { id, number, generation }: WorkerIdentity, owner: HandleOwner) {
+    this.id = id;
+    this.number = number;
+    this.generation = generation;
     this.#worker = worker;
-    this.number = place.number;
-    this.wanted = place.wanted;
-    worker.on('message', (message: unknown) => {
-      if (!isWorkerMessage(message)) return;
-      this.#note(message);
-      owner.message(this, message);
-    });
-    // Errors of a process that runs are of messages and signals that it missed: its exit tells the rest.
-    worker.on(
-      'error',
-      (error: Error) => this.pid === 0 && this.#exited(`a worker could not be started: ${error.message}`),
-    );
-    worker.once('exit', (code, signal) => this.#exited(exitReason(code, signal)));
     this.#owner = owner;
+    worker.on('message', (message: unknown) => {
+      if (isWorkerMessage(message)) this.#take(message);
+    });
+    // Errors of a running process concern messages and signals that it missed; its exit follows.
+    worker.on('error', (error: Error) => {
+      if (this.pid === 0) this.#exit(`a worker could not be started: ${error.message}`);
+    });
+    worker.once('exit', (code, signal) => this.#exit(exitReason(code, signal)));
   }
 
   /** 0 when the system could not start it. */
@@ -74,90 +62,46 @@ export class WorkerHandle {
     return this.#worker.process.pid ?? 0;
   }
 
-  /** Dropped when the worker is gone: its exit tells the rest. */
+  get exited(): boolean {
+    return this.#exited;
+  }
+
+  /** Dropped when the worker is gone; its exit follows. */
   send(message: PrimaryMessage, port?: SharedPort): void {
-    if (this.state === 'exited' || !this.#worker.isConnected()) return;
-    // Any handle of Node can be sent; its types know only those that are wrapped.
+    if (this.#exited || !this.#worker.isConnected()) return;
+    // Node can send any of its handles; its types list only the wrapped ones.
     this.#worker.send(message, port as Server | undefined, () => undefined);
-  }
-
-  /** Lets it accept connections, now or once it is ready. */
-  want(): void {
-    this.wanted = true;
-    if (this.state === 'ready') this.send({ type: 'listen' });
-  }
-
-  /** It finishes what it has within this time, or is killed; one that serves nobody ends at once. */
-  drain(timeoutMs: number): void {
-    if (this.state === 'exited') return;
-    if (this.state === 'starting' || !this.wanted) {
-      this.dismiss();
-      return;
-    }
-    this.dismissed = true;
-    this.state = 'draining';
-    this.send({ type: 'drain', timeoutMs });
-    this.#killAfter(timeoutMs);
-  }
-
-  /** Ends one that serves nobody. */
-  dismiss(): void {
-    this.dismissed = true;
-    this.state = 'draining';
-    this.kill();
   }
 
   kill(): void {
     this.#worker.process.kill('SIGKILL');
   }
 
-  #note(message: WorkerMessage): void {
+  /** Kills it unless it exits within this time and some more. */
+  killAfter(drainMs: number): void {
+    clearTimeout(this.#killTimer);
+    this.#killTimer = setTimeout(() => this.kill(), drainMs + OVERTIME_MS).unref();
+  }
+
+  #take(message: WorkerMessage): void {
     this.lastSeenAt = performance.now();
-    if (message.type === 'ready' && this.state === 'starting') this.#ready();
-    else if (message.type === 'listening' && this.state === 'ready') this.#listening();
-    else if (message.type === 'failed') this.#failed(message.reason);
+    if (message.type === 'failed') this.failure = message.reason;
     else if (message.type === 'metrics') this.metrics = message.metrics;
     else if (message.type === 'heartbeat') {
       this.inFlight = message.inFlight;
       this.rssBytes = message.rssBytes;
     }
+    this.#owner.message(this, message);
   }
 
-  #ready(): void {
-    this.state = 'ready';
-    if (this.wanted) this.send({ type: 'listen' });
+  #exit(reason: string): void {
+    if (this.#exited) return;
+    this.#exited = true;
+    clearTimeout(this.#killTimer);
+    this.#owner.exited(this, this.failure ?? reason);
   }
-
-  #listening(): void {
-    this.state = 'listening';
-    this.listeningAt = this.lastSeenAt;
-  }
-
-  /** One that listened finishes what it has, and exits then. */
-  #failed(reason: string): void {
-    this.failure = reason;
-    if (this.state !== 'listening') return;
-    this.state = 'draining';
-    this.#killAfter(CRASH_DRAIN_MS);
-  }
-
-  #killAfter(drainMs: number): void {
-    setTimeout(() => this.state === 'draining' && this.kill(), drainMs + OVERTIME_MS).unref();
-  }
-
-  #exited(reason: string): void {
-    if (this.state === 'exited') return;
-    this.failure ??= reason;
-    this.state = 'exited';
-    this.#owner.exited(this);
-  }
-}
-
-/** It listens, or is on its way. */
-export function isComing({ state }: WorkerHandle): boolean {
-  return state === 'starting' || state === 'ready' || state === 'listening';
 }
 
 function exitReason(code: number | null, signal: string | null): string {
-  return signal === null ? `a worker ended with code ${code}` : `a worker was ended by ${signal}`;
+  return signal === null ? `a worker exited with code ${code}` : `a worker was ended by ${signal}`;
 }

@@ -109,7 +109,9 @@ test('without a place for temporary files it says so, and which variable names o
   const from = temporaryFolder({ 'a.svc': GOOD });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv'], { TMPDIR: join(from, 'nowhere') });
   expect(run.code).toBe(1);
-  expect(run.stderr).toMatch(/could not start: there is no place for the compiled program .* set TMPDIR/u);
+  expect(run.stderr).toMatch(
+    /could not start: the compiled program cannot be written to a temporary folder .* set TMPDIR/u,
+  );
 });
 
 test('a missing --dotenv-path file ends with exit code 1 and names it', async () => {

@@ -5,42 +5,54 @@ import { WorkerHandle } from '../../src/server/worker-handle.ts';
 
 afterEach(() => vi.useRealTimers());
 
-/** A handle of a process that hears nothing and does nothing. */
+/** A handle of a process that receives nothing and does nothing. */
 function handleOf(pid: number | undefined) {
   const kill = vi.fn();
   const exited = vi.fn();
   const emitter = new EventEmitter();
   const worker = Object.assign(emitter, { process: { pid, kill }, send: () => true, isConnected: () => true });
-  const place = { number: 1, wanted: true };
-  const handle = new WorkerHandle(worker as unknown as ClusterWorker, place, { message: () => undefined, exited });
+  const identity = { id: 1, number: 1, generation: 1 };
+  const handle = new WorkerHandle(worker as unknown as ClusterWorker, identity, { message: () => undefined, exited });
   return { handle, worker, kill, exited };
 }
 
 test('a process that the system could not start counts as one that exited', () => {
   const { handle, worker, exited } = handleOf(undefined);
   worker.emit('error', new Error('spawn EAGAIN'));
-  expect(exited).toHaveBeenCalledExactlyOnceWith(handle);
-  expect(handle.state).toBe('exited');
-  expect(handle.failure).toBe('a worker could not be started: spawn EAGAIN');
+  expect(exited).toHaveBeenCalledExactlyOnceWith(handle, 'a worker could not be started: spawn EAGAIN');
+  expect(handle.exited).toBe(true);
 });
 
-test('errors of a process that runs do not end it', () => {
+test('errors of a running process do not end it', () => {
   const { handle, worker, exited } = handleOf(42);
   worker.emit('error', new Error('write EPIPE'));
   expect(exited).not.toHaveBeenCalled();
-  expect(handle.state).toBe('starting');
+  expect(handle.exited).toBe(false);
 });
 
-test.each(['drain', 'failed'])('a worker that overstays its end is killed (%s)', (way) => {
+test('the reason of an exit is the failure that the worker reported before', () => {
+  const { handle, worker, exited } = handleOf(42);
+  worker.emit('message', { type: 'failed', reason: 'the port is taken' });
+  worker.emit('exit', 1, null);
+  worker.emit('exit', 1, null);
+  expect(exited).toHaveBeenCalledExactlyOnceWith(handle, 'the port is taken');
+});
+
+test('a worker that outlasts its drain is killed after two more seconds', () => {
   vi.useFakeTimers();
-  const { handle, worker, kill } = handleOf(42);
-  worker.emit('message', { type: 'ready' });
-  worker.emit('message', { type: 'listening', transport: 'uws' });
-  if (way === 'drain') handle.drain(5_000);
-  else worker.emit('message', { type: 'failed', reason: 'a bug' });
-  expect(handle.state).toBe('draining');
+  const { handle, kill } = handleOf(42);
+  handle.killAfter(5_000);
   vi.advanceTimersByTime(6_900);
   expect(kill).not.toHaveBeenCalled();
   vi.advanceTimersByTime(200);
   expect(kill).toHaveBeenCalledExactlyOnceWith('SIGKILL');
+});
+
+test('a worker that exits in time is not killed', () => {
+  vi.useFakeTimers();
+  const { handle, worker, kill } = handleOf(42);
+  handle.killAfter(5_000);
+  worker.emit('exit', 0, null);
+  vi.advanceTimersByTime(10_000);
+  expect(kill).not.toHaveBeenCalled();
 });

@@ -8,7 +8,7 @@ import type { HttpServices } from '../../../src/server/http/http-services.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/sse/stream-limits.ts';
 import type { Transport } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
-import { MergedMetrics } from '../../../src/server/metrics/merged-metrics.ts';
+import { ClusterMetrics } from '../../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../../src/server/metrics/process-metrics.ts';
 import { SOURCES } from './gauge-sources.ts';
 import { ScriptedRuntime } from './scripted-runtime.ts';
@@ -81,7 +81,7 @@ export async function startServer(
       version: '1.2.3',
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
-      metricsText: async () => new MergedMetrics().text([metrics.data()], 1),
+      metricsText: async () => new ClusterMetrics().text([metrics.data()], 1),
     },
   );
   services.health.ready = true;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MergedMetrics } from '../../src/server/metrics/merged-metrics.ts';
+import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import type { MetricData } from '../../src/server/protocol.ts';
 import { SOURCES } from './support/gauge-sources.ts';
@@ -24,7 +24,7 @@ const TOTAL = 'svc_requests_total{function="Greet",route="call",status="200"}';
 const COUNT = 'svc_request_duration_seconds_count{function="Greet"}';
 
 it('adds up counters, histograms and gauges of all workers', async () => {
-  const text = await new MergedMetrics().text([worker(3), worker(4)], 2);
+  const text = await new ClusterMetrics().text([worker(3), worker(4)], 2);
   expect(valueOf(text, TOTAL)).toBe(7);
   expect(valueOf(text, COUNT)).toBe(7);
   expect(valueOf(text, 'svc_request_duration_seconds_bucket{le="0.005",function="Greet"}')).toBe(7);
@@ -33,7 +33,7 @@ it('adds up counters, histograms and gauges of all workers', async () => {
 });
 
 it('keeps the counters of workers that are gone, however many, and not their gauges', async () => {
-  const metrics = new MergedMetrics();
+  const metrics = new ClusterMetrics();
   let last = 0;
   for (let gone = 1; gone <= 20; gone += 1) {
     metrics.retire(worker(2));
@@ -46,7 +46,7 @@ it('keeps the counters of workers that are gone, however many, and not their gau
 });
 
 it('counts restarts and names the program', async () => {
-  const metrics = new MergedMetrics();
+  const metrics = new ClusterMetrics();
   metrics.restarted('crash');
   metrics.serving('old', '1.0.0');
   metrics.serving('new', '1.0.0');
@@ -57,6 +57,6 @@ it('counts restarts and names the program', async () => {
 });
 
 it('has one label for all functions that do not exist', async () => {
-  const text = await new MergedMetrics().text([worker(1, 'Nope1'), worker(1, 'Nope2')], 2);
+  const text = await new ClusterMetrics().text([worker(1, 'Nope1'), worker(1, 'Nope2')], 2);
   expect(valueOf(text, TOTAL.replace('Greet', 'unknown'))).toBe(2);
 });

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import type { MetricData } from '../protocol.ts';
+import type { WorkerHandle } from '../worker-handle.ts';
+
+/** Kinds of metrics that only grow: the sums keep those of exited workers. */
+const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
+
+/** The metrics of this many exited workers are merged into one. */
+const FOLD_AT = 8;
+
+/** A busy worker may answer late; then its last counters count. */
+const COLLECT_MS = 1_000;
+
+/** Present from the start, so that the first replacement appears as a step. */
+const RESTART_REASONS = ['crash', 'memory', 'age', 'reload'];
+
+/** The metrics of the whole server: those of the primary, of its workers, and of workers that exited. */
+export class ClusterMetrics {
+  readonly #own = new Registry();
+  readonly #restarts = new Counter({
+    name: 'svc_worker_restarts_total',
+    help: 'Replaced workers, by reason',
+    labelNames: ['reason'],
+    registers: [this.#own],
+  });
+  readonly #workers = new Gauge({ name: 'svc_workers', help: 'Workers that accept calls', registers: [this.#own] });
+  readonly #program = new Gauge({
+    name: 'svc_program_info',
+    help: 'The program that is served; the value is always 1',
+    labelNames: ['hash', 'version'],
+    registers: [this.#own],
+  });
+  #retired: ReadonlyArray<readonly MetricData[]> = [];
+  /** Collections that still wait for answers. */
+  readonly #collections = new Map<number, Collection>();
+  #lastId = 0;
+
+  constructor() {
+    for (const reason of RESTART_REASONS) this.#restarts.inc({ reason }, 0);
+  }
+
+  restarted(reason: string): void {
+    this.#restarts.inc({ reason });
+  }
+
+  serving(hash: string, version: string): void {
+    this.#program.reset();
+    this.#program.set({ hash, version }, 1);
+  }
+
+  /** Keeps the counters of a worker that exited. */
+  retire(metrics: readonly MetricData[]): void {
+    const growing = metrics.filter((metric) => GROWING.has(metric.type));
+    if (growing.length > 0) this.#retired = [...this.#retired, growing];
+    if (this.#retired.length >= FOLD_AT) void this.#fold();
+  }
+
+  /** Asks these workers for their newest counters, which their handles keep. Resolves when all answered, or after a second. */
+  async collect(asked: readonly WorkerHandle[]): Promise<void> {
+    if (asked.length === 0) return;
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const complete = new Promise<void>((resolve) => {
+      this.#collections.set(id, { missing: new Set(asked), resolve });
+    });
+    for (const one of asked) one.send({ type: 'collect-metrics', id });
+    await Promise.race([complete, sleep(COLLECT_MS, undefined, { ref: false })]);
+    this.#collections.delete(id);
+  }
+
+  /** A worker answered the collection with this id. */
+  collected(id: number, from: WorkerHandle): void {
+    const collection = this.#collections.get(id);
+    if (collection?.missing.delete(from) === true && collection.missing.size === 0) collection.resolve();
+  }
+
+  /** Prometheus text over the metrics of these workers, the primary's own, and those of exited workers. */
+  async text(workers: ReadonlyArray<readonly MetricData[]>, serving: number): Promise<string> {
+    this.#workers.set(serving);
+    const own = await json(this.#own);
+    return merge([own, ...this.#retired, ...workers]).metrics();
+  }
+
+  /** Merges the retired metrics. Those that are retired meanwhile stay beside the result. */
+  async #fold(): Promise<void> {
+    const parts = this.#retired;
+    const folded = await json(merge(parts));
+    this.#retired = [folded, ...this.#retired.filter((part) => !parts.includes(part))];
+  }
+}
+
+interface Collection {
+  readonly missing: Set<WorkerHandle>;
+  readonly resolve: () => void;
+}
+
+/** prom-client types its JSON form loosely; `MetricData` is what `getMetricsAsJSON` returns. */
+function merge(parts: ReadonlyArray<readonly MetricData[]>): Registry {
+  return AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0));
+}
+
+async function json(registry: Registry): Promise<readonly MetricData[]> {
+  return (await registry.getMetricsAsJSON()) as unknown as readonly MetricData[];
+}

@@ -1,0 +1,336 @@
+import cluster from 'node:cluster';
+import { rmSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import { messageOf } from '../base/invariant.ts';
+import { err, ok, type Result } from '../base/result.ts';
+import type { Logger } from '../logging/logger.ts';
+import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
+import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
+import { workerVariables } from './node-flags.ts';
+import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
+import { SharedPorts } from './shared-ports.ts';
+import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
+
+/** The program file that workers load, and the configuration that they serve it with. */
+export interface ServedProgram {
+  readonly path: string;
+  /** A reload changes its environment; everything else stays as it was at the start. */
+  readonly config: Config;
+}
+
+export interface SupervisorOptions {
+  readonly config: Config;
+  readonly port: number;
+  readonly program: ServedProgram;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: ClusterMetrics;
+}
+
+const TICK_MS = 1_000;
+
+/** Heartbeats arrive every second; with a check each second, a worker that hangs is gone within 10 seconds. */
+const SILENCE_MS = 9_000;
+
+/** Loading a large program on a busy machine. */
+const START_MS = 30_000;
+
+type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
+
+/** Runs the processes that the fleet asks for, and reports to it what happens to them. */
+export class Supervisor implements HandleOwner {
+  readonly #options: SupervisorOptions;
+  readonly #fleet: Fleet;
+  /** By the worker's number in the fleet. */
+  readonly #handles = new Map<number, WorkerHandle>();
+  /** By generation. */
+  readonly #programs: Map<number, ServedProgram>;
+  #lastGeneration = 1;
+  /** The newest generation whose missing credentials are in the log. */
+  #reported = 0;
+  /** Events that arrived while the actions of another one were under way. */
+  readonly #events: FleetEvent[] = [];
+  readonly #ports = new SharedPorts();
+  /** Cluster state: how often each round-robin client of the definition files had its turn, over all workers. */
+  readonly #turns = new Map<string, number>();
+  #ticks: NodeJS.Timeout | undefined;
+  #lastTickAt = performance.now();
+  #pause: NodeJS.Timeout | undefined;
+  #mayBeReady = true;
+  #stopping = false;
+  #cut = 0;
+  #started: (result: Result<void, string>) => void = ignore;
+  #reloaded: (ok: boolean) => void = ignore;
+  #drained: () => void = ignore;
+  /** The transport of the workers; `auto` is decided there. */
+  transport: 'uws' | 'node' = 'node';
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#programs = new Map([[1, options.program]]);
+    this.#fleet = new Fleet({ ...options.config, random: Math.random });
+  }
+
+  /** Resolves when all workers serve; the failure is the reason why they do not. */
+  start(): Promise<Result<void, string>> {
+    return new Promise((resolve) => {
+      this.#started = resolve;
+      this.#ticks = setInterval(() => this.#tick(), TICK_MS);
+      this.#report({ type: 'tick' });
+    });
+  }
+
+  /** The calls and streams that are being answered, as of the last heartbeats. */
+  get inFlight(): number {
+    return [...this.#handles.values()].reduce((sum, handle) => sum + handle.inFlight, 0);
+  }
+
+  /** Requests that got the last message of the drain instead of their answer. */
+  get cut(): number {
+    return this.#cut;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Moves all workers to another program. Resolves with false when none can serve it: they stay with the old one. */
+  reload(program: ServedProgram): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#reloaded = resolve;
+      this.#lastGeneration += 1;
+      this.#programs.set(this.#lastGeneration, program);
+      this.#report({ type: 'reload', generation: this.#lastGeneration });
+    });
+  }
+
+  /** Readiness fails from now on, also that of future workers; everything else goes on. */
+  unready(): void {
+    this.#mayBeReady = false;
+    for (const handle of this.#handles.values()) handle.send({ type: 'unready' });
+  }
+
+  /** Resolves when no worker is left: they finish their requests within the drain timeout. */
+  async drain(): Promise<void> {
+    const drained = new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+    this.#stopping = true;
+    this.#cut = 0;
+    this.#ports.close();
+    this.#report({ type: 'stop' });
+    this.#reloaded(false);
+    if (this.#handles.size > 0) await drained;
+    this.#end();
+  }
+
+  kill(): void {
+    for (const handle of this.#handles.values()) handle.kill();
+  }
+
+  message(handle: WorkerHandle, message: WorkerMessage): void {
+    const { id: worker } = handle;
+    if (message.type === 'hello') this.#sendStart(handle);
+    else if (message.type === 'ready') this.#loaded(handle);
+    else if (message.type === 'listening') this.#listens(handle, message.transport);
+    else if (message.type === 'failed') this.#failed(handle, message.reason);
+    else if (message.type === 'heartbeat') this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
+    else if (message.type === 'drained') this.#cut += message.cut;
+    else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
+    else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message.id);
+    else if (message.type === 'take-turn') this.#answerTurn(handle, message);
+    else void this.#answerPort(handle, message);
+  }
+
+  exited(handle: WorkerHandle, reason: string): void {
+    this.#options.metrics.retire(handle.metrics);
+    this.#report({ type: 'exited', worker: handle.id, reason });
+    this.#handles.delete(handle.id);
+    this.#discardPrograms();
+    if (this.#handles.size === 0) this.#drained();
+  }
+
+  /** Actions can cause events (a process that does not start): those wait until the actions before them are done. */
+  #report(event: FleetEvent): void {
+    this.#events.push(event);
+    if (this.#events.length > 1) return;
+    for (let next: FleetEvent | undefined = event; next !== undefined; next = this.#events[0]) {
+      for (const action of this.#fleet.take(next, performance.now())) this.#do(action);
+      this.#events.shift();
+    }
+  }
+
+  #do(action: FleetAction): void {
+    switch (action.type) {
+      case 'fork':
+        this.#fork(action.worker, action.generation);
+        break;
+      case 'listen':
+        this.#handles.get(action.worker)?.send({ type: 'listen' });
+        break;
+      case 'drain':
+        this.#drainWorker(action.worker);
+        break;
+      case 'kill':
+        this.#handles.get(action.worker)?.kill();
+        break;
+      case 'pause':
+        clearTimeout(this.#pause);
+        this.#pause = setTimeout(() => this.#report({ type: 'resume' }), action.ms).unref();
+        break;
+      case 'degraded':
+        for (const handle of this.#handles.values()) handle.send(action);
+        break;
+      case 'started':
+        this.#started(ok(undefined));
+        break;
+      case 'give up':
+        this.#end();
+        this.kill();
+        this.#started(err(action.reason));
+        break;
+      case 'reloaded':
+        this.#reloaded(action.ok);
+        break;
+      default:
+        this.#log(action);
+    }
+  }
+
+  #log(
+    action: Extract<FleetAction, { readonly type: 'died' | 'replacing' | 'replaced' | 'replacement failed' }>,
+  ): void {
+    const { logger, metrics } = this.#options;
+    const { number, pid = 0, rssBytes, exited = true } = this.#handles.get(action.worker) ?? {};
+    const { reason } = action;
+    if (action.type === 'died') {
+      if (pid !== 0) metrics.restarted('crash');
+      // One that failed is in the log already, and finishes its requests.
+      if (exited) logger.error({ worker: number, workerPid: pid, reason }, 'a worker died');
+    } else if (action.type === 'replacing') {
+      logger.info({ worker: number, workerPid: pid, reason, rssBytes }, 'a worker is replaced');
+    } else if (action.type === 'replaced') metrics.restarted(reason);
+    else logger.error({ reason }, 'the replacement did not start; the old worker stays');
+  }
+
+  /** Node throws for some reasons why a process cannot be started; the others arrive at the handle. */
+  #fork(id: number, generation: number): void {
+    const number = this.#freeNumber();
+    try {
+      const worker = cluster.fork(workerVariables(this.#options.config));
+      this.#handles.set(id, new WorkerHandle(worker, { id, number, generation }, this));
+    } catch (error) {
+      this.#report({ type: 'exited', worker: id, reason: `a worker could not be started: ${messageOf(error)}` });
+    }
+  }
+
+  #freeNumber(): number {
+    const staying = this.#inState('loading', 'spare', 'starting', 'opening', 'serving');
+    const taken = new Set(staying.map((handle) => handle.number));
+    let number = 1;
+    while (taken.has(number)) number += 1;
+    return number;
+  }
+
+  #sendStart(handle: WorkerHandle): void {
+    const program = this.#programs.get(handle.generation);
+    if (program === undefined) return;
+    const { port, version } = this.#options;
+    const { config, path: programPath } = program;
+    const { number } = handle;
+    handle.send({ type: 'start', config, port, programPath, version, number, mayBeReady: this.#mayBeReady });
+  }
+
+  #loaded({ id, number, pid, startedAt }: WorkerHandle): void {
+    const startMs = Math.round(performance.now() - startedAt);
+    this.#options.logger.debug({ worker: number, workerPid: pid, startMs }, 'a worker is loaded');
+    this.#report({ type: 'loaded', worker: id });
+  }
+
+  /** The first worker of each generation logs the credentials that are missing. */
+  #listens(handle: WorkerHandle, transport: 'uws' | 'node'): void {
+    this.transport = transport;
+    if (handle.generation > this.#reported) {
+      this.#reported = handle.generation;
+      handle.send({ type: 'report-credentials' });
+    }
+    this.#report({ type: 'listening', worker: handle.id });
+  }
+
+  /** One that served finishes its requests; the others exit at once. */
+  #failed(handle: WorkerHandle, reason: string): void {
+    this.#options.logger.error({ worker: handle.number, reason }, 'a worker cannot go on');
+    handle.killAfter(CRASH_DRAIN_MS);
+    this.#report({ type: 'failed', worker: handle.id, reason });
+  }
+
+  #drainWorker(worker: number): void {
+    const { drainTimeoutMs: timeoutMs } = this.#options.config;
+    const handle = this.#handles.get(worker);
+    handle?.send({ type: 'drain', timeoutMs });
+    handle?.killAfter(timeoutMs);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    // The machine slept, or this process was stopped: no message could arrive.
+    const slept = now - this.#lastTickAt > 3 * TICK_MS;
+    this.#lastTickAt = now;
+    for (const handle of this.#handles.values()) {
+      if (slept) handle.lastSeenAt = now;
+      else this.#checkAlive(handle, now);
+    }
+    this.#report({ type: 'tick' });
+  }
+
+  #checkAlive(handle: WorkerHandle, now: number): void {
+    const loads = ['loading', 'starting'].includes(this.#fleet.stateOf(handle.id));
+    if (now - handle.lastSeenAt < (loads ? START_MS : SILENCE_MS)) return;
+    handle.failure = loads
+      ? `a worker did not load the program within ${START_MS / 1000} s`
+      : 'a worker did not answer';
+    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid }, 'a worker hangs and is killed');
+    handle.kill();
+  }
+
+  #end(): void {
+    this.#stopping = true;
+    clearInterval(this.#ticks);
+    clearTimeout(this.#pause);
+  }
+
+  /** Removes the files of programs that no worker serves any more: their directory can be in memory, and reloads many. */
+  #discardPrograms(): void {
+    const used = this.#fleet.generations;
+    for (const [generation, { path }] of this.#programs) {
+      if (used.has(generation)) continue;
+      this.#programs.delete(generation);
+      if (![...this.#programs.values()].some((program) => program.path === path)) rmSync(path, { force: true });
+    }
+  }
+
+  async #answerMetrics(handle: WorkerHandle, id: number): Promise<void> {
+    const { metrics } = this.#options;
+    await metrics.collect(this.#inState('serving', 'draining'));
+    const parts = [...this.#handles.values()].map((one) => one.metrics);
+    handle.send({ type: 'merged-metrics', id, text: await metrics.text(parts, this.#inState('serving').length) });
+  }
+
+  #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {
+    return [...this.#handles.values()].filter(({ id }) => states.includes(this.#fleet.stateOf(id)));
+  }
+
+  #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): void {
+    const turn = this.#turns.get(client) ?? 0;
+    this.#turns.set(client, turn + 1);
+    handle.send({ type: 'turn', id, turn });
+  }
+
+  async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {
+    const shared = await this.#ports.get(host, port);
+    if (shared.ok) handle.send({ type: 'shared-port', id }, shared.value);
+    else handle.send({ type: 'shared-port', id, failure: shared.failure });
+  }
+}
+
+function ignore(): void {}

@@ -51,6 +51,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   pino: 'src/logging',
   piscina: 'src/server',
   'prom-client': 'src/server',
+  re2js: 'src/runtime/prompt',
   'uWebSockets.js': 'src/server',
   undici: 'src/runtime/model',
   yaml: 'src/cli',

@@ -1,7 +1,8 @@
+import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { matchesPattern } from '../../../src/runtime/prompt/filters/regex/matches-pattern.ts';
+import { matchesPattern } from '../../../src/runtime/prompt/filters/match-pattern.ts';
 import { Run } from '../../../src/runtime/prompt/run.ts';
 
 function matches(text: string, pattern: string): boolean | string {
@@ -11,6 +12,16 @@ function matches(text: string, pattern: string): boolean | string {
     return error instanceof Error ? error.message : 'no error';
   }
 }
+
+function loadedFiles(): readonly string[] {
+  return Object.keys(createRequire(import.meta.url).cache).filter((path) => path.includes('re2js'));
+}
+
+test('the engine is loaded by the first pattern', () => {
+  const before = loadedFiles();
+  expect(matches('abc', 'b')).toBe(true);
+  expect({ before, after: loadedFiles().length }).toEqual({ before: [], after: 1 });
+});
 
 const PATTERNS = [
   'a.*', '^a', 'c$', '^abc$', '^\\d{3}-\\d{4}$', '[a-c]+x', '(foo|bar)+$', '\\bword\\b', '[^a-z]', 'a{2,3}', 'a{2,}b',
@@ -42,12 +53,12 @@ const TEXTS = [
   'B',
 ];
 
-test.each(PATTERNS)('/%s/ matches what JavaScript says', (pattern) => {
+test.each(PATTERNS)("/%s/ matches what JavaScript's engine matches", (pattern) => {
   for (const text of TEXTS)
     expect(matches(text, pattern), JSON.stringify(text)).toBe(new RegExp(pattern, 'u').test(text));
 });
 
-test('patterns that are put together match what JavaScript says', () => {
+test("composed patterns match what JavaScript's engine matches", () => {
   const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
     atom: fc.oneof(
       { depthSize: 'small' },
@@ -83,6 +94,19 @@ test.each<readonly [string, string, boolean]>([
   ['a', '\\P{Greek}', true],
   ['x1', '[[:alpha:]][[:digit:]]', true],
   [']', '[]]', true],
+  ['un café.', '\\bcafé\\b', true],
+  ['cafés', '\\bcafé\\b', false],
+  ['cafés', '\\bcafé\\B', true],
+  ['l’été\nà', '(?m)^\\bà\\b$', true],
+  ['l’été\nà', '^\\bà\\b', false],
+  ['é', '(?i:\\bÉ\\b)', true],
+  ['été', '^[^\\W\\d_]+$', true],
+  ['ét_', '^[^\\W\\d_]+$', false],
+  ['aaaaaa', '^a{2}{3}$', true],
+  ['abab', '^(?:ab)+*$', true],
+  ['a', '^\\p{Letter}\\p{Script=Greek}?$', true],
+  ['é', '[\\P{ASCII}]', true],
+  ['x😀', '^x\\u{1F600}$', true],
 ])('%j and /%s/: %s', (text, pattern, expected) => {
   expect(matches(text, pattern)).toBe(expected);
 });
@@ -106,6 +130,27 @@ test.each([
   expect(matches('a', pattern)).toContain(reason);
 });
 
+test.each([
+  ['a'.repeat(20_000), 'too large'],
+  ['\\w'.repeat(1000), 'too large'],
+  ['(?:[ab]?){1000}'.repeat(10), 'too large'],
+  ['(a{40}){40}', 'too large'],
+  ['a{1001}', 'too large'],
+  ['(?x)a', 'a flag'],
+])('a pattern that costs too much to compile, or has another meaning in RE2, is refused', (pattern, reason) => {
+  expect(matches('a', pattern)).toContain(reason);
+});
+
+/** Counts the work that a rendering is charged. */
+class CountingRun extends Run {
+  units = 0;
+
+  override charge(units: number): void {
+    this.units += units;
+    super.charge(units);
+  }
+}
+
 test.each<readonly [string, string]>([
   ['(a+)+$', 'a'],
   ['(a|a)*b', 'a'],
@@ -113,15 +158,23 @@ test.each<readonly [string, string]>([
   ['(.*)*x', 'a'],
   ['^(a?){20}a{20}b', 'a'],
   ['(\\w+\\s*)+:', 'a '],
-  ['(((){1000}){1000}){1000}', 'a'],
-])('/%s/ takes time in proportion to the text', (pattern, piece) => {
-  const time = (count: number): number => {
-    const before = process.cpuUsage();
-    matches(piece.repeat(count), pattern);
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
+  ['\\bé+\\b', 'é '],
+])('/%s/ is charged in proportion to the string', (pattern, piece) => {
+  const work = (count: number): number => {
+    const run = new CountingRun('', () => undefined);
+    matchesPattern(piece.repeat(count), pattern, run);
+    return run.units;
   };
-  const best = (count: number): number => Math.min(...[1, 2, 3, 4].map(() => time(count)));
-  best(1000);
-  expect(best(8000)).toBeLessThan(10 * best(2000) + 3000);
+  work(1);
+  expect(work(4000) / work(1000)).toBeCloseTo(4, 1);
+});
+
+test('a template cannot compile a new pattern in every round of a loop', () => {
+  const run = new CountingRun('', () => undefined);
+  let rounds = 0;
+  const compileMany = (): void => {
+    for (; rounds < 10_000; rounds += 1) matchesPattern('a', `\\w{100}${rounds}`, run);
+  };
+  expect(compileMany).toThrow('too many steps');
+  expect(rounds).toBeLessThan(200);
 });

@@ -9,7 +9,7 @@ import { applyFilter, applyTest } from './apply-by-name.ts';
 import { formatValue } from './format-value.ts';
 import * as lists from './list-filters.ts';
 import { absolute, round, toFloat, toInteger } from './number-filters.ts';
-import { matchesPattern } from './regex/matches-pattern.ts';
+import { matchesPattern } from './match-pattern.ts';
 import * as texts from './text-filters.ts';
 import { dataOf, escapeForHtml, writeJson } from './to-json.ts';
 

@@ -17,13 +17,13 @@ export type { Violation } from './schema/violation.ts';
 export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;
 
 export interface LoadOptions extends LibraryOptions {
-  /** Directory of definition files (`*.svc`, `*.baml`), read with all below it. */
+  /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories. */
   readonly from: string;
 }
 
 /**
- * Compiles the definition files of a directory and gives their functions, ready to be called. It works at once, and
- * `await loadFunctions(…)` gives the same.
+ * Compiles the definition files of a directory and returns their functions. It is synchronous; `await loadFunctions(…)`
+ * returns the same value.
  *
  * ```ts
  * import { ClientRegistry, loadFunctions } from 'svc';
@@ -40,7 +40,7 @@ export interface LoadOptions extends LibraryOptions {
  * await functions.close();
  * ```
  *
- * @throws {DefinitionError} when the directory cannot be read or a definition has errors
+ * @throws {DefinitionError} if the directory cannot be read or a definition has errors
  */
 export function loadFunctions(options: LoadOptions): FunctionLibrary {
   const files = readSources(options.from);
@@ -62,7 +62,7 @@ export function loadFunctions(options: LoadOptions): FunctionLibrary {
   );
 }
 
-/** The definition files cannot be used; `problems` has one line for each error. */
+/** Thrown for definition files with errors; `problems` has one line for each error. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
   readonly code = 'definition_error';

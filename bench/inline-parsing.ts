@@ -1,6 +1,6 @@
 // Loaded into the workers of a server by `--import`: parses large replies inline, for comparison with the thread pool.
 import { err } from '../src/base/result.ts';
-import { validationFailure } from '../src/runtime/call/parse-whole-reply.ts';
+import { validationFailure } from '../src/runtime/call/parse-reply.ts';
 import { ParsePool } from '../src/server/parse-pool.ts';
 import { runParseTask } from '../src/server/parse-task.ts';
 import type { PrimaryMessage } from '../src/server/protocol.ts';

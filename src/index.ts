@@ -4,10 +4,10 @@ import { readSources } from './compiler/read-sources.ts';
 import { FunctionLibrary } from './runtime/call/function-library.ts';
 import type { LibraryOptions } from './runtime/call/function-library.ts';
 
-export { CallError } from './runtime/call/call-error.ts';
+export { CallError } from './runtime/call/function-library.ts';
 export { ClientRegistry } from './runtime/call/client-registry.ts';
 export type { RegisteredClient } from './runtime/call/client-registry.ts';
-export type { FunctionEvent } from './runtime/call/function-events.ts';
+export type { FunctionEvent } from './runtime/call/function-library.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
 export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
 export type { Attempt, Failure, FailureCode } from './schema/errors.ts';

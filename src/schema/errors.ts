@@ -73,8 +73,8 @@ export const ERRORS = {
     fields: ['details'],
     headers: [],
     example: {
-      message: 'The options are not valid. svc_options.clint: is not known. Did you mean "client"?',
-      details: [{ path: 'svc_options.clint', message: 'is not known. Did you mean "client"?' }],
+      message: 'The options are not valid. svc_options.clint: is unknown. Did you mean "client"?',
+      details: [{ path: 'svc_options.clint', message: 'is unknown. Did you mean "client"?' }],
     },
   },
   Unauthorized: {

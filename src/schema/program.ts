@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import type { ClientType, RetryPolicyType } from './client.ts';
 import type { FunctionType, TemplateStringType } from './function.ts';
@@ -37,4 +38,14 @@ export interface Program extends Definitions {
 export interface ProgramFile {
   readonly path: string;
   readonly lineStarts: readonly number[];
+}
+
+/**
+ * Returns the SHA-256, in hex, of the JSON of everything in the program except the hash itself. The order of members
+ * matters: the compiler emits them in a fixed order, and JSON keeps it.
+ */
+export function programHash(program: Omit<Program, 'hash'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify({ ...program, hash: undefined }))
+    .digest('hex');
 }

@@ -1,7 +1,8 @@
 import type { DefinitionIndex } from './definition-index.ts';
-import type { Type } from './type.ts';
+import type { FunctionType } from './function.ts';
+import type { AliasType, Type } from './type.ts';
 
-/** The types written inside a type; nothing for those that only name another one. */
+/** The types written inside a type; empty for a type that only names another one. */
 function insideOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element];
   if (type.kind === 'map') return [type.key, type.value];
@@ -24,14 +25,14 @@ export function namesIn(type: Type): readonly string[] {
   return names;
 }
 
-/** The types that a class or recursive alias is made of. */
+/** The types of the fields of a class, or the type of a recursive alias. */
 export function partsOf(name: string, index: DefinitionIndex): readonly Type[] {
   const alias = index.aliases.get(name);
   if (alias !== undefined) return [alias.type];
   return index.classes.get(name)?.fields.map((field) => field.type) ?? [];
 }
 
-/** The names and all that they lead to. */
+/** The names, and all names that they lead to. */
 export function reachedFrom(names: readonly string[], index: DefinitionIndex): ReadonlySet<string> {
   const reached = new Set(names);
   for (const name of reached) {
@@ -49,7 +50,7 @@ export function leadingTo(isWanted: (name: string) => boolean, index: Definition
   return found;
 }
 
-/** By name: the classes and aliases that mention it. */
+/** For each name, the classes and aliases that mention it. */
 function usersByName(index: DefinitionIndex): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>();
   for (const user of [...index.classes.keys(), ...index.aliases.keys()]) {
@@ -60,4 +61,29 @@ function usersByName(index: DefinitionIndex): ReadonlyMap<string, readonly strin
     }
   }
   return users;
+}
+
+/** Reports whether the arguments of a function can contain media, at any depth. */
+export function takesMedia(fn: FunctionType, index: DefinitionIndex): boolean {
+  const own = fn.parameters.map((parameter) => parameter.type);
+  const reached = reachedFrom(own.flatMap(namesIn), index);
+  const types = [...own, ...[...reached].flatMap((name) => partsOf(name, index))];
+  return types.flatMap(withInside).some((type) => type.kind === 'media');
+}
+
+/**
+ * Reports whether null is a value of the type, which makes a parameter or field of this type optional. Each recursive
+ * alias is followed once.
+ */
+export function acceptsNull(type: Type, aliases: ReadonlyMap<string, AliasType>): boolean {
+  return accepts(type, aliases, new Set());
+}
+
+function accepts(type: Type, aliases: ReadonlyMap<string, AliasType>, seen: Set<string>): boolean {
+  if (type.kind === 'null') return true;
+  if (type.kind === 'union') return type.members.some((member) => accepts(member, aliases, seen));
+  if (type.kind !== 'alias' || seen.has(type.name)) return false;
+  seen.add(type.name);
+  const alias = aliases.get(type.name);
+  return alias !== undefined && accepts(alias.type, aliases, seen);
 }

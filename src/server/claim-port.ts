@@ -107,7 +107,7 @@ function reason(error: NodeJS.ErrnoException, host: string, port: number): strin
       return `"${host}" is no address of this machine`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the host "${host}" is not known`;
+      return `the host "${host}" is unknown`;
     default:
       return error.message;
   }

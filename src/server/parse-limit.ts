@@ -1,6 +1,6 @@
 import type { Failure } from '../schema/errors.ts';
-import { validationFailure } from '../runtime/call/parse-whole-reply.ts';
-import type { WholeReply } from '../runtime/call/whole-reply.ts';
+import { validationFailure } from '../runtime/call/parse-reply.ts';
+import type { WholeReply } from '../runtime/call/runtime.ts';
 
 /** No reply that anybody wants takes this long to parse: 1 MB takes some milliseconds, the worst of texts half a second. */
 const LONGEST_MS = 10_000;

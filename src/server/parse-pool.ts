@@ -1,8 +1,8 @@
 import type { Piscina } from 'piscina';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Failure } from '../schema/errors.ts';
-import { validationFailure } from '../runtime/call/parse-whole-reply.ts';
-import type { WholeReply } from '../runtime/call/whole-reply.ts';
+import { validationFailure } from '../runtime/call/parse-reply.ts';
+import type { WholeReply } from '../runtime/call/runtime.ts';
 import { JsonReply } from '../runtime/reply/json-reply.ts';
 import type { ParsedReply } from '../runtime/reply/reply-parser.ts';
 import { Admission, type Waiter } from './admission.ts';

@@ -39,7 +39,7 @@ test('workers load a few files of svc, and no line of the compiler, of its gramm
     const own = files.filter((url) => url.includes('/dist/bin/'));
     expect(own.length).toBeLessThan(MOST_FILES);
     const loaded = [...files, ...own.flatMap(sourcesOf)];
-    expect(loaded.some((file) => file.endsWith('/src/runtime/call/run-function.ts'))).toBe(true);
+    expect(loaded.some((file) => file.endsWith('/src/runtime/call/function-run.ts'))).toBe(true);
     expect(loaded.filter((file) => compiler.test(file))).toEqual([]);
   }
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Cancellation } from '../../src/base/cancellation.ts';
-import type { ReplyOutcome, WholeReply } from '../../src/runtime/call/whole-reply.ts';
+import type { ReplyOutcome, WholeReply } from '../../src/runtime/call/runtime.ts';
 import { ParsePool } from '../../src/server/parse-pool.ts';
 
 const THREAD = new URL('support/parse-thread-stub.mjs', import.meta.url);

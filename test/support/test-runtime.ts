@@ -3,8 +3,13 @@ import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import { createRuntime } from '../../src/runtime/call/create-runtime.ts';
-import type { CallContext, CallOrigin, CallOutcome, FunctionRuntime } from '../../src/runtime/call/runtime.ts';
-import type { RuntimeOptions } from '../../src/runtime/call/runtime-options.ts';
+import type {
+  CallContext,
+  CallOrigin,
+  CallOutcome,
+  FunctionRuntime,
+  RuntimeOptions,
+} from '../../src/runtime/call/runtime.ts';
 import type { Program } from '../../src/schema/program.ts';
 
 /** The program of one definition file; throws its diagnostics. */

@@ -22,7 +22,7 @@ export function adviceForType(name: string): string {
   return own === undefined ? '' : `Write \`${own}\`.`;
 }
 
-/** What to write in place of `name<…>` or `name[…]`; undefined when that is not known. `args` are plain type texts. */
+/** What to write in place of `name<…>` or `name[…]`; undefined when that is unknown. `args` are plain type texts. */
 export function equivalentOfGeneric(name: string, args: readonly string[]): string | undefined {
   const types = args.map((arg) => NAMES.get(arg.toLowerCase()) ?? arg);
   const [first, second] = types;

@@ -90,7 +90,7 @@ export abstract class ValueGrammar extends ReportingParser {
           this.OR([{ ALT: () => void args.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
         );
         const close = this.take(t.RightParenthesis);
-        // Without its end it is not known what belongs to it.
+        // Without its end it is unknown what belongs to it.
         if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });

@@ -1,5 +1,5 @@
 import { invariant } from '../../base/invariant.ts';
-import { acceptsNull } from '../../schema/accepts-null.ts';
+import { acceptsNull } from '../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { ClassType, EnumType, Type } from '../../schema/type.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import { acceptsNull } from '../../schema/accepts-null.ts';
+import { acceptsNull } from '../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { ClassType, MediaKind, Type } from '../../schema/type.ts';

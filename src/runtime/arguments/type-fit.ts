@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { acceptsNull } from '../../schema/accepts-null.ts';
+import { acceptsNull } from '../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { ClassType, FitsType, Type } from '../../schema/type.ts';
 

@@ -9,14 +9,14 @@ import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 
-/** The two names under which a request may give its options. */
+/** The two names under which a request can send its options. */
 export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
 
-/** What one request says about how it is to be served. */
+/** The options of one request: how svc serves it. */
 export interface CallOptions {
-  /** The name under which the request gave them: where the paths of faults begin. */
+  /** The name under which the request sent them; the paths of violations begin with it. */
   readonly key: string;
-  /** Client to ask in place of the function's own, and where the request names it. */
+  /** The client to call instead of the function's own, and the path at which the request names it. */
   readonly client?: { readonly name: string; readonly path: string };
   /** Clients to try in this order when the first one fails. */
   readonly fallback: readonly string[];
@@ -24,17 +24,17 @@ export interface CallOptions {
   readonly env: ReadonlyMap<string, string | null>;
 }
 
-/** More clients or variables than any request has a use for: they cost memory before anything is checked. */
+/** More clients or variables than any request needs: they cost memory before svc checks anything. */
 const MAX_ENTRIES = 100;
 
-/** As many members as all strategies of a call may have together: more can never be asked. */
+/** The limit on the members of all strategies of a call together: svc never calls more. */
 const MAX_MEMBERS = 1000;
 
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
   return Object.hasOwn(body, OPTION_KEYS[0]) || Object.hasOwn(body, OPTION_KEYS[1]);
 }
 
-/** Reads the options of a request strictly: each fault is named (of a great many, the first hundred), none is passed over. */
+/** Reads the options of a request strictly and reports every violation, up to the first hundred. */
 export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   registry: 'open' | 'known' | 'off',
@@ -42,7 +42,8 @@ export function readCallOptions(
   const [key, second] = OPTION_KEYS.filter((name) => Object.hasOwn(body, name));
   if (key === undefined) return ok(NO_OPTIONS);
   const reader = new CallOptionsReader(key, registry);
-  if (second !== undefined) reader.fault('', `"${key}" and "${second}" are the same thing: send only one of them`);
+  if (second !== undefined)
+    reader.fault('', `"${key}" and "${second}" are two names for the same object: send only one of them`);
   const options = reader.read(ownValue(body, key));
   const faults = reader.faults.all;
   return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
@@ -61,7 +62,7 @@ export function invalidOptions(details: readonly Violation[]): Failure {
   };
 }
 
-const SWITCHED_OFF = 'is switched off on this server';
+const SWITCHED_OFF = 'is disabled on this server';
 
 class CallOptionsReader {
   readonly faults = new ViolationList();
@@ -84,7 +85,7 @@ class CallOptionsReader {
     if (client !== undefined && this.#registry === 'off') this.fault(client.path, SWITCHED_OFF);
     const primary = registry.client;
     if (client !== undefined && primary !== undefined && client.name !== primary.name) {
-      this.fault(client.path, 'names another client than "client_registry.primary": send only one of them');
+      this.fault(client.path, 'names a different client than "client_registry.primary": send only one of them');
     }
     const chosen = primary ?? client;
     return {
@@ -108,7 +109,10 @@ class CallOptionsReader {
     const primary = this.#client(members['primary'], `${path}.primary`);
     const clients = this.#readClients(members['clients'], `${path}.clients`);
     if (clients.length > 0 && this.#registry === 'known') {
-      this.fault(`${path}.clients`, 'is not allowed on this server: only clients of its definition files may be named');
+      this.fault(
+        `${path}.clients`,
+        'is not allowed on this server: a request can name only the clients of its definition files',
+      );
     }
     return {
       ...(primary === undefined ? {} : { client: primary }),
@@ -131,7 +135,7 @@ class CallOptionsReader {
     for (const [index, item] of this.#list(value, path).entries()) {
       const client = this.#readClient(item, `${path}[${index}]`);
       if (client === undefined) continue;
-      if (clients.some((other) => other.name === client.name)) this.fault(`${path}[${index}].name`, 'is given twice');
+      if (clients.some((other) => other.name === client.name)) this.fault(`${path}[${index}].name`, 'appears twice');
       clients.push(client);
     }
     return clients;
@@ -169,7 +173,7 @@ class CallOptionsReader {
     if (current !== undefined && isProvider(current)) return current;
     this.fault(
       path,
-      `"${name}" is no provider; allowed: ${PROVIDERS.join(', ')}. ${didYouMean(name, PROVIDERS)}`.trim(),
+      `"${name}" is not a provider; allowed: ${PROVIDERS.join(', ')}. ${didYouMean(name, PROVIDERS)}`.trim(),
     );
     return undefined;
   }
@@ -179,14 +183,14 @@ class CallOptionsReader {
     if (value === undefined) return env;
     const path = `${this.#key}.env`;
     if (!isJsonObject(value)) {
-      this.fault(path, 'has to be an object of texts, by the names of variables');
+      this.fault(path, 'has to be an object that maps names of variables to strings or null');
       return env;
     }
     for (const [name, text] of Object.entries(value)) {
       if (env.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} variables`);
       if (env.size >= MAX_ENTRIES || this.faults.full) break;
       if (typeof text === 'string' || text === null) env.set(name, text);
-      else this.fault(`${path}.${name}`, 'has to be a text, or null to take the variable away');
+      else this.fault(`${path}.${name}`, 'has to be a string, or null to remove the variable');
     }
     return env;
   }
@@ -208,7 +212,7 @@ class CallOptionsReader {
   #name(value: unknown, path: string): string | undefined {
     if (value === undefined) return undefined;
     if (typeof value === 'string' && value !== '') return value;
-    this.fault(path, 'has to be a text that is not empty');
+    this.fault(path, 'has to be a string that is not empty');
     return undefined;
   }
 
@@ -221,13 +225,13 @@ class CallOptionsReader {
       if (this.faults.full) break;
       if (allowed.includes(name)) continue;
       const near = didYouMean(name, allowed);
-      this.fault(`${path}.${name}`, `is not known; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
+      this.fault(`${path}.${name}`, `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
     }
     return value;
   }
 }
 
-/** Options of a request are plain JSON: `env.X` in them is text. */
+/** The options of a request are plain JSON: `env.X` in them is an ordinary string. */
 function optionValue(value: JsonValue): OptionValue {
   if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
   if (isJsonObject(value)) {

@@ -5,7 +5,7 @@ import type { Message } from '../../schema/message.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { CallReport, TokenUsage } from './runtime.ts';
 
-/** Writes down what happens during one call, for its report. Times are on the monotonic clock. */
+/** Records what happens during one call, for its report. Times are on the monotonic clock. */
 export class CallRecorder {
   readonly #startedAt = performance.now();
   readonly #attempts: Attempt[] = [];
@@ -49,7 +49,7 @@ export class CallRecorder {
     return this.#attempts;
   }
 
-  /** Filled member by member: a spread for each optional member costs more than all the rest of the recorder. */
+  /** Assigns member by member: a spread for each optional member would cost more than the rest of the recorder. */
   report(flags: readonly ParseFlag[]): CallReport {
     const report: Draft<CallReport> = {
       attempts: this.#attempts,

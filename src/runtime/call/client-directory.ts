@@ -11,8 +11,8 @@ import type { CallOptions } from './call-options.ts';
 type Creation = Result<CreatedClient, Failure>;
 
 /**
- * The clients of the definition files, each made once and kept, since they depend on nothing but the server's
- * environment. What a request changes is made for that request and forgotten with it.
+ * The clients of the definition files. Each is created once and kept, since it depends only on the server's environment.
+ * A client that a request changes is created for that request alone.
  */
 export class ClientDirectory {
   readonly #definitions: DefinitionIndex;
@@ -30,7 +30,7 @@ export class ClientDirectory {
     }
   }
 
-  /** The clients that one request can name: its own first. */
+  /** The clients that one request can name; its own take precedence. */
   catalogue(options?: CallOptions): ClientCatalogue {
     const own = new Map<string, ClientSource>();
     for (const definition of options?.clients ?? []) own.set(definition.name, { definition, from: 'request' });
@@ -51,7 +51,7 @@ export class ClientDirectory {
     return createModelClient(source, requester, this.#services);
   }
 
-  /** A request's own definition lives as long as the request, and so does what is kept for it. */
+  /** The entry of a request's own definition lives as long as the request, because the map is weak. */
   #make(source: ClientSource, requester: ClientRequester): Creation {
     const server: ClientRequester = { environment: { server: this.#env }, privateUrls: false };
     const made = createModelClient(source, source.from === 'request' ? requester : server, this.#services);
@@ -60,7 +60,7 @@ export class ClientDirectory {
   }
 }
 
-/** How near two names are takes the product of their lengths to find out, and a request may bring long ones. */
+/** The distance between two names costs the product of their lengths, and a request can send long ones. */
 const LONGEST_SUGGESTION = 32;
 
 function isSuggested(name: string): boolean {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 
-/** A client that a caller brings: as in definition files, but with plain values in its options. */
+/** A client that a caller defines: as in definition files, but with plain values in its options. */
 export interface RegisteredClient {
   readonly name: string;
   readonly provider: string;
@@ -8,23 +8,23 @@ export interface RegisteredClient {
   readonly retry_policy?: string;
 }
 
-/** The registry as it stands in the options of a request. */
+/** The registry as it appears in the options of a request. */
 export interface RegistryOptions {
   readonly clients: readonly RegisteredClient[];
   readonly primary?: string;
 }
 
 /**
- * Clients for single calls, beside those of the definition files. A client with the name of a defined one takes its
- * place, also where a fallback or round-robin client lists it. It is checked when it is used.
+ * Clients for single calls, in addition to those of the definition files. A client with the name of a defined one
+ * replaces it, including where a fallback or round-robin client lists it. svc checks a client when a call uses it.
  */
 export class ClientRegistry {
   readonly #clients = new Map<string, RegisteredClient>();
   #primary: string | undefined;
 
   /**
-   * Adds a client, or replaces the one of that name. `retryPolicy` names a policy of the definition files.
-   * Values of `options` are taken as they are: `env.X` is text here.
+   * Adds a client, or replaces the one of that name. `retryPolicy` names a policy of the definition files. Values of
+   * `options` are used unchanged: `env.X` is an ordinary string here.
    */
   addLlmClient(
     name: string,
@@ -38,8 +38,8 @@ export class ClientRegistry {
   }
 
   /**
-   * Selects the one client that calls ask, in place of the function's own. It builds no chain: to fall back, add a
-   * client of provider `fallback` with a `strategy` list, and select that.
+   * Selects the one client to call, instead of the function's own. It builds no fallback chain: to fall back, add a
+   * client of provider `fallback` with a `strategy` list and select that.
    */
   setPrimary(name: string): this {
     this.#primary = name;

@@ -1,13 +1,16 @@
 import { compileCondition } from '../prompt/compile-condition.ts';
 import { InternalError } from '../../base/invariant.ts';
+import { err } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
+import type { ClientSource } from '../model/client-source.ts';
 import { DeclaredHosts } from '../model/declared-hosts.ts';
 import { ConnectionPools } from '../model/http/connection-pools.ts';
 import { cloudMachine } from '../model/providers/cloud-machine.ts';
 import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
+import type { ClientPlan } from '../model/strategies/client-plan.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';
 import type { ReplyParser } from '../reply/reply-parser.ts';
 import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
@@ -16,14 +19,15 @@ import { createTypeFits } from '../arguments/type-fit.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
 import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
+import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';
-import { parseWholeReply } from './parse-whole-reply.ts';
-import type { ReplyOutcome } from './whole-reply.ts';
+import { parseReply } from './parse-reply.ts';
+import type { ReplyOutcome } from './runtime.ts';
 import { ReadyCall, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
-import { firstPrompt } from './render-prompt.ts';
+import { uncreatedClientFailure } from '../model/attempt-failure.ts';
+import { StreamReader, WholeReader } from './reply-reader.ts';
 import { roundRobinTurns } from './round-robin-turns.ts';
-import { runFunction } from './run-function.ts';
 import type {
   CallContext,
   CallOrigin,
@@ -31,12 +35,11 @@ import type {
   FunctionRuntime,
   FunctionStream,
   PreparedCall,
+  RuntimeOptions,
   StreamObserver,
 } from './runtime.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
-import { streamFunction } from './stream-function.ts';
 
-/** The runtime of a program. It holds connections to providers until `close`. */
+/** Creates the runtime of a program. It keeps connections to providers until `close`. */
 export function createRuntime(program: Program, options: RuntimeOptions): FunctionRuntime {
   return new ProgramRuntime(program, options);
 }
@@ -80,16 +83,35 @@ class ProgramRuntime implements FunctionRuntime {
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
-    return runFunction(this.#services(call.functionName), call, context);
+    const services = this.#services(call.functionName);
+    const reader = new WholeReader(services.parser, services.options);
+    return new FunctionRun({ services, call, context, reader }).run();
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
-    return streamFunction(this.#services(call.functionName), call, context, observer);
+    const services = this.#services(call.functionName);
+    const reader = new StreamReader(services.parser, services.options, observer);
+    const run = new FunctionRun({ services, call, context, reader });
+    // The observer is called on a later turn of the event loop.
+    setImmediate(() => {
+      void run.run().then((outcome) => observer.ended(outcome));
+    });
+    return {
+      takePartial: () => reader.takePartial(),
+      gather: (ms) => run.gather(ms),
+      pause: () => run.pause(),
+      resume: () => run.resume(),
+    };
   }
 
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
-    return firstPrompt(this.#run, ready(prepared));
+    const call = ready(prepared);
+    const source = firstClient(call.plan);
+    const { directory, renderer } = this.#run;
+    const made = directory.client(source, call.requester);
+    if (!made.ok) return err(uncreatedClientFailure(source.definition.name, made.failure));
+    return renderer.render(call.functionName, call.args, made.value.client.prompt);
   }
 
   async parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome> {
@@ -97,14 +119,14 @@ class ProgramRuntime implements FunctionRuntime {
     const { cancellation, deadlineMs } = context;
     const reply = { functionName, text, cancellation, deadlineAt: performance.now() + deadlineMs };
     const { parser } = this.#services(functionName);
-    return parseWholeReply(reply, this.#prepare.options, () => parser.parse(text));
+    return parseReply(reply, this.#prepare.options, () => parser.parse(text));
   }
 
   close(): Promise<void> {
     return this.#pools.close();
   }
 
-  /** Made when the function is first asked for, and kept. */
+  /** Created at the first call of the function, and kept. */
   #services(functionName: string): FunctionServices {
     const known = this.#functions.get(functionName);
     if (known !== undefined) return known;
@@ -121,5 +143,14 @@ type FunctionServices = RunServices & { readonly parser: ReplyParser };
 
 function ready(prepared: PreparedCall): ReadyCall {
   if (prepared instanceof ReadyCall) return prepared;
-  throw new InternalError('a call has to come from prepare()');
+  throw new InternalError('the call was not created by prepare()');
+}
+
+/** The client that a call tries first. This counts no turn of a round-robin client. */
+function firstClient(plan: ClientPlan): ClientSource {
+  if (plan.kind === 'single') return plan.source;
+  const start = plan.kind === 'round-robin' ? plan.start % plan.members.length : 0;
+  const member = plan.members[start];
+  if (member === undefined) throw new InternalError(`the strategy client ${plan.name} has no members`);
+  return firstClient(member);
 }

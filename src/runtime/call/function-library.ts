@@ -5,36 +5,35 @@ import type { Logger } from '../../logging/logger.ts';
 import type { Program } from '../../schema/program.ts';
 import { createRuntime } from './create-runtime.ts';
 import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
-import { CallError } from './call-error.ts';
 import type { ClientRegistry } from './client-registry.ts';
-import { FunctionEvents } from './function-events.ts';
-import type { FunctionEvent } from './function-events.ts';
+import type { CallOutcome, FunctionStream, StreamObserver } from './runtime.ts';
+import type { Failure, FailureCode } from '../../schema/errors.ts';
 
-/** What a library of functions runs with. */
+/** The settings of a library of functions. */
 export interface LibraryOptions {
-  /** Variables for `env.X` and the providers' keys; usually `process.env`. Without it there are none. */
+  /** Variables for `env.X` and the providers' keys, usually `process.env`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where it writes what it does; nowhere without it. */
+  /** Receives the log. Default: no log. */
   readonly logger?: Logger;
 }
 
-/** How one call differs from what the definition files say. */
+/** Overrides of the definition files for one call. */
 export interface CallSettings {
-  /** Name of the client to ask, or `provider/model`. */
+  /** The name of the client to call, or `provider/model`. */
   readonly client?: string;
   readonly clientRegistry?: ClientRegistry;
-  /** Variables for this call only; null takes one away. */
+  /** Variables for this call only; null removes one. */
   readonly env?: Readonly<Record<string, string | null>>;
-  /** Ends the call, and its request to the model, when it is aborted. */
+  /** Aborting the signal ends the call and its request to the model. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for the whole call, all attempts together; 10 minutes without it. */
+  /** The time limit of the whole call in milliseconds, over all attempts. Default: 10 minutes. */
   readonly timeoutMs?: number;
 }
 
-/** As long as the providers' own libraries wait for one answer. */
+/** The time that the providers' own libraries wait for one answer. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** The functions of a program, to be called in process. */
+/** The functions of a program, for calls in process. */
 export class FunctionLibrary {
   readonly #runtime: FunctionRuntime;
 
@@ -55,8 +54,8 @@ export class FunctionLibrary {
 
   /**
    * Calls a function. `args` has one member for each parameter.
-   * @returns the value of the function's return type
-   * @throws {CallError} when arguments or settings do not fit, the model fails, or its reply does not fit
+   * @returns a value of the function's return type
+   * @throws {CallError} if the arguments, settings or reply do not fit, or the model fails
    */
   async call<Value = JsonValue>(
     functionName: string,
@@ -73,9 +72,9 @@ export class FunctionLibrary {
   }
 
   /**
-   * Calls a function and gives its value while it grows: partial values, and the final one last. Leaving the loop
-   * cancels the request to the model.
-   * @throws {CallError} at once when arguments or settings do not fit, else from the iteration
+   * Calls a function and returns its value as it grows: partial values, then the final one. Leaving the loop cancels the
+   * request to the model.
+   * @throws {CallError} immediately if the arguments or settings do not fit, otherwise from the iteration
    */
   stream<Value = JsonValue>(
     functionName: string,
@@ -90,7 +89,7 @@ export class FunctionLibrary {
     return events;
   }
 
-  /** Closes connections to providers; calls in flight end with a CallError. */
+  /** Closes the connections to providers. Calls in flight end with a CallError. */
   close(): Promise<void> {
     return this.#runtime.close();
   }
@@ -123,7 +122,7 @@ function contextOf({ timeoutMs }: CallSettings): CallContext {
   };
 }
 
-/** A signal may live much longer than a call: the function that is returned takes the listener off again. */
+/** A signal can live much longer than a call: the returned function removes the listener. */
 function followSignal(signal: AbortSignal | undefined, cancellation: Cancellation): () => void {
   const cancel = (): void => cancellation.cancel('the signal was aborted');
   if (signal?.aborted === true) cancel();
@@ -134,4 +133,108 @@ function followSignal(signal: AbortSignal | undefined, cancellation: Cancellatio
 function definedOnly(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries);
+}
+
+/** Partials that arrive faster than this look simultaneous to a person. */
+const GATHER_MS = 20;
+
+/** The events of a stream, in order; `final` comes once, last. */
+export type FunctionEvent<Value> =
+  /** A snapshot of the value so far. */
+  | { readonly type: 'partial'; readonly value: unknown }
+  /** An attempt failed midway and another one starts: partials start again. */
+  | { readonly type: 'reset'; readonly reason: string }
+  | { readonly type: 'final'; readonly value: Value };
+
+/** A stream as an iterator. A slow reader receives the newest partial, not all of them. */
+class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<FunctionEvent<Value>> {
+  readonly #cancellation: Cancellation;
+  readonly #released: () => void;
+  #stream: FunctionStream | undefined;
+  #hasText = false;
+  #resets: string[] = [];
+  #outcome: CallOutcome | undefined;
+  #over = false;
+  #wake: (() => void) | undefined;
+
+  /** `released` is called when the stream ends for any reason. */
+  constructor(cancellation: Cancellation, released: () => void) {
+    this.#cancellation = cancellation;
+    this.#released = released;
+  }
+
+  follow(stream: FunctionStream): void {
+    this.#stream = stream;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  text(): void {
+    this.#hasText = true;
+    this.#wake?.();
+  }
+
+  reset(reason: string): void {
+    this.#resets.push(reason);
+    this.#wake?.();
+  }
+
+  ended(outcome: CallOutcome): void {
+    this.#outcome = outcome;
+    this.#released();
+    this.#wake?.();
+  }
+
+  async next(): Promise<IteratorResult<FunctionEvent<Value>, undefined>> {
+    for (;;) {
+      if (this.#over) return DONE;
+      const reason = this.#resets.shift();
+      if (reason !== undefined) return { done: false, value: { type: 'reset', reason } };
+      const partial = this.#takePartial();
+      if (partial !== undefined) return { done: false, value: { type: 'partial', value: JSON.parse(partial) } };
+      if (this.#outcome !== undefined) return this.#end(this.#outcome);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The reader leaves, so the request to the model is cancelled. */
+  return(): Promise<IteratorResult<FunctionEvent<Value>, undefined>> {
+    this.#over = true;
+    this.#cancellation.cancel('the reader left');
+    return Promise.resolve(DONE);
+  }
+
+  #takePartial(): string | undefined {
+    if (!this.#hasText || this.#outcome !== undefined) return undefined;
+    this.#hasText = false;
+    const partial = this.#stream?.takePartial();
+    if (partial !== undefined) this.#stream?.gather(GATHER_MS);
+    return partial;
+  }
+
+  #end({ result }: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {
+    this.#over = true;
+    if (!result.ok) throw new CallError(result.failure);
+    return { done: false, value: { type: 'final', value: result.value.value as Value } };
+  }
+}
+
+const DONE = { done: true, value: undefined } as const;
+
+/** A failed call of a function. Distinguish causes by `code`. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly code: FailureCode;
+  /** The details: violations with their paths, attempts, the reply that did not fit. */
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.code = failure.code;
+    this.failure = failure;
+  }
 }

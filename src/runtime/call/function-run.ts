@@ -14,9 +14,8 @@ import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
-import type { CallContext, CallOutcome } from './runtime.ts';
+import type { CallContext, CallOutcome, RuntimeOptions } from './runtime.ts';
 import type { RoundRobinTurns } from './round-robin-turns.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
 
 export interface RunServices {
   readonly options: RuntimeOptions;

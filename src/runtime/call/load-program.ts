@@ -4,14 +4,14 @@ import { messageOf } from '../../base/invariant.ts';
 import { deepFreeze, isJsonObject } from '../../base/json.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
-import { programHash } from '../../schema/program-hash.ts';
+import { programHash } from '../../schema/program.ts';
 import type { Program } from '../../schema/program.ts';
 
 const FORMAT: Program['format'] = 1;
 
 /**
- * Writes the program as JSON into `directory`, readable by this user alone, and returns the path: the file is named by
- * the program's hash. It appears whole or not at all. Throws when the directory cannot be written.
+ * Writes the program as JSON into `directory`, readable by this user alone, and returns the path of the file, which is
+ * named after the program's hash. The file appears complete or not at all. Throws if the directory is not writable.
  */
 export function writeProgram(program: Program, directory: string): string {
   const path = join(directory, `${program.hash}.json`);
@@ -21,7 +21,7 @@ export function writeProgram(program: Program, directory: string): string {
   return path;
 }
 
-/** Reads a file of `writeProgram`. The failure says which file and what is wrong with it: format, hash or JSON. */
+/** Reads a file of `writeProgram`. The failure names the file and states what is wrong: its format, hash or JSON. */
 export function loadProgram(path: string): Result<Program, string> {
   let data: unknown;
   try {
@@ -34,7 +34,7 @@ export function loadProgram(path: string): Result<Program, string> {
   }
   const program = data as unknown as Program;
   if (programHash(program) !== program.hash) {
-    return err(`the program file "${path}" does not match its hash: it was changed or cut after it was written`);
+    return err(`the program file "${path}" does not match its hash: it has changed since it was written`);
   }
   return ok(deepFreeze(program));
 }

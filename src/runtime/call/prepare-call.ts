@@ -14,11 +14,10 @@ import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
-import type { CallOrigin, PreparedCall } from './runtime.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
-import { takesMedia } from './takes-media.ts';
+import type { CallOrigin, PreparedCall, RuntimeOptions } from './runtime.ts';
+import { takesMedia } from '../../schema/type-graph.ts';
 
-/** A call that is known to fit: its function, checked arguments, and whom to ask. */
+/** A call that passed all checks: its function, its arguments and the clients to call. */
 export class ReadyCall implements PreparedCall {
   readonly fn: FunctionType;
   readonly args: Readonly<Record<string, unknown>>;
@@ -42,17 +41,17 @@ export interface PrepareServices {
   readonly directory: ClientDirectory;
   readonly checkArguments: ArgumentChecker;
   readonly options: RuntimeOptions;
-  /** What is known of functions whose calls bring no options, by function. */
+  /** The plans of calls without options, by function name. */
   readonly plans: Map<string, OwnPlan>;
 }
 
 interface OwnPlan {
   readonly plan: Result<ClientPlan, Failure>;
-  /** Arguments may hold media, which may have to be fetched. */
+  /** The arguments can contain media, which svc may have to fetch. */
   readonly mayFetch: boolean;
 }
 
-/** Checks a request body against a function: options first, then arguments, then whom to ask. */
+/** Checks a request body against a function: the options first, then the arguments, then the clients to call. */
 export function prepareCall(
   services: PrepareServices,
   functionName: string,
@@ -62,7 +61,7 @@ export function prepareCall(
   const fn = services.definitions.functions.get(functionName);
   if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
   if (!isJsonObject(body))
-    return err(invalidArguments(fn, [{ path: '', message: 'The body has to be a JSON object' }]));
+    return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
   if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
   const options = readCallOptions(body, services.options.clientRegistry);
   if (!options.ok) return options;
@@ -72,7 +71,7 @@ export function prepareCall(
   return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
 }
 
-/** The usual case: nothing of the request changes whom to ask, so the plan is the function's own, made once. */
+/** The usual case: the request has no options, so the plan is the function's own, which is created once. */
 function prepareOwn(
   services: PrepareServices,
   fn: FunctionType,
@@ -83,7 +82,7 @@ function prepareOwn(
   if (faults.length > 0) return err(invalidArguments(fn, faults));
   const { plan, mayFetch } = ownPlan(services, fn);
   if (!plan.ok) return plan;
-  // Where a connection comes from costs a system call, and only media of arguments are fetched from where a call says.
+  // Finding out where a connection comes from costs a system call, and it matters only for media URLs in arguments.
   const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
   const requester = { environment: { server: services.options.env }, privateUrls };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
@@ -119,7 +118,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester })) : plan;
 }
 
-/** The named client, or the function's own, and behind it the request's fallbacks. */
+/** The named client, or else the function's own, followed by the request's fallbacks. */
 function planWith(fn: FunctionType, options: CallOptions, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
   const first = planOf(options.client?.name ?? fn.client, catalogue);
   if (!first.ok || options.fallback.length === 0) return first;
@@ -144,8 +143,8 @@ interface CheckedRequest {
 }
 
 /**
- * Names that lead nowhere, and shorthands of providers that need more than a model. On a server that knows only its own
- * clients, a shorthand leads nowhere too.
+ * Reports names of clients that do not exist, and shorthands of providers that need more than a model. On a server that
+ * accepts only its own clients, a shorthand does not exist either.
  */
 function namedClientFaults(services: PrepareServices, request: CheckedRequest): readonly Violation[] {
   const { options, catalogue } = request;
@@ -184,7 +183,7 @@ function namedClients(options: CallOptions): ReadonlyArray<{ readonly name: stri
   return options.client === undefined ? fallback : [options.client, ...fallback];
 }
 
-/** Shapes of the request's own clients; keys that are missing are a matter of the call. */
+/** Reports wrong options of the request's own clients. A missing key is a failure of the call, not of the options. */
 function addClientFaults(services: PrepareServices, request: CheckedRequest, faults: ViolationList): void {
   for (const [index, definition] of request.options.clients.entries()) {
     if (faults.full) return;

@@ -1,20 +1,19 @@
 import type { ReplyParser, ReplyStream } from '../reply/reply-parser.ts';
-import { parseWholeReply } from './parse-whole-reply.ts';
-import type { ReplyOutcome, WholeReply } from './whole-reply.ts';
-import type { StreamObserver } from './runtime.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
+import { parseReply } from './parse-reply.ts';
+import type { ReplyOutcome, WholeReply } from './runtime.ts';
+import type { RuntimeOptions, StreamObserver } from './runtime.ts';
 
-/** What becomes of model text: the one thing in which a call and a stream differ. */
+/** Receives model text: the only part in which a call and a stream differ. */
 export interface ReplyReader {
   readonly streamed: boolean;
-  /** An attempt begins; what an earlier one brought does not count any more. `reason`: why that one failed. */
+  /** An attempt starts, and the text of the previous one is void. `reason` states why that one failed. */
   begin(reason: string | undefined): void;
   text(piece: string): void;
-  /** The reply is whole. */
+  /** The reply is complete. */
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome>;
 }
 
-/** Parses a whole reply, a large one elsewhere. */
+/** Parses a reply once it is complete; a long one on another thread. */
 export class WholeReader implements ReplyReader {
   readonly streamed = false;
   readonly #parser: ReplyParser;
@@ -30,13 +29,13 @@ export class WholeReader implements ReplyReader {
   text(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    return parseWholeReply(reply, this.#options, () => this.#parser.parse(reply.text));
+    return parseReply(reply, this.#options, () => this.#parser.parse(reply.text));
   }
 }
 
 /**
- * Parses text as it comes, and tells the observer that there is something to look at. What is known of a growing reply
- * stays in this thread; a large reply of which much is not read yet, or has to be read once more, is parsed elsewhere.
+ * Parses text as it arrives and notifies the observer. The state of a growing reply stays in this thread; a long reply of
+ * which much remains to be read, or has to be read again, is parsed on another thread.
  */
 export class StreamReader implements ReplyReader {
   readonly streamed = true;
@@ -56,7 +55,7 @@ export class StreamReader implements ReplyReader {
     const restart = this.#sawText;
     this.#sawText = false;
     this.#stream = this.#parser.openStream();
-    if (restart) this.#observer.reset(reason ?? 'another attempt begins');
+    if (restart) this.#observer.reset(reason ?? 'another attempt starts');
   }
 
   text(piece: string): void {
@@ -68,8 +67,8 @@ export class StreamReader implements ReplyReader {
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     const stream = this.#stream;
     this.#stream = undefined;
-    if (stream === undefined) return parseWholeReply(reply, this.#options, () => this.#parser.parse(reply.text));
-    return parseWholeReply(reply, this.#options, () => stream.finish(), stream.toRead);
+    if (stream === undefined) return parseReply(reply, this.#options, () => this.#parser.parse(reply.text));
+    return parseReply(reply, this.#options, () => stream.finish(), stream.toRead);
   }
 
   takePartial(): string | undefined {

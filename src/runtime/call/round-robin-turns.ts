@@ -1,17 +1,17 @@
-import type { RuntimeOptions } from './runtime-options.ts';
+import type { RuntimeOptions } from './runtime.ts';
 
-/** Whoever counts for all processes answers in less than a millisecond; a call waits for no answer longer than this. */
+/** The primary, which counts for all processes, answers in less than a millisecond; no call waits longer than this. */
 const PATIENCE_MS = 1000;
 
 /**
- * Which turn a round-robin client takes: 0, 1, 2, …; until `deadlineAt` on the monotonic clock. Only clients of the
- * files count, so what is kept stays small.
+ * Returns the turn of a round-robin client: 0, 1, 2, …; waits until `deadlineAt` on the monotonic clock at most. Only
+ * clients of the files are counted, so the map stays small.
  */
 export type RoundRobinTurns = (client: string, deadlineAt: number) => number | Promise<number>;
 
 /**
- * Turns over all processes, where `shared` counts them. The order of turns is worth no call: while nobody answers, they
- * are counted in this process.
+ * Counts the turns over all processes, with `shared`. No call fails for the order of turns: while `shared` does not
+ * answer, this process counts.
  */
 export function roundRobinTurns(shared: RuntimeOptions['roundRobinTurn']): RoundRobinTurns {
   const turns = new Map<string, number>();

@@ -3,35 +3,35 @@ import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { ParsedReply, ParseFlag } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
-import type { ReplyOutcome } from './whole-reply.ts';
+import type { Logger } from '../../logging/logger.ts';
 
-/** Calls functions of one program. Knows prompts, models and parsing, and no HTTP. */
+/** Calls the functions of one program. It handles prompts, models and parsing, but no HTTP. */
 export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
   /**
-   * Checks an argument object, options key included. Fails with `function_not_found`, `invalid_argument` or
-   * `invalid_options`; `details` lists every fault at once.
+   * Checks an argument object, including its options key. Fails with `function_not_found`, `invalid_argument` or
+   * `invalid_options`; `details` lists every violation.
    */
   prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure>;
-  /** Renders, asks the model and parses. Never rejects: every failure is in the outcome. */
+  /** Renders the prompt, calls the model and parses the reply. Never rejects: a failure is part of the outcome. */
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
-  /** Starts the same as a stream; `observer` is first told something on a later turn of the event loop. */
+  /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
-  /** The messages that would be sent, for the client that would be asked first. */
+  /** Returns the messages that a call would send to its first client. */
   render(prepared: PreparedCall): Result<readonly Message[], Failure>;
-  /** The value of a reply that the caller already has. The function has to exist. */
+  /** Parses a reply that the caller already has. The function has to exist. */
   parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome>;
-  /** Closes connections to providers. In-flight calls end as cancelled. */
+  /** Closes the connections to providers. Calls in flight end as cancelled. */
   close(): Promise<void>;
 }
 
-/** Opaque to the server: made by `prepare`, used once. */
+/** Opaque to the server: `prepare` creates it, and one call uses it. */
 export interface PreparedCall {
   readonly functionName: string;
 }
 
-/** What is known of where a request came from; decides which per-request URLs are allowed. */
+/** The origin of a request, which decides the per-request URLs that are allowed. */
 export interface CallOrigin {
   /** The connection comes from loopback and carries no forwarding header. */
   readonly local: boolean;
@@ -40,7 +40,7 @@ export interface CallOrigin {
 export interface CallContext {
   readonly requestId: string;
   readonly cancellation: Cancellation;
-  /** Milliseconds from now after which the whole call ends with `timeout` (timer `total`). */
+  /** The time in milliseconds after which the whole call ends with `timeout` (timer `total`). */
   readonly deadlineMs: number;
 }
 
@@ -49,20 +49,20 @@ export interface CallOutcome {
   readonly report: CallReport;
 }
 
-/** What happened, for headers, logs and metrics. Known also for failures, as far as the call came. */
+/** What happened during a call, for headers, logs and metrics. A failed call has a report of the steps it reached. */
 export interface CallReport {
   readonly client?: string;
   readonly model?: string;
   readonly attempts: readonly Attempt[];
   readonly usage: TokenUsage;
   readonly finishReason?: string;
-  /** Milliseconds spent waiting for models, over all attempts. */
+  /** Milliseconds of waiting for models, summed over all attempts. */
   readonly modelMs: number;
-  /** Milliseconds from the start to the first model text; absent when none came. */
+  /** Milliseconds from the start to the first model text; absent if none arrived. */
   readonly firstTextMs?: number;
-  /** How the reply was repaired; empty when it was clean. */
+  /** The repairs of the reply; empty for a clean one. */
   readonly flags: readonly ParseFlag[];
-  /** Of the last attempt, for the log at debug. */
+  /** The prompt of the last attempt, for the log at level debug. */
   readonly prompt?: readonly Message[];
   readonly rawReply?: string;
 }
@@ -72,21 +72,54 @@ export interface TokenUsage {
   readonly outputTokens?: number;
 }
 
-/** Told about a stream; every call happens outside of the others. `ended` comes exactly once, last. */
+/** Receives the events of a stream, never one during another. `ended` comes exactly once, last. */
 export interface StreamObserver {
-  /** Model text arrived and was fed to the parser: `takePartial` may have something new. */
+  /** The parser received model text: `takePartial` may return a new value. */
   text(): void;
-  /** An attempt failed midway and another begins: partials start again. */
+  /** An attempt failed midway and another one starts: partials start again. */
   reset(reason: string): void;
   ended(outcome: CallOutcome): void;
 }
 
 export interface FunctionStream {
-  /** The newest partial as JSON text; undefined when there is none or it equals the last one taken. */
+  /** Returns the newest partial as JSON text, or undefined if there is none or it equals the last one taken. */
   takePartial(): string | undefined;
-  /** Hints that partials are taken no more often than this: text that comes faster may be read together. */
+  /** Hints that partials are taken at most this often, so that text which arrives faster can be read together. */
   gather(ms: number): void;
-  /** Hints that the reader takes nothing now: reading from the model may pause. `resume` undoes it. */
+  /** Hints that the reader accepts nothing now, so that reading from the model can pause until `resume`. */
   pause(): void;
   resume(): void;
 }
+
+/** The settings of a runtime. */
+export interface RuntimeOptions {
+  readonly logger: Logger;
+  /** The variables for `env.X` and for the providers' keys; a request can override them. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `open`: requests can define clients. `known`: they can only name clients of the files. `off`: neither. */
+  readonly clientRegistry: 'open' | 'known' | 'off';
+  /** URLs of requests can lead to private and loopback addresses. */
+  readonly allowPrivateUrls: boolean;
+  /** Errors can contain the prompt. */
+  readonly exposePrompts: boolean;
+  /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */
+  readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
+  /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */
+  readonly parseElsewhereAbove: number;
+  /**
+   * Returns the turn of a round-robin client over all processes: 0, 1, 2, … for each client's name. Without it, this
+   * process counts the turns.
+   */
+  readonly roundRobinTurn?: (client: string) => number | Promise<number>;
+}
+
+/** A reply that has arrived in full, and how long its caller waits for the value. */
+export interface WholeReply {
+  readonly functionName: string;
+  readonly text: string;
+  readonly cancellation: Cancellation;
+  /** On the clock of `performance.now()`, in milliseconds. */
+  readonly deadlineAt: number;
+}
+
+export type ReplyOutcome = Result<ParsedReply, Failure>;

@@ -4,7 +4,7 @@ import type { CallOutcome, FunctionRuntime } from '../../../src/runtime/call/run
 import { reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
-import type { WholeReply } from '../../../src/runtime/call/whole-reply.ts';
+import type { WholeReply } from '../../../src/runtime/call/runtime.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;

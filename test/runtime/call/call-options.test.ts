@@ -78,9 +78,9 @@ function registry(...clients: readonly object[]): object {
 test.each<[string, unknown, string]>([
   ['no object', [], 'svc_options: has to be an object'],
   ['null', null, 'svc_options: has to be an object'],
-  ['an unknown key', { tags: {} }, 'svc_options.tags: is not known; allowed: client_registry, env, client'],
+  ['an unknown key', { tags: {} }, 'svc_options.tags: is unknown; allowed: client_registry, env, client'],
   ['a typo', { client_registri: {} }, 'Did you mean "client_registry"?'],
-  ['a number as variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a text'],
+  ['a number as variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a string'],
   [
     'a primary that is not defined',
     { client_registry: { primary: 'Mian' } },
@@ -88,19 +88,15 @@ test.each<[string, unknown, string]>([
   ],
   ['a fallback that is not defined', { client_registry: { fallback: ['Nope'] } }, 'There is no client "Nope"'],
   ['a client that is not defined', { client: 'Nope' }, 'There is no client "Nope"'],
-  ['two first clients', { client: 'Main', client_registry: { primary: 'Other' } }, 'names another client'],
+  ['two first clients', { client: 'Main', client_registry: { primary: 'Other' } }, 'names a different client'],
   [
     'clients that are no list',
     { client_registry: { clients: {} } },
     'svc_options.client_registry.clients: has to be a list',
   ],
   ['a client with no provider', registry({ name: 'New' }), 'clients[0].provider: is missing'],
-  ['a client with an unknown provider', registry({ name: 'New', provider: 'opnai' }), '"opnai" is no provider'],
-  [
-    'a client with an unknown key',
-    registry({ name: 'New', provider: 'openai', key: 1 }),
-    'clients[0].key: is not known',
-  ],
+  ['a client with an unknown provider', registry({ name: 'New', provider: 'opnai' }), '"opnai" is not a provider'],
+  ['a client with an unknown key', registry({ name: 'New', provider: 'openai', key: 1 }), 'clients[0].key: is unknown'],
   [
     'a header that breaks the request',
     registry({ name: 'New', provider: 'openai', options: { headers: { 'x-a': 'a\r\nb: c' } } }),
@@ -124,7 +120,7 @@ test.each<[string, unknown, string]>([
   [
     'an unknown http option',
     registry({ name: 'New', provider: 'openai', options: { http: { timeout: 1 } } }),
-    'options.http.timeout: is not known',
+    'options.http.timeout: is unknown',
   ],
   [
     'an unknown retry policy',
@@ -144,7 +140,7 @@ test.each<[string, unknown, string]>([
   [
     'a name given twice',
     registry({ name: 'New', provider: 'offline' }, { name: 'New', provider: 'offline' }),
-    'clients[1].name: is given twice',
+    'clients[1].name: appears twice',
   ],
 ])('400: %s', (_name, options, message) => {
   expect(faults(options).join('\n')).toContain(message);
@@ -323,15 +319,15 @@ test('known: clients of the files may be named, none may be brought', () => {
 
 test('off: the registry is refused', () => {
   const off = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'off' });
-  expect(faults({ client_registry: { primary: 'Other' } }, 'svc_options', off)[0]).toContain('is switched off');
-  expect(faults({ client: 'Other' }, 'svc_options', off)[0]).toBe('svc_options.client: is switched off on this server');
+  expect(faults({ client_registry: { primary: 'Other' } }, 'svc_options', off)[0]).toContain('is disabled');
+  expect(faults({ client: 'Other' }, 'svc_options', off)[0]).toBe('svc_options.client: is disabled on this server');
 });
 
 test('names of object members are data', async () => {
   const body = JSON.parse('{"svc_options":{"env":{"__proto__":"x","constructor":"y"},"client":"Other"}}') as unknown;
   expect(valueOf(await callFunction(runtime, 'F', body))).toBe('ok');
   expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
-  expect(faults(JSON.parse('{"__proto__":{}}'))[0]).toContain('svc_options.__proto__: is not known');
+  expect(faults(JSON.parse('{"__proto__":{}}'))[0]).toContain('svc_options.__proto__: is unknown');
 });
 
 test('no key ever crosses between callers', async () => {

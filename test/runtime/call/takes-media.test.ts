@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../../src/logging/logger.ts';
 import { createRuntime } from '../../../src/runtime/call/create-runtime.ts';
-import { takesMedia } from '../../../src/runtime/call/takes-media.ts';
+import { takesMedia } from '../../../src/schema/type-graph.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { compileText } from '../../support/test-runtime.ts';
 

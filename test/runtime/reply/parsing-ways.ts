@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { parseWholeReply } from '../../../src/runtime/call/parse-whole-reply.ts';
-import type { ReplyOutcome } from '../../../src/runtime/call/whole-reply.ts';
+import { parseReply } from '../../../src/runtime/call/parse-reply.ts';
+import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import { writeProgram } from '../../../src/runtime/call/load-program.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
@@ -45,7 +45,7 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
     if (fn === undefined) throw new Error(`no function for ${type}`);
     const reply = { functionName, text, cancellation: new Cancellation(), deadlineAt: performance.now() + 60_000 };
     const options = { parseElsewhere: pool.parse.bind(pool), parseElsewhereAbove };
-    return parseWholeReply(reply, options, () => createReplyParser(fn.returns, index, compileCondition).parse(text));
+    return parseReply(reply, options, () => createReplyParser(fn.returns, index, compileCondition).parse(text));
   };
   const close = async (): Promise<void> => {
     await pool.close();

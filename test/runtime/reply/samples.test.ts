@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import type { ReplyOutcome } from '../../../src/runtime/call/whole-reply.ts';
+import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import type { ParseOutcome } from '../../../src/runtime/reply/reply-parser.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 import { parsingWays } from './parsing-ways.ts';

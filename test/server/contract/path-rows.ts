@@ -1,5 +1,5 @@
 import { err } from '../../../src/base/result.ts';
-import { validationFailure } from '../../../src/runtime/call/parse-whole-reply.ts';
+import { validationFailure } from '../../../src/runtime/call/parse-reply.ts';
 import { GREET, type Row } from './row.ts';
 
 /** Every endpoint, its methods, and paths that are none. */
@@ -138,8 +138,8 @@ export const PATH_ROWS: readonly Row[] = [
       error: 'invalid_argument',
       details: [
         { path: 'text', message: 'has to be a string: the reply of a model' },
-        { path: 'x', message: 'is not known here' },
-        { path: 'y', message: 'is not known here' },
+        { path: 'x', message: 'is unknown here' },
+        { path: 'y', message: 'is unknown here' },
       ],
     },
   },

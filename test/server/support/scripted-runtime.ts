@@ -10,7 +10,7 @@ import type {
   PreparedCall,
   StreamObserver,
 } from '../../../src/runtime/call/runtime.ts';
-import type { ReplyOutcome } from '../../../src/runtime/call/whole-reply.ts';
+import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 
 export const REPORT: CallReport = {

@@ -37,7 +37,7 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
   for (const entry of entries) {
     const { key } = entry;
     if (names.includes(key.text)) {
-      // What a `type_builder` adds to types is not known here.
+      // What a `type_builder` adds to types is unknown here.
       const misfit = test.types.length === 0 ? argumentMisfit(entry, node, scope) : undefined;
       const params = { name: key.text, owner, expected: misfit?.expected ?? '' };
       if (misfit !== undefined) report('check/test-argument-type', misfit.span, params);

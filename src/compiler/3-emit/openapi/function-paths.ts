@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import { acceptsNull } from '../../../schema/accepts-null.ts';
+import { acceptsNull } from '../../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
 import type { NameAllocator } from './name-allocator.ts';

@@ -1,8 +1,7 @@
-import { acceptsNull } from '../../../schema/accepts-null.ts';
+import { acceptsNull, leadingTo, namesIn, partsOf, withInside } from '../../../schema/type-graph.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Type } from '../../../schema/type.ts';
-import { leadingTo, namesIn, partsOf, withInside } from '../../../schema/type-graph.ts';
 
 /**
  * The classes, enums and aliases that are not written alike as an argument and as a result: optional fields may be left

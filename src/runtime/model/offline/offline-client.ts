@@ -69,7 +69,7 @@ function readOptions(reader: OptionReader): OfflineOptions {
     ...(failStatus === undefined ? {} : { failStatus }),
   };
   for (const key of reader.rest().keys()) {
-    if (!KNOWN.includes(key)) reader.fault(key, `is not known to the offline provider; it has ${KNOWN.join(', ')}`);
+    if (!KNOWN.includes(key)) reader.fault(key, `is unknown to the offline provider; it has ${KNOWN.join(', ')}`);
   }
   return options;
 }

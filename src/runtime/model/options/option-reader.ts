@@ -118,7 +118,7 @@ export class OptionReader {
 
 function unknownMember(name: string, allowed: readonly string[]): string {
   const near = didYouMean(name, allowed);
-  return `is not known; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`;
+  return `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`;
 }
 
 function isCount(value: unknown): boolean {

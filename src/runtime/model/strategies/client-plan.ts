@@ -155,7 +155,7 @@ function readStrategy(
   const total = reader.times('http', ['total_timeout_ms']).get('total_timeout_ms');
   const start = reader.count('start') ?? 0;
   for (const key of from === 'request' ? reader.rest().keys() : []) {
-    reader.fault(key, 'is not known to a strategy; allowed: strategy, start, http');
+    reader.fault(key, 'is unknown to a strategy; allowed: strategy, start, http');
   }
   const [first] = reader.faults;
   if (first !== undefined) return err({ ...first, message: `${first.message} (of the client "${definition.name}")` });

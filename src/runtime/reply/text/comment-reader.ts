@@ -15,7 +15,7 @@ export class CommentReader {
     return this.#end === '';
   }
 
-  /** Begins a comment that the slash at the cursor opens: `wait` while the next character is not known. */
+  /** Begins a comment that the slash at the cursor opens: `wait` while the next character is unknown. */
   openSlash(): 'yes' | 'no' | 'wait' {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return 'wait';

@@ -1,5 +1,5 @@
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { ReplyOutcome } from '../../../runtime/call/whole-reply.ts';
+import type { ReplyOutcome } from '../../../runtime/call/runtime.ts';
 import { problem, type Problem } from '../problem.ts';
 import { JSON_TYPE } from '../request-context.ts';
 import { FunctionRequest } from './function-request.ts';
@@ -39,7 +39,7 @@ export class ParseRequest extends FunctionRequest {
       this.#text = text;
       return { functionName: this.functionName };
     }
-    const details = extra.map((path) => ({ path, message: 'is not known here' }));
+    const details = extra.map((path) => ({ path, message: 'is unknown here' }));
     if (typeof text !== 'string') {
       details.unshift({ path: 'text', message: 'has to be a string: the reply of a model' });
     }

@@ -1,27 +1,25 @@
 import { err } from '../../base/result.ts';
-import type { ParseFailure, ParseOutcome } from '../reply/reply-parser.ts';
 import type { ValidationFailure } from '../../schema/errors.ts';
-import type { RuntimeOptions } from './runtime-options.ts';
-import type { ReplyOutcome, WholeReply } from './whole-reply.ts';
+import type { ParseFailure, ParseOutcome } from '../reply/reply-parser.ts';
+import type { ReplyOutcome, RuntimeOptions, WholeReply } from './runtime.ts';
 
 /**
- * Parses a reply at once, by `parseHere`, when that has little to read, otherwise elsewhere, where it does not hold up other
- * calls. `toRead`: UTF-16 units.
+ * Parses a whole reply. A short one is parsed here, by `parseHere`; a long one goes to `parseElsewhere`, where it does not
+ * hold up other calls. `toRead` is the length of the text that is still to be read, in UTF-16 units.
  */
-export function parseWholeReply(
+export function parseReply(
   reply: WholeReply,
   options: Pick<RuntimeOptions, 'parseElsewhere' | 'parseElsewhereAbove'>,
   parseHere: () => ParseOutcome,
   toRead = reply.text.length,
 ): ReplyOutcome | Promise<ReplyOutcome> {
   const { parseElsewhere, parseElsewhereAbove } = options;
-  const { text } = reply;
   if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return parseElsewhere(reply);
   const outcome = parseHere();
-  return outcome.ok ? outcome : err(validationFailure(outcome.failure, text));
+  return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
 }
 
-/** The reply does not fit the return type. */
+/** The failure of a reply that does not fit the return type. */
 export function validationFailure({ message, details }: ParseFailure, rawOutput: string): ValidationFailure {
   return { code: 'validation_failure', message, details, rawOutput };
 }

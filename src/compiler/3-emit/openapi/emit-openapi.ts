@@ -1,19 +1,19 @@
 import { compareText } from '../../../base/json.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import { choice, objectSchema } from '../../../schema/json-schema.ts';
 import type { CompileOptions } from '../../compile-options.ts';
+import { ComponentSchemas } from './component-schemas.ts';
 import { functionPaths } from './function-paths.ts';
 import { NameAllocator } from './name-allocator.ts';
 import { OwnSchemas } from './own-schemas.ts';
-import { errorResponseComponents, headerComponents } from './responses.ts';
-import { serverPaths } from './server-paths.ts';
-import { TypeSchemas } from './type-schemas.ts';
+import { errorResponse, errorResponseComponents, headerComponents, plainHeaders } from './responses.ts';
 
 type Entry = readonly [string, JsonObject];
 
 /**
  * The OpenAPI 3.0.3 document of a set of definitions. The order is fixed: functions and schemas by name, parameters and
- * fields as declared; so that the same definitions give the same text wherever their files lie.
+ * fields as declared, so that the same definitions give the same text in whichever files they are.
  */
 export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): JsonObject {
   const schemaNames = new NameAllocator();
@@ -21,7 +21,7 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
     schemaNames.reserve(name);
   }
   const own = new OwnSchemas(schemaNames);
-  const types = new TypeSchemas(index, own, schemaNames);
+  const types = new ComponentSchemas(index, own, schemaNames);
   const operationIds = new NameAllocator();
   const functions = [...index.functions.values()].toSorted((a, b) => compareText(a.name, b.name));
   for (const { name } of functions) operationIds.reserve(name);
@@ -52,7 +52,7 @@ function head(options: CompileOptions): JsonObject {
     openapi: '3.0.3',
     info: {
       title: 'svc',
-      description: 'Typed LLM functions. `/call` answers with the value, `/stream` with partial values as they grow.',
+      description: 'Typed LLM functions. `/call` returns the value, `/stream` sends partial values as they grow.',
       version: options.version,
     },
     servers: [{ url: options.basePath || '/' }],
@@ -66,4 +66,48 @@ function head(options: CompileOptions): JsonObject {
 
 function sorted(entries: readonly Entry[]): JsonObject {
   return Object.fromEntries(entries.toSorted((a, b) => compareText(a[0], b[0])));
+}
+
+const STATUS: JsonObject = objectSchema({ status: { type: 'string' } });
+
+const AUTHORIZATION: JsonObject = objectSchema({
+  authz: objectSchema({ enforcement: choice(['none', 'active']), outcome: choice(['pass', 'fail']) }, ['enforcement']),
+});
+
+/** The endpoints of every server, whatever its definitions. Probes need no key. */
+function serverPaths(operationIds: NameAllocator, apiKey: boolean): readonly Entry[] {
+  const forbidden: JsonObject = apiKey ? { '403': errorResponse(403) } : {};
+  const tooLarge = { '431': errorResponse(431) };
+  const draining = { '503': errorResponse(503) };
+  const get = (name: string, summary: string, responses: JsonObject): JsonObject => {
+    const open = apiKey && responses['403'] === undefined ? { security: [] } : {};
+    return {
+      get: {
+        tags: ['server'],
+        operationId: operationIds.allocate(name),
+        summary,
+        ...open,
+        responses: { ...responses, ...tooLarge },
+      },
+    };
+  };
+  return [
+    ['/_debug/ping', get('ping', 'Ping', { '200': json('The server responds.', STATUS) })],
+    [
+      '/_debug/status',
+      get('status', 'State of authentication', { '200': json('The state.', AUTHORIZATION), ...forbidden }),
+    ],
+    ['/healthz', get('healthz', 'Health', { '200': json('The server is healthy.', STATUS), ...draining })],
+    ['/livez', get('livez', 'Liveness', { '200': json('The process is alive.', STATUS) })],
+    ['/metrics', get('metrics', 'Metrics', { '200': text('Prometheus text format.'), ...forbidden })],
+    ['/readyz', get('readyz', 'Readiness', { '200': json('The server accepts calls.', STATUS), ...draining })],
+  ];
+}
+
+function json(description: string, schema: JsonObject): JsonObject {
+  return { description, headers: plainHeaders(), content: { 'application/json': { schema } } };
+}
+
+function text(description: string): JsonObject {
+  return { description, headers: plainHeaders(), content: { 'text/plain': { schema: { type: 'string' } } } };
 }

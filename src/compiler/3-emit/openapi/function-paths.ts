@@ -2,26 +2,27 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { acceptsNull } from '../../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
+import { closed, described, joined, objectSchema } from '../../../schema/json-schema.ts';
+import type { ComponentSchemas } from './component-schemas.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 import { callHeaders, errorResponses, plainHeaders } from './responses.ts';
-import { described, joined, objectSchema, schemaRef } from './schema-shapes.ts';
-import type { TypeSchemas } from './type-schemas.ts';
+import { schemaRef } from './dialect.ts';
 
 const STREAM_TEXT =
   `Server-sent events: \`data:\` lines, each with one JSON object, an empty line between. Any number of
 \`partial_result\`, then exactly one \`final_result\` or, after a failure, one error. Each partial is a snapshot that
-takes the place of the one before. \`reset\` says that an attempt failed midway and partials start anew.`.replaceAll(
+replaces the one before. \`reset\` reports that an attempt failed midway and partials start again.`.replaceAll(
     '\n',
     ' ',
   );
 
 const MAX_SUMMARY = 120;
 
-/** What the paths of a function are made with. */
+/** The state of a document that its paths share. */
 export interface PathParts {
   readonly index: DefinitionIndex;
-  readonly types: TypeSchemas;
+  readonly types: ComponentSchemas;
   readonly own: OwnSchemas;
   readonly schemaNames: NameAllocator;
   readonly operationIds: NameAllocator;
@@ -65,7 +66,7 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
       ...(parts.beta ? betaPaths(fn, { request, result }, parts) : []),
     ],
     schemas: [
-      [requestName, requestSchema(fn, parts)],
+      [requestName, described(parts.types.request(fn), `Arguments of ${fn.name}.`)],
       [eventName, eventSchema(fn, result, parts)],
     ],
   };
@@ -77,7 +78,7 @@ function betaPaths(
   call: { readonly request: JsonObject; readonly result: JsonObject },
   parts: PathParts,
 ): FunctionPaths['paths'] {
-  const reply = { ...objectSchema({ text: { type: 'string' } }), additionalProperties: false };
+  const reply = closed({ text: { type: 'string' } }, ['text']);
   const render = {
     operationId: parts.operationIds.allocate(`render${fn.name}`),
     summary: `Messages that ${fn.name} would send`,
@@ -85,7 +86,7 @@ function betaPaths(
   };
   const parse = {
     operationId: parts.operationIds.allocate(`parse${fn.name}`),
-    summary: `Value that ${fn.name} would make of a reply`,
+    summary: `Value that ${fn.name} would return for a reply`,
     response: success('The value.', plainHeaders(), 'application/json', call.result),
   };
   const body = { required: true, content: { 'application/json': { schema: reply } } };
@@ -114,7 +115,7 @@ function operation(
   return { post: { tags: ['functions'], ...texts, requestBody: request, responses } };
 }
 
-/** The first line of the documentation, where it is short enough to stand in a list. */
+/** The first line of the documentation, if it is short enough for a list. */
 function summary(fn: FunctionType): string | undefined {
   const line = fn.documentation?.trim().split('\n')[0]?.trim() ?? '';
   return line === '' || line.length > MAX_SUMMARY ? undefined : line;
@@ -129,7 +130,7 @@ function success(text: string, headers: JsonObject, contentType: string, schema:
   return { description: text, headers, content: { [contentType]: { schema } } };
 }
 
-/** A test may lack arguments or have some too many, which is only a warning: no example for callers. */
+/** A test with missing or unknown arguments, which are only warnings, is not an example for callers. */
 function isExample(args: JsonObject, fn: FunctionType, index: DefinitionIndex): boolean {
   const known = new Map(fn.parameters.map(({ name, type }) => [name, type]));
   const missing = [...known].some(([name, type]) => !Object.hasOwn(args, name) && !acceptsNull(type, index.aliases));
@@ -144,15 +145,6 @@ function requestBody(fn: FunctionType, schemaName: string, index: DefinitionInde
     ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
   };
   return { required: true, content: { 'application/json': media } };
-}
-
-function requestSchema(fn: FunctionType, { index, types, own }: PathParts): JsonObject {
-  const properties: Record<string, JsonValue> = {};
-  for (const { name, type } of fn.parameters) properties[name] = types.of(type, 'input');
-  properties['__svc_options__'] = own.ref('SvcOptions');
-  const required = fn.parameters.filter(({ type }) => !acceptsNull(type, index.aliases)).map(({ name }) => name);
-  const schema = { ...objectSchema(properties, required), additionalProperties: false };
-  return described(schema, `Arguments of ${fn.name}.`);
 }
 
 function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathParts): JsonObject {

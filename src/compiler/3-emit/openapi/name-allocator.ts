@@ -1,11 +1,11 @@
 /**
- * Hands out names that differ from one another even when case and punctuation are ignored: generators turn
+ * Allocates names that differ from one another even without case and punctuation: generators turn
  * `Foo_stream`, `fooStream` and `FooStream` into one identifier.
  */
 export class NameAllocator {
   readonly #taken = new Set<string>();
 
-  /** Takes a name as it is; for names that the definitions already keep apart. */
+  /** Reserves a name as it is; for names that are already distinct in the definitions. */
   reserve(name: string): void {
     this.#taken.add(folded(name));
   }

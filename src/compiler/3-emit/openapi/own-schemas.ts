@@ -1,12 +1,22 @@
 import type { JsonObject } from '../../../base/json.ts';
+import {
+  anyOf,
+  choice,
+  closed,
+  described,
+  MEDIA_BY_URL,
+  MEDIA_INLINE,
+  nullable,
+  objectSchema,
+} from '../../../schema/json-schema.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import { errorSchema } from './responses.ts';
-import { anyOf, choice, described, nullable, objectSchema, schemaRef } from './schema-shapes.ts';
+import { openApiSchema, schemaRef } from './dialect.ts';
 
 const TEXT: JsonObject = { type: 'string' };
 
-/** The schemas that are ours and not the user's; each gets a name that no definition has. */
+/** The schemas that svc adds to those of the definitions; each gets a name that no definition has. */
 const OWN_SCHEMAS = [
   'SvcError',
   'SvcOptions',
@@ -38,7 +48,7 @@ const MEDIA_TEXTS = {
   SvcVideo: 'A video, by URL or inline.',
 };
 
-/** Names and contents of our own schemas in one document. */
+/** Names and contents of svc's own schemas in one document. */
 export class OwnSchemas {
   readonly #names: ReadonlyMap<OwnSchema, string>;
   readonly #used = new Set<OwnSchema>();
@@ -47,7 +57,7 @@ export class OwnSchemas {
     this.#names = new Map(OWN_SCHEMAS.map((name) => [name, allocator.allocate(name)]));
   }
 
-  /** A reference; what is referred to comes into the document. */
+  /** A reference; the document gets the schema that it names. */
   ref(name: OwnSchema): JsonObject {
     this.#used.add(name);
     return schemaRef(this.#names.get(name) ?? name);
@@ -57,10 +67,12 @@ export class OwnSchemas {
     return this.ref(MEDIA_SCHEMAS[kind]);
   }
 
-  /** Name in the document and schema of each that is referred to. */
+  /** The name in the document and the schema of each one that has a reference. */
   entries(): ReadonlyArray<readonly [string, JsonObject]> {
     const entries: Array<readonly [string, JsonObject]> = [];
-    for (const name of this.#used) entries.push([this.#names.get(name) ?? name, this.#schema(name)]);
+    for (const name of this.#used) {
+      entries.push([this.#names.get(name) ?? name, openApiSchema(this.#schema(name), () => undefined)]);
+    }
     return entries;
   }
 
@@ -79,9 +91,9 @@ export class OwnSchemas {
       case 'SvcStreamReset':
         return resetSchema();
       case 'SvcMediaUrl':
-        return closed({ url: TEXT, media_type: nullable(TEXT) }, ['url']);
+        return MEDIA_BY_URL;
       case 'SvcMediaBase64':
-        return closed({ base64: { type: 'string', format: 'byte' }, media_type: nullable(TEXT) }, ['base64']);
+        return MEDIA_INLINE;
       case 'SvcImage':
       case 'SvcAudio':
       case 'SvcPdf':
@@ -96,19 +108,22 @@ export class OwnSchemas {
       client_registry: this.ref('SvcClientRegistry'),
       env: described(
         { type: 'object', additionalProperties: nullable(TEXT) },
-        'Environment variables for this request alone; null takes one away.',
+        'Environment variables for this request alone; null removes one.',
       ),
     };
-    return described(closed(properties, []), 'Options of one request. All of them may be left out.');
+    return described(closed(properties, []), 'Options of one request. All of them are optional.');
   }
 
   #clientRegistry(): JsonObject {
     const properties = {
-      primary: described(TEXT, 'The client that answers: of this registry, of the definitions, or `provider/model`.'),
-      fallback: described({ type: 'array', items: TEXT }, 'Clients that are tried in order after the primary one.'),
+      primary: described(
+        TEXT,
+        'The client that answers: one of this registry, one of the definitions, or `provider/model`.',
+      ),
+      fallback: described({ type: 'array', items: TEXT }, 'Clients to try in order after the primary one.'),
       clients: described(
         { type: 'array', items: this.ref('SvcClient') },
-        'Clients for this request alone; one with the name of a defined client takes its place.',
+        'Clients for this request alone; one with the name of a defined client replaces it.',
       ),
     };
     return closed(properties, []);
@@ -133,8 +148,4 @@ function clientSchema(): JsonObject {
     retry_policy: described(nullable(TEXT), 'A retry policy of the definitions.'),
   };
   return closed(properties, ['name', 'provider']);
-}
-
-function closed(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {
-  return { ...objectSchema(properties, required), additionalProperties: false };
 }

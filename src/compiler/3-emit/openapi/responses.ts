@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { ERROR_FIELDS, ERRORS } from '../../../schema/errors.ts';
 import type { ErrorCode, ErrorDescription, ErrorField } from '../../../schema/errors.ts';
-import { described, objectSchema } from './schema-shapes.ts';
+import { described, objectSchema } from '../../../schema/json-schema.ts';
 
 const TEXT: JsonObject = { type: 'string' };
 const COUNT: JsonObject = { type: 'integer', minimum: 0 };

@@ -1,0 +1,101 @@
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
+
+/** Null alone: OpenAPI 3.0 has no such type. */
+const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
+
+/** The JSON type of the schema that a reference names, where there is one. */
+export type TypeOfReference = (reference: string) => 'object' | 'string' | undefined;
+
+/** The beginning of every reference to a component schema. */
+export const REFERENCE = '#/components/schemas/';
+
+/** A reference to a component schema. */
+export function schemaRef(name: string): JsonObject {
+  return { $ref: `${REFERENCE}${name}` };
+}
+
+/**
+ * Writes a JSON Schema of `schema/json-schema.ts` in the dialect of OpenAPI 3.0.3: `nullable` instead of a null type,
+ * `allOf` around a reference that has a description, no `propertyNames`, and no empty `enum`.
+ */
+export function openApiSchema(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
+  const { $ref: reference, anyOf: members, enum: choices, propertyNames: _, ...others } = schema;
+  const rest = { ...others, ...enumeration(choices) };
+  if (typeof reference === 'string') return withReference({ $ref: reference }, rest);
+  if (Array.isArray(members)) return union(members.filter(isObject), rest, typeOf);
+  if (others['type'] === 'null') return { ...rest, ...NULL };
+  const { properties, items, additionalProperties } = others;
+  return {
+    ...rest,
+    ...(isObject(properties) && { properties: schemasByName(properties, typeOf) }),
+    ...(isObject(items) && { items: openApiSchema(items, typeOf) }),
+    ...(isObject(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, typeOf) }),
+  };
+}
+
+/** OpenAPI 3.0 forbids an empty enum: no string fits these bounds either. */
+function enumeration(choices: JsonValue | undefined): JsonObject {
+  if (!Array.isArray(choices)) return {};
+  return choices.length === 0 ? { minLength: 1, maxLength: 0 } : { enum: choices };
+}
+
+function schemasByName(schemas: JsonObject, typeOf: TypeOfReference): JsonObject {
+  const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+  return Object.fromEntries(entries.map(([name, schema]) => [name, openApiSchema(schema, typeOf)]));
+}
+
+/** OpenAPI 3.0 ignores keys beside `$ref`. */
+function withReference(reference: JsonObject, rest: JsonObject): JsonObject {
+  return Object.keys(rest).length === 0 ? reference : { ...rest, allOf: [reference] };
+}
+
+function union(members: readonly JsonObject[], rest: JsonObject, typeOf: TypeOfReference): JsonObject {
+  const others = members.filter(({ type }) => type !== 'null').map((member) => openApiSchema(member, typeOf));
+  const [only] = others;
+  if (others.length === members.length) return { ...rest, anyOf: others };
+  return others.length === 1 && only !== undefined
+    ? { ...nullable(only, typeOf), ...rest }
+    : { ...rest, anyOf: [...others, NULL] };
+}
+
+/**
+ * The schema with null allowed. `nullable` counts only beside `type` (OpenAPI 3.0.3), so a reference needs the type of
+ * the schema that it names; without a single type, null is one more choice.
+ */
+function nullable(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
+  const { $ref: reference, anyOf: members, enum: choices, type } = schema;
+  if (schema['nullable'] === true) return schema;
+  if (typeof reference === 'string') {
+    const referenced = typeOf(reference);
+    return referenced === undefined ? { anyOf: [schema, NULL] } : { type: referenced, nullable: true, allOf: [schema] };
+  }
+  if (Array.isArray(members)) return { ...schema, anyOf: members.includes(NULL) ? members : [...members, NULL] };
+  if (type === undefined) return { anyOf: [schema, NULL] };
+  return { ...schema, nullable: true, ...(Array.isArray(choices) && { enum: [...choices, null] }) };
+}
+
+/**
+ * The schema of a recursive alias in which lists that lead straight back to an alias are lists of anything. Client
+ * generators write `type Tree = string | Tree[]` as a property with that type, and TypeScript refuses a property whose
+ * type names itself through lists and unions alone (TS2502): then nothing of the generated file compiles. Objects and
+ * maps in between are no problem.
+ */
+export function openLists(schema: JsonObject, aliasReferences: ReadonlySet<string>): JsonObject {
+  const { anyOf: members, items } = schema;
+  if (Array.isArray(members)) {
+    return { ...schema, anyOf: members.map((one) => (isObject(one) ? openLists(one, aliasReferences) : one)) };
+  }
+  if (items === undefined || !leadsToAlias(items, aliasReferences)) return schema;
+  return { ...schema, items: {} };
+}
+
+function leadsToAlias(schema: JsonValue, aliasReferences: ReadonlySet<string>): boolean {
+  if (!isObject(schema)) return false;
+  const { $ref: reference, anyOf: members = [], allOf: parts = [], items = null } = schema;
+  if (typeof reference === 'string') return aliasReferences.has(reference);
+  return [members, parts, [items]].flat().some((one) => leadsToAlias(one, aliasReferences));
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

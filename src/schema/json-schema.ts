@@ -1,0 +1,312 @@
+import { canonicalJson } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Constraint } from './constraint.ts';
+import type { DefinitionIndex } from './definition-index.ts';
+import type { FunctionType } from './function.ts';
+import { acceptsNull, leadingTo, namesIn, partsOf, withInside } from './type-graph.ts';
+import { typeText } from './type-text.ts';
+import type { ClassType, EnumType, FieldType, MediaKind, Type } from './type.ts';
+
+/** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
+export type View = 'input' | 'output' | 'partial';
+
+/** How a document refers to the schemas that it holds once. */
+export interface SchemaReferences {
+  /** The reference to a class, an enum or a recursive alias. */
+  named(name: string, view: View): JsonObject;
+  media(kind: MediaKind): JsonObject;
+  /** The outcome of one `@check`. */
+  check(): JsonObject;
+  /** The reference to write for a type inside another one; undefined, or no such method, writes its schema there. */
+  part?(type: Type): JsonObject | undefined;
+}
+
+const NULL_SCHEMA: JsonObject = { type: 'null' };
+
+const STRING: JsonObject = { type: 'string' };
+
+/** JSON readers in most languages, JavaScript first, keep integers exact only between these bounds. */
+const INT: JsonObject = {
+  type: 'integer',
+  format: 'int64',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
+
+/** The two forms of a media value. A form accepts null for the key of the other one: generated clients write it. */
+export const MEDIA_BY_URL: JsonObject = closed({ url: STRING, media_type: nullable(STRING), base64: NULL_SCHEMA }, [
+  'url',
+]);
+export const MEDIA_INLINE: JsonObject = closed(
+  { base64: { type: 'string', format: 'byte' }, media_type: nullable(STRING), url: NULL_SCHEMA },
+  ['base64'],
+);
+
+/**
+ * JSON Schemas of types: the one description that the OpenAPI document, the argument validators and structured output
+ * share. It uses `type`, `properties`, `required`, `additionalProperties`, `propertyNames`, `items`, `anyOf`, `enum`,
+ * `format`, `minimum`, `maximum`, `description` and `$ref`, and `enum: []` for an enum without values.
+ */
+export class JsonSchemas {
+  readonly #index: DefinitionIndex;
+  readonly #references: SchemaReferences;
+  readonly #withOwnInput: ReadonlySet<string>;
+  readonly #withState: ReadonlySet<string>;
+
+  constructor(index: DefinitionIndex, references: SchemaReferences) {
+    this.#index = index;
+    this.#references = references;
+    this.#withOwnInput = leadingTo((name) => differsAsInput(name, index), index);
+    this.#withState = leadingTo((name) => partsOf(name, index).flatMap(withInside).some(hasState), index);
+  }
+
+  /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
+  of(type: Type, view: View): JsonObject {
+    if (view === 'input') return this.#bare(type, view);
+    const inner = this.#bare(type, this.#isDone(type) && !this.#showsState(type) ? 'output' : view);
+    const checked = this.#withChecks(type, inner, view);
+    return view === 'partial' && type.stream?.withState === true ? withState(checked) : checked;
+  }
+
+  /** The schema behind the reference to a class, an enum or a recursive alias. */
+  definition(name: string, view: View): JsonObject {
+    const enumType = this.#index.enums.get(name);
+    if (enumType !== undefined) return enumSchema(enumType, view);
+    const alias = this.#index.aliases.get(name);
+    // Each use of the alias wraps what its checks report.
+    if (alias !== undefined) return described(this.#bare(alias.type, view), alias.documentation);
+    return this.#classSchema(this.#class(name), view);
+  }
+
+  /** The argument object of a function, with the schemas of keys that are not parameters. */
+  request(fn: FunctionType, options: Readonly<Record<string, JsonObject>>): JsonObject {
+    const properties = fn.parameters.map(({ name, type }) => [name, this.#part(type, 'input')]);
+    const required = fn.parameters.filter(({ type }) => !acceptsNull(type, this.#index.aliases));
+    return closed(
+      { ...Object.fromEntries(properties), ...options },
+      required.map(({ name }) => name),
+    );
+  }
+
+  /** The view whose definition serves for this one: most names have the same schema as arguments and as results. */
+  viewOf(name: string, view: View): View {
+    if (view === 'input') return this.#withOwnInput.has(name) ? 'input' : 'output';
+    return this.#index.enums.has(name) ? 'output' : view;
+  }
+
+  #part(type: Type, view: View): JsonObject {
+    return this.#references.part?.(type) ?? this.of(type, view);
+  }
+
+  #bare(type: Type, view: View): JsonObject {
+    switch (type.kind) {
+      case 'string':
+        return STRING;
+      case 'int':
+        return INT;
+      case 'float':
+        return { type: 'number', format: 'double' };
+      case 'bool':
+        return { type: 'boolean' };
+      case 'null':
+        return NULL_SCHEMA;
+      case 'literal':
+        return choice([type.value]);
+      case 'media':
+        return this.#references.media(type.media);
+      case 'class':
+      case 'enum':
+      case 'alias':
+        return this.#references.named(type.name, view);
+      case 'list':
+        return { type: 'array', items: this.#part(type.element, view) };
+      case 'map':
+        return this.#map(type.key, type.value, view);
+      case 'union':
+        return this.#union(type.members, view);
+    }
+  }
+
+  #map(key: Type, value: Type, view: View): JsonObject {
+    const schema = { type: 'object', additionalProperties: this.#part(value, view) };
+    if (key.kind === 'string') return schema;
+    const description = `Keys: ${keyText(key, this.#index)}.`;
+    return { description, ...schema, propertyNames: this.#part(key, 'input') };
+  }
+
+  /** Literals of one JSON type become one enum. */
+  #union(members: readonly Type[], view: View): JsonObject {
+    const schemas: JsonObject[] = [];
+    for (const group of ['string', 'number', 'boolean']) {
+      const values = members.flatMap((member) => plainLiterals(member)).filter((value) => typeof value === group);
+      if (values.length > 0) schemas.push(choice(values));
+    }
+    const others = members.filter((member) => member.kind !== 'null' && plainLiterals(member).length === 0);
+    const union = anyOf([...schemas, ...others.map((member) => this.#part(member, view))]);
+    return members.some((member) => member.kind === 'null') ? nullable(union) : union;
+  }
+
+  #classSchema(type: ClassType, view: View): JsonObject {
+    const fields = type.fields.filter((field) => view === 'input' || !field.skip);
+    const properties = fields.map((field): [string, JsonValue] => [
+      field.name,
+      described(this.#field(field, view), field.documentation, field.description),
+    ]);
+    const optional = (field: FieldType): boolean => view === 'input' && acceptsNull(field.type, this.#index.aliases);
+    const required = fields.filter((field) => !optional(field)).map((field) => field.name);
+    const growing = view === 'partial' ? `${type.name} while it grows: absent parts are null.` : undefined;
+    const schema = objectSchema(Object.fromEntries(properties), required);
+    return described(schema, growing, type.documentation, type.description);
+  }
+
+  #field(field: FieldType, view: View): JsonObject {
+    const schema = this.#part(field.type, view);
+    if (view !== 'partial' || field.streamNotNull || this.#alwaysPresent(field.type)) return schema;
+    return nullable(schema);
+  }
+
+  /** Wrappers are present from the start; lists and maps begin empty. */
+  #alwaysPresent(type: Type): boolean {
+    if (type.stream?.withState === true || this.#checkLabels(type).length > 0) return true;
+    return type.stream?.done !== true && (type.kind === 'list' || type.kind === 'map');
+  }
+
+  #withChecks(type: Type, schema: JsonObject, view: View): JsonObject {
+    const labels = this.#checkLabels(type);
+    if (labels.length === 0) return schema;
+    const checks = Object.fromEntries(labels.map((label) => [label, this.#references.check()]));
+    return view === 'partial'
+      ? objectSchema({ value: nullable(schema), checks: objectSchema(checks, []) })
+      : objectSchema({ value: schema, checks: objectSchema(checks) });
+  }
+
+  /** The checks of the class, enum or alias come before those of the use: one wrapper holds them all. */
+  #checkLabels(type: Type): readonly string[] {
+    return [...this.#declaredLabels(type), ...checkLabels(type.constraints)];
+  }
+
+  #declaredLabels(type: Type): readonly string[] {
+    switch (type.kind) {
+      case 'class':
+        return checkLabels(this.#class(type.name).constraints);
+      case 'enum':
+        return checkLabels(this.#index.enums.get(type.name)?.constraints);
+      case 'alias': {
+        const target = this.#index.aliases.get(type.name)?.type;
+        return target === undefined ? [] : this.#checkLabels(target);
+      }
+      default:
+        return [];
+    }
+  }
+
+  #isDone(type: Type): boolean {
+    return type.stream?.done === true || (type.kind === 'class' && this.#class(type.name).streamDone);
+  }
+
+  /** True when a value of the type can hold `@stream.with_state` wrappers below its top. */
+  #showsState(type: Type): boolean {
+    const inside = withInside(type).some((one) => one !== type && hasState(one));
+    return inside || namesIn(type).some((name) => this.#withState.has(name));
+  }
+
+  #class(name: string): ClassType {
+    return this.#index.classes.get(name) ?? { name, fields: [], constraints: [], streamDone: false, dynamic: false };
+  }
+}
+
+/** The schema with null allowed. */
+export function nullable(schema: JsonObject): JsonObject {
+  const { anyOf: members } = schema;
+  return anyOf([...(Array.isArray(members) && Object.keys(schema).length === 1 ? members : [schema]), NULL_SCHEMA]);
+}
+
+/** The schema with a description before its own. */
+export function described(schema: JsonObject, ...texts: ReadonlyArray<string | undefined>): JsonObject {
+  const description = joined(texts);
+  return description === undefined ? schema : { description, ...schema };
+}
+
+/** Texts with an empty line between, each once; undefined when there is none. */
+export function joined(texts: ReadonlyArray<string | undefined>): string | undefined {
+  const distinct = new Set(texts.filter((text) => text !== undefined && text !== ''));
+  return distinct.size === 0 ? undefined : [...distinct].join('\n\n');
+}
+
+/** An object with these properties, all of them required unless `required` names fewer; it allows others. */
+export function objectSchema(
+  properties: Readonly<Record<string, JsonValue>>,
+  required: readonly string[] = Object.keys(properties),
+): JsonObject {
+  return { type: 'object', properties, ...(required.length > 0 && { required }) };
+}
+
+/** An object with these properties and no others. */
+export function closed(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {
+  return { ...objectSchema(properties, required), additionalProperties: false };
+}
+
+/** Values of one JSON type, as an enum. */
+export function choice(values: ReadonlyArray<string | number | boolean>): JsonObject {
+  const [first] = values;
+  if (typeof first === 'number') return { type: 'integer', enum: values };
+  return { type: typeof first === 'boolean' ? 'boolean' : 'string', enum: values };
+}
+
+/** Any of the schemas: equal ones once, and no union around a single one. */
+export function anyOf(schemas: readonly JsonObject[]): JsonObject {
+  const distinct = [...new Map(schemas.map((schema) => [canonicalJson(schema), schema])).values()];
+  const [only] = distinct;
+  return distinct.length === 1 && only !== undefined ? only : { anyOf: distinct };
+}
+
+function withState(schema: JsonObject): JsonObject {
+  return objectSchema({ value: nullable(schema), state: choice(['Pending', 'Incomplete', 'Complete']) });
+}
+
+/** The value of a literal without a wrapper; nothing for other types. */
+function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
+  const wrapped = checkLabels(type.constraints).length > 0 || type.stream?.withState === true;
+  return type.kind === 'literal' && !wrapped ? [type.value] : [];
+}
+
+function checkLabels(constraints: readonly Constraint[] = []): readonly string[] {
+  return constraints.flatMap(({ level, label }) => (level === 'check' && label !== undefined ? [label] : []));
+}
+
+function enumSchema(type: EnumType, view: View): JsonObject {
+  const values = type.values.filter((value) => view === 'input' || !value.skip);
+  const lines = values.flatMap(({ name, documentation, description }) => {
+    const text = documentation ?? description;
+    return text === undefined ? [] : [`- \`${name}\`: ${text}`];
+  });
+  const schema = choice(values.map((value) => value.name));
+  return described(schema, type.documentation, type.description, lines.join('\n'));
+}
+
+function keyText(key: Type, index: DefinitionIndex): string {
+  if (key.kind !== 'enum') return `\`${typeText(key)}\``;
+  const names = index.enums.get(key.name)?.values.map((value) => `\`${value.name}\``) ?? [];
+  return `${key.name} (${names.join(', ')})`;
+}
+
+/**
+ * True for a class, enum or alias that has different schemas as an argument and as a result: a caller can leave out
+ * optional fields that results show as null, results never show skipped fields and values, and checked values are wrapped.
+ */
+function differsAsInput(name: string, index: DefinitionIndex): boolean {
+  const enumType = index.enums.get(name);
+  if (enumType !== undefined) return hasCheck(enumType) || enumType.values.some((value) => value.skip);
+  if (partsOf(name, index).flatMap(withInside).some(hasCheck)) return true;
+  const type = index.classes.get(name);
+  if (type === undefined) return false;
+  return hasCheck(type) || type.fields.some((field) => field.skip || acceptsNull(field.type, index.aliases));
+}
+
+function hasCheck({ constraints = [] }: { readonly constraints?: readonly Constraint[] }): boolean {
+  return constraints.some((constraint) => constraint.level === 'check');
+}
+
+function hasState({ stream }: Type): boolean {
+  return stream?.withState === true;
+}

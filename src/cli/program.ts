@@ -26,8 +26,8 @@ const COMMANDS: readonly CommandDescription[] = [
     settings: Object.keys(SETTINGS) as SettingKey[],
     run: async (invocation) => {
       const signals = new ProcessSignals();
-      const { serve } = await import('./commands/serve.ts');
-      return serve(invocation, signals);
+      const { serveCommand } = await import('./commands/serve.ts');
+      return serveCommand(invocation, signals);
     },
   },
   {
@@ -35,7 +35,7 @@ const COMMANDS: readonly CommandDescription[] = [
     help: 'Report every problem in the definition files',
     options: [formatOption('Format of the report', ['pretty', 'json', 'github', 'sarif'])],
     settings: COMPILE_SETTINGS,
-    run: async (invocation) => (await import('./commands/check.ts')).check(invocation),
+    run: async (invocation) => (await import('./commands/check.ts')).checkCommand(invocation),
   },
   {
     name: 'fmt',
@@ -44,26 +44,26 @@ const COMMANDS: readonly CommandDescription[] = [
       new Option('--check', 'Change nothing; list the files that are not formatted, and exit with 1 if there are any'),
     ],
     settings: ['from', 'dotenv', 'dotenvPath'],
-    run: async (invocation) => (await import('./commands/fmt.ts')).fmt(invocation),
+    run: async (invocation) => (await import('./commands/fmt.ts')).fmtCommand(invocation),
   },
   {
     name: 'init',
     help: 'Write sample definitions and a .env.example',
     settings: ['from', 'dotenv', 'dotenvPath'],
-    run: async (invocation) => (await import('./commands/init.ts')).init(invocation),
+    run: async (invocation) => (await import('./commands/init.ts')).initCommand(invocation),
   },
   {
     name: 'openapi',
     help: 'Print the OpenAPI document of the functions',
     options: [formatOption('Format of the document', ['json', 'yaml'])],
     settings: COMPILE_SETTINGS,
-    run: async (invocation) => (await import('./commands/openapi.ts')).openapi(invocation),
+    run: async (invocation) => (await import('./commands/openapi.ts')).openapiCommand(invocation),
   },
   {
     name: 'healthcheck',
     help: 'Check that the server on this machine is alive',
     settings: ['host', 'port', 'basePath', 'dotenv', 'dotenvPath'],
-    run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheck(invocation),
+    run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheckCommand(invocation),
   },
 ];
 

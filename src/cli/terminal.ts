@@ -1,7 +1,7 @@
 import { processVariables, wantsColour } from '../config/environment.ts';
 
 /** One of the two streams that a user reads. */
-export interface Output {
+export interface TerminalStream {
   write(text: string): void;
   /** Whether `text` can contain escape sequences for colours. */
   readonly colour: boolean;
@@ -9,8 +9,8 @@ export interface Output {
 
 /** Commands write results to `out` and problems to `error`. */
 export interface Terminal {
-  readonly out: Output;
-  readonly error: Output;
+  readonly out: TerminalStream;
+  readonly error: TerminalStream;
 }
 
 /** 0: done; 1: a problem in files or on the machine; 2: bad usage. */
@@ -30,7 +30,7 @@ export function processTerminal(): Terminal {
   return { out: outputOf(process.stdout), error: outputOf(process.stderr) };
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
+function outputOf(stream: NodeJS.WriteStream): TerminalStream {
   stream.on('error', () => {});
   return {
     write: (text) => {

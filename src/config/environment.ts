@@ -3,11 +3,11 @@ import { parse } from 'dotenv';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 
-export type Variables = Readonly<Record<string, string>>;
+export type EnvironmentVariables = Readonly<Record<string, string>>;
 
 /** The variables of this process, joined with those of a `.env` file. */
 export interface JoinedVariables {
-  readonly variables: Variables;
+  readonly variables: EnvironmentVariables;
   /** The file that was read; absent if there was none. */
   readonly file?: string;
   /** The names of the variables that come from the file. */
@@ -15,7 +15,7 @@ export interface JoinedVariables {
 }
 
 /** A copy of the variables of this process. */
-export function processVariables(): Variables {
+export function processVariables(): EnvironmentVariables {
   const copy: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) copy[name] = value;
   return copy;
@@ -25,7 +25,7 @@ export function processVariables(): Variables {
  * Joins variables with those of a `.env` file: the file at `path`, or `.env` in the current directory if it exists. A
  * variable of `real` wins, even if it is empty. Fails with a sentence if the file cannot be read.
  */
-export function joinDotenv(real: Variables, path: string | undefined): Result<JoinedVariables, string> {
+export function joinDotenv(real: EnvironmentVariables, path: string | undefined): Result<JoinedVariables, string> {
   const file = path ?? '.env';
   const text = readDotenv(file, path !== undefined);
   if (!text.ok) return text;
@@ -63,7 +63,7 @@ const READ_FAULTS: ReadonlyMap<string, string> = new Map([
  * Whether to write colours. FORCE_COLOR decides first, as it does for Node, so that logs of CI can have colours (`0` turns
  * them off). Otherwise svc colours a terminal, unless NO_COLOR is set to anything (https://no-color.org).
  */
-export function wantsColour(isTerminal: boolean, variables: Variables): boolean {
+export function wantsColour(isTerminal: boolean, variables: EnvironmentVariables): boolean {
   const forced = variables['FORCE_COLOR'] ?? '';
   if (forced !== '') return forced !== '0' && forced !== 'false';
   return isTerminal && (variables['NO_COLOR'] ?? '') === '' && variables['TERM'] !== 'dumb';
@@ -84,7 +84,7 @@ const PLAIN_VALUE = /^(?:enabled|disabled|required|optional|default|production|d
 const URL_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/iu;
 
 /** The values of variables that no log line may contain, longest first so that none hides inside another. */
-export function secretsOf(variables: Variables): readonly string[] {
+export function secretsOf(variables: EnvironmentVariables): readonly string[] {
   const found = new Set<string>();
   for (const [name, value] of Object.entries(variables)) {
     const password = URL_PASSWORD.exec(value)?.[1];

@@ -7,7 +7,7 @@ import type { Config, DefaultBasis, LogLevel, Setting, SettingKey, SettingValues
 import { containerLimits } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
 import { joinDotenv, processVariables, secretsOf } from './environment.ts';
-import type { JoinedVariables, Variables } from './environment.ts';
+import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -23,7 +23,7 @@ export interface ConfigFailure {
 
 /** The sources of values besides flags; by default the actual process and machine. */
 export interface ConfigSources {
-  readonly variables?: Variables;
+  readonly variables?: EnvironmentVariables;
   readonly limits?: ContainerLimits;
 }
 
@@ -117,7 +117,7 @@ function isServiceLink(variable: string, text: string): boolean {
 }
 
 /** An empty key could mean an open server or an empty password, so svc does not guess. */
-function passwordFault(variables: Variables): string | undefined {
+function passwordFault(variables: EnvironmentVariables): string | undefined {
   if (variables['SVC_PASSWORD'] !== '') return undefined;
   return 'SVC_PASSWORD is empty. Set it to a key, or unset it to serve without one.';
 }
@@ -127,7 +127,7 @@ function portFault({ port, metricsPort }: Config): string | undefined {
   return `--metrics-port is ${port}, the same as --port, which serves /metrics already. Choose another port.`;
 }
 
-function warningsAbout(variables: Variables): readonly string[] {
+function warningsAbout(variables: EnvironmentVariables): readonly string[] {
   const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
   const warnings: string[] = [];
   for (const name of Object.keys(variables)) {

@@ -64,7 +64,7 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
 }
 
 /** One of the words. */
-export function oneOf<T extends string>(...words: readonly T[]): ParseValue<T> {
+export function choice<T extends string>(...words: readonly T[]): ParseValue<T> {
   return (text) => {
     const found = words.find((word) => word === text);
     if (found !== undefined) return ok(found);
@@ -73,8 +73,8 @@ export function oneOf<T extends string>(...words: readonly T[]): ParseValue<T> {
 }
 
 /** Any of the words, separated by commas or spaces; an empty string means none. */
-export function anyOneOf<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
-  const word = oneOf(...words);
+export function choices<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
+  const word = choice(...words);
   return (text) => {
     const found = new Set<T>();
     for (const part of text.split(/[\s,]+/u)) {

@@ -12,7 +12,7 @@ import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';
 
 /** `svc check`: reports every problem of the definition files, for people, editors or CI. Returns 1 if one is an error. */
-export function check({ config, options, terminal }: Invocation): ExitCode {
+export function checkCommand({ config, options, terminal }: Invocation): ExitCode {
   const files = readSources(config.from);
   if (!files.ok) return reportProblem(terminal, files.failure);
   const checked = { files: files.value, ...checkSources(files.value, compileOptions(config)) };

@@ -12,7 +12,7 @@ import type { ExitCode, Terminal } from '../terminal.ts';
  * `svc fmt`: formats every definition file, or with `--check` lists those that need it. Returns 1 if a file has a syntax
  * error, or if `--check` lists one.
  */
-export function fmt({ config, options, terminal }: Invocation): ExitCode {
+export function fmtCommand({ config, options, terminal }: Invocation): ExitCode {
   const files = readSources(config.from);
   if (!files.ok) return reportProblem(terminal, files.failure);
   const broken = files.value.filter((file) => hasErrors(file, terminal));

@@ -7,7 +7,7 @@ import type { ExitCode } from '../terminal.ts';
 const TIMEOUT_MS = 3000;
 
 /** `svc healthcheck`: returns 0 if the server on this machine answers /livez. For images without curl. */
-export async function healthcheck({ config, terminal }: Invocation): Promise<ExitCode> {
+export async function healthcheckCommand({ config, terminal }: Invocation): Promise<ExitCode> {
   const url = `http://${reachableHost(config.host)}:${String(config.port)}${config.basePath}/livez`;
   const outcome = await statusOf(url);
   if (outcome === 200) return 0;

@@ -21,7 +21,7 @@ const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env whe
 `;
 
 /** `svc init`: writes sample definitions that need no key. Never overwrites a file. */
-export function init({ config, terminal }: Invocation): ExitCode {
+export function initCommand({ config, terminal }: Invocation): ExitCode {
   const directory = config.from;
   const obstacle = obstacleAt(directory);
   if (obstacle !== undefined) {

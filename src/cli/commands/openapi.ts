@@ -6,7 +6,7 @@ import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';
 
 /** `svc openapi`: prints the document that `/openapi.json` serves. Returns 1 if errors in the definitions prevent that. */
-export function openapi({ config, options, terminal }: Invocation): ExitCode {
+export function openapiCommand({ config, options, terminal }: Invocation): ExitCode {
   const compiled = compileDefinitions(config);
   if (!compiled.ok) return reportProblem(terminal, compiled.failure);
   const { program } = compiled.value;

@@ -14,7 +14,10 @@ import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
 /** `svc serve`: compiles, binds, then serves until a signal arrives. Binds nothing if a definition has an error. */
-export async function serve({ config, flags, terminal }: Invocation, signals: ProcessSignals): Promise<ExitCode> {
+export async function serveCommand(
+  { config, flags, terminal }: Invocation,
+  signals: ProcessSignals,
+): Promise<ExitCode> {
   const program = compileForServing(config, terminal);
   if (program === undefined) return 1;
   const fullConfig = withDefinitionSecrets(config, program);

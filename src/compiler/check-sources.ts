@@ -1,4 +1,4 @@
-import { compareDiagnostics } from '../diagnostics/compare-diagnostics.ts';
+import { compareDiagnostics } from '../diagnostics/diagnostic.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Definitions } from '../schema/program.ts';

@@ -1,20 +1,20 @@
-import type { Paint } from './paint.ts';
+import type { Severity } from './diagnostic.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Span } from './span.ts';
 
-/** Columns of source shown at most; a longer line is cut around the place. */
+/** A longer line is cut around the marked text. */
 const MAX_WIDTH = 120;
 const TAB = '  ';
-/** What would let the text of a file drive the terminal: control characters and changes of direction. */
+/** Control characters and changes of direction, with which the text of a file could manipulate the terminal. */
 const CONTROL = /(?!\n)[\p{Cc}\u2028-\u202E\u2066-\u2069]/gu;
-/** Characters that take two columns of a terminal. */
+/** Characters that occupy two columns of a terminal. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
-/** Characters that take none: marks over others, joiners. */
+/** Characters that occupy no column: combining marks and joiners. */
 const NARROW = /[\p{Mn}\p{Me}\u200B-\u200D]/gu;
 
 /**
- * The lines around a place, with numbers, and marks under it:
+ * The line with the span and the one before it, with their numbers, and marks under the span:
  *
  *      |
  *    3 | class A {
@@ -39,7 +39,7 @@ export function codeFrame(file: SourceFile, span: Span, paint: Paint, mark: '^' 
   return [margin(''), ...shown].join('\n');
 }
 
-/** Text of a file as it may be printed: tabs of a fixed width, control characters replaced. */
+/** Makes text of a file safe to print: replaces tabs by spaces, and control characters by a dot. */
 export function visible(text: string): string {
   return text.replaceAll('\t', TAB).replace(CONTROL, '\u00B7');
 }
@@ -51,4 +51,30 @@ function windowOf(at: number): { readonly start: number; readonly end: number } 
 
 function columns(text: string): number {
   return [...text].length + (text.match(WIDE)?.length ?? 0) - (text.match(NARROW)?.length ?? 0);
+}
+
+/** Adds the colours of a terminal to the parts of a report. */
+export interface Paint {
+  severity(severity: Severity, text: string): string;
+  mark(text: string): string;
+  dim(text: string): string;
+  bold(text: string): string;
+}
+
+export const PLAIN: Paint = { severity: (_severity, text) => text, mark: same, dim: same, bold: same };
+
+/** Uses the colours that every terminal has. */
+export const COLOURED: Paint = {
+  severity: (severity, text) => sequence(severity === 'error' ? '1;31' : '1;33', text),
+  mark: (text) => sequence('31', text),
+  dim: (text) => sequence('2', text),
+  bold: (text) => sequence('1', text),
+};
+
+function same(text: string): string {
+  return text;
+}
+
+function sequence(code: string, text: string): string {
+  return `\u001B[${code}m${text}\u001B[0m`;
 }

@@ -1,3 +1,4 @@
+import { compareText } from '../base/json.ts';
 import type { Span } from './span.ts';
 
 export type Severity = 'error' | 'warning';
@@ -7,16 +8,26 @@ export interface Diagnostic {
   /** `parse/…`, `check/…`, `template/…` or `config/…`; stable, documented in docs/errors.md. */
   readonly code: string;
   readonly severity: Severity;
-  /** What is wrong, in the user's words; quotes around their text. */
+  /** States what is wrong, in the user's words, with quotes around their text. */
   readonly message: string;
-  /** What to do about it. */
+  /** States what to do about it. */
   readonly help?: string;
   readonly span: Span;
   readonly related?: readonly RelatedSpan[];
 }
 
-/** Another place that has to do with the problem, as the first site of a duplicate. */
+/** Another position that concerns the problem, such as the first declaration of a duplicate. */
 export interface RelatedSpan {
   readonly span: Span;
   readonly message: string;
+}
+
+/** Orders by file, position, then code, so that the same files always give the same report. */
+export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
+  return (
+    compareText(a.span.file, b.span.file) ||
+    a.span.start - b.span.start ||
+    a.span.end - b.span.end ||
+    compareText(a.code, b.code)
+  );
 }

@@ -1,10 +1,10 @@
-/** 1-based, columns in UTF-16 units. */
+/** Starts at 1; columns count UTF-16 units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** One definition file: its path as shown to the user, its text, and where its lines begin. */
+/** One definition file: its path as shown to the user, its text, and the offsets of its lines. */
 export class SourceFile {
   readonly path: string;
   readonly text: string;
@@ -20,7 +20,7 @@ export class SourceFile {
     return positionIn(this.lineStarts, offset);
   }
 
-  /** The text of a 1-based line without its line break; empty when there is no such line. */
+  /** The text of a 1-based line without its line break; an empty string if there is no such line. */
   lineText(line: number): string {
     const start = this.lineStarts[line - 1];
     if (start === undefined) return '';
@@ -29,14 +29,14 @@ export class SourceFile {
   }
 }
 
-/** Offsets of the first character of each line; a line ends at `\n`. */
+/** The offset of the first character of each line; a line ends with `\n`. */
 function lineStartsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** Line and column of an offset, by binary search over the line starts. */
+/** The line and column of an offset, by binary search over the starts of lines. */
 function positionIn(lineStarts: readonly number[], offset: number): Position {
   let low = 0;
   let high = lineStarts.length - 1;

@@ -7,41 +7,41 @@ interface Suggested extends Named {
   readonly suggestion: string;
 }
 interface InBlock extends Named {
-  /** What the thing belongs to, as `class "Person"`. */
+  /** The block that it belongs to, such as `class "Person"`. */
   readonly owner: string;
 }
 interface Expected extends Named {
   readonly expected: string;
 }
 
-/** Problems with names and with types. */
+/** Problems with names and types. */
 const NAMES_AND_TYPES = {
   'check/duplicate-name': error<Named & { readonly what: string }>(
-    (p) => `The name "${p.name}" is taken twice; this is a ${p.what}.`,
-    () => 'Classes, enums, types, functions, clients and template strings share their names. Rename one of the two.',
+    (p) => `The name "${p.name}" is declared twice, here as ${p.what}.`,
+    () => 'Classes, enums, types, functions, clients and template strings share one namespace. Rename one of the two.',
   ),
   'check/duplicate-field': error<InBlock>((p) => `The ${p.owner} has two fields "${p.name}".`),
   'check/duplicate-value': error<InBlock>((p) => `The ${p.owner} has two values "${p.name}".`),
   'check/duplicate-parameter': error<InBlock>((p) => `The ${p.owner} has two parameters "${p.name}".`),
   'check/duplicate-key': error<Named>(
-    (p) => `"${p.name}" stands here twice.`,
-    () => 'Only one of the two can hold: remove the other.',
+    (p) => `"${p.name}" appears twice.`,
+    () => 'Only one of the two can apply. Remove the other.',
   ),
   'check/duplicate-test': error<InBlock>((p) => `The ${p.owner} has two tests "${p.name}".`),
   'check/duplicate-attribute': error<Named>(
-    (p) => `"@${p.name}" stands here twice.`,
-    () => 'Only one of the two can hold: remove the other.',
+    (p) => `"@${p.name}" appears twice.`,
+    () => 'Only one of the two can apply. Remove the other.',
   ),
   'check/duplicate-label': error<Named>(
     (p) => `Two checks have the label "${p.name}".`,
     () => 'Results are listed by label, so each check of a value needs its own.',
   ),
   'check/repeated-label': warning<Named>(
-    (p) => `The type has a check with the label "${p.name}" already.`,
-    () => 'Results are listed by label: give this check another one, or one of the two results is lost.',
+    (p) => `The type already has a check with the label "${p.name}".`,
+    () => 'Give this check another label, or one of the two results is lost.',
   ),
   'check/lowercase-name': error<Named & { readonly what: string; readonly better: string }>(
-    (p) => `The name of ${p.what} begins with a capital letter, "${p.name}" does not.`,
+    (p) => `The name of ${p.what} must begin with a capital letter, but "${p.name}" does not.`,
     (p) => `Call it "${p.better}".`,
   ),
   'check/reserved-type-name': error<Named>(
@@ -52,7 +52,7 @@ const NAMES_AND_TYPES = {
     (p) =>
       p.env
         ? 'A field cannot be called "env": `env.NAME` is how definitions read environment variables.'
-        : `A field cannot be called "${p.name}": it is a word of a language that clients are written in.`,
+        : `A field cannot be called "${p.name}": it is a reserved word of a language in which clients are written.`,
     (p) => `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`,
   ),
   'check/reserved-parameter-name': error<Named>(
@@ -80,28 +80,28 @@ const NAMES_AND_TYPES = {
     () => 'Keys are `string`, an enum, or literal strings.',
   ),
   'check/alias-cycle': error<{ readonly path: string }>(
-    (p) => `This type stands for nothing but itself: ${p.path}.`,
-    () => 'A type may reach itself only inside of a list or a map.',
+    (p) => `This type refers only to itself: ${p.path}.`,
+    () => 'A type can refer to itself only inside a list or a map.',
   ),
   'check/class-cycle': error<{ readonly path: string }>(
     (p) => `No value can ever be complete, because each needs another one: ${p.path}.`,
     () => 'Make one of these fields optional, or a list.',
   ),
   'check/media-output': error<Named & { readonly media: string }>(
-    (p) => `The function "${p.name}" would have to return ${p.media}, which a model cannot answer with.`,
-    () => 'Media can be parameters only.',
+    (p) => `The function "${p.name}" returns ${p.media}, which a model cannot answer with.`,
+    () => 'Use media types only for parameters.',
   ),
   'check/duplicate-union-member': warning(
-    () => 'This type is in the union already.',
+    () => 'This type is already in the union.',
     () => 'Remove it.',
   ),
   'check/ambiguous-union': warning<{ readonly first: string; readonly second: string }>(
-    (p) => `Nothing tells "${p.first}" and "${p.second}" apart: they have the same fields.`,
+    (p) => `"${p.first}" and "${p.second}" cannot be distinguished: they have the same fields.`,
     () => 'Give each a field with a literal type, such as `kind "a"`, or use one class for both.',
   ),
   'check/type-too-large': error<Named & { readonly limit: number }>(
     (p) => `The type "${p.name}" has more than ${p.limit} parts once its aliases are replaced.`,
-    () => 'Use classes in place of aliases.',
+    () => 'Use classes instead of aliases.',
   ),
   'check/empty-enum': warning<Named>(
     (p) => `The enum "${p.name}" has no value that a model could answer with.`,
@@ -116,7 +116,7 @@ const ATTRIBUTES = {
     (p) => p.suggestion,
   ),
   'check/attribute-level': error<Named & { readonly better: string; readonly place: string }>(
-    (p) => `"${p.name}" cannot stand on ${p.place}.`,
+    (p) => `"${p.name}" cannot be used on ${p.place}.`,
     (p) => p.better,
   ),
   'check/attribute-no-effect': warning<Named & { readonly place: string }>(
@@ -126,7 +126,7 @@ const ATTRIBUTES = {
   'check/attribute-arguments': error<Expected>((p) => `"${p.name}" takes ${p.expected}.`),
   'check/attribute-env': warning<Named & { readonly variable: string }>(
     (p) => `The environment variable "${p.variable}" is not set, so "${p.name}" has no effect.`,
-    () => 'Set it before the start: attributes are read when definitions are loaded.',
+    () => 'Set it before you start svc, which reads attributes when it loads the definitions.',
   ),
   'check/curly-quotes': warning(
     () => 'Curly quotes do not make a string: they are part of this text.',
@@ -146,15 +146,15 @@ const ATTRIBUTES = {
   ),
   'check/parameter-check': error<Named>(
     (p) => `The type of the parameter "${p.name}" has a @check, but only results can carry checks.`,
-    () => 'Use @assert: a call with an argument that fails it is refused.',
+    () => 'Use @assert: svc rejects a call whose argument fails it.',
   ),
   'check/alias-collision': error<{ readonly alias: string; readonly first: string; readonly second: string }>(
-    (p) => `"${p.first}" and "${p.second}" are both called "${p.alias}" towards the model.`,
-    () => 'A reply could not be told apart: change one alias.',
+    (p) => `The model sees "${p.first}" and "${p.second}" under the same name, "${p.alias}".`,
+    () => 'svc could not distinguish them in a reply. Change one alias.',
   ),
   'check/empty-alias': error(
     () => 'An alias cannot be empty.',
-    () => 'Remove it, or give it a text.',
+    () => 'Remove it, or write a string that is not empty.',
   ),
   'check/skip-required': error<Named>(
     (p) => `The field "${p.name}" is skipped, so a model can never fill it, but it is required.`,
@@ -177,7 +177,7 @@ const BLOCKS = {
     (p) => `Add \`${p.example}\`.`,
   ),
   'check/prompt-not-raw': error(
-    () => 'A prompt is a raw string.',
+    () => 'A prompt must be a raw string.',
     () => 'Write it as #"…"#.',
   ),
   'check/unknown-client': error<Suggested>(
@@ -186,12 +186,13 @@ const BLOCKS = {
   ),
   'check/client-from-env': error(
     () => 'The client of a function cannot come from the environment.',
-    () => 'Name a client. The environment can decide its options, such as `model env.MODEL`.',
+    () => 'Name a client. The environment can set its options, such as `model env.MODEL`.',
   ),
   'check/unknown-provider': error<Suggested>(
     (p) => `There is no provider "${p.name}".`,
     (p) =>
-      p.suggestion || 'A service with an OpenAI-compatible interface is provider "openai-generic" with its base_url.',
+      p.suggestion ||
+      'For a service with an OpenAI-compatible API, use the provider "openai-generic" with its base_url.',
   ),
   'check/shorthand-provider': error<Named & { readonly needs: string }>(
     (p) => `"${p.name}" cannot be named with a model alone: it needs ${p.needs}.`,
@@ -233,11 +234,11 @@ const BLOCKS = {
     (p) => `Write \`env.${p.name.replace(/^.*\.|[${}]/g, '')}\`, without quotes.`,
   ),
   'check/key-in-file': warning(
-    () => 'This looks like a secret key, written into a file.',
+    () => 'This looks like a secret key in a file.',
     () => 'Keep it in the environment, and write `env.NAME` here.',
   ),
   'check/empty-strategy': error<Named>(
-    (p) => `The client "${p.name}" chooses among no clients: its strategy is empty.`,
+    (p) => `The client "${p.name}" has no clients to choose from: its strategy is empty.`,
   ),
   'check/repeated-member': warning<Named>((p) => `"${p.name}" is in this strategy twice.`),
   'check/client-cycle': error<{ readonly path: string }>(
@@ -248,7 +249,9 @@ const BLOCKS = {
     (p) => `No client uses the retry policy "${p.name}".`,
     (p) => `Write \`retry_policy ${p.name}\` in a client, or remove it.`,
   ),
-  'check/many-retries': warning<{ readonly count: number }>((p) => `${p.count} retries of one call are rarely meant.`),
+  'check/many-retries': warning<{ readonly count: number }>(
+    (p) => `${p.count} retries of one call are rarely intended.`,
+  ),
   'check/unknown-output-type': error<Suggested>(
     (p) => `There is no output type "${p.name}".`,
     (p) => p.suggestion,
@@ -260,14 +263,14 @@ const BLOCKS = {
   'check/version-mismatch': error<{ readonly file: string; readonly asked: string; readonly own: string }>(
     (p) => `"${p.file}" asks for version ${p.asked}, but this is svc ${p.own}.`,
     (p) =>
-      `Major and minor have to agree: write "${p.own}" here, install the other version, or pass --no-version-check.`,
+      `The major and minor versions must match: write "${p.own}" here, install the other version, or pass --no-version-check.`,
   ),
   'check/unknown-tested-function': warning<Suggested>(
     (p) => `There is no function "${p.name}" to test.`,
     (p) => p.suggestion,
   ),
   'check/no-tested-function': warning<Named>(
-    (p) => `The test "${p.name}" is for no function.`,
+    (p) => `The test "${p.name}" names no function.`,
     () => 'Add `functions [Name]`.',
   ),
   'check/unknown-test-argument': warning<Suggested & { readonly owner: string }>(
@@ -275,15 +278,15 @@ const BLOCKS = {
     (p) => p.suggestion,
   ),
   'check/test-argument-type': warning<InBlock & { readonly expected: string }>(
-    (p) => `This value for "${p.name}" does not fit the ${p.owner}, which takes ${p.expected} here.`,
+    (p) => `This value for "${p.name}" does not match the ${p.owner}, which takes ${p.expected} here.`,
   ),
   'check/unknown-built-type': warning<Suggested>(
     (p) => `There is no type "${p.name}".`,
-    (p) => p.suggestion || 'Declare it, here or outside of the test.',
+    (p) => p.suggestion || 'Declare it here or outside the test.',
   ),
   'check/duplicate-built-type': warning<Named>(
     (p) => `This test defines "${p.name}" twice.`,
-    () => 'Make it one definition.',
+    () => 'Merge the two definitions.',
   ),
   'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
 };

@@ -1,15 +1,15 @@
 import type { Diagnostic, RelatedSpan, Severity } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
 
-/** One kind of problem: how severe it is, what is wrong (in the user's words), and what to do about it. */
+/** One kind of problem: its severity, what is wrong in the user's words, and what to do. */
 export interface Entry<P> {
   readonly severity: Severity;
   readonly message: (params: P) => string;
-  /** The empty text means that there is nothing to add. */
+  /** An empty string if there is nothing to add. */
   readonly help: (params: P) => string;
 }
 
-/** Makes the diagnostic of a code; `params` are the texts that its message quotes. */
+/** Creates the diagnostic for a code; `params` are the texts that its message quotes. */
 export type DiagnosticFactory<P> = <C extends keyof P & string>(
   code: C,
   span: Span,
@@ -25,7 +25,7 @@ export function warning<P = object>(message: (params: P) => string, help: (param
   return { severity: 'warning', message, help };
 }
 
-/** The factory over a table of entries, typed by code. */
+/** Creates a factory for a table of entries, typed by code. */
 export function factoryOf<P extends object>(entries: { readonly [C in keyof P]: Entry<P[C]> }): DiagnosticFactory<P> {
   return (code, span, params, related) => {
     const entry = entries[code];

@@ -3,7 +3,7 @@ import { error, factoryOf, warning } from './entry.ts';
 interface Found {
   readonly expected: string;
   readonly found: string;
-  /** What to write instead, where that is known. */
+  /** How to correct it, if that is known. */
   readonly advice?: string;
 }
 interface Text {
@@ -13,7 +13,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Every problem with the form of a definition file. */
+/** Every problem with the syntax of a definition file. */
 const ENTRIES = {
   'parse/unexpected-token': error<Found>(
     (p) => `Expected ${p.expected}, found ${p.found}.`,
@@ -46,22 +46,22 @@ const ENTRIES = {
   'parse/invalid-character': error<Text>((p) => `"${p.text}" has no meaning here.`),
   'parse/invalid-name': error<Named & { readonly reason: string }>(
     (p) => `"${p.name}" is not a valid name: ${p.reason}.`,
-    () => 'A name begins with an ASCII letter, then come letters, digits and "_".',
+    () => 'A name begins with an ASCII letter and continues with letters, digits and "_".',
   ),
   'parse/unquoted-value': error<Text & { readonly expression?: boolean }>(
-    (p) => `This value contains "${p.text}", so it has to stand in quotes.`,
+    (p) => `This value contains "${p.text}", so it must be in quotes.`,
     (p) =>
       p.expression === true
-        ? 'The expression of a constraint stands by itself: `@assert({{ … }})`, `@check(label, {{ … }})`.'
-        : 'Write it as "…", or as #"…"# when it contains quotes itself.',
+        ? 'Write the expression of a constraint without quotes: `@assert({{ … }})`, `@check(label, {{ … }})`.'
+        : 'Write it as "…", or as #"…"# if it contains quotes.',
   ),
   'parse/invalid-number': error<Text>(
-    (p) => `"${p.text}" is neither a number nor a text.`,
+    (p) => `"${p.text}" is neither a number nor a string.`,
     () => 'Numbers look like 5, -3 or 0.25. Put anything else that begins with a digit in quotes.',
   ),
   'parse/nesting-too-deep': error<{ readonly limit: number }>(
     (p) => `Brackets are nested more than ${p.limit} deep here.`,
-    () => 'Give the inner part a name of its own (a class or a type).',
+    () => 'Give the inner part its own name, as a class or a type.',
   ),
   'parse/unknown-declaration': error<Named & { readonly suggestion: string }>(
     (p) => `No definition begins with "${p.name}".`,
@@ -75,12 +75,12 @@ const ENTRIES = {
     () => 'Write `// …` for a line, `/// …` for documentation, `{// … //}` for a block.',
   ),
   'parse/colon-after-name': error<Named>(
-    (p) => `Between the field "${p.name}" and its type stands no colon.`,
+    (p) => `There must be no colon between the field "${p.name}" and its type.`,
     (p) => `Write \`${p.name} Type\`.`,
   ),
   'parse/separator-in-block': error<Text>(
     (p) => `Members of a block are not separated by "${p.text}".`,
-    () => 'One member per line, and no separator.',
+    () => 'Write one member per line, without a separator.',
   ),
   'parse/missing-type': error<Named & { readonly what: string }>(
     (p) => `The ${p.what} "${p.name}" has no type.`,
@@ -88,7 +88,7 @@ const ENTRIES = {
       p.what === 'parameter' ? `Write \`${p.name}: string\`, for example.` : `Write \`${p.name} string\`, for example.`,
   ),
   'parse/missing-colon': error<Named>(
-    (p) => `Between the parameter "${p.name}" and its type a colon is missing.`,
+    (p) => `A colon is missing between the parameter "${p.name}" and its type.`,
     (p) => `Write \`${p.name}: Type\`.`,
   ),
   'parse/single-quotes': error(
@@ -101,19 +101,19 @@ const ENTRIES = {
   ),
   'parse/triple-quotes': error(
     () => 'Three quotes do not begin a string.',
-    () => 'Write a text of several lines as #"…"#.',
+    () => 'Write a string of several lines as #"…"#.',
   ),
   'parse/missing-parameters': error<Named>(
     (p) => `The function "${p.name}" has no parameter list.`,
-    (p) => `Write \`function ${p.name}() -> Type { … }\` when it takes nothing.`,
+    (p) => `Write \`function ${p.name}() -> Type { … }\` if it takes no parameters.`,
   ),
   'parse/missing-return-type': error<Named>(
-    (p) => `The function "${p.name}" does not say what it returns.`,
+    (p) => `The function "${p.name}" has no return type.`,
     () => 'Write `-> Type` between the parameters and the block.',
   ),
   'parse/missing-arrow': error<Named>(
-    (p) => `Before the return type of the function "${p.name}" stands no arrow.`,
-    () => 'Write `-> Type` behind the parameters.',
+    (p) => `The arrow before the return type of the function "${p.name}" is missing.`,
+    () => 'Write `-> Type` after the parameters.',
   ),
   'parse/missing-block': error<Named & { readonly what: string }>(
     (p) => `The ${p.what} "${p.name}" has no block.`,
@@ -124,11 +124,11 @@ const ENTRIES = {
     (p) => `Write \`${p.what} Name …\`.`,
   ),
   'parse/enum-value-line': error<Named>(
-    (p) => `The enum value "${p.name}" does not stand on a line of its own.`,
+    (p) => `The enum value "${p.name}" is not on its own line.`,
     () => 'Write one value per line.',
   ),
   'parse/double-optional': error(
-    () => 'A type is made optional once.',
+    () => 'A type can be made optional only once.',
     () => 'Remove one "?".',
   ),
   'parse/optional-before-list': error(
@@ -148,7 +148,7 @@ const ENTRIES = {
   ),
   'parse/leading-pipe': error(
     () => 'A union does not begin with "|".',
-    () => 'Remove it: "|" stands between the members, and a line may end with it.',
+    () => 'Remove it. "|" separates the members, and a line can end with it.',
   ),
   'parse/list-type': error(
     () => 'A list type is written with its brackets after the item type.',
@@ -163,7 +163,7 @@ const ENTRIES = {
     (p) => `Write \`${p.name} value\` on one line, or remove the key.`,
   ),
   'parse/equals-in-entry': error<Named>(
-    (p) => `Between "${p.name}" and its value stands no "=".`,
+    (p) => `There must be no "=" between "${p.name}" and its value.`,
     (p) => `Write \`${p.name} value\`.`,
   ),
   'parse/same-line': error<Text>(
@@ -171,15 +171,15 @@ const ENTRIES = {
     () => 'Begin a new line, or put a comma in between.',
   ),
   'parse/default-value': error<Named>(
-    (p) => `The parameter "${p.name}" has a default value; parameters have none.`,
-    () => 'Make the type optional (`T?`) and choose the default in the prompt: `{{ x or "…" }}`.',
+    (p) => `The parameter "${p.name}" has a default value, which parameters cannot have.`,
+    () => 'Make the type optional (`T?`) and set the default in the prompt: `{{ x or "…" }}`.',
   ),
   'parse/parameter-order': error<Named & { readonly type: string }>(
-    (p) => `The name of the parameter "${p.name}" stands behind its type.`,
+    (p) => `The name of the parameter "${p.name}" comes after its type.`,
     (p) => `Write \`${p.name}: ${p.type}\`.`,
   ),
   'parse/missing-comma': error(
-    () => 'Between two parameters a comma is missing.',
+    () => 'A comma is missing between two parameters.',
     () => 'Add "," before this one.',
   ),
   'parse/alias-parameters': error<Named>(
@@ -203,7 +203,7 @@ const ENTRIES = {
     () => 'Write its text as #"…"# after the name and the parameters.',
   ),
   'parse/workflow': warning<Named>(
-    (p) => `"${p.name}" is not a function over a model: its body is code. It is not served.`,
+    (p) => `"${p.name}" is not a function that calls a model: its body is code. svc does not serve it.`,
     () => 'A served function has a `client` and a `prompt`.',
   ),
   'parse/ignored-parameters': warning<Named>(

@@ -2,7 +2,7 @@ import { didYouMean } from '../../base/suggestion.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
 
-// Syntax: an error each, the template cannot be rendered.
+// Syntax: all of these are errors, since svc cannot render the template.
 
 export function unclosedTag(span: Span, opener: string, closer: string): Diagnostic {
   return problem('unclosed-tag', span, `"${opener}" is never closed.`, `Close it with "${closer}".`);
@@ -13,10 +13,10 @@ export function unclosedString(span: Span): Diagnostic {
 }
 
 export function badEscape(span: Span, text: string): Diagnostic {
-  return problem('bad-escape', span, `"${text}" means nothing in a string.`, 'Write a backslash as "\\\\".');
+  return problem('bad-escape', span, `"${text}" is not an escape sequence.`, 'Write a backslash as "\\\\".');
 }
 
-/** What people who know other languages mean. */
+/** The intention of users who know other languages. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ['&', 'Write "and".'],
   ['!', 'Write "not".'],
@@ -25,7 +25,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
 
 export function unexpectedCharacter(span: Span, character: string): Diagnostic {
   const help = HABITS.get(character) ?? 'Put text in quotes, or remove the character.';
-  return problem('unexpected-character', span, `"${character}" means nothing in an expression.`, help);
+  return problem('unexpected-character', span, `"${character}" has no meaning in an expression.`, help);
 }
 
 export function unexpectedToken(
@@ -36,11 +36,11 @@ export function unexpectedToken(
 }
 
 export function badNumber(span: Span, text: string): Diagnostic {
-  return problem('bad-number', span, `"${text}" is no number.`, 'Write numbers as 12, 1.5 or 1e3.');
+  return problem('bad-number', span, `"${text}" is not a number.`, 'Write numbers as 12, 1.5 or 1e3.');
 }
 
 export function unknownStatement(span: Span, name: string, help: string): Diagnostic {
-  return problem('unknown-statement', span, `"${name}" is no statement of the template language.`, help);
+  return problem('unknown-statement', span, `"${name}" is not a statement of the template language.`, help);
 }
 
 export function unclosedBlock(span: Span, name: string): Diagnostic {
@@ -72,10 +72,10 @@ export function positionalAfterNamed(span: Span): Diagnostic {
 }
 
 export function reservedName(span: Span, name: string): Diagnostic {
-  return problem('reserved-name', span, `"${name}" cannot be assigned to.`, 'Choose another name.');
+  return problem('reserved-name', span, `You cannot assign to "${name}".`, 'Choose another name.');
 }
 
-// Names and arguments: errors are what fails for certain at run time, the rest are warnings.
+// Names and arguments: an error if the template certainly fails at run time, otherwise a warning.
 
 export function unknownVariable(span: Span, name: string, names: Iterable<string>): Diagnostic {
   const help = name === 'null' ? 'Write "none".' : didYouMean(name, names);
@@ -104,7 +104,7 @@ export function unknownMethod(span: Span, name: string, names: Iterable<string>)
 }
 
 export function wrongArguments(span: Span, what: string, reason: string): Diagnostic {
-  return problem('wrong-arguments', span, `The arguments of ${what} do not fit: ${reason}.`);
+  return problem('wrong-arguments', span, `The arguments of ${what} are wrong: ${reason}.`);
 }
 
 export function wrongValue(span: Span, message: string, help: string): Diagnostic {
@@ -113,7 +113,7 @@ export function wrongValue(span: Span, message: string, help: string): Diagnosti
 
 export function missingArgument(span: Span, callee: string, name: string): Diagnostic {
   const message = `"${callee}" is used without its argument "${name}".`;
-  return warning('missing-argument', span, message, 'Nothing is printed for it; pass a value.');
+  return warning('missing-argument', span, message, 'Pass a value; otherwise nothing is printed for it.');
 }
 
 export function debugCall(span: Span): Diagnostic {
@@ -146,7 +146,7 @@ export function enumComparedWithAlias(span: Span, realName: string, alias: strin
   return warning('enum-alias', span, message, `Compare with "${realName}".`);
 }
 
-/** `mistaken`: how the text of the prompt names it, as other languages would. */
+/** `mistaken`: the form in which the prompt's text mentions it, as in other languages. */
 export function unusedParameter(span: Span, name: string, mistaken: string | undefined): Diagnostic {
   const help =
     mistaken === undefined

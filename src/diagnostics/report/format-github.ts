@@ -1,22 +1,22 @@
 import type { Diagnostic } from '../diagnostic.ts';
-import { Places, type ReportInput } from './report-input.ts';
+import { SpanLocator, type ReportInput } from './report-input.ts';
 
 /**
- * Workflow commands, one line each: GitHub shows them beside the changed lines.
+ * Workflow commands, one per line. GitHub shows them next to the changed lines.
  * See "Workflow commands for GitHub Actions", section "Setting an error message".
  */
 export function formatGithub(input: ReportInput): string {
-  const places = new Places(input.files);
-  return input.diagnostics.map((diagnostic) => `${command(diagnostic, places)}\n`).join('');
+  const locator = new SpanLocator(input.files);
+  return input.diagnostics.map((diagnostic) => `${command(diagnostic, locator)}\n`).join('');
 }
 
-function command({ severity, code, message, help, span }: Diagnostic, places: Places): string {
-  const { start, end } = places.place(span);
+function command({ severity, code, message, help, span }: Diagnostic, locator: SpanLocator): string {
+  const { start, end } = locator.range(span);
   const properties = [
     `file=${property(span.file)}`,
     `line=${String(start.line)}`,
     `endLine=${String(end.line)}`,
-    // GitHub takes columns only when the place is within one line.
+    // GitHub accepts columns only for a range within one line.
     ...(start.line === end.line ? [`col=${String(start.column)}`, `endColumn=${String(end.column)}`] : []),
     `title=${property(code)}`,
   ];

@@ -1,10 +1,10 @@
 import type { Span } from '../span.ts';
-import { Places, type ReportInput } from './report-input.ts';
+import { SpanLocator, type ReportInput } from './report-input.ts';
 
-/** For programs: one object with all problems; lines and columns from 1, columns in UTF-16 units. */
+/** For programs: one object with all problems. Lines and columns start at 1; columns count UTF-16 units. */
 export function formatJson(input: ReportInput): string {
-  const places = new Places(input.files);
-  const located = (span: Span): object => ({ file: span.file, ...places.place(span) });
+  const locator = new SpanLocator(input.files);
+  const located = (span: Span): object => ({ file: span.file, ...locator.range(span) });
   const diagnostics = input.diagnostics.map(({ severity, code, message, help, span, related }) => ({
     severity,
     code,

@@ -1,39 +1,42 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
-import { Places, type ReportInput } from './report-input.ts';
+import { SpanLocator, type ReportInput } from './report-input.ts';
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
-/** SARIF 2.1.0, the format of code scanning services. `version` is that of this program. */
+/** SARIF 2.1.0, the format of code scanning services. `version` is the version of svc. */
 export function formatSarif(input: ReportInput, version: string): string {
-  const places = new Places(input.files);
+  const locator = new SpanLocator(input.files);
   const levels = new Map(input.diagnostics.map(({ code, severity }) => [code, severity]));
   const codes = [...levels.keys()].toSorted();
   const rules = codes.map((id) => ({ id, defaultConfiguration: { level: levels.get(id) } }));
   const run = {
     tool: { driver: { name: 'svc', version, rules } },
     columnKind: 'utf16CodeUnits',
-    results: input.diagnostics.map((diagnostic) => result(diagnostic, codes, places)),
+    results: input.diagnostics.map((diagnostic) => result(diagnostic, codes, locator)),
   };
   return `${JSON.stringify({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, undefined, 2)}\n`;
 }
 
-function result(diagnostic: Diagnostic, codes: readonly string[], places: Places): object {
+function result(diagnostic: Diagnostic, codes: readonly string[], locator: SpanLocator): object {
   const { code, severity, message, help, span, related } = diagnostic;
   return {
     ruleId: code,
     ruleIndex: codes.indexOf(code),
     level: severity,
     message: { text: help === undefined ? message : `${message} ${help}` },
-    locations: [location(span, places)],
+    locations: [location(span, locator)],
     ...(related !== undefined && {
-      relatedLocations: related.map((other) => ({ ...location(other.span, places), message: { text: other.message } })),
+      relatedLocations: related.map((other) => ({
+        ...location(other.span, locator),
+        message: { text: other.message },
+      })),
     }),
   };
 }
 
-function location(span: Span, places: Places): object {
-  const { start, end } = places.place(span);
+function location(span: Span, locator: SpanLocator): object {
+  const { start, end } = locator.range(span);
   return {
     physicalLocation: {
       artifactLocation: { uri: span.file.split('/').map(encodeURIComponent).join('/') },

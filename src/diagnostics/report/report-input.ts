@@ -2,20 +2,15 @@ import type { Diagnostic } from '../diagnostic.ts';
 import type { Position, SourceFile } from '../source-file.ts';
 import type { Span } from '../span.ts';
 
-/** What every format is made from. */
+/** The input of every report format. */
 export interface ReportInput {
   readonly diagnostics: readonly Diagnostic[];
-  /** All files that a span of the diagnostics is in. */
+  /** Includes every file to which a span of the diagnostics refers. */
   readonly files: readonly SourceFile[];
 }
 
-export interface Place {
-  readonly start: Position;
-  readonly end: Position;
-}
-
-/** Finds files by path, and places by span. */
-export class Places {
+/** Finds the file of a span, and the positions of its ends. */
+export class SpanLocator {
   readonly #files: ReadonlyMap<string, SourceFile>;
 
   constructor(files: readonly SourceFile[]) {
@@ -26,8 +21,8 @@ export class Places {
     return this.#files.get(span.file);
   }
 
-  /** The beginning of the file when it is not among the files. */
-  place(span: Span): Place {
+  /** Returns the beginning of the file if it is not among the files. */
+  range(span: Span): { readonly start: Position; readonly end: Position } {
     const file = this.file(span);
     const first = { line: 1, column: 1 };
     return { start: file?.positionAt(span.start) ?? first, end: file?.positionAt(span.end) ?? first };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from '../../../src/compiler/1-parse/parse.ts';
 import { check } from '../../../src/compiler/2-check/check.ts';
 import type { CompileOptions } from '../../../src/compiler/compile-options.ts';
-import { compareDiagnostics } from '../../../src/diagnostics/compare-diagnostics.ts';
+import { compareDiagnostics } from '../../../src/diagnostics/diagnostic.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { formatPretty } from '../../../src/diagnostics/report/format-pretty.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';

@@ -3,21 +3,21 @@ import type { Rule } from '../check-context.ts';
 import { eachDuplicate } from '../duplicates.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
-  class: 'class',
-  enum: 'enum',
-  alias: 'type',
-  function: 'function',
-  workflow: 'function',
-  template_string: 'template_string',
-  client: 'client',
-  retry_policy: 'retry policy',
-  generator: 'generator',
-  test: 'test',
+  class: 'a class',
+  enum: 'an enum',
+  alias: 'a type',
+  function: 'a function',
+  workflow: 'a function',
+  template_string: 'a template_string',
+  client: 'a client',
+  retry_policy: 'a retry policy',
+  generator: 'a generator',
+  test: 'a test',
 };
 
 /**
- * Whatever can be named in a type, a prompt or a request has a name of its own; retry policies and generators have
- * theirs among themselves. With two of one name it would be chance which one counts.
+ * Everything that a type, a prompt or a request can name needs its own name. Retry policies and generators have separate
+ * namespaces. With two declarations of one name, it would be arbitrary which one applies.
  */
 export const uniqueNames: Rule = ({ scope, report }) => {
   const shared = scope.declarations.filter(
@@ -28,7 +28,7 @@ export const uniqueNames: Rule = ({ scope, report }) => {
       group,
       (node) => node.name,
       (node, first) => {
-        const related = [{ span: first.name.span, message: `first declared here, as a ${WORDS[first.kind]}` }];
+        const related = [{ span: first.name.span, message: `first declared here, as ${WORDS[first.kind]}` }];
         report('check/duplicate-name', node.name.span, { name: node.name.text, what: WORDS[node.kind] }, related);
       },
     );

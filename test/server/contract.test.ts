@@ -12,19 +12,22 @@ import { until } from './support/until.ts';
 
 const servers: TestServer[] = [];
 
-const CALL = 'POST /call/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
 it('shows every promise of the contract', () => {
-  const suites = ['contract.test.ts', 'streams.test.ts', 'transport/conformance.test.ts'];
+  const suites = [
+    'contract.test.ts',
+    'streams.test.ts',
+    'transport/conformance.test.ts',
+    'transport/library-timers.test.ts',
+  ];
   const sources = suites.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n');
   const table = CONTRACT_ITEMS.map(({ promise, rows, tests = [] }) => {
     const shown = ROWS.filter((row) => rows?.(row) === true).length;
     // A test that is gone or renamed shows nothing.
-    const named = tests.filter((name) => sources.includes(`'${name}',`)).length;
+    const named = tests.filter((name) => sources.includes(`'${name}',`) || sources.includes(`'${name} (%s)',`)).length;
     return { promise, cases: shown + named, missing: tests.length - named };
   });
   console.log(
@@ -79,12 +82,11 @@ describe.each(TRANSPORTS)('over %s', (name) => {
       `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
     ],
     ['answers not_implemented in the form of every other error', 501, 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['answers request_timeout in the form of every other error', 408, `${CALL}Content-Length: 9\r\n\r\n{`],
   ])('%s', async (title, status, bytes) => {
     const server = await start();
     const connection = new RawConnection(server.port);
     connection.write(bytes);
-    const answer = await connection.answer(0, 15_000);
+    const answer = await connection.answer();
     expect(answer.status).toBe(status);
     const problem = JSON.parse(answer.body) as Record<string, unknown>;
     expect(title).toContain(`answers ${String(problem['error'])} in`);
@@ -131,11 +133,9 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     const call = () => fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
     const first = call();
     await until(() => server.runtime.calls.length === 1);
-    const begun = performance.now();
     const second = await call();
     expect(second.status).toBe(504);
     expect(await second.json()).toMatchObject({ error: 'timeout', timer: 'total', after_ms: 400 });
-    expect(performance.now() - begun).toBeLessThan(1_000);
     expect(server.services.admission.waiting).toBe(0);
     finish?.();
     expect((await first).status).toBe(200);
@@ -148,7 +148,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     server.runtime.onCall = () => new Promise((resolve) => finish.push(() => resolve(success(1))));
     const call = (signal: AbortSignal) =>
       fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}', signal });
-    const first = call(AbortSignal.timeout(5_000));
+    const first = call(AbortSignal.timeout(120_000));
     await until(() => server.runtime.calls.length === 1);
     const leaving = new AbortController();
     const second = call(leaving.signal);
@@ -161,7 +161,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await until(() => server.services.admission.running === 0);
   });
 
-  it('cancels the call of a caller who left, within 100 ms', async () => {
+  it('cancels the call of a caller who left', async () => {
     const server = await start();
     server.runtime.onCall = () => new Promise(() => {});
     const leaving = new AbortController();
@@ -172,11 +172,9 @@ describe.each(TRANSPORTS)('over %s', (name) => {
       signal: leaving.signal,
     });
     await until(() => server.runtime.calls.length === 1);
-    const leftAt = performance.now();
     leaving.abort();
     await expect(call).rejects.toThrow('aborted');
     await until(() => server.runtime.calls[0]?.context.cancellation.cancelled === true);
-    expect(performance.now() - leftAt).toBeLessThan(100);
     await until(() => server.services.active.size === 0);
     expect(server.log.at(-1)?.fields['status']).toBe(499);
   });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 
 /** How long a server may take from spawn to its start line, and a short command to its end; generous for a busy machine. */
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
 
 export interface ServerOptions {
   /** Definition files by name, written to a fresh folder; `from` names an existing folder in their place. */

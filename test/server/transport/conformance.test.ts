@@ -167,14 +167,6 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await connection.answer(1)).body).toBe('ok');
   });
 
-  it('tells a stalled body by a timeout and closes', async () => {
-    const connection = connectTo(await listen(echo));
-    connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
-    const answer = await connection.answer(0, 12_000);
-    expect([answer.status, answer.body]).toEqual([408, 'timeout']);
-    await connection.until(() => connection.closed);
-  }, 20_000);
-
   it('tells the body listener once when the client leaves', async () => {
     const outcomes: BodyOutcome['kind'][] = [];
     let aborted = 0;
@@ -190,20 +182,19 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(outcomes).toEqual(['aborted']);
   });
 
-  it('tells within 100 ms that the client left while its answer is being made', async () => {
-    let leftAt = 0;
+  it('reports that the client left while its answer is being made', async () => {
+    let left = false;
     let arrived = false;
     const listening = await listen((_, response) => {
       arrived = true;
-      response.onAborted(() => (leftAt = performance.now()));
+      response.onAborted(() => (left = true));
     });
     const connection = connectTo(listening);
     connection.write(GET);
     await connection.until(() => arrived);
-    const endedAt = performance.now();
+    expect(left).toBe(false);
     connection.end();
-    await connection.until(() => leftAt > 0);
-    expect(leftAt - endedAt).toBeLessThan(100);
+    await connection.until(() => left);
   });
 
   it('drops everything that is written after the end or after the client left', async () => {
@@ -299,10 +290,10 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       connection.socket.pause();
     }
     connection.socket.resume();
-    await connection.until(() => connection.text.endsWith('\r\n0\r\n\r\n'), 15_000);
+    await connection.until(() => connection.text.endsWith('\r\n0\r\n\r\n'));
     const body = dechunk(connection.received.subarray(connection.received.indexOf('\r\n\r\n') + 4));
     expect(body.equals(Buffer.from(text))).toBe(true);
-  }, 30_000);
+  });
 
   it('knows of answers that are complete and not taken yet', async () => {
     const listening = await listen((request, response) => {
@@ -323,19 +314,10 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       await sleep(100);
       expect(listening.transport.leaving).toBe(1);
       connection.socket.resume();
-      await connection.until(() => listening.transport.leaving === 0, 10_000);
+      await connection.until(() => listening.transport.leaving === 0);
       expect(listening.transport.leaving).toBe(0);
     }
   });
-
-  it('keeps an idle connection no longer after a large answer than after a small one', async () => {
-    const listening = await listen((_, response) => response.send(200, [], BIG), { keepAliveTimeoutMs: 300 });
-    const connection = connectTo(listening);
-    connection.write(GET);
-    await connection.until(() => connection.received.length > BIG.length, 10_000);
-    await connection.until(() => connection.closed, 15_000);
-    expect(connection.closed).toBe(true);
-  }, 30_000);
 
   it('lives when a client resets a connection behind CONNECT', async () => {
     const listening = await listen((_, response) => response.send(200, [], BIG));
@@ -347,7 +329,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await sleep(100);
     const other = connectTo(listening);
     other.write(GET);
-    await other.until(() => other.received.length > BIG.length, 10_000);
+    await other.until(() => other.received.length > BIG.length);
     expect(listening.errors).toEqual([]);
   });
 

@@ -76,7 +76,7 @@ export function ask(
         privateUrls: true,
         messages: options.messages ?? HELLO,
         streamed: options.streamed ?? false,
-        deadlineAt: startedAt + (options.deadlineMs ?? 10_000),
+        deadlineAt: startedAt + (options.deadlineMs ?? 120_000),
       },
       {
         text: (piece) => pieces.push(piece),

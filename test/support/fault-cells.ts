@@ -1,7 +1,7 @@
-import { reply, sleep, startFakeProvider } from './fake-provider.ts';
+import { reply, startFakeProvider } from './fake-provider.ts';
 import type { Behaviour, FakeProvider } from './fake-provider.ts';
 import { FAULTS, REPLY_TEXT } from './upstream-faults.ts';
-import type { UpstreamFault } from './upstream-faults.ts';
+import type { LimitName, UpstreamFault } from './upstream-faults.ts';
 
 /** How the function that meets a fault is set up. In each, the first answer is faulty and all others are good. */
 export const STRATEGIES = ['Alone', 'Retry', 'Fallback'] as const;
@@ -24,10 +24,8 @@ export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
   return MODES.flatMap((mode) => STRATEGIES.map((strategy) => ({ fault, mode, strategy })));
 }
 
-/** Limits of faults that end by one of them, in milliseconds; those of all others are far away. */
-export const SHORT_LIMITS = { connect: 300, first_token: 700, idle: 300, request: 1000 } as const;
-
-const LONG_LIMIT_MS = 20_000;
+/** No fault ends by this. */
+const LONG_LIMIT_MS = 120_000;
 
 /** How a cell ended, as far as the page tells it. */
 export interface CellEnd {
@@ -165,10 +163,7 @@ export interface Keys {
 }
 
 function limitsOf(fault: UpstreamFault): Readonly<Record<string, number>> {
-  const limit = (name: keyof typeof SHORT_LIMITS): number => {
-    const counts = fault.hangs === true && (name !== 'connect' || fault.leads !== undefined);
-    return counts ? SHORT_LIMITS[name] : LONG_LIMIT_MS;
-  };
+  const limit = (name: LimitName): number => fault.limits?.[name] ?? LONG_LIMIT_MS;
   return {
     connect_timeout_ms: limit('connect'),
     time_to_first_token_timeout_ms: limit('first_token'),
@@ -177,20 +172,11 @@ function limitsOf(fault: UpstreamFault): Readonly<Record<string, number>> {
   };
 }
 
-/** Resolves when the condition holds, or after the time; the caller then looks itself. */
-export async function settled(condition: () => boolean, withinMs: number): Promise<void> {
-  const until = performance.now() + withinMs;
-  while (!condition() && performance.now() < until) await sleep(10);
-}
-
-/** How late a limit or a deadline may be. Other programs make everything late, so the least of a few runs counts. */
-export const LATE_MS = 100;
-
-/** The least of a few measurements, or the first that is small enough. */
-export async function leastOf(tries: number, measure: () => Promise<number>): Promise<number> {
-  let least = Infinity;
-  for (let at = 0; at < tries && least >= LATE_MS; at += 1) least = Math.min(least, await measure());
-  return least;
+/** The limit that ended a cell, in milliseconds. */
+export function limitThatEnded({ limits }: UpstreamFault, { failure }: CellEnd): number {
+  const limit = limits?.[failure?.timer as LimitName];
+  if (limit === undefined) throw new Error(`ended by ${failure?.timer ?? 'no timer'}`);
+  return limit;
 }
 
 const POLICY = 'retry_policy Once {\n  max_retries 1\n  strategy {\n    type constant_delay\n    delay_ms 5\n  }\n}';

@@ -40,7 +40,7 @@ export function testRuntime(
   });
 }
 
-export function callContext(deadlineMs = 10_000, cancellation = new Cancellation()): CallContext {
+export function callContext(deadlineMs = 120_000, cancellation = new Cancellation()): CallContext {
   return { requestId: 'test', cancellation, deadlineMs };
 }
 

@@ -27,9 +27,20 @@ export interface UpstreamFault {
   readonly floods?: true;
   /** It shows at the second use of a connection. */
   readonly secondUse?: true;
-  /** It ends by a time limit, so that limits have to be short. */
-  readonly hangs?: true;
+  /** Ends by a time limit: the short limits of its client, in milliseconds. Those that must not end it are far away. */
+  readonly limits?: Limits;
 }
+
+export type LimitName = 'connect' | 'first_token' | 'idle' | 'request';
+
+export type Limits = Readonly<Partial<Record<LimitName, number>>>;
+
+/** The answer after a fault needs none of these, so a busy machine may be late by most of them. */
+const UNANSWERED: Limits = { first_token: 1500, request: 2000, idle: 1000 };
+const SILENT: Limits = { idle: 1000 };
+
+/** Bytes arrive every 20 ms, so the idle limit never ends it, though it is shorter than the one that does. */
+const SLOW: Limits = { idle: 1500, first_token: 1700, request: 2000 };
 
 export interface FaultGroup {
   readonly title: string;
@@ -168,26 +179,26 @@ const CONNECTION: readonly UpstreamFault[] = [
   {
     ...always('takes the connection and never ends the TLS handshake', silence),
     leads: 'to a server that never ends its TLS handshake',
-    hangs: true,
+    limits: { connect: 300 },
   },
-  { ...always('takes the request and never answers', silence), hangs: true },
+  { ...always('takes the request and never answers', silence), limits: UNANSWERED },
   {
     name: 'sends headers, then nothing',
     call: steps(write(jsonHead()), silence),
     stream: steps(write(STREAM_HEAD), silence),
-    hangs: true,
+    limits: SILENT,
   },
   {
     name: 'falls silent in the middle',
     call: steps(write(jsonHead() + WHOLE.slice(0, 40)), silence),
     stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), silence),
-    hangs: true,
+    limits: SILENT,
   },
   {
     name: 'sends a byte every 20 ms',
     call: steps(write(jsonHead()), drip(WHOLE)),
     stream: steps(write(head(200, STREAM_TYPE)), drip(STREAM)),
-    hangs: true,
+    limits: SLOW,
   },
   always('cuts the connection before it answers', cut),
   always('closes the connection before it answers', close),
@@ -350,7 +361,11 @@ function interim(line: string): Pick<UpstreamFault, 'call' | 'stream'> {
 const STATUSES: readonly UpstreamFault[] = [
   { name: '100 Continue, then the answer', ...interim('100 Continue') },
   { name: '103 Early Hints, then the answer', ...interim('103 Early Hints\r\nlink: </a.css>') },
-  { ...always('103 without end', flood('HTTP/1.1 103 Early Hints\r\n\r\n')), hangs: true, floods: true },
+  {
+    ...always('103 without end', flood('HTTP/1.1 103 Early Hints\r\n\r\n')),
+    limits: { first_token: 700, request: 1000 },
+    floods: true,
+  },
   always('101 Switching Protocols', steps(write(head(101, { connection: 'upgrade', upgrade: 'h2c' })), cut)),
   always('204 No Content', steps(write(head(204, {})))),
   ...[301, 302, 303, 307, 308].map((code) => always(String(code), redirect(code))),

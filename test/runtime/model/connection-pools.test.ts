@@ -5,7 +5,7 @@ import { ConnectionPools } from '../../../src/runtime/model/http/connection-pool
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { chatCompletion, head, reply, sleep, startFakeProvider } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
-import { settled } from '../../support/fault-cells.ts';
+import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;
 const pools = new ConnectionPools();
@@ -20,12 +20,12 @@ test('a pool that has to go for others lets its calls end, and closes its connec
   const definition = clientDefinition('openai-generic', { base_url: `${fake.url}/v1`, model: 'm' });
   const client = makeClient(definition, { ...testServices(), pools });
   const call = ask(client);
-  await settled(() => fake.requests.length === 1, 3000);
+  await waitUntil('1 length', () => fake.requests.length === 1);
   const first = pools.to({ origin: fake.url, guard: 'none' });
   for (let at = 0; at < 300; at += 1) pools.to({ origin: `http://other-${at}.example`, guard: 'none' });
   expect(pools.to({ origin: fake.url, guard: 'none' })).not.toBe(first);
   expect((await call).result.ok).toBe(true);
-  await settled(() => fake.openSockets === 0, 3000);
+  await waitUntil('0 openSockets', () => fake.openSockets === 0);
   expect(fake.openSockets).toBe(0);
   expect((await ask(client)).result.ok).toBe(true);
 });
@@ -80,6 +80,6 @@ test('after the end, everything fails at once', async () => {
   const definition = clientDefinition('openai-generic', { base_url: `${fake.url}/v1`, model: 'm' });
   const { result } = await ask(makeClient(definition, { ...testServices(), pools }));
   expect(result.ok).toBe(false);
-  await settled(() => fake.openSockets === 0, 3000);
+  await waitUntil('0 openSockets', () => fake.openSockets === 0);
   expect(fake.openSockets).toBe(0);
 });

@@ -7,7 +7,7 @@ import { ask, clientDefinition, makeClient, testServices } from '../../support/a
 import type { Asked } from '../../support/ask-client.ts';
 import { startFakeProvider } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
-import { settled } from '../../support/fault-cells.ts';
+import { waitUntil } from '../../support/load.ts';
 
 const ENV = {
   HTTPS_PROXY: 'http://proxy:8080',
@@ -135,6 +135,6 @@ test('a proxy that never answers ends with the connect limit, and closing leaves
   refusal = '';
   const result = await askByProxy('', { connect_timeout_ms: 100 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'connect' } } });
-  await settled(() => inProxy.size === 0, 3000);
+  await waitUntil('0 size', () => inProxy.size === 0);
   expect(inProxy.size).toBe(0);
 });

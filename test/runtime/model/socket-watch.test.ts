@@ -7,7 +7,7 @@ import { SocketWatch } from '../../../src/runtime/model/http/socket-watch.ts';
 import type { Upstream } from '../../../src/runtime/model/http/upstream.ts';
 import { head, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
-import { settled } from '../../support/fault-cells.ts';
+import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;
 const pools = new ConnectionPools();
@@ -31,7 +31,7 @@ function askWithPause(to: Upstream, pauseMs: number): Promise<Ended> {
   let text = '';
   return new Promise((resolve) => {
     const call = { path: '/', headers: [], body: '{}' };
-    const deadlineAt = performance.now() + 10_000;
+    const deadlineAt = performance.now() + 120_000;
     const exchange = new HttpExchange(
       { upstream: to, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
@@ -129,13 +129,13 @@ test('a connection that nobody waits for any more is given up, one that somebody
     exchange.start();
     return exchange;
   });
-  await settled(() => silent.openSockets === 2, 2000);
+  await waitUntil('2 openSockets', () => silent.openSockets === 2);
   expect(silent.openSockets).toBe(2);
   first?.cancel();
   await sleep(50);
   expect(silent.openSockets).toBe(2);
   second?.cancel();
-  await settled(() => silent.openSockets === 0, 2000);
+  await waitUntil('0 openSockets', () => silent.openSockets === 0);
   expect(silent.openSockets).toBe(0);
   await own.close();
   await silent.close();
@@ -158,10 +158,10 @@ test('closing gives up what is still connecting', async () => {
     );
     exchange.start();
   });
-  await settled(() => silent.openSockets === 1, 2000);
+  await waitUntil('1 openSockets', () => silent.openSockets === 1);
   await own.close();
   expect(await failed).toBe('network');
-  await settled(() => silent.openSockets === 0, 2000);
+  await waitUntil('0 openSockets', () => silent.openSockets === 0);
   expect(silent.openSockets).toBe(0);
   await silent.close();
 });

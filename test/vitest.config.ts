@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts';
@@ -10,7 +11,7 @@ const seed = process.env['FC_SEED'] ?? String(randomInt(2 ** 31));
 console.error(`fast-check: FC_SEED=${seed}`);
 
 /** Timeouts end what hangs; no test may depend on them. A test that fails once has failed. */
-const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, retry: 0 };
+const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
 
 /** Drives the built program with real processes, one file at a time. */
 function builtProgram(name: string): TestProjectInlineConfiguration {
@@ -21,6 +22,8 @@ function builtProgram(name: string): TestProjectInlineConfiguration {
 // `generators` and `manifests` what `npm ci` installs in their folders, and `readers` a minute: they are no part of `npm test`.
 export default defineConfig({
   test: {
+    // Many tests wait for other processes or for timers: two files at a time, on a machine of one core as well.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         root,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { LogSink } from '../../src/logging/log-sink.ts';
 
 /** Ends a test that hangs. */
@@ -83,8 +83,12 @@ test('a full pipe does not prevent the end of a process', () => {
   const { reader, writer } = openPipe();
   const sink = new LogSink(writer);
   for (let count = 0; count < 100; count += 1) sink.write(`${'x'.repeat(1023)}\n`);
-  // Returns after a number of tries, although no one reads.
+  const waits = vi.spyOn(Atomics, 'wait');
   sink.flushSync();
+  const times = waits.mock.calls.map(([, , , milliseconds]) => Number(milliseconds));
+  waits.mockRestore();
+  expect(times.length).toBeGreaterThan(0);
+  expect(times.reduce((sum, time) => sum + time, 0)).toBeLessThan(1000);
   expect(readAvailable(reader).length).toBeGreaterThan(0);
   closeSync(reader);
   closeSync(writer);

@@ -82,13 +82,16 @@ type Native = (this: unknown, ...args: unknown[]) => unknown;
 /** Units that a call went through. `start`: `lastIndex` of a regular expression before the call. */
 type Cost = (subject: unknown, args: readonly unknown[], result: unknown, start: number) => number;
 
-const length = (value: unknown): number => (typeof value === 'string' || Array.isArray(value) ? value.length : 1);
+const length = (value: unknown): number =>
+  typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array ? value.length : 1;
 const ofSubject: Cost = (subject) => length(subject);
 const ofResult: Cost = (_, __, result) => length(result);
 const ofArgument: Cost = (_, [argument]) => length(argument);
 const ofTrim: Cost = (subject, _, result) => 1 + length(subject) - length(result);
 const ofSearch: Cost = (subject, [, from], result) =>
   Math.max(1, (typeof result === 'number' && result >= 0 ? result : length(subject)) - Number(from ?? 0));
+const ofSearchBack: Cost = (subject, [, from], result) =>
+  1 + Math.min(length(subject), Number(from ?? Infinity)) - Math.max(0, Number(result));
 const ofMatch: Cost = (expression, [input], result, start) => {
   const matched = result as RegExpExecArray | null;
   if (matched !== null) return 1 + matched.index + matched[0].length - start;
@@ -102,28 +105,18 @@ const COSTS: readonly (readonly [object, Cost, readonly string[]])[] = [
   [
     String.prototype,
     ofSubject,
-    [
-      'includes',
-      'lastIndexOf',
-      'match',
-      'normalize',
-      'replace',
-      'replaceAll',
-      'search',
-      'split',
-      'toLowerCase',
-      'toUpperCase',
-    ],
+    ['includes', 'match', 'normalize', 'replace', 'replaceAll', 'search', 'split', 'toLowerCase', 'toUpperCase'],
   ],
+  [String.prototype, ofSearchBack, ['lastIndexOf']],
   [RegExp.prototype, ofMatch, ['exec']],
   [Array.prototype, ofSearch, ['indexOf']],
   [Array.prototype, ofResult, ['concat', 'join', 'slice']],
-  [
-    Array.prototype,
-    ofSubject,
-    ['fill', 'flat', 'includes', 'lastIndexOf', 'reverse', 'shift', 'sort', 'toSorted', 'unshift'],
-  ],
+  [Array.prototype, ofSubject, ['fill', 'flat', 'includes', 'reverse', 'shift', 'sort', 'toSorted', 'unshift']],
   [Array, ofResult, ['from']],
+  [Buffer, ofResult, ['concat', 'from']],
+  [Buffer.prototype, ofResult, ['toString']],
+  [Buffer.prototype, ofSearch, ['indexOf']],
+  [TextDecoder.prototype, ofResult, ['decode']],
   [Object, ofResult, ['entries', 'keys', 'values']],
   [Object, ofArgument, ['fromEntries']],
   [JSON, ofArgument, ['parse']],

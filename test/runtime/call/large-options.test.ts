@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { countSteps } from '../../support/count-steps.ts';
 import { testRuntime } from '../../support/test-runtime.ts';
 
 const runtime = testRuntime('function F() -> string {\n  client "offline/x"\n  prompt #"hi"#\n}\n');
@@ -9,15 +10,17 @@ const MORE = 'and more: these are the first 100';
 
 interface Refusal {
   readonly faults: readonly string[];
-  readonly ms: number;
+  readonly steps: number;
 }
 
 function refusal(options: unknown): Refusal {
-  const startedAt = performance.now();
-  const prepared = runtime.prepare('F', { svc_options: options }, { local: false });
-  const ms = performance.now() - startedAt;
-  if (prepared.ok || prepared.failure.code !== 'invalid_options') throw new Error('should be refused');
-  return { faults: prepared.failure.details.map((fault) => `${fault.path}: ${fault.message}`), ms };
+  let prepared: ReturnType<typeof runtime.prepare> | undefined;
+  const steps = countSteps(() => {
+    prepared = runtime.prepare('F', { svc_options: options }, { local: false });
+  });
+  if (prepared === undefined || prepared.ok || prepared.failure.code !== 'invalid_options')
+    throw new Error('should be refused');
+  return { faults: prepared.failure.details.map((fault) => `${fault.path}: ${fault.message}`), steps };
 }
 
 function clients(...list: readonly object[]): object {
@@ -58,18 +61,18 @@ function strategy(name: string, members: readonly string[]): object {
 }
 
 test('a list of more members than can be asked is refused where it stands', () => {
-  const { faults, ms } = refusal(
+  const { faults, steps } = refusal(
     clients(...Array.from({ length: 100 }, (_, at) => strategy(`C${at}`, Array<string>(20_000).fill(`C${at + 1}`)))),
   );
   expect(faults[0]).toBe('svc_options.client_registry.clients[0].options.strategy: has more than 1000 entries');
-  expect(ms).toBeLessThan(500);
+  expect(steps).toBeLessThan(100_000);
 });
 
 test('long names cost no more than short ones', () => {
   const name = 'x'.repeat(5_000);
-  const { faults, ms } = refusal({
+  const { faults, steps } = refusal({
     client_registry: { primary: `${name}y`, clients: [{ name, provider: 'offline' }, strategy('List', [`z${name}`])] },
   });
   expect(faults).toHaveLength(2);
-  expect(ms).toBeLessThan(500);
+  expect(steps).toBeLessThan(100_000);
 });

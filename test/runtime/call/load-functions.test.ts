@@ -90,15 +90,13 @@ test('variables and a client can be given for one call', async () => {
 });
 
 test('a signal ends the call', async () => {
-  fake.answer(reply('x', { latencyMs: 5000 }));
-  const startedAt = performance.now();
+  fake.answer(reply('x', { latencyMs: 600_000 }));
   const call = functions.call('Extract', { text: 'x' }, { signal: AbortSignal.timeout(50) });
   await expect(call).rejects.toMatchObject({ name: 'CallError', code: 'cancelled' });
-  expect(performance.now() - startedAt).toBeLessThan(4000);
 });
 
 test('a timeout ends the call', async () => {
-  fake.answer(reply('x', { latencyMs: 5000 }));
+  fake.answer(reply('x', { latencyMs: 600_000 }));
   const call = functions.call('Extract', { text: 'x' }, { timeoutMs: 50 });
   await expect(call).rejects.toMatchObject({ code: 'timeout' });
 });

@@ -11,6 +11,7 @@ import {
   startFakeProvider,
   status,
 } from '../../support/fake-provider.ts';
+import { waitUntil } from '../../support/load.ts';
 import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
@@ -141,22 +142,20 @@ test('retry-after makes the wait longer', async () => {
 });
 
 test('a retry-after beyond the deadline ends the call at once', async () => {
-  fake.script(status(429, {}, { 'retry-after': '60' }));
-  const startedAt = performance.now();
-  const context = callContext(30_000);
+  fake.script(status(429, {}, { 'retry-after': '3600' }));
+  const context = callContext(1_800_000);
   const { result } = await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {}, context);
   expect(result).toMatchObject({ ok: false, failure: { upstreamStatus: 429 } });
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
 test('who leaves during a wait is not waited for, and nothing more is sent', async () => {
-  fake.script(status(429, {}, { 'retry-after': '1' }));
+  fake.script(status(429, {}, { 'retry-after': '60' }));
   const context = callContext();
   const run = callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {}, context);
+  await waitUntil('the first request', () => fake.requests.length === 1);
   await sleep(60);
   context.cancellation.cancel('left');
   await run;
-  await sleep(20);
   expect(fake.requests).toHaveLength(1);
 });
 
@@ -236,13 +235,11 @@ test('fallback: a policy of the list repeats the whole list', async () => {
 });
 
 test('fallback: total_timeout_ms holds over all members', async () => {
-  fake.answer(reply('{"n": 1}', { latencyMs: 9000 }));
+  fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const top =
     'client<llm> Top {\n  provider fallback\n  options {\n    strategy [A, B]\n    http {\n      total_timeout_ms 100\n    }\n  }\n}\n';
-  const startedAt = performance.now();
   const { result } = await callFunction(program(top + generic('A') + generic('B')), 'F', {});
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
-  expect(performance.now() - startedAt).toBeLessThan(4000);
   expect(models()).toEqual(['A']);
 });
 
@@ -302,7 +299,7 @@ test.each<[string, () => Promise<number>]>([
   open.push(runtime);
   for (let call = 0; call < 4; call += 1) expect((await callFunction(runtime, 'F', {})).result.ok).toBe(true);
   expect(models()).toEqual(['A', 'B', 'C', 'A']);
-  fake.answer(reply('late', { latencyMs: 9000 }));
+  fake.answer(reply('late', { latencyMs: 600_000 }));
   const { result } = await callFunction(runtime, 'F', {}, callContext(50));
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
 });
@@ -327,7 +324,7 @@ const top = (kind: string, http: string, more = ''): string =>
   `client<llm> Top {\n  provider ${kind}\n  ${more}\n  options {\n    strategy [A, B]\n    http {\n      ${http}\n    }\n  }\n}\n`;
 
 test('round-robin: total_timeout_ms holds over all of its attempts', async () => {
-  fake.answer(reply('{"n": 1}', { latencyMs: 9000 }));
+  fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const runtime = program(
     top('round-robin', 'total_timeout_ms 100', 'retry_policy Twice') + generic('A') + generic('B'),
   );
@@ -363,17 +360,15 @@ test.each(['fallback', 'round-robin'])('%s: the limits of its members count', as
 });
 
 test('one deadline holds over all attempts, and its error lists them', async () => {
-  fake.answer(async (request, wire) => {
-    await sleep(70);
-    await no(request, wire);
+  fake.script(no, no);
+  fake.answer(async (_request, wire) => {
+    while (!wire.gone) await sleep(5);
   });
   const runtime = program(FALLBACK('A, B', 'retry_policy Twice') + generic('A', 'retry_policy Twice') + generic('B'));
-  const { result, report } = await callFunction(runtime, 'F', {}, callContext(250));
+  const { result, report } = await callFunction(runtime, 'F', {}, callContext(1500));
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
   const { attempts } = report;
-  // Without a deadline there would be twelve.
-  expect(attempts.length).toBeLessThanOrEqual(4);
-  expect(attempts.at(-1)?.outcome).toBe('timeout');
+  expect(attempts.map((attempt) => attempt.outcome)).toEqual(['client_error', 'client_error', 'timeout']);
   expect(!result.ok && 'attempts' in result.failure && result.failure.attempts).toEqual(attempts);
 });
 
@@ -389,10 +384,10 @@ test('an exhausted chain of lists and policies tells of every attempt', async ()
 test('a retry-after that is a date is waited for', async () => {
   // Dates have no milliseconds: this one is between one and two seconds away.
   const date = new Date(Date.now() + 2000).toUTCString();
-  const waitMs = Date.parse(date) - Date.now();
   fake.script(status(429, {}, { 'retry-after': date }));
   await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
-  expect(waits()[0]).toBeGreaterThanOrEqual(Math.min(waitMs, 1000) - 5);
+  // The answer may have come after that date on a machine that is very busy; the policy waits 30 ms by itself.
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(date) - 5);
 });
 
 test('a stream whose whole reply does not fit is reset and asked of the next member', async () => {

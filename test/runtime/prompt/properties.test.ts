@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { stepGrowth } from '../../support/count-steps.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 import { FILTERS, FUNCTIONS, TESTS } from '../../../src/schema/template-vocabulary.ts';
 import { parseTemplate } from '../../../src/compiler/1-parse/template/parse-template.ts';
@@ -222,16 +223,9 @@ test.each([
   const renderer = rendererOf(
     `function F(l: string[]) -> string {\n  client "openai/m1"\n  prompt ####"${prompt}"####\n}\n`,
   );
-  const time = (count: number): number => {
+  const growth = stepGrowth(1000, (count) => {
     const args = { l: Array.from({ length: count }, (_, index) => `a${index} `) };
-    const before = process.cpuUsage();
-    const result = renderer.render('F', args, CLIENT);
-    const { user, system } = process.cpuUsage(before);
-    expect(result.ok).toBe(true);
-    return user + system;
-  };
-  const best = (count: number): number => Math.min(...[1, 2, 3, 4, 5].map(() => time(count)));
-  best(1000);
-  // Four times the work, with noise; a quadratic rendering takes sixteen times as long.
-  expect(best(8000)).toBeLessThan(10 * best(2000) + 4000);
+    return () => expect(renderer.render('F', args, CLIENT).ok).toBe(true);
+  });
+  expect(growth.factor).toBeLessThan(2.4);
 });

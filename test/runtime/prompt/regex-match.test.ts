@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { stepGrowth } from '../../support/count-steps.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 import { matchesPattern } from '../../../src/runtime/prompt/filters/match-pattern.ts';
 import { Run } from '../../../src/runtime/prompt/run.ts';
@@ -159,7 +160,12 @@ test.each<readonly [string, string]>([
   ['^(a?){20}a{20}b', 'a'],
   ['(\\w+\\s*)+:', 'a '],
   ['\\bé+\\b', 'é '],
-])('/%s/ is charged in proportion to the string', (pattern, piece) => {
+])('/%s/ takes steps in proportion to the string, and is charged for them', (pattern, piece) => {
+  const growth = stepGrowth(1000, (count) => {
+    const text = piece.repeat(count);
+    return () => matches(text, pattern);
+  });
+  expect(growth.factor).toBeLessThan(2.2);
   const work = (count: number): number => {
     const run = new CountingRun('', () => undefined);
     matchesPattern(piece.repeat(count), pattern, run);

@@ -1,9 +1,11 @@
+import { compareDiagnostics } from '../diagnostics/diagnostic.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
-import type { Program } from '../schema/program.ts';
+import type { Definitions, Program } from '../schema/program.ts';
 import { emitProgram } from './3-emit/emit-program.ts';
-import { checkSources } from './check-sources.ts';
 import type { CompileOptions } from './compile-options.ts';
+import { parse } from './1-parse/parse.ts';
+import { check } from './2-check/check.ts';
 
 export interface CompileResult {
   /** Every problem of every file, by file and place. */
@@ -17,4 +19,24 @@ export function compile(files: readonly SourceFile[], options: CompileOptions): 
   const { diagnostics, definitions } = checkSources(files, options);
   if (definitions === undefined) return { diagnostics };
   return { diagnostics, program: emitProgram(definitions, files, options) };
+}
+
+export interface CheckResult {
+  /** Every problem of every file, by file and place. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absent when a diagnostic is an error. */
+  readonly definitions?: Definitions;
+}
+
+/** The first two phases, which is all that a report needs: parse each file, check them together. Never throws for what the files say. */
+export function checkSources(files: readonly SourceFile[], options: CompileOptions): CheckResult {
+  const parsed = files.map((file) => parse(file));
+  const documents = parsed.map((each) => each.document);
+  const { definitions, diagnostics: found } = check(documents, options);
+  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
+    .filter((diagnostic) => !(options.beta && diagnostic.code === 'parse/workflow'))
+    .toSorted(compareDiagnostics);
+
+  const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  return failed || definitions === undefined ? { diagnostics } : { diagnostics, definitions };
 }

@@ -1,4 +1,4 @@
-import { checkSources } from '../../compiler/check-sources.ts';
+import { checkSources } from '../../compiler/compile.ts';
 import { readSources } from '../../compiler/read-sources.ts';
 import { formatGithub } from '../../diagnostics/report/format-github.ts';
 import { formatJson } from '../../diagnostics/report/format-json.ts';

@@ -3,7 +3,6 @@ import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
 import { quoteText } from './quote-text.ts';
-import type { Region } from './regions.ts';
 import * as t from './tokens.ts';
 
 /** Deeper than any definition written by hand, and shallow enough for a recursive grammar. */
@@ -208,4 +207,90 @@ function virtualCloser(opener: t.DefinitionToken | undefined, at: number): t.Def
     onNewLine: true,
     depth: 0,
   };
+}
+
+/** A part of a text, `end` exclusive. */
+export interface Region {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Answers whether an offset lies in one of many regions, by binary search. */
+export class Regions {
+  readonly #starts: number[] = [];
+  /** The furthest end of the regions up to each one. */
+  readonly #ends: number[] = [];
+
+  constructor(regions: readonly Region[]) {
+    let furthest = 0;
+    for (const { start, end } of regions.toSorted((a, b) => a.start - b.start)) {
+      furthest = Math.max(furthest, end);
+      this.#starts.push(start);
+      this.#ends.push(furthest);
+    }
+  }
+
+  covers(offset: number): boolean {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return offset < (this.#ends[low - 1] ?? 0);
+  }
+}
+
+/** A word that stands alone on its line, indented less than the next line. */
+interface LoneKey {
+  readonly token: t.DefinitionToken;
+  readonly indentation: number;
+}
+
+/**
+ * Keys behind which an opening brace is missing: alone on their line, followed by deeper lines, and then by a closing
+ * brace that is indented like the key. Only for a file in which a closing brace has no partner.
+ */
+export function keysWithoutBrace(text: string, all: readonly t.DefinitionToken[]): readonly t.DefinitionToken[] {
+  const lines = linesOf(all);
+  const found: t.DefinitionToken[] = [];
+  let open: LoneKey[] = [];
+  for (const [index, [first, ...others]] of lines.entries()) {
+    if (first === undefined) continue;
+    const indentation = indentationOf(text, first);
+    const closed = first.tokenType === t.RightBrace ? open.find((key) => key.indentation === indentation) : undefined;
+    if (closed !== undefined) found.push(closed.token);
+    open = open.filter((key) => key.indentation < indentation);
+    const next = lines[index + 1]?.[0];
+    const isAlone = others.length === 0 && (first.tokenType === t.Identifier || t.KEYWORD_TYPES.has(first.image));
+    if (
+      isAlone &&
+      next !== undefined &&
+      indentation > 0 &&
+      beginsEntry(next) &&
+      indentationOf(text, next) > indentation
+    ) {
+      open.push({ token: first, indentation });
+    }
+  }
+  return found;
+}
+
+function linesOf(all: readonly t.DefinitionToken[]): readonly (readonly t.DefinitionToken[])[] {
+  const lines: t.DefinitionToken[][] = [];
+  for (const token of all) {
+    if (t.isTrivia(token.tokenType)) continue;
+    if (token.onNewLine || lines.length === 0) lines.push([]);
+    lines.at(-1)?.push(token);
+  }
+  return lines;
+}
+
+function beginsEntry({ tokenType, image }: t.DefinitionToken): boolean {
+  return tokenType === t.Identifier || tokenType === t.QuotedString || t.KEYWORD_TYPES.has(image);
+}
+
+function indentationOf(text: string, token: t.DefinitionToken): number {
+  return token.startOffset - (text.lastIndexOf('\n', token.startOffset) + 1);
 }

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import { adviceForDefinition } from './foreign-definitions.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
 import { quoteText } from './quote-text.ts';
 import * as t from './tokens.ts';
@@ -203,4 +202,24 @@ export class DefinitionGrammar extends FunctionGrammar {
     // Its block extends another definition: read here, it would count as a second one.
     this.skipToken();
   }
+}
+
+/** Words that other languages begin a definition with, and what to write here. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ...words('Write `class Name { … }`.', 'interface struct model record dataclass schema message'),
+  ...words('Write `function Name(x: string) -> Type { … }`.', 'def fn func method async'),
+  ...words('All files of the directory are read together: nothing is imported.', 'import from include require use'),
+  ...words('Write `template_string Name(…) #"…"#`.', 'prompt template macro'),
+  ...words('Write `client<llm> Name { … }`.', 'provider llm model_client'),
+  ...words('Write `type Name = A | B`.', 'union typedef alias'),
+  ...words('Definitions are visible everywhere: remove the word.', 'export public default'),
+]);
+
+/** What to write in place of a word of another language that begins a definition; the empty text when it is none. */
+function adviceForDefinition(word: string): string {
+  return ADVICE.get(word.toLowerCase()) ?? '';
+}
+
+function words(advice: string, list: string): ReadonlyArray<readonly [string, string]> {
+  return list.split(' ').map((word) => [word, advice] as const);
 }

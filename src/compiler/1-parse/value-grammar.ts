@@ -1,6 +1,6 @@
-import { parseScalar, unescapeString } from './parse-scalar.ts';
+import { parseScalar, unescapeString } from './unquoted-value.ts';
 import { quoteText } from './quote-text.ts';
-import { CURLY_QUOTE, isHashComment, ReportingParser } from './reporting-parser.ts';
+import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
 import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 

@@ -6,8 +6,7 @@ import type { CompileOptions } from '../compile-options.ts';
 import { AliasGraph } from './alias-graph.ts';
 import { Scope } from './scope.ts';
 import { TemplateReader } from './template-reader.ts';
-import { type AttributeSite, attributeSites } from './walk-attributes.ts';
-import { type TypeSite, typesAt, typeSites } from './walk-types.ts';
+import { attributeSites, type AttributeSite, type TypeSite, typesAt, typeSites } from './walk-types.ts';
 
 /**
  * Comparisons of names that are spent on suggestions. Thousands of unknown names among thousands of known ones would

@@ -1,14 +1,13 @@
 import type { Rule } from './check-context.ts';
 import { aliasCollisions } from './rules/alias-collisions.ts';
-import { aliasCycles } from './rules/alias-cycles.ts';
+import { aliasCycles, classCycles } from './rules/cycles.ts';
 import { attributeArguments } from './rules/attribute-arguments.ts';
-import { capitalizedNames } from './rules/capitalized-names.ts';
-import { classCycles } from './rules/class-cycles.ts';
+import { capitalizedNames, parameterNames, reservedNames } from './rules/names.ts';
 import { clientOptions } from './rules/client-options.ts';
 import { clientParts } from './rules/client-parts.ts';
 import { clientRequirements } from './rules/client-requirements.ts';
-import { constraintForm } from './rules/constraint-form.ts';
-import { emptyEnums } from './rules/empty-enums.ts';
+import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
+import { emptyEnums, noTuples, unknownType } from './rules/types.ts';
 import { environmentTexts } from './rules/environment-texts.ts';
 import { functionParts } from './rules/function-parts.ts';
 import { generators } from './rules/generators.ts';
@@ -17,23 +16,13 @@ import { knownClients } from './rules/known-clients.ts';
 import { knownKeys } from './rules/known-keys.ts';
 import { mapKeys } from './rules/map-keys.ts';
 import { mediaOutput } from './rules/media-output.ts';
-import { noTuples } from './rules/no-tuples.ts';
-import { parameterChecks } from './rules/parameter-checks.ts';
-import { parameterNames } from './rules/parameter-names.ts';
-import { repeatedLabels } from './rules/repeated-labels.ts';
-import { reservedNames } from './rules/reserved-names.ts';
 import { retryPolicies } from './rules/retry-policies.ts';
 import { skippedFields } from './rules/skipped-fields.ts';
 import { strategies } from './rules/strategies.ts';
 import { builtTypes } from './rules/built-types.ts';
 import { tests } from './rules/tests.ts';
 import { unionMembers } from './rules/union-members.ts';
-import { uniqueAttributes } from './rules/unique-attributes.ts';
-import { uniqueKeys } from './rules/unique-keys.ts';
-import { uniqueMembers } from './rules/unique-members.ts';
-import { uniqueNames } from './rules/unique-names.ts';
-import { uniqueTests } from './rules/unique-tests.ts';
-import { unknownType } from './rules/unknown-type.ts';
+import { uniqueAttributes, uniqueKeys, uniqueMembers, uniqueNames, uniqueTests } from './rules/unique-names.ts';
 
 /** All laws but the size of types, which comes before them. Their order does not matter: diagnostics are sorted by place. */
 export const RULES: readonly Rule[] = [

@@ -1,5 +1,5 @@
-import type { DeclarationNode, DocumentNode } from '../1-parse/syntax-nodes.ts';
-import { testedFunctions } from './tested-functions.ts';
+import type { DeclarationNode, DocumentNode, TestNode } from '../1-parse/syntax-nodes.ts';
+import { textOf, valueOf } from './build/text-of.ts';
 
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
@@ -68,4 +68,10 @@ function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<str
     }
   }
   return map;
+}
+
+/** Names of the functions that a test is for, each once. */
+export function testedFunctions(test: TestNode): ReadonlySet<string> {
+  const functions = valueOf(test.entries, 'functions');
+  return new Set(functions?.kind === 'list' ? functions.items.flatMap((item) => textOf(item) ?? []) : []);
 }

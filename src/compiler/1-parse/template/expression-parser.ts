@@ -1,6 +1,6 @@
 import { positionalAfterNamed } from '../../../diagnostics/catalogue/template.ts';
 import type { Arguments, BinaryOperator, Expression, ExpressionShape, FilterCall } from '../../../schema/template.ts';
-import type { Token } from './token.ts';
+import type { Token } from './tokenize-expression.ts';
 import type { TokenReader } from './token-reader.ts';
 
 /** Levels of an expression tree: `a ~ b ~ c` has three. Whoever walks the tree recursively relies on it. */

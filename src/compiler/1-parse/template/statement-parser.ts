@@ -18,8 +18,8 @@ import type {
   WithBinding,
 } from '../../../schema/template.ts';
 import { ExpressionParser } from './expression-parser.ts';
-import type { ParseContext } from './parse-context.ts';
-import type { Chunk, TagChunk, Token } from './token.ts';
+import type { ParseContext } from './token-reader.ts';
+import type { Chunk, TagChunk, Token } from './tokenize-expression.ts';
 import { TokenReader } from './token-reader.ts';
 
 /** Blocks inside blocks; past it the rest of the template is not read. */

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { tooDeep, unexpectedToken } from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { ParseContext } from './parse-context.ts';
-import type { Token } from './token.ts';
+import type { Token, TokenizeContext } from './tokenize-expression.ts';
+import type { TemplateSource } from '../template-source.ts';
 
 /** Brackets inside brackets. People write fewer than ten; the limit keeps the parser's own stack small. */
 const MAX_NESTING = 100;
@@ -114,5 +114,30 @@ export class TokenReader {
 
   #spanOf(token: Token): Span {
     return this.context.span(token.start, Math.max(token.end, token.start));
+  }
+}
+
+/** What one parse shares: the text, the way from its offsets to the file, and the problems found so far. */
+export class ParseContext implements TokenizeContext {
+  readonly text: string;
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #source: TemplateSource;
+
+  constructor(source: TemplateSource) {
+    this.text = source.text;
+    this.#source = source;
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+  }
+
+  span(start: number, end: number): Span {
+    return { file: this.#source.file, ...this.located(start, end) };
+  }
+
+  /** Offsets in the file. */
+  located(start: number, end: number): { readonly start: number; readonly end: number } {
+    return { start: this.#source.toFileOffset(start), end: this.#source.toFileOffset(end) };
   }
 }

@@ -1,6 +1,6 @@
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { AttributeNode, ExpressionNode } from '../../1-parse/syntax-nodes.ts';
-import { constraintSource } from '../constraint-source.ts';
+import { constraintSource } from '../template-reader.ts';
 import type { TemplateReader } from '../template-reader.ts';
 
 /** `@assert(label?, {{ … }})` and `@check(label, {{ … }})`, in the order in which they are written. */

@@ -1,11 +1,17 @@
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { FunctionExample, FunctionType, ParameterType, TemplateStringType } from '../../../schema/function.ts';
 import type { Template } from '../../../schema/template.ts';
-import type { FunctionNode, ParameterNode, TemplateStringNode, TestNode } from '../../1-parse/syntax-nodes.ts';
+import type {
+  EntryNode,
+  FunctionNode,
+  ParameterNode,
+  TemplateStringNode,
+  TestNode,
+  ValueNode,
+} from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { Scope } from '../scope.ts';
-import { argumentMisfit } from '../value-misfit.ts';
-import { plainEntries } from './build-plain-value.ts';
+import { argumentMisfit } from '../value-mismatch.ts';
 import type { TypeBuilder } from './build-type.ts';
 import { textOf, valueOf } from './text-of.ts';
 
@@ -48,4 +54,38 @@ function exampleOf(test: TestNode, node: FunctionNode, scope: Scope): readonly F
   if (entries.some((entry) => argumentMisfit(entry, node, scope) !== undefined)) return [];
   const plain: JsonObject | undefined = args?.kind === 'map' ? plainEntries(args.entries) : undefined;
   return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
+}
+
+/** The entries as a JSON object; undefined when one of them is not plain JSON. */
+function plainEntries(entries: readonly EntryNode[]): JsonObject | undefined {
+  const values = entries.map((entry) => [entry.key.text, plainValue(entry.value)] as const);
+  const plain = values.filter((pair): pair is readonly [string, JsonValue] => pair[1] !== undefined);
+  return plain.length === values.length ? Object.fromEntries(plain) : undefined;
+}
+
+function plainValue(node: ValueNode | undefined): JsonValue | undefined {
+  switch (node?.kind) {
+    case 'string':
+    case 'raw-string':
+      return textOf(node);
+    case 'number':
+    case 'boolean':
+      return node.value;
+    case 'null':
+      return null;
+    case 'list':
+      return plainItems(node.items);
+    case 'map':
+      return plainEntries(node.entries);
+    case 'env':
+    case 'expression':
+    case 'broken':
+    case undefined:
+      return undefined;
+  }
+}
+
+function plainItems(items: readonly ValueNode[]): readonly JsonValue[] | undefined {
+  const values = items.map(plainValue).filter((value) => value !== undefined);
+  return values.length === items.length ? values : undefined;
 }

@@ -1,7 +1,7 @@
 import type { DeclarationNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { eachDuplicate } from '../duplicates.ts';
+import { eachDuplicate } from './unique-names.ts';
 import type { Scope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 

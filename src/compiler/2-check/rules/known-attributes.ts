@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import type { AttributePlace } from '../walk-attributes.ts';
+import type { AttributePlace } from '../walk-types.ts';
 
 type Effect = 'effect' | 'none' | 'error';
 

@@ -2,7 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { argumentMisfit } from '../value-misfit.ts';
+import { argumentMisfit } from '../value-mismatch.ts';
 
 /** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
 export const tests: Rule = (context) => {

@@ -1,6 +1,5 @@
 import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { typeText } from '../type-text.ts';
 
 /** Members of a union are different types, and classes among them differ in their fields; otherwise a reply fits several. */
 export const unionMembers: Rule = (context) => {
@@ -54,4 +53,31 @@ function shapeOf(node: ClassNode): string {
 
 function argumentText(values: readonly object[]): string {
   return values.map((value) => JSON.stringify({ ...value, span: undefined, contentStart: undefined })).join();
+}
+
+/** A type as text that is equal for equal types, whatever the white space. Attributes count. */
+function typeText(type: TypeNode): string {
+  const attributes = type.attributes.map((node) => ` @${node.name}`).join('');
+  return `${shapeText(type)}${attributes}`;
+}
+
+function shapeText(type: TypeNode): string {
+  switch (type.kind) {
+    case 'name':
+      return type.name;
+    case 'literal':
+      return JSON.stringify(type.value);
+    case 'list':
+      return `(${typeText(type.element)})[]`;
+    case 'optional':
+      return `(${typeText(type.type)})?`;
+    case 'map':
+      return `map<${typeText(type.key)}, ${typeText(type.value)}>`;
+    case 'union':
+      return type.members.map(typeText).join(' | ');
+    case 'tuple':
+      return `(${type.members.map(typeText).join(', ')})`;
+    case 'broken':
+      return `? ${type.span.start}`;
+  }
 }

@@ -1,6 +1,14 @@
-import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
-import type { Rule } from '../check-context.ts';
-import { eachDuplicate } from '../duplicates.ts';
+import type {
+  AttributeNode,
+  DeclarationNode,
+  EntryNode,
+  NameNode,
+  TestNode,
+  ValueNode,
+} from '../../1-parse/syntax-nodes.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { testedFunctions } from '../scope.ts';
+import { labelOf } from '../build/build-constraints.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
   class: 'a class',
@@ -34,3 +42,113 @@ export const uniqueNames: Rule = ({ scope, report }) => {
     );
   }
 };
+
+type Code = 'check/duplicate-field' | 'check/duplicate-value' | 'check/duplicate-parameter';
+type Member = { readonly name: NameNode };
+
+/** Fields, enum values and parameters are addressed by name, so a second one of the same name could never be. */
+export const uniqueMembers: Rule = (context) => {
+  for (const node of context.scope.declarations) {
+    const owner = `${node.kind} "${node.name.text}"`;
+    if (node.kind === 'class') reportAll(context, 'check/duplicate-field', owner, node.fields);
+    if (node.kind === 'enum') reportAll(context, 'check/duplicate-value', owner, node.values);
+    if (node.kind === 'function' || node.kind === 'template_string') {
+      reportAll(context, 'check/duplicate-parameter', owner, node.parameters);
+    }
+  }
+};
+
+function reportAll({ report }: CheckContext, code: Code, owner: string, members: readonly Member[]): void {
+  eachDuplicate(
+    members,
+    (member) => member.name,
+    ({ name }, first) => {
+      report(code, name.span, { name: name.text, owner }, [{ span: first.name.span, message: 'the first one' }]);
+    },
+  );
+}
+
+/** A key stands once in a block and in a map: of two prompts or two values of an option one would be lost without a word. */
+export const uniqueKeys: Rule = (context) => {
+  for (const node of context.scope.declarations) {
+    if ('entries' in node) checkEntries(context, node.entries);
+  }
+};
+
+function checkEntries(context: CheckContext, entries: readonly EntryNode[]): void {
+  eachDuplicate(
+    entries,
+    (entry) => entry.key,
+    ({ key }, first) => {
+      context.report('check/duplicate-key', key.span, { name: key.text }, [
+        { span: first.key.span, message: 'the first one' },
+      ]);
+    },
+  );
+  for (const entry of entries) if (entry.value !== undefined) checkValue(context, entry.value);
+}
+
+function checkValue(context: CheckContext, value: ValueNode): void {
+  if (value.kind === 'map') checkEntries(context, value.entries);
+  if (value.kind === 'list') for (const item of value.items) checkValue(context, item);
+}
+
+/** The tests of one function have different names; tests of different functions may share one. */
+export const uniqueTests: Rule = ({ scope, report }) => {
+  const seen = new Map<string, TestNode>();
+  for (const test of scope.tests) {
+    for (const name of testedFunctions(test)) {
+      const key = `${name}/${test.name.text}`;
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, test);
+      else {
+        const related = [{ span: first.name.span, message: 'the first one' }];
+        report('check/duplicate-test', test.name.span, { name: test.name.text, owner: `function "${name}"` }, related);
+      }
+    }
+  }
+};
+
+/** An attribute stands once in a place; only constraints may be many, and then checks have different labels. */
+export const uniqueAttributes: Rule = (context) => {
+  for (const { attributes } of context.attributeSites) {
+    const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);
+    const others = attributes.filter((node) => !isConstraint(node));
+    reportRepeated(context, 'check/duplicate-attribute', others, (node) => node.name);
+    reportRepeated(context, 'check/duplicate-label', checks, (node) => labelOf(node) ?? '');
+  }
+};
+
+function isConstraint(node: AttributeNode): boolean {
+  return node.name === 'assert' || node.name === 'check';
+}
+
+function reportRepeated(
+  { report }: CheckContext,
+  code: 'check/duplicate-attribute' | 'check/duplicate-label',
+  nodes: readonly AttributeNode[],
+  nameOf: (node: AttributeNode) => string,
+): void {
+  const seen = new Map<string, AttributeNode>();
+  for (const node of nodes) {
+    const name = nameOf(node);
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, node);
+    else report(code, node.span, { name }, [{ span: first.span, message: 'the first one' }]);
+  }
+}
+
+/** Calls `found` for each item whose name an earlier item has, with the first item of that name. */
+export function eachDuplicate<T>(
+  items: readonly T[],
+  nameOf: (item: T) => NameNode,
+  found: (item: T, first: T) => void,
+): void {
+  const seen = new Map<string, T>();
+  for (const item of items) {
+    const name = nameOf(item).text;
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, item);
+    else found(item, first);
+  }
+}

@@ -4,7 +4,7 @@ import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Statement, Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { namesIn } from './names-in.ts';
-import type { TemplateScope } from './template-scope.ts';
+import type { TemplateScope } from './template-rule.ts';
 
 /**
  * A prompt whose function returns something structured says how, with `ctx.output_format`: here or in a template_string

@@ -2,6 +2,7 @@ import { adviceForType } from '../../1-parse/foreign-types.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { Scope } from '../scope.ts';
+import { hasAttribute } from '../build/text-of.ts';
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
 export const unknownType: Rule = ({ types, scope, report, suggest }) => {
@@ -27,3 +28,17 @@ function otherKind(scope: Scope, name: string): string | undefined {
   if (scope.clients.has(name)) return 'client';
   return scope.templateStrings.has(name) ? 'template_string' : undefined;
 }
+
+/** `(A, B)` can be written but neither be shown to a model nor be parsed. */
+export const noTuples: Rule = ({ types, report }) => {
+  for (const type of types) if (type.kind === 'tuple') report('check/tuple-type', type.span, {});
+};
+
+/** An enum without values, or with skipped ones only, is a question without an answer. */
+export const emptyEnums: Rule = ({ scope, report }) => {
+  for (const node of scope.enums.values()) {
+    const isOpen = hasAttribute(node.attributes, 'dynamic') || node.broken === true;
+    if (isOpen || node.values.some((value) => !hasAttribute(value.attributes, 'skip'))) continue;
+    report('check/empty-enum', node.name.span, { name: node.name.text });
+  }
+};

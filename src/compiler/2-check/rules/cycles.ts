@@ -30,3 +30,14 @@ function requiredClasses(type: TypeNode, scope: Scope, recursive: ReadonlySet<st
   const alias = scope.aliases.get(type.name);
   return alias === undefined || recursive.has(type.name) ? [] : requiredClasses(alias.type, scope, recursive);
 }
+
+/** An alias that reaches itself without a list or a map in between stands for nothing. */
+export const aliasCycles: Rule = ({ aliases, report }) => {
+  for (const group of aliases.endless) {
+    const [first, ...others] = group;
+    if (first === undefined) continue;
+    const path = [...group, first].map((node) => node.name.text).join(' -> ');
+    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
+    report('check/alias-cycle', first.name.span, { path }, related);
+  }
+};

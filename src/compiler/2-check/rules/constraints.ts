@@ -1,0 +1,99 @@
+import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
+import { expressionOf, labelOf } from '../build/build-constraints.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { walkType } from '../walk-types.ts';
+import type { Scope } from '../scope.ts';
+
+const LABEL = /^[A-Za-z_]\w*$/;
+
+/** A constraint is an optional label (a must for @check, which reports by it) and one expression. */
+export const constraintForm: Rule = (context) => {
+  for (const { attributes } of context.attributeSites) {
+    for (const node of attributes) {
+      if (node.name === 'assert' || node.name === 'check') checkForm(context, node);
+    }
+  }
+};
+
+function checkForm({ report }: CheckContext, node: AttributeNode): void {
+  const name = `${node.block ? '@@' : '@'}${node.name}`;
+  const [first] = node.arguments;
+  if (node.arguments.some((argument) => argument.kind === 'broken')) return;
+  if (expressionOf(node) === undefined) report('check/constraint-expression', node.span, { name });
+  else if (node.arguments.length > 2 || (node.arguments.length === 2 && first?.kind !== 'string')) {
+    report('check/attribute-arguments', node.span, { name, expected: 'a label and one expression' });
+  } else if (node.name === 'check' && first?.kind === 'expression') report('check/constraint-label', node.span, {});
+  else if (first?.kind === 'string' && (first.quoted || !LABEL.test(first.value))) {
+    report('check/constraint-quoted-label', first.span, { name: first.value });
+  }
+}
+
+/**
+ * The results of all checks of a value stand together, by label: those of its class or alias, and those of the field or
+ * type that uses it. A label that both have shows one result and hides the other.
+ */
+export const repeatedLabels: Rule = (context) => {
+  for (const { type, attributes } of context.typeSites) {
+    walkType(type, (inner) => {
+      const own = inner === type ? [...inner.attributes, ...attributes] : inner.attributes;
+      if (own.length > 0) reportRepeated(context, own, inner);
+    });
+  }
+};
+
+function reportRepeated(context: CheckContext, own: readonly AttributeNode[], type: TypeNode): void {
+  const inherited = new Map(checksBelow(context, type).map((node) => [labelOf(node), node]));
+  for (const node of own.filter(isCheck)) {
+    const first = inherited.get(labelOf(node));
+    if (first === undefined || first === node) continue;
+    const related = [{ span: first.span, message: 'the check of the type' }];
+    context.report('check/repeated-label', node.span, { name: labelOf(node) ?? '' }, related);
+  }
+}
+
+/** Checks that a value of the type has because of what the type is: of the class or enum, and of aliases on the way. */
+function checksBelow({ scope, aliases }: CheckContext, type: TypeNode): readonly AttributeNode[] {
+  const found: AttributeNode[] = [];
+  for (let next: TypeNode | undefined = type; next !== undefined;) {
+    if (next !== type) found.push(...next.attributes);
+    const name: string | undefined = next.kind === 'name' ? next.name : undefined;
+    const inner: TypeNode | undefined = next.kind === 'optional' ? next.type : undefined;
+    const alias: AliasNode | undefined =
+      name === undefined || aliases.recursive.has(name) ? undefined : scope.aliases.get(name);
+    const block = alias ?? scope.classes.get(name ?? '') ?? scope.enums.get(name ?? '');
+    found.push(...(block?.attributes ?? []));
+    next = inner ?? alias?.type;
+  }
+  return found.filter(isCheck);
+}
+
+function isCheck(node: AttributeNode): boolean {
+  return node.name === 'check' && labelOf(node) !== undefined;
+}
+
+/** The outcome of a @check is part of a result; an argument has nowhere to show it. @assert is enforced on arguments. */
+export const parameterChecks: Rule = ({ scope, aliases, report }) => {
+  for (const node of scope.functions.values()) {
+    for (const parameter of node.parameters) {
+      if (parameter.type === undefined) continue;
+      const attributes = [...parameter.attributes, ...attributesWithin(parameter.type, scope, aliases.recursive)];
+      const check = attributes.find((attribute) => attribute.name === 'check');
+      if (check === undefined) continue;
+      const related = [{ span: check.span, message: 'the check' }];
+      report('check/parameter-check', parameter.name.span, { name: parameter.name.text }, related);
+    }
+  }
+};
+
+/** Attributes of a type, of all types inside of it, and of the aliases it uses; not those of classes. */
+function attributesWithin(root: TypeNode, scope: Scope, recursive: ReadonlySet<string>): readonly AttributeNode[] {
+  const attributes: AttributeNode[] = [];
+  walkType(root, (type) => {
+    attributes.push(...type.attributes);
+    const alias = type.kind === 'name' ? scope.aliases.get(type.name) : undefined;
+    if (alias === undefined) return;
+    attributes.push(...alias.attributes);
+    if (!recursive.has(alias.name.text)) attributes.push(...attributesWithin(alias.type, scope, recursive));
+  });
+  return attributes;
+}

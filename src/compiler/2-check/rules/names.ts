@@ -1,0 +1,67 @@
+import type { CheckContext, Rule } from '../check-context.ts';
+import type { NameNode } from '../../1-parse/syntax-nodes.ts';
+
+const TYPE_NAMES = new Set(['String', 'Int', 'Float', 'Boolean', 'Bytes', 'BigInt', 'Json', 'BamlClient']);
+
+/** Words of the languages that generated clients are written in; a field of that name could not be generated. */
+const FIELD_NAMES = new Set(
+  (
+    'Self and any assert async audio await bigint bool box break catch chan class const continue debugger defer do dyn ' +
+    'else enum export extends extern false finally float for function global go goto image implements import in ' +
+    'instanceof int lambda let macro module move mut new nil nonlocal not null or package pdf private protected pub ' +
+    'public ref return select self set static string struct super switch this throw trait true try typeof unsafe ' +
+    'unsized use var video virtual void while with yield env'
+  ).split(' '),
+);
+
+/** Some names mean something else already: in definitions themselves, or in the languages that use them. */
+export const reservedNames: Rule = ({ scope, report }) => {
+  for (const node of scope.declarations) {
+    const { text, span } = node.name;
+    const isType = node.kind === 'class' || node.kind === 'enum' || node.kind === 'alias' || node.kind === 'function';
+    if (isType && TYPE_NAMES.has(text)) report('check/reserved-type-name', span, { name: text });
+    if (node.kind !== 'class') continue;
+    for (const { name } of node.fields.filter((field) => FIELD_NAMES.has(field.name.text))) {
+      report('check/reserved-field-name', name.span, { name: name.text, env: name.text === 'env' });
+    }
+  }
+};
+
+const ARTICLES = new Map([
+  ['class', 'a class'],
+  ['enum', 'an enum'],
+  ['alias', 'a type'],
+  ['function', 'a function'],
+  ['client', 'a client'],
+  ['template_string', 'a template_string'],
+]);
+
+/** Types, functions, clients, template strings and enum values begin with a capital letter, which tells them from fields. */
+export const capitalizedNames: Rule = (context) => {
+  for (const node of context.scope.declarations) {
+    const what = ARTICLES.get(node.kind);
+    if (what !== undefined) checkName(context, node.name, what);
+    if (node.kind === 'enum') for (const value of node.values) checkName(context, value.name, 'an enum value');
+  }
+};
+
+function checkName({ report }: CheckContext, { text, span }: NameNode, what: string): void {
+  if (!/^[a-z]/.test(text)) return;
+  const better = text.charAt(0).toUpperCase() + text.slice(1);
+  report('check/lowercase-name', span, { name: text, what, better });
+}
+
+/** Keys of a request body beside the arguments. */
+const REQUEST_KEYS = new Set(['svc_options', '__svc_options__']);
+/** What every prompt sees without declaring it. */
+const BUILT_INS = new Set(['ctx', '_']);
+
+/** A parameter is a key of the request and a name in the prompt, and must hide nothing in either. */
+export const parameterNames: Rule = ({ scope, report }) => {
+  for (const node of scope.functions.values()) {
+    for (const { name } of node.parameters) {
+      if (REQUEST_KEYS.has(name.text)) report('check/reserved-parameter-name', name.span, { name: name.text });
+      if (BUILT_INS.has(name.text)) report('check/shadowing-parameter', name.span, { name: name.text });
+    }
+  }
+};

@@ -2,10 +2,10 @@ import { ok } from '../base/result.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
 import {
-  choices,
   duration,
+  keyword,
+  keywords,
   nonEmptyString,
-  choice,
   origins,
   pathPrefix,
   size,
@@ -103,7 +103,7 @@ export const SETTINGS = {
     variable: 'SVC_FEATURES',
     group: 'Definitions',
     help: 'beta turns on experimental features; display_all_warnings prints every warning',
-    parse: choices('beta', 'display_all_warnings'),
+    parse: keywords('beta', 'display_all_warnings'),
     default: '',
   }),
   dotenv: setting({
@@ -153,7 +153,7 @@ export const SETTINGS = {
     variable: 'SVC_TRANSPORT',
     group: 'HTTP',
     help: 'HTTP implementation: uws, node, or auto (uws if its binary loads, otherwise node)',
-    parse: choice('auto', 'uws', 'node'),
+    parse: keyword('auto', 'uws', 'node'),
     default: 'auto',
   }),
   keepAliveTimeoutMs: setting({
@@ -293,7 +293,7 @@ export const SETTINGS = {
     variable: 'SVC_CLIENT_REGISTRY',
     group: 'Security',
     help: 'Clients that a request can select: open (also its own), known (those in the definition files) or off (none)',
-    parse: choice('open', 'known', 'off'),
+    parse: keyword('open', 'known', 'off'),
     default: 'open',
   }),
   allowPrivateUrls: setting({
@@ -317,7 +317,7 @@ export const SETTINGS = {
     variable: 'SVC_LOG_LEVEL',
     group: 'Logging',
     help: 'Lowest level to log: off, error, warn, info, debug or trace',
-    parse: (text) => choice(...LOG_LEVELS)(text.toLowerCase()),
+    parse: (text) => keyword(...LOG_LEVELS)(text.toLowerCase()),
     default: 'info',
   }),
   logContent: setting({
@@ -325,7 +325,7 @@ export const SETTINGS = {
     variable: 'SVC_LOG_CONTENT',
     group: 'Logging',
     help: 'How much of bodies, prompts and replies to log: none, short (2 KB) or full',
-    parse: choice('none', 'short', 'full'),
+    parse: keyword('none', 'short', 'full'),
     default: {
       text: 'full at levels debug and trace, otherwise short',
       compute: ({ logLevel }) => (logLevel === 'debug' || logLevel === 'trace' ? 'full' : 'short'),

@@ -64,7 +64,7 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
 }
 
 /** One of the words. */
-export function choice<T extends string>(...words: readonly T[]): ParseValue<T> {
+export function keyword<T extends string>(...words: readonly T[]): ParseValue<T> {
   return (text) => {
     const found = words.find((word) => word === text);
     if (found !== undefined) return ok(found);
@@ -73,13 +73,13 @@ export function choice<T extends string>(...words: readonly T[]): ParseValue<T> 
 }
 
 /** Any of the words, separated by commas or spaces; an empty string means none. */
-export function choices<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
-  const word = choice(...words);
+export function keywords<T extends string>(...words: readonly T[]): ParseValue<readonly T[]> {
+  const parse = keyword(...words);
   return (text) => {
     const found = new Set<T>();
     for (const part of text.split(/[\s,]+/u)) {
       if (part === '') continue;
-      const parsed = word(part);
+      const parsed = parse(part);
       if (!parsed.ok) return parsed;
       found.add(parsed.value);
     }

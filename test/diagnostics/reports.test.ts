@@ -27,7 +27,7 @@ const twice: Diagnostic = {
 };
 const input = { files: [file], diagnostics: [unknown, twice] };
 
-test('people see the place, the line with marks under it, and what to do', () => {
+test('the pretty format shows the position, the line with marks under it, and the advice', () => {
   expect(formatPretty({ ...input, diagnostics: [unknown] }, false)).toBe(
     [
       'error check/unknown-type There is no type "Strng".',
@@ -42,18 +42,18 @@ test('people see the place, the line with marks under it, and what to do', () =>
   );
 });
 
-test('related places are shown with other marks', () => {
+test('related positions have other marks', () => {
   const text = formatPretty({ ...input, diagnostics: [twice] }, false);
   expect(text).toContain('= the first one:\n  --> dir/a,b.svc:1:7');
   expect(text).toContain('       ---');
 });
 
-test('there is colour only when it is asked for', () => {
+test('the pretty format has colours only on request', () => {
   expect(formatPretty(input, false)).not.toContain('\u001B');
   expect(formatPretty(input, true)).toContain('\u001B[1;31merror\u001B[0m');
 });
 
-test('text of a file cannot drive the terminal', () => {
+test('text of a file cannot manipulate the terminal', () => {
   const evil = new SourceFile('evil.svc', 'x \u001B[2J\u202E y\n');
   const span = { file: 'evil.svc', start: 0, end: 1 };
   const diagnostic = { ...unknown, message: 'found \u001B]0;title', span };
@@ -63,7 +63,7 @@ test('text of a file cannot drive the terminal', () => {
   expect(text).toContain('x \u00B7[2J\u00B7 y');
 });
 
-test('a long line is cut around the place', () => {
+test('a long line is cut around the marked text', () => {
   const long = new SourceFile('long.svc', `${'a'.repeat(5000)}BAD${'b'.repeat(5000)}`);
   const span = { file: 'long.svc', start: 5000, end: 5003 };
   const lines = formatPretty({ files: [long], diagnostics: [{ ...unknown, span }] }, false).split('\n');
@@ -71,7 +71,7 @@ test('a long line is cut around the place', () => {
   expect(lines[3]?.indexOf('BAD')).toBe(lines[4]?.indexOf('^^^'));
 });
 
-test('marks stand under characters of double width', () => {
+test('marks are aligned with characters of double width', () => {
   const wide = new SourceFile('wide.svc', '日本 Bad');
   const span = { file: 'wide.svc', start: 3, end: 6 };
   expect(formatPretty({ files: [wide], diagnostics: [{ ...unknown, span }] }, false)).toContain('\n   |      ^^^\n');
@@ -81,13 +81,13 @@ test.each([
   ['✅ Bad', 2, '   '],
   ['e\u0301 Bad', 3, '  '],
   ['☎ Bad', 2, '  '],
-])('marks stand under the text behind %j', (text, start, before) => {
+])('marks are aligned with the text after %j', (text, start, before) => {
   const source = new SourceFile('a.svc', text);
   const diagnostic = { ...unknown, span: { file: 'a.svc', start, end: start + 3 } };
   expect(formatPretty({ files: [source], diagnostics: [diagnostic] }, false)).toContain(`\n   | ${before}^^^\n`);
 });
 
-test('programs get lines, columns and counts', () => {
+test('the JSON format has lines, columns and counts', () => {
   const report: unknown = JSON.parse(formatJson(input));
   expect(report).toMatchObject({
     errors: 1,
@@ -99,7 +99,7 @@ test('programs get lines, columns and counts', () => {
   });
 });
 
-test('GitHub gets one escaped command per problem', () => {
+test('the GitHub format has one escaped command per problem', () => {
   expect(formatGithub(input).split('\n')).toEqual([
     '::error file=dir/a%2Cb.svc,line=2,endLine=2,col=7,endColumn=12,title=check/unknown-type::There is no type "Strng".%0ADid you mean "string"?',
     '::warning file=dir/a%2Cb.svc,line=4,endLine=4,col=7,endColumn=11,title=check/duplicate-name::100%25 twice%0Areally',
@@ -107,7 +107,7 @@ test('GitHub gets one escaped command per problem', () => {
   ]);
 });
 
-test('code scanning gets one result per problem, each with its rule', () => {
+test('the SARIF format has one result per problem, each with its rule', () => {
   const report: unknown = JSON.parse(formatSarif(input, '1.2.3'));
   expect(report).toMatchObject({
     version: '2.1.0',
@@ -139,7 +139,7 @@ test('code scanning gets one result per problem, each with its rule', () => {
   });
 });
 
-test('without problems every format is valid and says so', () => {
+test('every format is valid if there are no problems', () => {
   const nothing = { files: [file], diagnostics: [] };
   expect(formatPretty(nothing, false)).toBe('');
   expect(formatGithub(nothing)).toBe('');

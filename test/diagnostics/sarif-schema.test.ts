@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { formatSarif } from '../../src/diagnostics/report/format-sarif.ts';
 import { checkFile, samples } from '../compiler/check/sample-files.ts';
 
-/** The schema of the standard comes with a package of 100 MB: `npm run test:sarif` installs it first. */
+/** The official schema is part of a package of 100 MB, which `npm run test:sarif` installs first. */
 const SCHEMA = fileURLToPath(
   new URL('official-schema/node_modules/@microsoft/sarif-multitool-linux/sarif-2.1.0.json', import.meta.url),
 );

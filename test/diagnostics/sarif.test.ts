@@ -5,8 +5,8 @@ import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { checkFile, samples } from '../compiler/check/sample-files.ts';
 
 /**
- * What SARIF 2.1.0 (OASIS, sections 3.13 to 3.58) says of the objects that the report consists of: required members,
- * ranges, enumerations. Members that the report does not use are not allowed here, so that a new one is looked up first.
+ * The requirements of SARIF 2.1.0 (OASIS, sections 3.13 to 3.58) for the objects of a report: required members, ranges,
+ * enumerations. Members that the report does not use are not allowed here, so that a new one must be looked up first.
  */
 const TEXT = { type: 'string', minLength: 1 };
 const POSITIVE = { type: 'integer', minimum: 1 };
@@ -70,7 +70,7 @@ test('the reports of all samples have the form of SARIF 2.1.0', () => {
   }
 });
 
-test('a rule is where the results say', () => {
+test('results refer to their rules', () => {
   for (const { file } of samples('invalid')) {
     const report = JSON.parse(formatSarif({ files: [file], diagnostics: checkFile(file).diagnostics }, '1.0.0'));
     const { tool, results } = report.runs[0];
@@ -85,7 +85,7 @@ test('paths are URI references, whatever is in them', () => {
   expect(report).toContain('"uri": "a%20b/%231%3F/%C3%BC%3A%25.svc"');
 });
 
-test('a report that is not of that form is seen', () => {
+test('the test detects a report of another form', () => {
   const report = formatSarif({ files: [], diagnostics: [] }, '1.0.0');
   expect(faults(report.replace('"2.1.0"', '"2.0.0"'))).not.toEqual([]);
   expect(faults(report.replace('"results"', '"result"'))).not.toEqual([]);

@@ -69,7 +69,8 @@ class Formatter {
 
   #follow(token: DefinitionToken): void {
     const { tokenType } = token;
-    if (tokenType === t.LeftBrace && this.#previous?.tokenType === t.TypeBuilder) this.#builderDepth = this.#depth;
+    if (tokenType === t.LeftBrace && this.#previous?.tokenType === t.TypeBuilderKeyword)
+      this.#builderDepth = this.#depth;
     if (OPENERS.has(tokenType) && this.#depth === 0) this.#outermost = token;
     if (OPENERS.has(tokenType)) this.#depth += 1;
     if (CLOSERS.has(tokenType)) this.#depth = Math.max(0, this.#depth - 1);

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import * as t from './tokens.ts';
 
 /** Deeper than any definition written by hand, and shallow enough for a recursive grammar. */
@@ -162,12 +162,12 @@ class Balancer {
     const index = this.#openings.get(opener)?.index ?? 0;
     const before = this.#tokens[index - 1];
     if (opener.onNewLine || before === undefined || !NAMED.test(before.image)) return '';
-    if (opener.image !== '{') return quoteText(before.image);
+    if (opener.image !== '{') return quoteSource(before.image);
     let first = index - 1;
     while (first > 0 && index - first < LONGEST_HEAD && this.#tokens[first]?.onNewLine === false) first -= 1;
     const [word, name] = [this.#tokens[first], this.#tokens[first + 1]];
     const isHead = word !== undefined && name !== undefined && t.KEYWORD_TYPES.has(word.image) && name !== opener;
-    return isHead && NAMED.test(name.image) ? `${word.image} ${quoteText(name.image)}` : quoteText(before.image);
+    return isHead && NAMED.test(name.image) ? `${word.image} ${quoteSource(name.image)}` : quoteSource(before.image);
   }
 
   #pair(closer: t.DefinitionToken): void {

@@ -8,7 +8,7 @@ import type {
   TypeNode,
 } from './syntax-nodes.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import * as t from './tokens.ts';
 import { TypeGrammar } from './type-grammar.ts';
 
@@ -85,7 +85,7 @@ export abstract class BlockGrammar extends TypeGrammar {
   });
 
   protected readonly alias = this.RULE('alias', (): DeclarationNode | undefined => {
-    const word = this.take(t.Type);
+    const word = this.take(t.TypeKeyword);
     const name = this.SUBRULE(this.name, { ARGS: ['type'] });
     const hasParameters = this.ACTION(() => this.#aliasParameters(name));
     this.CONSUME(t.Equals);
@@ -159,7 +159,7 @@ export abstract class BlockGrammar extends TypeGrammar {
 
   #notABlock(token: t.DefinitionToken, what: string): void {
     const advice = token.image === 'extends' ? `A ${what} does not extend another one: repeat the fields.` : '';
-    const params = { expected: '"{"', found: quoteText(token.image), advice };
+    const params = { expected: '"{"', found: quoteSource(token.image), advice };
     this.report('parse/unexpected-token', this.spanOf(token), params);
   }
 
@@ -195,7 +195,7 @@ export abstract class BlockGrammar extends TypeGrammar {
         this.report('parse/missing-type', name.span, { name: name.text, what });
       } else {
         const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
-        const params = { expected: 'a type', found: quoteText(next.image), advice };
+        const params = { expected: 'a type', found: quoteSource(next.image), advice };
         this.report('parse/unexpected-token', this.spanOf(next), params);
       }
       this.skipEntry(this.peek(0).depth);

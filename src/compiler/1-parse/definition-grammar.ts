@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import * as t from './tokens.ts';
 import { FunctionGrammar } from './function-grammar.ts';
 
@@ -106,7 +106,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   });
 
   protected readonly typeBuilder = this.RULE('typeBuilder', (declarations: DeclarationNode[]): void => {
-    this.CONSUME(t.TypeBuilder);
+    this.CONSUME(t.TypeBuilderKeyword);
     this.CONSUME(t.LeftBrace);
     this.MANY(() => {
       this.#collect(declarations, () => this.SUBRULE(this.builtType));
@@ -184,7 +184,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       // `export class A {`: the definition itself is fine.
       if (this.nextOnSameLine() && DEFINITION_WORDS.has(this.peek().image)) return;
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
-    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: quoteText(token.image) });
+    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: quoteSource(token.image) });
     this.skipUntil(token.depth, () => this.atDeclaration() || this.#atMistakenHead());
   }
 

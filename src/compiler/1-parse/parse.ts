@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { balanceBrackets, keysWithoutBrace, Regions, type Balanced } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
 import type { DefinitionToken } from './tokens.ts';
@@ -91,7 +91,7 @@ function describe(error: IRecognitionException, file: SourceFile): readonly Diag
   }
   const start = atEnd ? file.text.trimEnd().length : token.startOffset;
   const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
-  const found = atEnd ? 'the end of the file' : quoteText(token.image);
+  const found = atEnd ? 'the end of the file' : quoteSource(token.image);
   return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
 }
 

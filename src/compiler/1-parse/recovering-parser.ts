@@ -5,7 +5,7 @@ import type { Span } from '../../diagnostics/span.ts';
 import { EmbeddedActionsParser, isRecognitionException, tokenLabel, tokenMatcher } from './chevrotain.ts';
 import type { NameNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 
 /** The message of an exception is what was expected there; `parse` makes the sentence. */
 const EXPECTATIONS: IParserErrorMessageProvider = {
@@ -18,7 +18,7 @@ const EXPECTATIONS: IParserErrorMessageProvider = {
 const DECLARATION_WORDS = new Set<TokenType>([
   t.Class,
   t.Enum,
-  t.Type,
+  t.TypeKeyword,
   t.Function,
   t.Client,
   t.RetryPolicy,
@@ -197,7 +197,7 @@ export abstract class ReportingParser extends RecoveringParser {
     else if (token.tokenType !== t.TooDeep) {
       const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
       const advice = strayAdvice(token, expected);
-      this.report('parse/unexpected-token', span, { expected: place, found: quoteText(image), advice });
+      this.report('parse/unexpected-token', span, { expected: place, found: quoteSource(image), advice });
     }
     this.skipEntry(token.depth);
   }

@@ -137,7 +137,8 @@ class Tokenizer {
   }
 
   #open(character: string, outer: Frame | undefined, length = 1): t.DefinitionToken {
-    const holdsDefinitions = outer?.kind === 'map' && this.#previous?.tokenType === t.TypeBuilder && character === '{';
+    const holdsDefinitions =
+      outer?.kind === 'map' && this.#previous?.tokenType === t.TypeBuilderKeyword && character === '{';
     if (outer !== undefined) outer.next = 'separator';
     const kind = holdsDefinitions ? 'code' : this.#kindInside(character, outer);
     const closer = CLOSERS[character] ?? '';
@@ -236,7 +237,7 @@ class Tokenizer {
 
   #expression(): t.DefinitionToken {
     const { end, closed } = this.#scanner.expression(this.#at);
-    return this.#push(closed ? t.Expression : t.UnterminatedExpression, end - this.#at);
+    return this.#push(closed ? t.ExpressionToken : t.UnterminatedExpression, end - this.#at);
   }
 
   #unquoted(): t.DefinitionToken {

@@ -25,7 +25,7 @@ export const Identifier = token('Identifier', 'a name', [Anything]);
 
 export const Class = keyword('class');
 export const Enum = keyword('enum');
-export const Type = keyword('type');
+export const TypeKeyword = keyword('type');
 export const Function = keyword('function');
 export const Client = keyword('client');
 export const RetryPolicy = keyword('retry_policy');
@@ -34,14 +34,14 @@ export const Test = keyword('test');
 export const TemplateString = keyword('template_string');
 export const StringTemplate = keyword('string_template');
 export const Dynamic = keyword('dynamic');
-export const TypeBuilder = keyword('type_builder');
+export const TypeBuilderKeyword = keyword('type_builder');
 export const Let = keyword('let');
 export const MapWord = keyword('map');
 
 export const Attribute = token('Attribute', 'an attribute', [Anything]);
 export const QuotedString = token('QuotedString', 'a string', [Anything]);
 export const RawString = token('RawString', 'a raw string', [Anything]);
-export const Expression = token('Expression', 'an expression', [Anything]);
+export const ExpressionToken = token('Expression', 'an expression', [Anything]);
 export const Number = token('Number', 'a number', [Anything]);
 /** A value without quotes: text, number, true, false, null or env.NAME. */
 export const Unquoted = token('Unquoted', 'a value', [Anything]);
@@ -95,7 +95,7 @@ export const PUNCTUATION: ReadonlyMap<string, TokenType> = new Map([
 const KEYWORDS = [
   Class,
   Enum,
-  Type,
+  TypeKeyword,
   Function,
   Client,
   RetryPolicy,
@@ -104,7 +104,7 @@ const KEYWORDS = [
   TemplateString,
   StringTemplate,
   Dynamic,
-  TypeBuilder,
+  TypeBuilderKeyword,
   Let,
   MapWord,
 ];
@@ -122,7 +122,7 @@ export const VOCABULARY: TokenType[] = [
   Attribute,
   QuotedString,
   RawString,
-  Expression,
+  ExpressionToken,
   Number,
   Unquoted,
   InvalidValue,

@@ -1,6 +1,6 @@
 import { tokenMatcher } from './chevrotain.ts';
 import { equivalentOfGeneric } from './foreign-types.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 import { ValueGrammar } from './value-grammar.ts';
@@ -223,7 +223,11 @@ export abstract class TypeGrammar extends ValueGrammar {
   #sizedList(name: t.DefinitionToken): TypeNode {
     const size = this.peek(2);
     const advice = `A list has no size: write \`${name.image}[]\`.`;
-    this.report('parse/unexpected-token', this.spanOf(size), { expected: '"]"', found: quoteText(size.image), advice });
+    this.report('parse/unexpected-token', this.spanOf(size), {
+      expected: '"]"',
+      found: quoteSource(size.image),
+      advice,
+    });
     this.skipToken();
     return this.node({ kind: 'broken' }, name);
   }

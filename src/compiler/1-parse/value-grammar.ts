@@ -1,5 +1,5 @@
 import { parseScalar, unescapeString } from './unquoted-value.ts';
-import { quoteText } from './quote-text.ts';
+import { quoteSource } from './quote-source.ts';
 import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
 import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
@@ -13,7 +13,7 @@ export abstract class ValueGrammar extends ReportingParser {
         { ALT: () => this.#quoted(this.take(t.QuotedString)) },
         { ALT: () => this.rawString(this.take(t.RawString)) },
         { ALT: () => this.#unquoted(this.take(t.Unquoted)) },
-        { ALT: () => this.expression(this.take(t.Expression)) },
+        { ALT: () => this.expression(this.take(t.ExpressionToken)) },
         { ALT: () => this.SUBRULE(this.list) },
         { ALT: () => this.SUBRULE(this.map) },
         { ALT: () => this.SUBRULE(this.brokenValue) },
@@ -175,7 +175,10 @@ export abstract class ValueGrammar extends ReportingParser {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
       else
-        this.report('parse/unexpected-token', this.spanOf(next), { expected: 'a value', found: quoteText(next.image) });
+        this.report('parse/unexpected-token', this.spanOf(next), {
+          expected: 'a value',
+          found: quoteSource(next.image),
+        });
       if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
@@ -190,7 +193,7 @@ export abstract class ValueGrammar extends ReportingParser {
     } else if (isQuoted && image.includes('\n')) {
       const end = startOffset + image.search(/\r?\n/u);
       this.report('parse/unterminated-string', { file: this.file, start: startOffset, end }, {});
-    } else this.report('parse/same-line', this.spanOf(next), { text: quoteText(next.image) });
+    } else this.report('parse/same-line', this.spanOf(next), { text: quoteSource(next.image) });
   }
 
   #endOfEntry(): boolean {

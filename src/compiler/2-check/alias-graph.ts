@@ -1,5 +1,5 @@
 import type { AliasNode, TypeNode } from '../1-parse/syntax-nodes.ts';
-import type { Scope } from './scope.ts';
+import type { DefinitionScope } from './scope.ts';
 import { dependenciesFirst, stronglyConnected } from './strongly-connected.ts';
 
 /** Which aliases reach themselves, and which of those do so without a list or a map in between. */
@@ -11,7 +11,7 @@ export class AliasGraph {
   /** All aliases, each after those that it uses. */
   readonly usedFirst: readonly string[];
 
-  constructor(scope: Scope) {
+  constructor(scope: DefinitionScope) {
     const names = [...scope.aliases.keys()];
     const edges = (through: boolean) => (name: string) => {
       const alias = scope.aliases.get(name);

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { AliasGraph } from './alias-graph.ts';
-import { Scope } from './scope.ts';
+import { DefinitionScope } from './scope.ts';
 import { TemplateReader } from './template-reader.ts';
 import { attributeSites, type AttributeSite, type TypeSite, typesAt, typeSites } from './walk-types.ts';
 
@@ -16,7 +16,7 @@ const SUGGESTION_BUDGET = 200_000;
 
 /** What every law gets: the definitions, the options, and where to report. */
 export class CheckContext {
-  readonly scope: Scope;
+  readonly scope: DefinitionScope;
   readonly aliases: AliasGraph;
   /** Every place where definitions write a type (types of tests are not among them). */
   readonly typeSites: readonly TypeSite[];
@@ -30,7 +30,7 @@ export class CheckContext {
   #suggestionBudget = SUGGESTION_BUDGET;
 
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
-    this.scope = new Scope(documents);
+    this.scope = new DefinitionScope(documents);
     this.aliases = new AliasGraph(this.scope);
     this.typeSites = typeSites(this.scope);
     this.types = typesAt(this.typeSites);

@@ -14,7 +14,7 @@ import { callArgumentsRule } from './template-rules/call-arguments-rule.ts';
 import { debugCallRule } from './template-rules/debug-call-rule.ts';
 import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
 import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
-import { namesIn } from './template-rules/names-in.ts';
+import { namesInTemplate } from './template-rules/names-in.ts';
 import { outputFormatRule } from './template-rules/output-format-rule.ts';
 import { CONTEXT, typed } from './template-rules/static-value.ts';
 import type { StaticValue } from './template-rules/static-value.ts';
@@ -155,7 +155,7 @@ function checkConstraint(expression: Expression, scope: ConstraintScope): readon
 
 /** A parameter that the prompt does not use is a cost to every caller: a warning. */
 function unusedParameters(template: Template, scope: TemplateScope): readonly Diagnostic[] {
-  const { read } = namesIn(template.body);
+  const { read } = namesInTemplate(template.body);
   const passedOn = namesReadByTemplateStrings(read, scope);
   return scope.parameters
     .filter(({ name }) => !read.has(name) && !passedOn.has(name))
@@ -184,7 +184,7 @@ function namesReadByTemplateStrings(names: ReadonlySet<string>, { definitions }:
     const used = seen.has(name) ? undefined : definitions.templateStrings.get(name);
     seen.add(name);
     if (used === undefined) continue;
-    for (const inner of namesIn(used.template.body).read) {
+    for (const inner of namesInTemplate(used.template.body).read) {
       read.add(inner);
       stack.push(inner);
     }

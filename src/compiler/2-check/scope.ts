@@ -5,7 +5,7 @@ type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
 
 /** Everything that the files declare, by kind and by name. Where a name was taken twice, the first one counts. */
-export class Scope {
+export class DefinitionScope {
   readonly classes: ReadonlyMap<string, NodeOfKind<'class'>>;
   readonly enums: ReadonlyMap<string, NodeOfKind<'enum'>>;
   readonly aliases: ReadonlyMap<string, NodeOfKind<'alias'>>;

@@ -2,10 +2,10 @@ import type { Span } from '../../diagnostics/span.ts';
 import type { ClassNode, EntryNode, EnumNode, FunctionNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { MEDIA } from './build/build-type.ts';
 import { hasAttribute } from './build/text-of.ts';
-import type { Scope } from './scope.ts';
+import type { DefinitionScope } from './scope.ts';
 
 /** Where a value does not fit its type, and what would: `a number`. */
-export interface Misfit {
+export interface ValueMismatch {
   readonly span: Span;
   readonly expected: string;
 }
@@ -20,25 +20,29 @@ const MAX_STEPS = 2000;
  * The first place where a written value certainly does not fit a type. What cannot be known here (variables, names that
  * nobody declares, what could not be read) fits.
  */
-function valueMisfit(value: ValueNode, type: TypeNode, scope: Scope): Misfit | undefined {
-  return new Fit(scope).misfit(value, type);
+function valueMismatch(value: ValueNode, type: TypeNode, scope: DefinitionScope): ValueMismatch | undefined {
+  return new Fit(scope).mismatch(value, type);
 }
 
 /** The same for an argument of a function; one that is not declared has a diagnostic of its own. */
-export function argumentMisfit({ key, value }: EntryNode, node: FunctionNode, scope: Scope): Misfit | undefined {
+export function argumentMismatch(
+  { key, value }: EntryNode,
+  node: FunctionNode,
+  scope: DefinitionScope,
+): ValueMismatch | undefined {
   const type = node.parameters.find(({ name }) => name.text === key.text)?.type;
-  return type === undefined || value === undefined ? undefined : valueMisfit(value, type, scope);
+  return type === undefined || value === undefined ? undefined : valueMismatch(value, type, scope);
 }
 
 class Fit {
-  readonly #scope: Scope;
+  readonly #scope: DefinitionScope;
   #steps = 0;
 
-  constructor(scope: Scope) {
+  constructor(scope: DefinitionScope) {
     this.#scope = scope;
   }
 
-  misfit(value: ValueNode, type: TypeNode): Misfit | undefined {
+  mismatch(value: ValueNode, type: TypeNode): ValueMismatch | undefined {
     this.#steps += 1;
     if (this.#steps > MAX_STEPS) return undefined;
     if (value.kind === 'env' || value.kind === 'expression' || value.kind === 'broken') return undefined;
@@ -48,13 +52,13 @@ class Fit {
       case 'literal':
         return plainOf(value) === type.value ? undefined : wanted(value, JSON.stringify(type.value));
       case 'optional':
-        return value.kind === 'null' ? undefined : this.misfit(value, type.type);
+        return value.kind === 'null' ? undefined : this.mismatch(value, type.type);
       case 'list':
         if (value.kind !== 'list') return wanted(value, 'a list');
-        return first(value.items, (item) => this.misfit(item, type.element));
+        return first(value.items, (item) => this.mismatch(item, type.element));
       case 'map':
         if (value.kind !== 'map') return wanted(value, 'a map');
-        return first(value.entries, (entry) => entry.value && this.misfit(entry.value, type.value));
+        return first(value.entries, (entry) => entry.value && this.mismatch(entry.value, type.value));
       case 'union':
         return this.#union(value, type.members);
       case 'tuple':
@@ -64,14 +68,14 @@ class Fit {
   }
 
   /** With one member besides null, what that one misses says more than that nothing fits. */
-  #union(value: ValueNode, members: readonly TypeNode[]): Misfit | undefined {
-    const misfits = members.map((member) => this.misfit(value, member));
-    if (misfits.includes(undefined)) return undefined;
-    const others = misfits.filter((_, index) => !members.slice(index, index + 1).some(isNull));
+  #union(value: ValueNode, members: readonly TypeNode[]): ValueMismatch | undefined {
+    const mismatches = members.map((member) => this.mismatch(value, member));
+    if (mismatches.includes(undefined)) return undefined;
+    const others = mismatches.filter((_, index) => !members.slice(index, index + 1).some(isNull));
     return others.length === 1 ? others[0] : wanted(value, 'one of the types of the union');
   }
 
-  #named(value: ValueNode, name: string): Misfit | undefined {
+  #named(value: ValueNode, name: string): ValueMismatch | undefined {
     const expected = EXPECTED.get(name);
     if (expected !== undefined) return expected.fits(value) ? undefined : wanted(value, expected.text);
     if (MEDIA.some((kind) => kind === name)) {
@@ -79,7 +83,7 @@ class Fit {
     }
     const { classes, enums, aliases } = this.#scope;
     const alias = aliases.get(name);
-    if (alias !== undefined) return this.misfit(value, alias.type);
+    if (alias !== undefined) return this.mismatch(value, alias.type);
     const classNode = classes.get(name);
     if (classNode !== undefined) return this.#members(value, classNode);
     const enumNode = enums.get(name);
@@ -87,11 +91,11 @@ class Fit {
   }
 
   /** Fields that are not declared are ignored when a function is called, so they are here. */
-  #members(value: ValueNode, node: ClassNode): Misfit | undefined {
+  #members(value: ValueNode, node: ClassNode): ValueMismatch | undefined {
     if (value.kind !== 'map') return wanted(value, `a map with the fields of class "${node.name.text}"`);
     return first(value.entries, (entry) => {
       const type = node.fields.find((field) => field.name.text === entry.key.text)?.type;
-      return type === undefined || entry.value === undefined ? undefined : this.misfit(entry.value, type);
+      return type === undefined || entry.value === undefined ? undefined : this.mismatch(entry.value, type);
     });
   }
 }
@@ -108,7 +112,7 @@ function isNull(type: TypeNode): boolean {
   return type.kind === 'name' && type.name === 'null';
 }
 
-function valueOfEnum(value: ValueNode, node: EnumNode): Misfit | undefined {
+function valueOfEnum(value: ValueNode, node: EnumNode): ValueMismatch | undefined {
   const isOpen = hasAttribute(node.attributes, 'dynamic') || node.broken === true;
   const isValue = node.values.some(({ name }) => name.text === plainOf(value));
   return isOpen || isValue ? undefined : wanted(value, `a value of enum "${node.name.text}"`);
@@ -119,14 +123,14 @@ function plainOf(value: ValueNode): unknown {
   return value.kind === 'string' || value.kind === 'number' || value.kind === 'boolean' ? value.value : undefined;
 }
 
-function wanted(value: ValueNode, expected: string): Misfit {
+function wanted(value: ValueNode, expected: string): ValueMismatch {
   return { span: value.span, expected };
 }
 
-function first<T>(items: readonly T[], misfitOf: (item: T) => Misfit | undefined): Misfit | undefined {
+function first<T>(items: readonly T[], misfitOf: (item: T) => ValueMismatch | undefined): ValueMismatch | undefined {
   for (const item of items) {
-    const misfit = misfitOf(item);
-    if (misfit !== undefined) return misfit;
+    const mismatch = misfitOf(item);
+    if (mismatch !== undefined) return mismatch;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { AttributeNode, TypeNode } from '../1-parse/syntax-nodes.ts';
-import type { Scope } from './scope.ts';
+import type { DefinitionScope } from './scope.ts';
 
 /** Where a type is written. */
 export interface TypeSite {
@@ -10,7 +10,7 @@ export interface TypeSite {
 }
 
 /** Every place where definitions write a type, in source order (types of tests are not looked at). */
-export function typeSites(scope: Scope): readonly TypeSite[] {
+export function typeSites(scope: DefinitionScope): readonly TypeSite[] {
   return scope.declarations.flatMap((node): readonly TypeSite[] => {
     switch (node.kind) {
       case 'class':
@@ -91,11 +91,11 @@ export interface AttributeSite {
 }
 
 /** Every place that has attributes: blocks and their members, and the types that are written in them. */
-export function attributeSites(scope: Scope, types: readonly TypeSite[]): readonly AttributeSite[] {
+export function attributeSites(scope: DefinitionScope, types: readonly TypeSite[]): readonly AttributeSite[] {
   return [...blockSites(scope), ...sitesInTypes(types)].filter((site) => site.attributes.length > 0);
 }
 
-function blockSites(scope: Scope): readonly AttributeSite[] {
+function blockSites(scope: DefinitionScope): readonly AttributeSite[] {
   return scope.declarations.flatMap((node): readonly AttributeSite[] => {
     if (node.kind === 'class') return [{ place: 'class', attributes: node.attributes }, ...untyped(node.fields)];
     if (node.kind === 'test') return [{ place: 'test', attributes: node.attributes }];

@@ -10,8 +10,8 @@ import type {
   ValueNode,
 } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
-import { argumentMisfit } from '../value-mismatch.ts';
+import type { DefinitionScope } from '../scope.ts';
+import { argumentMismatch } from '../value-mismatch.ts';
 import type { TypeBuilder } from './build-type.ts';
 import { textOf, valueOf } from './text-of.ts';
 
@@ -48,10 +48,10 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
 }
 
 /** Only arguments that fit and are plain JSON make an example: no environment, no expressions. */
-function exampleOf(test: TestNode, node: FunctionNode, scope: Scope): readonly FunctionExample[] {
+function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): readonly FunctionExample[] {
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
-  if (entries.some((entry) => argumentMisfit(entry, node, scope) !== undefined)) return [];
+  if (entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
   const plain: JsonObject | undefined = args?.kind === 'map' ? plainEntries(args.entries) : undefined;
   return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
 }

@@ -2,7 +2,7 @@ import type { DeclarationNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { eachDuplicate } from './unique-names.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 
 /**
@@ -37,7 +37,7 @@ function checkName({ scope, report, suggest }: CheckContext, type: TypeNode, own
   report('check/unknown-built-type', type.span, { name: type.name, suggestion });
 }
 
-function* namesAround(scope: Scope, own: ReadonlySet<string>): Iterable<string> {
+function* namesAround(scope: DefinitionScope, own: ReadonlySet<string>): Iterable<string> {
   yield* own;
   yield* scope.typeNames;
   yield* BUILT_IN;

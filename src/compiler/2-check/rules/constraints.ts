@@ -2,7 +2,7 @@ import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-no
 import { expressionOf, labelOf } from '../build/build-constraints.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { walkType } from '../walk-types.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
@@ -86,7 +86,11 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
 };
 
 /** Attributes of a type, of all types inside of it, and of the aliases it uses; not those of classes. */
-function attributesWithin(root: TypeNode, scope: Scope, recursive: ReadonlySet<string>): readonly AttributeNode[] {
+function attributesWithin(
+  root: TypeNode,
+  scope: DefinitionScope,
+  recursive: ReadonlySet<string>,
+): readonly AttributeNode[] {
   const attributes: AttributeNode[] = [];
   walkType(root, (type) => {
     attributes.push(...type.attributes);

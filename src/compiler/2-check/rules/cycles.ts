@@ -1,6 +1,6 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 import { stronglyConnected } from '../strongly-connected.ts';
 
 /** A class that needs a value of itself, directly or through others, has no value that ever ends. */
@@ -20,7 +20,7 @@ export const classCycles: Rule = ({ scope, aliases, report }) => {
 };
 
 /** Classes of which a value of the type must contain one. A union requires what its only non-null member does. */
-function requiredClasses(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): readonly string[] {
+function requiredClasses(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): readonly string[] {
   if (type.kind === 'union') {
     const members = type.members.map((member) => requiredClasses(member, scope, recursive));
     return (members[0] ?? []).filter((name) => members.every((member) => member.includes(name)));

@@ -1,6 +1,6 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 
 /** Keys of JSON objects are strings, so a map's key is `string`, an enum, a literal string, or a union of those literals. */
 export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
@@ -10,7 +10,7 @@ export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
   }
 };
 
-function isKey(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): boolean {
+function isKey(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): boolean {
   switch (type.kind) {
     case 'name': {
       const alias = scope.aliases.get(type.name);
@@ -32,6 +32,6 @@ function isKey(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): bo
   }
 }
 
-function isUnknown(name: string, scope: Scope): boolean {
+function isUnknown(name: string, scope: DefinitionScope): boolean {
   return !scope.hasType(name) && /^[A-Z]/.test(name);
 }

@@ -2,7 +2,7 @@ import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { referencedNames } from '../alias-graph.ts';
 import { MEDIA } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 
 /** A model answers with text, so no image, audio, pdf or video can be in what a function returns. */
@@ -21,7 +21,7 @@ export const mediaOutput: Rule = ({ scope, report }) => {
 };
 
 /** The type, what it is made of, and the same of all classes and aliases that it reaches and that are not in `seen` yet. */
-function newTypes(root: TypeNode, scope: Scope, seen: Set<string>): readonly TypeNode[] {
+function newTypes(root: TypeNode, scope: DefinitionScope, seen: Set<string>): readonly TypeNode[] {
   const found: TypeNode[] = [];
   const waiting: TypeNode[] = [root];
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {

@@ -1,7 +1,7 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { hasAttribute } from '../build/text-of.ts';
 import type { Rule } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 
 /** A skipped field never comes from a model, so it must be able to be absent. */
 export const skippedFields: Rule = ({ scope, aliases, report }) => {
@@ -14,7 +14,7 @@ export const skippedFields: Rule = ({ scope, aliases, report }) => {
   }
 };
 
-function isOptional(type: TypeNode, scope: Scope, recursive: ReadonlySet<string>): boolean {
+function isOptional(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): boolean {
   if (type.kind === 'optional' || type.kind === 'broken') return true;
   if (type.kind === 'union') return type.members.some((member) => isOptional(member, scope, recursive));
   if (type.kind !== 'name') return false;

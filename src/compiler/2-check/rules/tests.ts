@@ -2,7 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { argumentMisfit } from '../value-mismatch.ts';
+import { argumentMismatch } from '../value-mismatch.ts';
 
 /** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
 export const tests: Rule = (context) => {
@@ -38,9 +38,9 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
     const { key } = entry;
     if (names.includes(key.text)) {
       // What a `type_builder` adds to types is unknown here.
-      const misfit = test.types.length === 0 ? argumentMisfit(entry, node, scope) : undefined;
-      const params = { name: key.text, owner, expected: misfit?.expected ?? '' };
-      if (misfit !== undefined) report('check/test-argument-type', misfit.span, params);
+      const mismatch = test.types.length === 0 ? argumentMismatch(entry, node, scope) : undefined;
+      const params = { name: key.text, owner, expected: mismatch?.expected ?? '' };
+      if (mismatch !== undefined) report('check/test-argument-type', mismatch.span, params);
       continue;
     }
     const suggestion = suggest(key.text, names);

@@ -1,7 +1,7 @@
 import { adviceForType } from '../../1-parse/foreign-types.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
-import type { Scope } from '../scope.ts';
+import type { DefinitionScope } from '../scope.ts';
 import { hasAttribute } from '../build/text-of.ts';
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
@@ -23,7 +23,7 @@ export const unknownType: Rule = ({ types, scope, report, suggest }) => {
   }
 };
 
-function otherKind(scope: Scope, name: string): string | undefined {
+function otherKind(scope: DefinitionScope, name: string): string | undefined {
   if (scope.functions.has(name)) return 'function';
   if (scope.clients.has(name)) return 'client';
   return scope.templateStrings.has(name) ? 'template_string' : undefined;

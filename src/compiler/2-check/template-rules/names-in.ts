@@ -1,5 +1,5 @@
 import type { Expression, FilterCall, Statement } from '../../../schema/template.ts';
-import { partsOf } from './template-walker.ts';
+import { operandsOf } from './template-walker.ts';
 
 /** The names in a template, wherever they stand. */
 export interface NamesInTemplate {
@@ -11,7 +11,7 @@ export interface NamesInTemplate {
   readonly barePlaces: ReadonlySet<string>;
 }
 
-export function namesIn(body: readonly Statement[]): NamesInTemplate {
+export function namesInTemplate(body: readonly Statement[]): NamesInTemplate {
   const read = new Set<string>();
   const attributes = new Set<string>();
   const barePlaces = new Set<string>();
@@ -22,7 +22,7 @@ export function namesIn(body: readonly Statement[]): NamesInTemplate {
       barePlaces.add(expression.name);
       continue;
     }
-    const parts = partsOf(expression);
+    const parts = operandsOf(expression);
     if (expression.kind === 'attribute') attributes.add(expression.name);
     if (expression.kind === 'index' && expression.index.kind === 'string') attributes.add(expression.index.value);
     const owner = expression.kind === 'attribute' || expression.kind === 'index' ? expression.object : undefined;

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Statement, Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { namesIn } from './names-in.ts';
+import { namesInTemplate } from './names-in.ts';
 import type { TemplateScope } from './template-rule.ts';
 
 /**
@@ -28,7 +28,7 @@ function mentionsOutputFormat(template: Template, definitions: DefinitionIndex):
   const seen = new Set<string>();
   const stack: (readonly Statement[])[] = [template.body];
   for (let body = stack.pop(); body !== undefined; body = stack.pop()) {
-    const names = namesIn(body);
+    const names = namesInTemplate(body);
     if (names.attributes.has('output_format') || names.barePlaces.has('ctx')) return true;
     for (const name of names.read) {
       const used = seen.has(name) ? undefined : definitions.templateStrings.get(name);

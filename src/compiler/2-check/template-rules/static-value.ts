@@ -82,7 +82,7 @@ export function elementOf(value: StaticValue, definitions: DefinitionIndex): Sta
 }
 
 /** `value.name` or `value["name"]`, as far as it is known. */
-export function attributeOf(value: StaticValue, name: string, definitions: DefinitionIndex): StaticValue {
+export function staticAttribute(value: StaticValue, name: string, definitions: DefinitionIndex): StaticValue {
   if (value.kind === 'object') return value.attributes.get(name) ?? ANY;
   if (value.kind === 'enum') return typed({ kind: 'enum', name: value.type.name });
   if (value.kind !== 'typed') return ANY;

@@ -10,7 +10,7 @@ import type {
   Macro,
   Statement,
 } from '../../../schema/template.ts';
-import { ANY, attributeOf, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
+import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
 import type { RuleContext, TemplateRule } from './template-rule.ts';
 
 type Names = Map<string, StaticValue>;
@@ -76,7 +76,7 @@ export class TemplateWalker implements RuleContext {
     else if (callee.kind !== 'attribute') this.expression(callee);
     else {
       const object = this.expression(callee.object);
-      this.#values.set(callee, attributeOf(object, callee.name, this.definitions));
+      this.#values.set(callee, staticAttribute(object, callee.name, this.definitions));
       if (object.kind !== 'typed') for (const rule of this.#rules.expression) rule(callee, this);
     }
   }
@@ -187,7 +187,7 @@ export class TemplateWalker implements RuleContext {
         this.#filter(expression.filter);
         return ANY;
       case 'attribute':
-        return attributeOf(this.expression(expression.object), expression.name, this.definitions);
+        return staticAttribute(this.expression(expression.object), expression.name, this.definitions);
       case 'index':
         return this.#index(expression);
       case 'list':
@@ -197,7 +197,7 @@ export class TemplateWalker implements RuleContext {
       case 'conditional':
       case 'slice':
       case 'test':
-        for (const part of partsOf(expression)) this.expression(part);
+        for (const part of operandsOf(expression)) this.expression(part);
         return ANY;
       case 'call':
         return this.#call(expression);
@@ -214,7 +214,7 @@ export class TemplateWalker implements RuleContext {
     const value = this.expression(object);
     this.expression(index);
     return index.kind === 'string'
-      ? attributeOf(value, index.value, this.definitions)
+      ? staticAttribute(value, index.value, this.definitions)
       : elementOf(value, this.definitions);
   }
 
@@ -233,7 +233,7 @@ export class TemplateWalker implements RuleContext {
 }
 
 /** The direct parts of an expression, arguments included. */
-export function partsOf(expression: Expression): readonly Expression[] {
+export function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'list':
       return expression.items;

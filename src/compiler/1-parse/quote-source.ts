@@ -2,7 +2,7 @@
 const LONGEST_QUOTE = 40;
 
 /** A piece of a file as a message quotes it: its first line, in quotes unless it has its own, cut when it is long. */
-export function quoteText(text: string): string {
+export function quoteSource(text: string): string {
   const line = text.split('\n', 1)[0] ?? '';
   const isCut = line.length > LONGEST_QUOTE || line.length < text.length;
   const shown = `${line.slice(0, LONGEST_QUOTE)}${isCut ? '…' : ''}`;

@@ -11,6 +11,7 @@ import { cloudMachine } from '../model/providers/cloud-machine.ts';
 import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
+import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';
 import type { ReplyParser } from '../reply/reply-parser.ts';
 import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
@@ -27,7 +28,6 @@ import { ReadyCall, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
 import { uncreatedClientFailure } from '../model/attempt-failure.ts';
 import { StreamReader, WholeReader } from './reply-reader.ts';
-import { roundRobinTurns } from './round-robin-turns.ts';
 import type {
   CallContext,
   CallOrigin,
@@ -99,7 +99,7 @@ class ProgramRuntime implements FunctionRuntime {
     });
     return {
       takePartial: () => reader.takePartial(),
-      gather: (ms) => run.gather(ms),
+      coalesceReads: (everyMs) => run.coalesceReads(everyMs),
       pause: () => run.pause(),
       resume: () => run.resume(),
     };

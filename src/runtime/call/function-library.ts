@@ -136,7 +136,7 @@ function definedOnly(env: Readonly<Record<string, string | undefined>>): Readonl
 }
 
 /** Partials that arrive faster than this look simultaneous to a person. */
-const GATHER_MS = 20;
+const COALESCE_MS = 20;
 
 /** The events of a stream, in order; `final` comes once, last. */
 export type FunctionEvent<Value> =
@@ -212,7 +212,7 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
     if (!this.#hasText || this.#outcome !== undefined) return undefined;
     this.#hasText = false;
     const partial = this.#stream?.takePartial();
-    if (partial !== undefined) this.#stream?.gather(GATHER_MS);
+    if (partial !== undefined) this.#stream?.coalesceReads(COALESCE_MS);
     return partial;
   }
 

@@ -1,21 +1,21 @@
 import type { Result } from '../../base/result.ts';
 import { err } from '../../base/result.ts';
-import type { ModelReply } from '../model/wire/reply-format.ts';
-import type { ModelClient, ModelExchange } from '../model/model-client.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';
-import type { SinglePlan } from '../model/strategies/client-plan.ts';
+import type { ClientSource } from '../model/client-source.ts';
+import type { ModelAttempt, ModelClient } from '../model/model-client.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
-import type { ParsedReply } from '../reply/reply-parser.ts';
-import type { Message } from '../../schema/message.ts';
+import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
+import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { PromptRenderer } from '../prompt/prompt-renderer.ts';
+import type { ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
 import type { ClientDirectory } from './client-directory.ts';
-import type { Failure } from '../../schema/errors.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome, RuntimeOptions } from './runtime.ts';
-import type { RoundRobinTurns } from './round-robin-turns.ts';
 
 export interface RunServices {
   readonly options: RuntimeOptions;
@@ -31,87 +31,89 @@ interface RunParts {
   readonly reader: ReplyReader;
 }
 
-/** One call of one function, from prompt to value, over all its attempts. */
+/** One call of one function, from prompt to value, with all its attempts. */
 export class FunctionRun {
   readonly #parts: RunParts;
   readonly #recorder = new CallRecorder();
-  #exchange: ModelExchange | undefined;
+  /** The attempt under way. */
+  #attempt: ModelAttempt | undefined;
   #paused = false;
-  #gatherMs = 0;
-  #lastFault: AttemptFailure | undefined;
+  /** 0: reads are not coalesced. */
+  #coalesceMs = 0;
+  #lastFailure: Failure | undefined;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
   }
 
-  /** Never rejects: what fails is in the outcome. */
+  /** Never rejects: every failure is in the outcome. */
   async run(): Promise<CallOutcome> {
     const { services, call, context } = this.#parts;
     const deadlineAt = performance.now() + context.deadlineMs;
     try {
       const result = await runPlan<ParsedReply>(call.plan, deadlineAt, {
-        attempt: (source, until) => this.#attempt(source, until),
+        attempt: (source, until) => this.#recordedAttempt(source, until),
         cancellation: context.cancellation,
         turn: services.turn,
       });
-      if (!result.ok) return this.#outcome(err(this.#told(result.failure.failure)));
+      if (!result.ok) return this.#failed(this.#withAttempts(result.failure.failure));
       return { result, report: this.#recorder.report(result.value.flags) };
     } catch (error) {
-      services.options.logger.error({ requestId: context.requestId, error }, 'a call failed inside of svc');
-      return this.#outcome(err({ code: 'internal_error', message: 'The call failed inside of the server' }));
+      services.options.logger.error({ requestId: context.requestId, error }, 'a call failed inside svc');
+      return this.#failed({ code: 'internal_error', message: 'The call failed inside the server' });
     }
   }
 
-  gather(ms: number): void {
-    this.#gatherMs = ms;
-    this.#exchange?.gather(ms);
+  coalesceReads(everyMs: number): void {
+    this.#coalesceMs = everyMs;
+    this.#attempt?.coalesceReads(everyMs);
   }
 
   pause(): void {
     this.#paused = true;
-    this.#exchange?.pause();
+    this.#attempt?.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    this.#exchange?.resume();
+    this.#attempt?.resume();
   }
 
-  async #attempt(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
+  async #recordedAttempt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
     const startedAt = performance.now();
-    const result = await this.#ask(source, deadlineAt);
+    const result = await this.#attemptAt(source, deadlineAt);
     const { name } = source.definition;
     if (result.ok) {
       this.#recorder.succeeded(name, startedAt);
       return result;
     }
-    this.#recorder.failed(name, result.failure.failure, startedAt);
-    this.#lastFault = result.failure;
+    const { failure } = result.failure;
+    this.#recorder.failed(name, failure, startedAt);
+    this.#lastFailure = failure;
     const { logger } = this.#parts.services.options;
     if (logger.enabled('debug')) {
-      const { requestId } = this.#parts.context;
-      logger.debug({ requestId, client: name, failure: result.failure.failure }, 'an attempt failed');
+      logger.debug({ requestId: this.#parts.context.requestId, client: name, failure }, 'an attempt failed');
     }
     return result;
   }
 
-  async #ask(source: SinglePlan['source'], deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
+  async #attemptAt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
     const { services, call, context, reader } = this.#parts;
     if (context.cancellation.cancelled) return err(finalFailure(cancelled(context.cancellation.reason)));
-    const made = services.directory.client(source, call.requester);
-    if (!made.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, made.failure)));
-    const { client } = made.value;
+    const created = services.directory.client(source, call.requester);
+    if (!created.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, created.failure)));
+    const { client } = created.value;
     const messages = services.renderer.render(call.functionName, call.args, client.prompt);
     if (!messages.ok) return err(finalFailure(messages.failure));
-    reader.begin(this.#lastFault?.failure.message);
+    reader.begin(this.#lastFailure?.message);
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
-    const reply = await this.#exchangeWith(client, messages.value, deadlineAt);
+    const reply = await this.#ask(client, messages.value, deadlineAt);
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
-    return reply.ok ? this.#read(client, reply.value, deadlineAt) : reply;
+    return reply.ok ? this.#parse(client, reply.value, deadlineAt) : reply;
   }
 
-  #exchangeWith(
+  #ask(
     client: ModelClient,
     messages: readonly Message[],
     deadlineAt: number,
@@ -127,28 +129,28 @@ export class FunctionRun {
     };
     return new Promise((resolve) => {
       let forget = ignore;
-      const exchange = client.ask(request, {
-        text: (piece) => {
+      const attempt = client.ask(request, {
+        text: (delta) => {
           this.#recorder.firstText();
-          reader.text(piece);
+          reader.text(delta);
         },
         ended: (result) => {
           forget();
-          this.#exchange = undefined;
+          this.#attempt = undefined;
           resolve(result);
         },
       });
-      this.#exchange = exchange;
-      if (this.#gatherMs > 0) exchange.gather(this.#gatherMs);
-      if (this.#paused) exchange.pause();
+      this.#attempt = attempt;
+      if (this.#coalesceMs > 0) attempt.coalesceReads(this.#coalesceMs);
+      if (this.#paused) attempt.pause();
       forget = context.cancellation.onCancel((reason) => {
-        exchange.cancel();
+        attempt.cancel();
         resolve(err(finalFailure(cancelled(reason))));
       });
     });
   }
 
-  async #read(
+  async #parse(
     client: ModelClient,
     { text, finishReason }: ModelReply,
     deadlineAt: number,
@@ -161,22 +163,22 @@ export class FunctionRun {
     return parsed.ok ? parsed : err(finalFailure(parsed.failure));
   }
 
-  /** The failure as the caller gets it: with every attempt in it. */
-  #told(failure: Failure): Failure {
+  /** Adds all attempts to the failure, and a list of them to its message if there was more than one. */
+  #withAttempts(failure: Failure): Failure {
     const { attempts } = this.#recorder;
-    const told = failure.code === 'client_error' || failure.code === 'timeout' ? { ...failure, attempts } : failure;
-    if (attempts.length < 2) return told;
+    const listed = failure.code === 'client_error' || failure.code === 'timeout' ? { ...failure, attempts } : failure;
+    if (attempts.length < 2) return listed;
     const list = attempts.map((attempt) => `"${attempt.client}" ${attempt.upstreamStatus ?? attempt.outcome}`);
-    return { ...told, message: `${told.message} (${attempts.length} attempts: ${list.join(', ')})` };
+    return { ...listed, message: `${listed.message} (${attempts.length} attempts: ${list.join(', ')})` };
   }
 
-  #outcome(result: Result<never, Failure>): CallOutcome {
-    return { result, report: this.#recorder.report([]) };
+  #failed(failure: Failure): CallOutcome {
+    return { result: err(failure), report: this.#recorder.report([]) };
   }
 }
 
 function cancelled(reason: string | undefined): Failure {
-  return { code: 'cancelled', message: reason ?? 'nobody waits for the answer' };
+  return { code: 'cancelled', message: reason ?? 'no caller waits for the answer' };
 }
 
 function ignore(): void {}

@@ -85,7 +85,7 @@ export interface FunctionStream {
   /** Returns the newest partial as JSON text, or undefined if there is none or it equals the last one taken. */
   takePartial(): string | undefined;
   /** Hints that partials are taken at most this often, so that text which arrives faster can be read together. */
-  gather(ms: number): void;
+  coalesceReads(everyMs: number): void;
   /** Hints that the reader accepts nothing now, so that reading from the model can pause until `resume`. */
   pause(): void;
   resume(): void;

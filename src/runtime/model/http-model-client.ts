@@ -1,42 +1,44 @@
 import { Cancellation } from '../../base/cancellation.ts';
-import type { Result } from '../../base/result.ts';
-import { err } from '../../base/result.ts';
+import type { Ok, Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
 import type { Provider } from '../../schema/client.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
-import type { ReplyFormat } from './wire/reply-format.ts';
+import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
+import type { AttemptFailure } from './attempt-failure.ts';
 import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
 import type { ExchangeLimits } from './http/exchange-clock.ts';
-import { fetchMedia } from './http/fetch-media.ts';
-import type { HttpCall } from './http/http-exchange.ts';
+import { MediaBudget, fetchMedia } from './http/fetch-media.ts';
+import { HttpExchange } from './http/http-exchange.ts';
+import type { ExchangeListener } from './http/http-exchange.ts';
+import type { HttpCall, ResponseHeaders } from './http/origin-pool.ts';
+import { ReadCoalescer } from './http/read-coalescer.ts';
 import { errorText } from './http/upstream-failure.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
-import { MediaBudget } from './http/fetch-media.ts';
-import { HttpModelExchange } from './http-model-exchange.ts';
 import { inlineMedia, needsInlining } from './inline-media.ts';
 import type { MediaHandling } from './inline-media.ts';
-import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from './model-client.ts';
-import { clientFailure, attemptFailure } from './attempt-failure.ts';
-import type { AttemptFailure } from './attempt-failure.ts';
+import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
 import type { FinishReasonRule } from './options/client-options.ts';
+import { ReplyDecoder } from './reply-decoder.ts';
+import type { ModelReply, ReplyFormat } from './wire/reply-format.ts';
 
-/** How one provider is asked over HTTP: the only part that differs between them. */
+/** The part of an HTTP client that differs between providers. */
 export interface WireProtocol {
-  /** The request for a prompt. The failure says what the provider cannot take, and ends `The client "X" …`. */
+  /** The request for a prompt. The failure states what the provider does not accept, and completes `The client "X" …`. */
   call(messages: readonly Message[], streamed: boolean): CallResult | Promise<CallResult>;
-  /** How replies are written. */
+  /** The format of replies. */
   readonly format: ReplyFormat;
-  /** Servers of this kind may leave out finish reason and end mark: a stream whose body ended well is whole. */
+  /** Servers of this kind can leave out finish reason and end mark: a stream whose body ended well is complete. */
   readonly endsWithBody?: boolean;
 }
 
 export type CallResult = Result<HttpCall, string>;
 
-/** A protocol that needs nothing from elsewhere for its requests. */
+/** A protocol whose requests need nothing that has to be fetched first. */
 export interface ReadyProtocol extends WireProtocol {
   call(messages: readonly Message[], streamed: boolean): CallResult;
 }
 
-export interface HttpClientParts {
+interface HttpClientParts {
   readonly name: string;
   readonly provider: Provider;
   readonly model?: string;
@@ -45,7 +47,7 @@ export interface HttpClientParts {
   readonly supportsStreaming: boolean;
   readonly endpoint: Endpoint;
   readonly limits: ExchangeLimits;
-  /** What becomes of media URLs. */
+  /** The treatment of media URLs. */
   readonly mediaHandling: MediaHandling;
   /** Values that must not appear in any error. */
   readonly secrets: readonly string[];
@@ -55,83 +57,255 @@ export interface HttpClientParts {
 
 /** A client of any provider that is asked by an HTTP POST. */
 export class HttpModelClient implements ModelClient {
+  readonly name: string;
+  readonly provider: Provider;
+  readonly model: string | undefined;
+  readonly prompt: PromptClient;
+  readonly finishReasons: FinishReasonRule;
   readonly #parts: HttpClientParts;
 
   constructor(parts: HttpClientParts) {
+    this.name = parts.name;
+    this.provider = parts.provider;
+    this.model = parts.model;
+    this.prompt = parts.prompt;
+    this.finishReasons = parts.finishReasons;
     this.#parts = parts;
   }
 
-  get name(): string {
-    return this.#parts.name;
+  ask(request: ModelRequest, listener: ModelListener): ModelAttempt {
+    const attempt = new HttpAttempt(this.#parts, request, listener);
+    attempt.start();
+    return attempt;
+  }
+}
+
+/** The work before a request can be sent: downloads of media, tokens. It ends with the attempt or at the deadline. */
+interface Preparation {
+  readonly cancellation: Cancellation;
+  readonly timer: NodeJS.Timeout;
+  /** Held to the end of the attempt. */
+  readonly media: MediaBudget | undefined;
+}
+
+/** setTimeout takes 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** One attempt over HTTP: inlines media, encodes the request, and passes on the text and the end of the reply. */
+class HttpAttempt implements ModelAttempt, ExchangeListener {
+  readonly #client: HttpClientParts;
+  readonly #request: ModelRequest;
+  readonly #listener: ModelListener;
+  /** The provider is asked for a stream. */
+  readonly #streamed: boolean;
+  #preparation: Preparation | undefined;
+  #exchange: HttpExchange | undefined;
+  #decoder: ReplyDecoder | undefined;
+  /** Chunks of a stream that are not decoded yet. */
+  #chunks: Buffer[] = [];
+  #decodingIsDue = false;
+  #coalescer: ReadCoalescer | undefined;
+  #paused = false;
+  #over = false;
+
+  constructor(client: HttpClientParts, request: ModelRequest, listener: ModelListener) {
+    this.#client = client;
+    this.#request = request;
+    this.#listener = listener;
+    this.#streamed = request.streamed && client.supportsStreaming;
   }
 
-  get provider(): Provider {
-    return this.#parts.provider;
-  }
-
-  get model(): string | undefined {
-    return this.#parts.model;
-  }
-
-  get prompt(): PromptClient {
-    return this.#parts.prompt;
-  }
-
-  get finishReasons(): FinishReasonRule {
-    return this.#parts.finishReasons;
-  }
-
-  ask(request: ModelRequest, listener: ModelListener): ModelExchange {
-    const { protocol, supportsStreaming, limits } = this.#parts;
-    const streamed = request.streamed && supportsStreaming;
-    const exchange = new HttpModelExchange({
-      format: protocol.format,
-      endsWithBody: protocol.endsWithBody === true,
-      streamed,
-      tellsText: request.streamed,
-      limits,
-      deadlineAt: request.deadlineAt,
-      listener,
-      fault: (fault) => this.#fault(fault),
-    });
-    if (needsInlining(request.messages, this.#parts.mediaHandling)) {
-      this.#startWhenMade(exchange, this.#inlineCall(exchange, request, streamed), streamed);
-      return exchange;
+  start(): void {
+    const { protocol, mediaHandling } = this.#client;
+    const { messages } = this.#request;
+    if (needsInlining(messages, mediaHandling)) {
+      this.#sendWhenReady(this.#encodeWithMedia());
+      return;
     }
-    const call = protocol.call(request.messages, streamed);
+    const call = protocol.call(messages, this.#streamed);
     if (call instanceof Promise) {
-      exchange.prepares(new Cancellation());
-      this.#startWhenMade(exchange, call, streamed);
-    } else this.#start(exchange, call, streamed);
-    return exchange;
+      this.#prepare(undefined);
+      this.#sendWhenReady(call);
+    } else this.#send(call);
   }
 
-  async #inlineCall(exchange: HttpModelExchange, request: ModelRequest, streamed: boolean): Promise<CallResult> {
-    const { protocol, pools, mediaHandling } = this.#parts;
+  cancel(): void {
+    this.#close();
+    this.#preparation?.cancellation.cancel('no caller waits for the answer');
+    this.#exchange?.cancel();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#exchange?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#coalescer?.isPausing !== true) this.#exchange?.resume();
+  }
+
+  coalesceReads(everyMs: number): void {
+    if (this.#over) return;
+    this.#coalescer ??= new ReadCoalescer(everyMs, {
+      pause: () => this.#exchange?.pause(),
+      readOn: () => this.#readOn(),
+    });
+  }
+
+  accepted(headers: ResponseHeaders): void {
+    const { format, endsWithBody = false } = this.#client.protocol;
+    this.#decoder = new ReplyDecoder({ format, streamed: this.#streamed, endsWithBody }, headers);
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#decoder?.isStream !== true) {
+      this.#decoder?.push(chunk);
+      return;
+    }
+    this.#chunks.push(chunk);
+    if (this.#decodingIsDue) return;
+    // One read of the socket holds many chunks of the body; all of them are decoded together, after the last one.
+    this.#decodingIsDue = true;
+    queueMicrotask(() => this.#decodeDue());
+  }
+
+  ended(): void {
+    if (!this.#over) this.#guard(() => this.#decodeEnd());
+  }
+
+  failed(failure: UpstreamFailure): void {
+    if (this.#over) return;
+    this.#exchange?.cancel();
+    this.#end(err(attemptFailure(this.#client.name, failure, this.#client.secrets)));
+  }
+
+  /** Watches the deadline while something has to be fetched. The exchange watches it afterwards. */
+  #prepare(media: MediaBudget | undefined): Cancellation {
     const cancellation = new Cancellation();
-    const room = new MediaBudget(pools.media);
-    exchange.prepares(cancellation, room);
-    const guard = request.privateUrls ? 'not-link-local' : 'public-only';
-    const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
-    const messages = await inlineMedia(request.messages, mediaHandling, { fetch, room });
-    return messages.ok ? protocol.call(messages.value, streamed) : messages;
+    const startedAt = performance.now();
+    const left = Math.max(0, this.#request.deadlineAt - startedAt) + 1;
+    const timer = setTimeout(
+      () => {
+        cancellation.cancel('the time of the whole call is over');
+        this.failed({ kind: 'timeout', timer: 'total', afterMs: Math.round(performance.now() - startedAt) });
+      },
+      Math.min(left, LONGEST_TIMER_MS),
+    );
+    this.#preparation = { cancellation, timer, media };
+    return cancellation;
   }
 
-  /** What rejects, such as a text that V8 cannot hold, ends the call at once and not at its deadline. */
-  #startWhenMade(exchange: HttpModelExchange, call: Promise<CallResult>, streamed: boolean): void {
+  async #encodeWithMedia(): Promise<CallResult> {
+    const { protocol, pools, mediaHandling } = this.#client;
+    const { messages, privateUrls } = this.#request;
+    const room = new MediaBudget(pools.media);
+    const cancellation = this.#prepare(room);
+    const guard = privateUrls ? 'not-link-local' : 'public-only';
+    const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
+    const inlined = await inlineMedia(messages, mediaHandling, { fetch, room });
+    return inlined.ok ? protocol.call(inlined.value, this.#streamed) : inlined;
+  }
+
+  /** A rejection, such as for a string that V8 cannot hold, ends the call immediately and not at its deadline. */
+  #sendWhenReady(call: Promise<CallResult>): void {
     void call.then(
-      (made) => this.#start(exchange, made, streamed),
-      (error: unknown) => exchange.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
+      (ready) => this.#send(ready),
+      (error: unknown) => this.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
     );
   }
 
-  #start(exchange: HttpModelExchange, call: CallResult, streamed: boolean): void {
-    if (call.ok) exchange.start(this.#parts.pools.to(this.#parts.endpoint, streamed), call.value);
-    else
-      queueMicrotask(() => exchange.refuse(err({ failure: clientFailure(this.name, call.failure), retry: 'never' })));
+  #send(call: CallResult): void {
+    if (!call.ok) {
+      queueMicrotask(() => this.#end(err(finalFailure(clientFailure(this.#client.name, call.failure)))));
+      return;
+    }
+    if (this.#over) return;
+    clearTimeout(this.#preparation?.timer);
+    const { pools, endpoint, limits } = this.#client;
+    const { deadlineAt } = this.#request;
+    this.#exchange = new HttpExchange(
+      { pools, endpoint, call: call.value, limits, deadlineAt, streamed: this.#streamed },
+      this,
+    );
+    this.#exchange.start();
   }
 
-  #fault(fault: UpstreamFailure): AttemptFailure {
-    return attemptFailure(this.name, fault, this.#parts.secrets);
+  #decodeDue(): void {
+    this.#decodingIsDue = false;
+    this.#guard(() => this.#decode());
+  }
+
+  /** No code above catches what decoding throws: it would end the worker, or leave the call without an end. */
+  #guard(decode: () => void): void {
+    try {
+      decode();
+    } catch (error) {
+      if (this.#over) throw error;
+      this.failed({ kind: 'unusable', message: `sent a reply that could not be read: ${errorText(error)}` });
+    }
+  }
+
+  /** Decodes the chunks of a stream that arrived since the last time. */
+  #decode(): void {
+    const chunks = this.#chunks;
+    const decoder = this.#decoder;
+    const [first] = chunks;
+    if (this.#over || first === undefined || decoder === undefined) return;
+    this.#chunks = [];
+    const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+    decoder.push(bytes);
+    this.#passOn(decoder.takeDelta());
+    if (decoder.failure !== undefined) this.failed(decoder.failure);
+    else if (decoder.done) this.#finish(ok(decoder.reply));
+    if (!this.#over) this.#coalescer?.wasRead(chunks.length, bytes.length);
+  }
+
+  #decodeEnd(): void {
+    this.#decode();
+    const decoder = this.#decoder;
+    if (this.#over || decoder === undefined) return;
+    decoder.endOfBody();
+    this.#passOn(decoder.takeDelta());
+    const reply = decoder.finish();
+    if (!reply.ok) {
+      this.failed(reply.failure);
+      return;
+    }
+    if (!decoder.isStream && this.#request.streamed) this.#passOn(reply.value.text);
+    this.#finish(reply);
+  }
+
+  /** The socket's bytes arrive at once, the kernel's later in this turn: both are decoded together. */
+  #readOn(): void {
+    if (this.#paused) return;
+    this.#decodingIsDue = true;
+    this.#exchange?.resume();
+    setImmediate(() => this.#decodeDue());
+  }
+
+  #passOn(delta: string): void {
+    if (delta === '' || this.#over) return;
+    this.#exchange?.textArrived();
+    this.#listener.text(delta);
+  }
+
+  #finish(reply: Ok<ModelReply>): void {
+    if (this.#over) return;
+    this.#exchange?.finish();
+    this.#end(reply);
+  }
+
+  #end(result: Result<ModelReply, AttemptFailure>): void {
+    if (this.#over) return;
+    this.#close();
+    this.#listener.ended(result);
+  }
+
+  #close(): void {
+    this.#over = true;
+    clearTimeout(this.#preparation?.timer);
+    this.#preparation?.media?.release();
+    this.#coalescer?.stop();
   }
 }

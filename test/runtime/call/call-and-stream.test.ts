@@ -275,7 +275,7 @@ async function streamGathered(everyMs: number, cancellation = new Cancellation()
     const stream = runtime.stream(prepared.value, callContext(DEADLINE_MS, cancellation), {
       text: () => {
         texts += 1;
-        if (texts === 3) stream.gather(everyMs);
+        if (texts === 3) stream.coalesceReads(everyMs);
       },
       reset: () => {},
       ended: resolve,
@@ -313,7 +313,7 @@ test('no timer of a client takes a pause of ours for silence of the model', asyn
   if (!prepared.ok) throw new Error('not prepared');
   const outcome = await new Promise<CallOutcome>((resolve) => {
     const stream = patient.stream(prepared.value, callContext(), {
-      text: () => stream.gather(1500),
+      text: () => stream.coalesceReads(1500),
       reset: () => {},
       ended: resolve,
     });

@@ -237,7 +237,7 @@ test('fallback: a policy of the list repeats the whole list', async () => {
 test('fallback: total_timeout_ms holds over all members', async () => {
   fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const top =
-    'client<llm> Top {\n  provider fallback\n  options {\n    strategy [A, B]\n    http {\n      total_timeout_ms 100\n    }\n  }\n}\n';
+    'client<llm> Top {\n  provider fallback\n  options {\n    strategy [A, B]\n    http {\n      total_timeout_ms 1000\n    }\n  }\n}\n';
   const { result } = await callFunction(program(top + generic('A') + generic('B')), 'F', {});
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
   expect(models()).toEqual(['A']);
@@ -326,7 +326,7 @@ const top = (kind: string, http: string, more = ''): string =>
 test('round-robin: total_timeout_ms holds over all of its attempts', async () => {
   fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const runtime = program(
-    top('round-robin', 'total_timeout_ms 100', 'retry_policy Twice') + generic('A') + generic('B'),
+    top('round-robin', 'total_timeout_ms 1000', 'retry_policy Twice') + generic('A') + generic('B'),
   );
   const { result } = await callFunction(runtime, 'F', {});
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });

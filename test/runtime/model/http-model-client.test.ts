@@ -1,15 +1,19 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { Result } from '../../../src/base/result.ts';
+import { ok } from '../../../src/base/result.ts';
+import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-chat-format.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpModelClient } from '../../../src/runtime/model/http-model-client.ts';
 import type { WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
-import { ask, testServices } from '../../support/ask-client.ts';
+import type { ModelReply, ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { FedPools } from '../../support/fed-pools.ts';
 
-const services = testServices();
-afterAll(() => services.pools.close());
+const READY: WireProtocol['call'] = () => ok({ path: '/', headers: [], body: '{}' });
 
-function clientWith(call: WireProtocol['call']): HttpModelClient {
+/** A client whose responses a test feeds by hand. */
+function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelClient {
   return new HttpModelClient({
     name: 'Tested',
     provider: 'openai-generic',
@@ -27,12 +31,29 @@ function clientWith(call: WireProtocol['call']): HttpModelClient {
     limits: DEFAULT_LIMITS,
     mediaHandling: () => 'send_base64',
     secrets: ['canary-key'],
-    protocol: { call, format: openAiChatFormat },
-    pools: services.pools,
+    protocol,
+    pools,
   });
 }
 
-/** As JSON.stringify does for a text that V8 cannot hold. */
+type Ended = Result<ModelReply, AttemptFailure>;
+
+/** Asks for a reply; the promise of its end, and the pools that feed it. */
+function asked(
+  client: HttpModelClient,
+  { streamed = false, messages = [] as readonly Message[], text = (_delta: string): void => {} } = {},
+): Promise<Ended> {
+  const request = { functionName: 'Fn', args: {}, privateUrls: true, messages, streamed };
+  return new Promise((resolve) => {
+    client.ask({ ...request, deadlineAt: performance.now() + 60_000 }, { text, ended: resolve });
+  });
+}
+
+function described(ended: Ended): string {
+  return ended.ok ? ended.value.text : ended.failure.failure.message;
+}
+
+/** Throws like JSON.stringify for a string that V8 cannot hold. */
 function tooLong(): never {
   throw new RangeError('Invalid string length, canary-key');
 }
@@ -43,18 +64,75 @@ const WITH_MEDIA: readonly Message[] = [
     parts: [{ kind: 'media', media: 'image', source: { kind: 'url', url: 'data:image/png;base64,aGk=' } }],
   },
 ];
-const TOLD = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
+const MESSAGE = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
 
 test('a request that cannot be made of its media ends the call', async () => {
-  const { result } = await ask(clientWith(tooLong), { messages: WITH_MEDIA });
-  expect(!result.ok && result.failure.failure.message).toBe(TOLD);
+  const client = clientWith({ call: tooLong, format: openAiChatFormat });
+  expect(described(await asked(client, { messages: WITH_MEDIA }))).toBe(MESSAGE);
 });
 
 test('a request that fails while it is prepared ends the call', async () => {
-  const client = clientWith(async () => {
-    await Promise.resolve();
-    return tooLong();
-  });
-  const { result } = await ask(client);
-  expect(!result.ok && result.failure.failure.message).toBe(TOLD);
+  const client = clientWith({ call: () => Promise.resolve().then(tooLong), format: openAiChatFormat });
+  expect(described(await asked(client))).toBe(MESSAGE);
+});
+
+/** Asks, and feeds a body as one chunk. */
+function fed(format: ReplyFormat, streamed: boolean, body: string): Promise<Ended> {
+  const pools = new FedPools();
+  const ended = asked(clientWith({ call: READY, format }, pools), { streamed });
+  pools.listener?.onSent();
+  pools.listener?.onHeaders(200, { 'transfer-encoding': 'chunked' });
+  pools.listener?.onData(Buffer.from(body));
+  pools.listener?.onEnd();
+  return ended;
+}
+
+/** JSON.parse reads it; JSON.stringify does not write so many levels. */
+const DEEP_ERROR = `{"error":${'{"a":'.repeat(6000)}1${'}'.repeat(6000)}}`;
+
+test('an error that is too deeply nested to be quoted ends a call and a stream', async () => {
+  const message = 'The client "Tested" reported an error: no message';
+  expect(described(await fed(openAiChatFormat, false, DEEP_ERROR))).toBe(message);
+  expect(described(await fed(openAiChatFormat, true, `data: ${DEEP_ERROR}\n\n`))).toBe(message);
+});
+
+function failing(): never {
+  throw new RangeError('too much');
+}
+
+/** A format that is not prepared for the reply. */
+const FAILING: ReplyFormat = {
+  readWhole: failing,
+  openStream: () => ({ ...openAiChatFormat.openStream(), event: failing, run: failing }),
+};
+
+test.each([false, true])('a reply that cannot be read ends the call with a failure (stream: %s)', async (streamed) => {
+  const message = 'The client "Tested" sent a reply that could not be read: too much';
+  expect(described(await fed(FAILING, streamed, 'data: {}\n\n'))).toBe(message);
+});
+
+test('an error of the listener at the end is not taken for one of the reply', () => {
+  const pools = new FedPools();
+  const client = clientWith({ call: READY, format: openAiChatFormat }, pools);
+  const request = { functionName: 'Fn', args: {}, privateUrls: true, messages: [], streamed: false };
+  client.ask({ ...request, deadlineAt: performance.now() + 60_000 }, { text: () => {}, ended: failing });
+  pools.listener?.onHeaders(200, {});
+  pools.listener?.onData(Buffer.from('{}'));
+  expect(() => pools.listener?.onEnd()).toThrow('too much');
+});
+
+test('text comes in one delta for the chunks of one read, and the end after it', async () => {
+  const pools = new FedPools();
+  const deltas: string[] = [];
+  const client = clientWith({ call: READY, format: openAiChatFormat }, pools);
+  const ended = asked(client, { streamed: true, text: (delta) => deltas.push(delta) });
+  pools.listener?.onSent();
+  pools.listener?.onHeaders(200, {});
+  for (const content of ['one ', 'two', ' three']) {
+    pools.listener?.onData(Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`));
+  }
+  pools.listener?.onData(Buffer.from('data: [DONE]\n\n'));
+  expect(described(await ended)).toBe('one two three');
+  expect(deltas).toEqual(['one two three']);
+  expect(pools.log).toEqual(['send /', 'finish']);
 });

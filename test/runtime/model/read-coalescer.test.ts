@@ -4,27 +4,27 @@ import { ReadCoalescer } from '../../../src/runtime/model/http/read-coalescer.ts
 const EVERY_MS = 50;
 const KIB = 1024;
 let events: string[];
-let gate: ReadCoalescer;
+let coalescer: ReadCoalescer;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   vi.advanceTimersByTime(1000);
   events = [];
-  gate = new ReadCoalescer(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
+  coalescer = new ReadCoalescer(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Reads of so many pieces each, so many milliseconds apart. */
-function read(reads: number, apartMs: number, pieces = 1, bytes = 200): void {
+/** Reads with this many chunks each, at this distance in milliseconds. */
+function read(reads: number, apartMs: number, chunks = 1, bytes = 200): void {
   for (let index = 0; index < reads; index += 1) {
-    gate.wasRead(pieces, bytes);
+    coalescer.wasRead(chunks, bytes);
     vi.advanceTimersByTime(apartMs);
   }
 }
 
-test('reads that follow each other slowly are never paused', () => {
+test('slow reads are never paused', () => {
   read(20, 30);
   expect(events).toEqual([]);
 });
@@ -32,15 +32,15 @@ test('reads that follow each other slowly are never paused', () => {
 test('the second of two quick reads pauses reading for the given time', () => {
   read(2, 1);
   expect(events).toEqual(['pause']);
-  expect(gate.closed).toBe(true);
+  expect(coalescer.isPausing).toBe(true);
   vi.advanceTimersByTime(EVERY_MS - 2);
   expect(events).toEqual(['pause']);
   vi.advanceTimersByTime(1);
   expect(events).toEqual(['pause', 'read on']);
-  expect(gate.closed).toBe(false);
+  expect(coalescer.isPausing).toBe(false);
 });
 
-test('pauses go on while each gathers several pieces, and end with the first that does not', () => {
+test('pauses continue while each gathers several chunks, and end with the first that does not', () => {
   read(2, EVERY_MS / 10);
   vi.advanceTimersByTime(EVERY_MS);
   read(3, EVERY_MS, 3);
@@ -49,14 +49,14 @@ test('pauses go on while each gathers several pieces, and end with the first tha
   expect(events).toHaveLength(8);
 });
 
-test('what comes in torrents is not held up', () => {
+test('large reads are not delayed', () => {
   read(20, 1, 100, 40 * KIB);
   expect(events).toEqual([]);
 });
 
-test('a gate that is stopped stays silent', () => {
+test('a stopped coalescer does nothing more', () => {
   read(2, 1);
-  gate.stop();
+  coalescer.stop();
   vi.advanceTimersByTime(1000);
   expect(events).toEqual(['pause']);
 });

@@ -1,29 +1,82 @@
 import { expect, test } from 'vitest';
-import { delayBefore, mayRetry } from '../../../src/runtime/model/strategies/retry.ts';
-import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
+import { Cancellation } from '../../../src/base/cancellation.ts';
+import { err, ok } from '../../../src/base/result.ts';
+import { canRetry, withRetries } from '../../../src/runtime/model/strategies/retry.ts';
+import { FAILED, retryWaits } from '../../support/retry-waits.ts';
 
-const failure = clientFailure('A', 'failed');
+const EXPONENTIAL = { kind: 'exponential', delayMs: 100, multiplier: 2, maxDelayMs: 300 } as const;
+const CONSTANT = { kind: 'constant', delayMs: 200 } as const;
 
-test('the default exponential policy waits 300, 450 and 675 ms', () => {
+test('the default exponential policy waits 300, 450 and 675 ms', async () => {
   const strategy = { kind: 'exponential', delayMs: 200, multiplier: 1.5, maxDelayMs: 10_000 } as const;
-  expect([0, 1, 2].map((retries) => delayBefore(strategy, retries, () => 0))).toEqual([300, 450, 675]);
+  expect((await retryWaits({ maxRetries: 3, strategy })).waits).toEqual([300, 450, 675]);
 });
 
-test('a cap holds for every wait', () => {
-  const strategy = { kind: 'exponential', delayMs: 100, multiplier: 2, maxDelayMs: 300 } as const;
-  expect([0, 1, 2, 60].map((retries) => delayBefore(strategy, retries, () => 0))).toEqual([200, 300, 300, 300]);
+test('a constant policy waits the same time before each of its retries', async () => {
+  expect((await retryWaits({ maxRetries: 3, strategy: CONSTANT })).waits).toEqual([200, 200, 200]);
 });
 
-test('jitter makes a wait up to a tenth shorter, never longer', () => {
-  const strategy = { kind: 'exponential', delayMs: 100, multiplier: 2, maxDelayMs: 1000 } as const;
-  expect(delayBefore(strategy, 0, () => 1)).toBe(180);
-  expect(delayBefore({ kind: 'constant', delayMs: 200 }, 5, () => 1)).toBe(200);
+test('a cap holds for every wait', async () => {
+  const { waits } = await retryWaits({ maxRetries: 60, strategy: EXPONENTIAL });
+  expect(waits).toHaveLength(60);
+  expect([...new Set(waits)]).toEqual([200, 300]);
 });
 
-test('a policy with statuses of its own retries these alone, and what is no status as before', () => {
+test('jitter shortens the waits of a call by up to a tenth, and none of a constant policy', async () => {
+  expect((await retryWaits({ maxRetries: 2, strategy: EXPONENTIAL }, { random: 1 })).waits).toEqual([180, 270]);
+  expect((await retryWaits({ maxRetries: 1, strategy: CONSTANT }, { random: 1 })).waits).toEqual([200]);
+});
+
+test('a multiplier beyond all numbers waits for the longest time', async () => {
+  const strategy = { ...EXPONENTIAL, delayMs: 1e300, multiplier: 1e300 };
+  expect((await retryWaits({ maxRetries: 2, strategy })).waits).toEqual([300, 300]);
+});
+
+test('a wait that would end after the deadline does not begin', async () => {
+  const policy = { maxRetries: 9, strategy: CONSTANT };
+  expect(await retryWaits(policy, { deadlineMs: 500 })).toEqual({ waits: [200, 200], endedAfter: 400 });
+  const asked = { ...FAILED, retryAfterMs: 600 };
+  expect(await retryWaits(policy, { deadlineMs: 500, failed: asked })).toEqual({ waits: [], endedAfter: 0 });
+});
+
+test('cancellation ends a wait', async () => {
+  const policy = { maxRetries: 9, strategy: CONSTANT };
+  expect(await retryWaits(policy, { cancelMs: 250 })).toEqual({ waits: [200], endedAfter: 250 });
+});
+
+/** Runs a call whose first attempt fails with this `retry-after`. */
+async function untilSecond(
+  retryAfterMs: number,
+  cancellation: Cancellation,
+): Promise<{ attempts: number; ms: number }> {
+  let attempts = 0;
+  const startedAt = performance.now();
+  const policy = { name: 'Tested', maxRetries: 2, strategy: { kind: 'constant', delayMs: 1 } } as const;
+  await withRetries({ policy, deadlineAt: Infinity, cancellation }, () => {
+    attempts += 1;
+    return Promise.resolve(attempts === 2 ? ok('fine') : err({ ...FAILED, retryAfterMs }));
+  });
+  return { attempts, ms: performance.now() - startedAt };
+}
+
+test('the next attempt waits for the time that the provider asked for', async () => {
+  const { attempts, ms } = await untilSecond(60, new Cancellation());
+  expect(attempts).toBe(2);
+  // A timer can fire a fraction of a millisecond early.
+  expect(ms).toBeGreaterThanOrEqual(59);
+});
+
+test('cancellation ends the wait that the provider asked for', async () => {
+  const cancellation = new Cancellation();
+  setTimeout(() => cancellation.cancel('the caller left'), 20);
+  expect((await untilSecond(86_400_000, cancellation)).attempts).toBe(1);
+});
+
+test('a policy with its own statuses retries only these, and failures without a status as before', () => {
   const policy = { statuses: [404] };
-  expect(mayRetry({ failure, retry: 'status', upstreamStatus: 404 }, policy)).toBe(true);
-  expect(mayRetry({ failure, retry: 'status', upstreamStatus: 503 }, policy)).toBe(false);
-  expect(mayRetry({ failure, retry: 'always' }, policy)).toBe(true);
-  expect(mayRetry({ failure, retry: 'never' }, policy)).toBe(false);
+  const { failure } = FAILED;
+  expect(canRetry({ failure, retry: 'status', upstreamStatus: 404 }, policy)).toBe(true);
+  expect(canRetry({ failure, retry: 'status', upstreamStatus: 503 }, policy)).toBe(false);
+  expect(canRetry({ failure, retry: 'always' }, policy)).toBe(true);
+  expect(canRetry({ failure, retry: 'never' }, policy)).toBe(false);
 });

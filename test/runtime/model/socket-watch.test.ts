@@ -1,10 +1,12 @@
 import { Socket } from 'node:net';
+import { Pool } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import type { Endpoint } from '../../../src/runtime/model/http/connection-pools.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
+import { Http1Pool } from '../../../src/runtime/model/http/http1-pool.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
 import { SocketWatch } from '../../../src/runtime/model/http/socket-watch.ts';
-import type { Upstream } from '../../../src/runtime/model/http/upstream.ts';
 import { head, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';
@@ -26,40 +28,41 @@ interface Ended {
   readonly text: string;
 }
 
-/** Asks, pauses at the first piece of the reply for this long, and reads on. */
-function askWithPause(to: Upstream, pauseMs: number): Promise<Ended> {
+/** Asks the fake provider, pauses at the first chunk of the reply for this long, and reads on. */
+function askWithPause(pauseMs: number, to: Pick<ConnectionPools, 'to' | 'replies'> = pools): Promise<Ended> {
   let text = '';
   return new Promise((resolve) => {
     const call = { path: '/', headers: [], body: '{}' };
     const deadlineAt = performance.now() + 120_000;
     const exchange = new HttpExchange(
-      { upstream: to, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
+      { pools: to, endpoint: endpointOf(fake), call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
         accepted: () => {},
-        data: (piece) => {
+        data: (chunk) => {
           if (text === '') {
             exchange.pause();
             setTimeout(() => exchange.resume(), pauseMs);
           }
-          text += piece.toString();
+          text += chunk.toString();
         },
         ended: () => resolve({ outcome: 'ended', text }),
-        failed: (fault) => resolve({ outcome: fault.kind, text }),
+        failed: (failure) => resolve({ outcome: failure.kind, text }),
       },
     );
     exchange.start();
   });
 }
 
-function upstream(): Upstream {
-  return pools.to({ origin: fake.url, guard: 'none' });
+function endpointOf({ url }: FakeProvider, protocol = 'http:'): Endpoint {
+  return { origin: url.replace('http:', protocol), guard: 'none' };
 }
 
-test('undici keeps its parser where it is looked for, so that responses may be paused', async () => {
+test('responses can be paused, since undici keeps its parser where SocketWatch expects it', async () => {
   fake.answer(status(200, 'hello'));
-  expect((await askWithPause(upstream(), 1)).text).toBe('hello');
-  // When this fails after an update of undici: look for what SocketWatch uses there, or for a mend of its own.
-  expect(upstream().mayPause).toBe(true);
+  expect((await askWithPause(1)).text).toBe('hello');
+  const pool = pools.to(endpointOf(fake));
+  // If this fails after an update of undici: find out what replaces the members that SocketWatch uses.
+  expect(pool instanceof Http1Pool && pool.canPause).toBe(true);
 });
 
 /** All of the reply, and a moment later, when nothing is left to be read, the end of its connection. */
@@ -75,7 +78,7 @@ test('a paused reply that the end of its connection ends is whole', async () => 
   for (const headers of [{ connection: 'close' }, { connection: 'close', 'content-length': '7' }]) {
     fake.answer(reply(headers, 'end'));
     for (const pauseMs of [1, 100]) {
-      expect(await askWithPause(upstream(), pauseMs)).toEqual({ outcome: 'ended', text: 'one two' });
+      expect(await askWithPause(pauseMs)).toEqual({ outcome: 'ended', text: 'one two' });
     }
   }
 });
@@ -83,7 +86,7 @@ test('a paused reply that the end of its connection ends is whole', async () => 
 test('a paused reply whose connection is cut is a fault', async () => {
   for (const headers of [{ connection: 'close' }, { 'content-length': '99' }]) {
     fake.answer(reply(headers, 'reset'));
-    expect(await askWithPause(upstream(), 100)).toEqual({ outcome: 'cut', text: 'one two' });
+    expect(await askWithPause(100)).toEqual({ outcome: 'cut', text: 'one two' });
   }
 });
 
@@ -97,33 +100,28 @@ test('where the parser is not found, responses are not paused, and nothing break
   socket.on('error', () => {});
   for (const event of ['readable', 'end', 'close']) expect(() => socket.emit(event)).not.toThrow();
   expect(() => socket.emit('error', new Error('reset'))).not.toThrow();
-  expect(watch.mayPause).toBe(false);
+  expect(watch.canPause).toBe(false);
   socket.destroy();
 });
 
-test('a reply is read to its end where it may not be paused', async () => {
+test('a reply is read to its end where it cannot be paused', async () => {
   fake.answer(reply({ connection: 'close' }, 'end'));
-  const real = upstream();
-  const unpausable = {
-    dispatch: real.dispatch.bind(real),
-    connected: () => real.connected(),
-    gaveUp: () => real.gaveUp(),
-    responseEnded: () => real.responseEnded(),
-    mayPause: false,
-    replies: real.replies,
-  };
-  expect(await askWithPause(unpausable as unknown as Upstream, 60_000)).toEqual({ outcome: 'ended', text: 'one two' });
+  const connections = new Pool(fake.url);
+  const unpausable = new Http1Pool(connections, { canPause: false, stopConnecting: () => {} });
+  const to = { to: () => unpausable, replies: pools.replies };
+  expect(await askWithPause(60_000, to)).toEqual({ outcome: 'ended', text: 'one two' });
+  await connections.close();
 });
 
 test('a connection that nobody waits for any more is given up, one that somebody waits for is not', async () => {
   const own = new ConnectionPools();
   const silent = await startFakeProvider();
-  const stuck = own.to({ origin: silent.url.replace('http:', 'https:'), guard: 'none' });
+  const endpoint = endpointOf(silent, 'https:');
   const [first, second] = [0, 1].map(() => {
     const call = { path: '/', headers: [], body: '' };
     const limits = { ...DEFAULT_LIMITS, connectMs: 0 };
     const exchange = new HttpExchange(
-      { upstream: stuck, call, limits, deadlineAt: Infinity, streamed: false },
+      { pools: own, endpoint, call, limits, deadlineAt: Infinity, streamed: false },
       { accepted: () => {}, data: () => {}, ended: () => {}, failed: () => {} },
     );
     exchange.start();
@@ -148,13 +146,14 @@ test('closing gives up what is still connecting', async () => {
   const failed = new Promise<string>((resolve) => {
     const exchange = new HttpExchange(
       {
-        upstream: own.to({ origin: silent.url.replace('http:', 'https:'), guard: 'none' }),
+        pools: own,
+        endpoint: endpointOf(silent, 'https:'),
         call,
         limits: DEFAULT_LIMITS,
         deadlineAt: Infinity,
         streamed: false,
       },
-      { accepted: () => {}, data: () => {}, ended: () => {}, failed: (fault) => resolve(fault.kind) },
+      { accepted: () => {}, data: () => {}, ended: () => {}, failed: (failure) => resolve(failure.kind) },
     );
     exchange.start();
   });

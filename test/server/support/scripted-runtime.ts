@@ -60,7 +60,7 @@ export class ScriptedStream implements FunctionStream {
     return partial;
   }
 
-  gather(): void {}
+  coalesceReads(): void {}
 
   pause(): void {
     this.paused = true;

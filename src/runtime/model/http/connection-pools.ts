@@ -1,19 +1,19 @@
 import { lookup as dnsLookup } from 'node:dns';
-import type { Dispatcher } from 'undici';
 import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { createPool, createProxiedPool } from './create-pool.ts';
+import { Http1Pool } from './http1-pool.ts';
+import type { OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy-settings.ts';
 import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
-import { Upstream } from './upstream.ts';
 
-/** Where a call goes, and what its connections may do. */
+/** The target of a call, and the addresses that its connections are allowed to reach. */
 export interface Endpoint {
   /** `https://api.example.com` */
   readonly origin: string;
-  /** Per-request URLs: every address that the name resolves to is checked at connect time. */
+  /** For URLs of a request: every address of the name is checked at connect time. */
   readonly guard: AddressGuard;
 }
 
@@ -27,49 +27,49 @@ const LARGE_REPLIES_BYTES = 256 * 1024 * 1024;
 export const INLINED_MEDIA_BYTES = 256 * 1024 * 1024;
 
 /**
- * Origins with connections at one time. Definition files name a handful; callers may bring any number of their own,
- * and the least recently used pool is closed for a new one.
+ * Origins with connections at one time. Definition files name a handful; callers can bring any number of their own, and
+ * a new pool replaces the least recently used one.
  */
 const MAX_POOLS = 256;
 
 /**
- * One keep-alive pool for each origin, shared by all clients (credentials travel in headers, never with a connection), and
- * another one for its streams, whose sockets are read in another way.
+ * One keep-alive pool per origin, shared by all clients (credentials travel in headers, never with a connection), and
+ * another one for the origin's streams, whose sockets are read differently.
  */
 export class ConnectionPools {
-  /** Room for media that are sent inline, of all calls. */
+  /** Media that calls send inline. */
   readonly media = new ByteBudget(INLINED_MEDIA_BYTES);
-  readonly #pools = new Map<string, Upstream>();
+  /** Large replies. */
+  readonly replies = new ByteBudget(LARGE_REPLIES_BYTES);
+  readonly #pools = new Map<string, OriginPool>();
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #trust: SystemTrust;
   readonly #find: AddressFinder;
-  readonly #replies = new ByteBudget(LARGE_REPLIES_BYTES);
   #closed = false;
 
-  /** `env` holds the variables that name proxies and certificates. `find` resolves names. */
+  /** `env`: the variables that name proxies and certificates. `find` resolves names. */
   constructor(env: Readonly<Record<string, string | undefined>> = {}, find: AddressFinder = dnsLookup) {
     this.#env = env;
     this.#find = find;
     this.#trust = new SystemTrust(env);
   }
 
-  /** The pool for an endpoint, made on first use. */
-  to(endpoint: Endpoint, streamed = false): Upstream {
+  /** The pool of an endpoint, created on first use. */
+  to(endpoint: Endpoint, streamed = false): OriginPool {
     const key = keyOf(endpoint, streamed);
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const sockets = new SocketWatch();
-    const pool = new Upstream(this.#create(endpoint, sockets, streamed), sockets, this.#replies);
+    const pool = this.#create(endpoint, streamed);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
     return pool;
   }
 
-  /** Cuts every connection; what runs fails. */
+  /** Cuts every connection; requests in flight fail. */
   async close(): Promise<void> {
     this.#closed = true;
     const pools = [...this.#pools.values()];
@@ -78,18 +78,21 @@ export class ConnectionPools {
   }
 
   /**
-   * URLs that a request decides never go by the proxy: it would resolve their names itself, behind our check, and
-   * reaches hosts that we do not.
+   * URLs of a request never go through the proxy: it would resolve their names itself, which bypasses the guard, and it
+   * reaches hosts that svc does not.
    */
-  #create(endpoint: Endpoint, sockets: SocketWatch, streamed: boolean): Dispatcher {
+  #create(endpoint: Endpoint, streamed: boolean): OriginPool {
     const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
+    const sockets = new SocketWatch();
     const parts = { origin: endpoint.origin, sockets, trust: this.#trust, streamed };
-    return proxy === undefined
-      ? createPool(parts, guardedLookup(endpoint.guard, this.#find))
-      : createProxiedPool(parts, proxy);
+    const connections =
+      proxy === undefined
+        ? createPool(parts, guardedLookup(endpoint.guard, this.#find))
+        : createProxiedPool(parts, proxy);
+    return new Http1Pool(connections, sockets);
   }
 
-  #touch(key: string, pool: Upstream): void {
+  #touch(key: string, pool: OriginPool): void {
     this.#pools.delete(key);
     this.#pools.set(key, pool);
   }
@@ -99,7 +102,7 @@ export class ConnectionPools {
     const [oldest] = this.#pools;
     if (oldest === undefined) return;
     this.#pools.delete(oldest[0]);
-    // Waits for its calls in flight.
+    // Waits for its requests in flight.
     void oldest[1].close();
   }
 }

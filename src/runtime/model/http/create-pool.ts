@@ -5,31 +5,31 @@ import type { SocketWatch } from './socket-watch.ts';
 import { trustingConnector } from './system-trust.ts';
 import type { SystemTrust } from './system-trust.ts';
 
-/** Idle connections are kept this long unless the provider says less: longer than usual pauses, shorter than NAT tables. */
+/** Idle connections are kept this long unless the provider asks for less: longer than usual pauses, shorter than NAT tables. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * When undici gives up a connection. The clock of an exchange does it earlier and exactly, when nobody waits any more;
- * this is for those that were overtaken by another connection, and never end.
+ * The time after which undici gives up connecting. The clock of an exchange does so earlier, as soon as no request waits;
+ * this limit is for attempts that never end after another connection served their request.
  */
 const STUCK_CONNECT_MS = 600_000;
 
-/** Connections through a proxy cannot be given up one by one: no client's limit is longer than this. */
+/** Connections through a proxy cannot be given up one by one, so this limits them for all clients. */
 const PROXIED_CONNECT_MS = 60_000;
 
 /**
- * Sockets of streams stop reading as soon as a paused reader has something to read, so that the kernel gathers what comes;
- * by default they go on for 64 KiB, with a wake-up for each piece. It costs two system calls for each read, which is too
- * much for replies that come whole.
+ * Sockets of streams stop reading as soon as a paused reader has unread bytes, so that the kernel gathers the rest; by
+ * default they read another 64 KiB, with a wake-up for each chunk. This costs two system calls per read, which is too much
+ * for replies that are not streamed.
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
-/** Where connections lead, who watches them, and whom they trust. */
+/** The target of connections, their watch, and the authorities they trust. */
 export interface PoolParts {
   readonly origin: string;
   readonly sockets: SocketWatch;
   readonly trust: SystemTrust;
-  /** Replies come in pieces, and reading may pause. */
+  /** Replies are streamed, and reading can pause. */
   readonly streamed: boolean;
 }
 
@@ -43,8 +43,8 @@ export function createPool(parts: PoolParts, lookup: LookupFunction): Pool {
 }
 
 /**
- * All connections to one origin through a proxy, by CONNECT. A tunnel cannot be tried again, and behind a proxy is where
- * authorities of a company stand, so the system's are trusted from the start.
+ * Connections to one origin through a proxy, by CONNECT. A failed tunnel cannot be retried with more authorities, and
+ * company authorities are common behind proxies, so the system's authorities are trusted from the start.
  */
 export function createProxiedPool(parts: PoolParts, proxy: string): Dispatcher {
   const { origin, sockets, trust } = parts;
@@ -58,7 +58,7 @@ export function createProxiedPool(parts: PoolParts, proxy: string): Dispatcher {
     connectTimeout: PROXIED_CONNECT_MS,
     factory: (target, options) => new Pool(target, watchedOptions(options, sockets)),
   });
-  // A pool knows its origin; an agent has to be told.
+  // A pool knows its origin; an agent reads it from each request.
   return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));
 }
 

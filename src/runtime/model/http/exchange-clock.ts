@@ -32,8 +32,8 @@ export const DEFAULT_LIMITS: ExchangeLimits = {
 export type TimerName = TimeoutFailure['timer'];
 
 /**
- * All time limits of one exchange on a single timer: it is armed for the nearest limit, and looks again when it
- * fires. Activity only moves a limit further away, so it costs a clock reading and never a new timer.
+ * All time limits of one exchange on a single timer, which is set for the nearest limit and checks again when it fires.
+ * Activity only moves a limit further away, so it costs a reading of the clock and never a new timer.
  * Times are on the monotonic clock (`performance.now()`).
  */
 export class ExchangeClock {
@@ -52,13 +52,16 @@ export class ExchangeClock {
   #armedFor = Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: {
-    readonly limits: ExchangeLimits;
-    readonly deadlineAt: number;
-    readonly awaitsText: boolean;
-    readonly expired: (timer: TimerName, afterMs: number) => void;
-  }) {
-    this.#limits = options.limits;
+  constructor(
+    limits: ExchangeLimits,
+    options: {
+      readonly deadlineAt: number;
+      /** The limit for the first text applies. */
+      readonly awaitsText: boolean;
+      readonly expired: (timer: TimerName, afterMs: number) => void;
+    },
+  ) {
+    this.#limits = limits;
     this.#deadlineAt = options.deadlineAt;
     this.#awaitsText = options.awaitsText;
     this.#expired = options.expired;
@@ -67,12 +70,12 @@ export class ExchangeClock {
     this.#arm(this.#startedAt);
   }
 
-  /** The connection stands: its limit is over. */
+  /** The connection is established: its limit is over. */
   connected(): void {
     this.#connected = true;
   }
 
-  /** Another connection is needed: its limit begins anew. */
+  /** Another connection is needed: its limit starts again. */
   connecting(): void {
     this.#connected = false;
     this.#connectingSince = performance.now();
@@ -82,7 +85,7 @@ export class ExchangeClock {
   /** Bytes arrived. */
   active(): void {
     if (this.#marking) return;
-    // One read of the socket brings hundreds of small pieces: the clock is read once for all of them.
+    // One read of the socket brings hundreds of small chunks: the clock is read once for all of them.
     this.#marking = true;
     queueMicrotask(() => this.#mark());
   }
@@ -91,7 +94,7 @@ export class ExchangeClock {
     this.#awaitsText = false;
   }
 
-  /** While we do not read, silence is our own doing. */
+  /** While svc does not read, silence is no fault of the provider. */
   paused(): void {
     this.#pausedSince = performance.now();
   }
@@ -122,10 +125,10 @@ export class ExchangeClock {
     this.#armedFor = nearest;
     if (nearest === Infinity) return;
     // One more millisecond: a timer may fire a fraction early.
-    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(0, nearest - now) + 1, LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => this.#check(), Math.min(Math.max(0, nearest - now) + 1, LONGEST_TIMER_MS));
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     for (const name of TIMERS) {
       if (now < this.#limitAt(name)) continue;
@@ -158,10 +161,10 @@ export class ExchangeClock {
   }
 }
 
-/** When two are due at once, the first of these is named. */
+/** If two are due at once, the failure names the first of these. */
 const TIMERS = ['total', 'connect', 'first_token', 'idle', 'request'] as const;
 
-/** setTimeout takes 31 bits; a longer wait looks again in between. */
+/** setTimeout takes 31 bits; a longer wait checks again in between. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function after(start: number, ms: number): number {

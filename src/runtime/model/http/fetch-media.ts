@@ -7,13 +7,14 @@ import type { AddressGuard } from './address-guard.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { HttpExchange } from './http-exchange.ts';
-import type { ResponseHeaders } from './http-exchange.ts';
+import type { ExchangeListener } from './http-exchange.ts';
+import type { ResponseHeaders } from './origin-pool.ts';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
 export interface FetchedMedia {
   /** Base64. */
   readonly data: string;
-  /** As the server names it, without parameters; absent when it does not. */
+  /** The server's media type without parameters; absent if it sends none. */
   readonly mediaType?: string;
 }
 
@@ -21,16 +22,16 @@ export interface MediaFetching {
   readonly pools: ConnectionPools;
   /** URLs of media come from arguments, so they are never trusted. */
   readonly guard: AddressGuard;
-  /** Ends the download, as the end of its call does. */
+  /** The end of the call ends the download. */
   readonly cancellation: Cancellation;
 }
 
-/** Providers take 20 to 30 MB inline; more would only fill memory. */
+/** Providers accept 20 to 30 MB inline; more would only fill memory. */
 const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
 
 const LIMITS = { connectMs: 10_000, firstTokenMs: 0, idleMs: 10_000, requestMs: 60_000 };
 
-/** Downloads what a URL of an argument leads to. The failure says why not; redirects are not followed. */
+/** Downloads the media behind a URL of an argument. Does not follow redirects. The failure completes `The client "X" …`. */
 export function fetchMedia(url: string, fetching: MediaFetching): Promise<Result<FetchedMedia, string>> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (target === undefined || !/^https?:$/u.test(target.protocol)) {
@@ -41,7 +42,7 @@ export function fetchMedia(url: string, fetching: MediaFetching): Promise<Result
   return new Promise((resolve) => new Download(target, fetching, resolve));
 }
 
-class Download {
+class Download implements ExchangeListener {
   readonly #exchange: HttpExchange;
   readonly #resolve: (result: Result<FetchedMedia, string>) => void;
   readonly #host: string;
@@ -54,8 +55,12 @@ class Download {
     this.#resolve = resolve;
     this.#host = target.host;
     const call = { method: 'GET', path: target.pathname + target.search, headers: HEADERS, body: '' } as const;
-    const upstream = fetching.pools.to({ origin: target.origin, guard: fetching.guard });
-    this.#exchange = new HttpExchange({ upstream, call, limits: LIMITS, deadlineAt: Infinity, streamed: false }, this);
+    const { pools, guard } = fetching;
+    const endpoint = { origin: target.origin, guard };
+    this.#exchange = new HttpExchange(
+      { pools, endpoint, call, limits: LIMITS, deadlineAt: Infinity, streamed: false },
+      this,
+    );
     this.#forget = fetching.cancellation.onCancel((reason) => {
       this.#exchange.cancel();
       this.#resolve(err(reason));
@@ -81,16 +86,19 @@ class Download {
     this.#end(ok({ data, ...(this.#type === undefined ? {} : { mediaType: this.#type }) }));
   }
 
-  failed(fault: UpstreamFailure): void {
-    const what =
-      'message' in fault ? fault.message : 'status' in fault ? `answered ${fault.status}` : `timer ${fault.timer}`;
-    this.#end(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${what}`));
+  failed(failure: UpstreamFailure): void {
+    this.#end(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${described(failure)}`));
   }
 
   #end(result: Result<FetchedMedia, string>): void {
     this.#forget();
     this.#resolve(result);
   }
+}
+
+function described(failure: UpstreamFailure): string {
+  if (failure.kind === 'status') return `answered ${failure.status}`;
+  return failure.kind === 'timeout' ? `timer ${failure.timer}` : failure.message;
 }
 
 const HEADERS = ['accept', '*/*', 'accept-encoding', 'identity'];

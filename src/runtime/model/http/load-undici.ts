@@ -2,13 +2,13 @@ import { createRequire } from 'node:module';
 import type * as Undici from 'undici';
 
 /**
- * The parts of undici that svc uses, each loaded when it is first needed. The package's entry brings fetch, caches,
- * mocks and more: three times the time that a pool takes, at the start of every worker. The package has no `exports`
- * that hide the files, and its version is pinned.
+ * The only place that reaches into the files of undici: its public entry also loads fetch, caches and mocks, which takes
+ * three times as long at the start of every worker. The package has no `exports` that hide the files, its version is
+ * pinned, and test/architecture/private-parts.test.ts checks each of them against that version.
  */
 const load = createRequire(import.meta.url);
 
-export interface UndiciPools {
+interface UndiciPools {
   readonly Pool: typeof Undici.Pool;
   readonly buildConnector: typeof Undici.buildConnector;
 }
@@ -20,12 +20,12 @@ export function loadPools(): UndiciPools {
   };
 }
 
-/** The whole package: an agent for a proxy opens its tunnels with methods that only the entry adds to dispatchers. */
+/** The public entry: the agent for a proxy opens its tunnels with methods that only the entry adds to dispatchers. */
 export function loadUndici(): typeof Undici {
   return load('undici') as typeof Undici;
 }
 
-/** Under which undici keeps the parser of a socket's responses; undefined where a version has none. */
+/** The key under which undici keeps the response parser of a socket; undefined in versions without it. */
 export function loadParserKey(): symbol | undefined {
   return (load('undici/lib/core/symbols.js') as { readonly kParser?: symbol }).kParser;
 }

@@ -1,21 +1,21 @@
-/** A first pause comes when two reads follow each other within this time. */
+/** Reading first pauses when two reads follow each other within this time. */
 const FAST_MS = 25;
 
-/** Pauses go on while each of them gathers at least so many pieces. */
-const MANY_PIECES = 3;
+/** Pauses continue while each of them gathers at least this many chunks. */
+const MANY_CHUNKS = 3;
 
-/** A read larger than this is no trickle: there is more to come, and waiting gains nothing. */
-const TRICKLE_BYTES = 32 * 1024;
+/** After a larger read, more bytes are waiting already, and a pause gains nothing. */
+const SMALL_READ_BYTES = 32 * 1024;
 
-/** What is paused. */
 interface Reading {
   pause(): void;
   readOn(): void;
 }
 
 /**
- * A stream of many small pieces costs a system call, a parser run and a wake-up for each. When nobody looks at it that often,
- * reading pauses after each read, and the kernel gathers what comes meanwhile. Slow streams and torrents are not touched.
+ * Coalesces the reads of a stream of many small chunks, each of which costs a system call, a parser run and a wake-up. If
+ * the text is used less often, reading pauses after each read, and the kernel gathers the chunks that arrive meanwhile.
+ * Slow streams and large reads are not delayed.
  */
 export class ReadCoalescer {
   readonly #everyMs: number;
@@ -24,23 +24,23 @@ export class ReadCoalescer {
   #hasPaused = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Text is looked at no more often than every so many milliseconds. */
+  /** `everyMs`: the shortest time between two uses of the text. */
   constructor(everyMs: number, reading: Reading) {
     this.#everyMs = everyMs;
     this.#reading = reading;
   }
 
-  get closed(): boolean {
+  get isPausing(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** A read brought so many pieces and bytes. */
-  wasRead(pieces: number, bytes: number): void {
+  /** Call after each read, with the number of its chunks and bytes. */
+  wasRead(chunks: number, bytes: number): void {
     const now = performance.now();
-    const isFast = this.#hasPaused ? pieces >= MANY_PIECES : now - this.#readAt < FAST_MS;
+    const isFast = this.#hasPaused ? chunks >= MANY_CHUNKS : now - this.#readAt < FAST_MS;
     this.#readAt = now;
     this.#hasPaused = false;
-    if (!isFast || bytes > TRICKLE_BYTES || this.closed) return;
+    if (!isFast || bytes > SMALL_READ_BYTES || this.isPausing) return;
     this.#reading.pause();
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -1,32 +1,31 @@
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { ParserFinder, endAsCut, endPause, skipContinue } from './response-parser.ts';
-import type { ResponseParser } from './response-parser.ts';
+import { loadParserKey } from './load-undici.ts';
 
 /**
- * Keeps an eye on the sockets of one pool, from the moment they begin to connect, and mends what undici 7 does wrong,
- * before undici hears of it:
+ * Watches the sockets of one pool from the moment they begin to connect, and corrects three faults of undici 7 before
+ * undici sees the events:
  *
- * - A reset says nothing of what happened before on its connection: whether it was used decides about sending again.
- * - `100 Continue` cuts the connection, though a client has to be able to skip it (RFC 9110, 15.2).
- * - When a response that ends with its connection is paused, and the connection ends or is cut, undici asserts that it
- *   is not paused, which ends the process. So an end ends the pause (all bytes are handed out by then), and a cut is
- *   told as one.
+ * - The error of a reset does not state whether its connection had been used before, which decides about a resend.
+ * - `100 Continue` cuts the connection, although a client must be able to skip it (RFC 9110, 15.2).
+ * - If a response that ends with its connection is paused when the connection ends or is cut, undici asserts that it is
+ *   not paused, which ends the process. So an end resumes the response (all bytes have been delivered by then), and a cut
+ *   is reported as one.
  *
- * The last two need the parser that undici keeps at a socket, for which it has no public way. Where another version
+ * The last two need the parser that undici keeps on a socket, for which it has no public interface. If another version
  * keeps it elsewhere, nothing breaks: `100 Continue` is a failure, and responses are not paused.
  */
 export class SocketWatch {
-  readonly #parsers = new ParserFinder();
+  readonly #parserKey = loadParserKey();
   readonly #connecting = new Set<Socket>();
-  #mayPause = false;
+  #canPause = false;
 
-  /** A socket was seen whose pauses are safe; known before the first response arrives. */
-  get mayPause(): boolean {
-    return this.#mayPause;
+  /** Responses can be paused safely. Known before the first response arrives. */
+  get canPause(): boolean {
+    return this.#canPause;
   }
 
-  /** What undici calls for a new connection; it hears of a socket only after this class did. */
+  /** Wraps the connector of a pool, so that this class sees each socket before undici does. */
   connector(connect: buildConnector.connector): buildConnector.connector {
     return (options, callback) => {
       let socket: unknown;
@@ -39,29 +38,92 @@ export class SocketWatch {
     };
   }
 
-  /** Ends what tries to connect: undici itself would go on when nobody waits for it any more, and after its end. */
+  /** Ends the connection attempts: undici would continue them although no request waits, even after the pool's end. */
   stopConnecting(): void {
-    for (const socket of this.#connecting) socket.destroy(new Error('nobody waits for this connection'));
+    for (const socket of this.#connecting) socket.destroy(new Error('no request waits for this connection'));
   }
 
   #watch(socket: Socket): void {
     socket.prependListener('error', (error) => {
       Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
-      this.#whenPaused(socket, endAsCut);
+      this.#ifPaused(socket, endAsCut);
     });
     socket.prependOnceListener('readable', () => this.#firstBytes(socket));
-    socket.prependListener('end', () => this.#whenPaused(socket, endPause));
-    socket.prependListener('close', () => this.#whenPaused(socket, endAsCut));
+    socket.prependListener('end', () => this.#ifPaused(socket, endPause));
+    socket.prependListener('close', () => this.#ifPaused(socket, endAsCut));
   }
 
   #firstBytes(socket: Socket): void {
-    const parser = this.#parsers.of(socket);
-    this.#mayPause = parser !== undefined;
+    const parser = this.#parserOf(socket);
+    this.#canPause = parser !== undefined;
     if (parser !== undefined) skipContinue(parser);
   }
 
-  #whenPaused(socket: Socket, mend: (parser: ResponseParser) => void): void {
-    const parser = this.#parsers.of(socket);
-    if (parser?.paused === true) mend(parser);
+  #ifPaused(socket: Socket, correct: (parser: ResponseParser) => void): void {
+    const parser = this.#parserOf(socket);
+    if (parser?.paused === true) correct(parser);
   }
+
+  #parserOf(socket: Socket): ResponseParser | undefined {
+    const parser: unknown = this.#parserKey === undefined ? undefined : Reflect.get(socket, this.#parserKey);
+    return isParser(parser) ? parser : undefined;
+  }
+}
+
+/** The members of undici's response parser that svc uses. */
+interface ResponseParser {
+  paused: boolean;
+  shouldKeepAlive: boolean;
+  readonly ptr: unknown;
+  readonly llhttp: { llhttp_resume(parser: unknown): void };
+  execute(bytes: Buffer): void;
+  onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
+}
+
+function isParser(value: unknown): value is ResponseParser {
+  if (typeof value !== 'object' || value === null) return false;
+  const { paused, shouldKeepAlive, ptr, llhttp, execute, onHeadersComplete } = value as Partial<ResponseParser>;
+  return (
+    typeof paused === 'boolean' &&
+    typeof shouldKeepAlive === 'boolean' &&
+    ptr !== undefined &&
+    typeof llhttp?.llhttp_resume === 'function' &&
+    typeof execute === 'function' &&
+    typeof onHeadersComplete === 'function'
+  );
+}
+
+const CONTINUE = 100;
+
+/** Another interim status, "processing" (RFC 2518, 10.1): undici skips this one as it should skip all of them. */
+const PROCESSING = 102;
+
+/** Makes undici skip `100 Continue`, as it skips other interim responses. */
+function skipContinue(parser: ResponseParser): void {
+  const headersComplete = parser.onHeadersComplete.bind(parser);
+  parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) =>
+    headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
+}
+
+/**
+ * Ends a pause at the end of the connection. A body that is complete by its length needs no more bytes and is reported as
+ * complete. For any other body, undici offers the last chunk to the reader again; the reader still pauses, and that pause
+ * must end too.
+ */
+function endPause(parser: ResponseParser): void {
+  resume(parser);
+  parser.execute(NO_BYTES);
+  if (parser.paused) resume(parser);
+}
+
+function resume(parser: ResponseParser): void {
+  parser.llhttp.llhttp_resume(parser.ptr);
+  parser.paused = false;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** The connection was cut. If undici expects another response on it, it reports the missing rest as an error. */
+function endAsCut(parser: ResponseParser): void {
+  parser.shouldKeepAlive = true;
 }

@@ -3,7 +3,7 @@ import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
-import type { ModelClient, ModelExchange, ModelListener, ModelRequest } from '../model-client.ts';
+import type { ModelClient, ModelAttempt, ModelListener, ModelRequest } from '../model-client.ts';
 import { attemptFailure } from '../attempt-failure.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
 import type { OptionReader } from '../options/option-reader.ts';
@@ -53,7 +53,7 @@ export function createOfflineClient(name: string, reader: OptionReader, answers:
     model,
     prompt: { name, provider: 'offline', defaultRole: 'system', allowedRoles: ROLES, remapRoles: {}, options: {} },
     finishReasons: { kind: 'any' },
-    ask: (request, listener) => new OfflineExchange({ name, options, answers, request, listener }),
+    ask: (request, listener) => new OfflineAttempt({ name, options, answers, request, listener }),
   };
 }
 
@@ -90,7 +90,7 @@ function readFailStatus(reader: OptionReader): number | undefined {
   return status;
 }
 
-interface OfflineExchangeParts {
+interface OfflineAttemptParts {
   readonly name: string;
   readonly options: OfflineOptions;
   readonly answers: OfflineAnswers;
@@ -98,8 +98,8 @@ interface OfflineExchangeParts {
   readonly listener: ModelListener;
 }
 
-class OfflineExchange implements ModelExchange {
-  readonly #parts: OfflineExchangeParts;
+class OfflineAttempt implements ModelAttempt {
+  readonly #parts: OfflineAttemptParts;
   readonly #reply: string;
   #told = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -108,7 +108,7 @@ class OfflineExchange implements ModelExchange {
   #paused = false;
   #waiting: (() => void) | undefined;
 
-  constructor(parts: OfflineExchangeParts) {
+  constructor(parts: OfflineAttemptParts) {
     this.#parts = parts;
     const { options, answers, request } = parts;
     this.#reply = options.reply ?? answers.answer(request.functionName, request.args);
@@ -124,8 +124,8 @@ class OfflineExchange implements ModelExchange {
     this.#told = this.#reply.length + 1;
   }
 
-  /** Its pieces cost nothing to read. */
-  gather(): void {}
+  /** Its deltas cost nothing to read. */
+  coalesceReads(): void {}
 
   pause(): void {
     this.#paused = true;

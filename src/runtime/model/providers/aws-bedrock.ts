@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { bedrockFormat } from '../wire/bedrock-format.ts';
-import type { HttpCall } from '../http/http-exchange.ts';
+import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import type { ClientOptions } from '../options/client-options.ts';
 import { headerFault } from '../options/header-fault.ts';

@@ -1,96 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import type { Cancellation } from '../../../base/cancellation.ts';
 import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
 import type { RetryPolicyType, RetryStrategy } from '../../../schema/client.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
 
-/** Statuses that say "later": request timeout, conflict, too early, too many requests, and every fault of the server. */
+/** Statuses that mean "later": request timeout, conflict, too early, too many requests. All from 500 on mean it too. */
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
-/** Exponential waits are shortened by up to this share, so that callers that failed together do not return together. */
+/** Exponential waits are shortened by up to this share, so that calls that failed together do not return together. */
 const JITTER = 0.1;
 
 interface RetryScope {
   readonly policy: RetryPolicyType;
+  /** On the monotonic clock. */
   readonly deadlineAt: number;
   readonly cancellation: Cancellation;
 }
 
-/** Thrown to p-retry, which counts attempts; never leaves this file. */
-class AttemptFailed extends Error {
-  readonly fault: AttemptFailure;
-
-  constructor(fault: AttemptFailure) {
-    super(fault.failure.code);
-    this.fault = fault;
-  }
-}
+/** Makes p-retry retry; never leaves this file. */
+class AttemptFailed extends Error {}
 
 /**
- * Runs `attempt` until it succeeds, fails in a way that a retry cannot mend, or the policy is used up. Waits between
- * attempts as the policy says, or longer where the provider asks for it (`retry-after`), but never past the deadline:
- * a wait that would end after it is not begun.
+ * Runs `attempt` until it succeeds, fails in a way that a retry cannot fix, or has used all retries of the policy. p-retry
+ * waits between the attempts by the policy's schedule; the next attempt also waits until the time that the provider asked
+ * for (`retry-after`). A wait that would end after the deadline does not begin, and cancellation ends it.
  */
 export async function withRetries<T>(
   scope: RetryScope,
   attempt: (index: number) => Promise<Result<T, AttemptFailure>>,
 ): Promise<Result<T, AttemptFailure>> {
+  // Most calls succeed at once: the first attempt runs outside p-retry, which would cost each of them a signal.
+  const first = await attempt(0);
+  return first.ok || !canRetry(first.failure, scope.policy) ? first : retried(scope, first, attempt);
+}
+
+async function retried<T>(
+  { policy, deadlineAt, cancellation }: RetryScope,
+  first: Result<T, AttemptFailure>,
+  attempt: (index: number) => Promise<Result<T, AttemptFailure>>,
+): Promise<Result<T, AttemptFailure>> {
+  let last = first;
+  let retryAt = 0;
+  const stop = new AbortController();
+  const forget = cancellation.onCancel(() => stop.abort());
+  const waits = waitsOf(policy.strategy);
+  const runAttempt = async (number: number): Promise<void> => {
+    if (number > 1) {
+      const left = retryAt - performance.now();
+      if (left > 0) await sleep(left, undefined, { signal: stop.signal });
+      last = await attempt(number - 1);
+    }
+    if (!last.ok) throw new AttemptFailed();
+  };
+  const shouldRetry = ({ retriesConsumed }: { readonly retriesConsumed: number }): boolean => {
+    if (last.ok || !canRetry(last.failure, policy)) return false;
+    const now = performance.now();
+    retryAt = now + (last.failure.retryAfterMs ?? 0);
+    return Math.max(now + waitBefore(waits, retriesConsumed), retryAt) < deadlineAt;
+  };
   try {
-    const value = await pRetry(
-      async (number) => {
-        const result = await attempt(number - 1);
-        if (result.ok) return result.value;
-        throw new AttemptFailed(result.failure);
-      },
-      {
-        retries: scope.policy.maxRetries,
-        // The wait is ours (it knows retry-after, the deadline and who has left); p-retry adds none.
-        minTimeout: 0,
-        maxTimeout: 0,
-        shouldRetry: ({ error, retriesConsumed }) => waitsFor(scope, error, retriesConsumed),
-      },
-    );
-    return ok(value);
+    await pRetry(runAttempt, { retries: policy.maxRetries, ...waits, signal: stop.signal, shouldRetry });
   } catch (error) {
-    if (error instanceof AttemptFailed) return err(error.fault);
-    throw error;
+    if (!(error instanceof AttemptFailed) && !stop.signal.aborted) throw error;
+  } finally {
+    forget();
   }
+  return last;
 }
 
-async function waitsFor(scope: RetryScope, error: unknown, retries: number): Promise<boolean> {
-  if (!(error instanceof AttemptFailed) || scope.cancellation.cancelled) return false;
-  if (!mayRetry(error.fault, scope.policy)) return false;
-  const delay = Math.max(delayBefore(scope.policy.strategy, retries), error.fault.retryAfterMs ?? 0);
-  if (performance.now() + delay >= scope.deadlineAt) return false;
-  return delay === 0 || (await waited(delay, scope.cancellation));
-}
-
-/** True when the same request may succeed later. */
-export function mayRetry(fault: AttemptFailure, policy: Pick<RetryPolicyType, 'statuses'>): boolean {
-  if (fault.retry !== 'status') return fault.retry === 'always';
-  const status = fault.upstreamStatus ?? 0;
+/** True if the same request can succeed later. */
+export function canRetry(failed: AttemptFailure, policy: Pick<RetryPolicyType, 'statuses'>): boolean {
+  if (failed.retry !== 'status') return failed.retry === 'always';
+  const status = failed.upstreamStatus ?? 0;
   if (policy.statuses !== undefined) return policy.statuses.includes(status);
   return status >= 500 || RETRYABLE_STATUSES.has(status);
 }
 
-/** Milliseconds before the retry after `retries` earlier ones. The first exponential wait is multiplied already. */
-export function delayBefore(strategy: RetryStrategy, retries: number, random: () => number = Math.random): number {
-  if (strategy.kind === 'constant') return strategy.delayMs;
-  const grown = strategy.delayMs * strategy.multiplier ** (retries + 1);
-  return Math.min(grown, strategy.maxDelayMs) * (1 - JITTER * random());
+/** p-retry's options for a schedule, in milliseconds. */
+interface Waits {
+  readonly minTimeout: number;
+  readonly factor: number;
+  readonly maxTimeout: number;
 }
 
-/** False when the caller left in the meantime. */
-function waited(delay: number, cancellation: Cancellation): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      forget();
-      resolve(true);
-    }, delay);
-    const forget = cancellation.onCancel(() => {
-      clearTimeout(timer);
-      resolve(false);
-    });
-  });
+/** The schedule of a strategy for one call. The first exponential wait is already multiplied. */
+function waitsOf(strategy: RetryStrategy): Waits {
+  const { delayMs } = strategy;
+  if (strategy.kind === 'constant') return { minTimeout: delayMs, factor: 1, maxTimeout: delayMs };
+  const { multiplier, maxDelayMs } = strategy;
+  const share = 1 - JITTER * Math.random();
+  const firstMs = Math.min(delayMs * multiplier * share, Number.MAX_VALUE);
+  return { minTimeout: firstMs, factor: multiplier, maxTimeout: maxDelayMs * share };
+}
+
+/** The wait that p-retry will choose, which it does not announce: its documented formula. */
+function waitBefore({ minTimeout, factor, maxTimeout }: Waits, retries: number): number {
+  return Math.min(minTimeout * factor ** retries, maxTimeout);
 }

@@ -3,15 +3,15 @@ import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
 import { err } from '../../../base/result.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
-import type { ClientPlan, FallbackPlan, RoundRobinPlan, SinglePlan } from './client-plan.ts';
+import type { ClientSource } from '../client-source.ts';
+import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
 import { withRetries } from './retry.ts';
 
 export interface PlanContext<T> {
-  /** Asks one client once; the result is what the caller makes of its reply. */
-  readonly attempt: (source: SinglePlan['source'], deadlineAt: number) => Promise<Result<T, AttemptFailure>>;
+  /** Asks one client once. The result is up to the caller, who can reject a reply. */
+  readonly attempt: (source: ClientSource, deadlineAt: number) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
-  /** Which turn a round-robin client of the files takes: 0, 1, 2, … over all calls; never rejects. */
-  readonly turn: (client: string, deadlineAt: number) => number | Promise<number>;
+  readonly turn: RoundRobinTurns;
 }
 
 /** Asks the clients of a plan until one succeeds, within the deadline (on the monotonic clock). */
@@ -45,20 +45,20 @@ function runOnce<T>(
   }
 }
 
-/** Members in order; any failure leads to the next, unless nobody waits or the time is over. */
+/** Asks the members in order: any failure leads to the next, unless the call is cancelled or its time is over. */
 async function runFallback<T>(
   plan: FallbackPlan,
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
-  const faults: AttemptFailure[] = [];
+  const failures: AttemptFailure[] = [];
   for (const member of plan.members) {
     const result = await runPlan(member, deadlineAt, context);
     if (result.ok) return result;
-    faults.push(result.failure);
+    failures.push(result.failure);
     if (context.cancellation.cancelled || performance.now() >= deadlineAt) break;
   }
-  return err(summary(faults));
+  return err(summary(failures));
 }
 
 /** Turns of a client that only one request knows are counted within its retries. */
@@ -74,12 +74,47 @@ async function runRoundRobin<T>(
 }
 
 /**
- * What a list of failures amounts to: the last one that says something of a model, since a missing key behind it
- * says less. Worth a retry when one of them is.
+ * One failure for a list of them: the last one that comes from a model, since a missing key behind it is less useful.
+ * A retry is worthwhile if it is for any of them.
  */
-function summary(faults: readonly AttemptFailure[]): AttemptFailure {
-  const telling = faults.findLast((fault) => fault.failure.code !== 'missing_credential') ?? faults.at(-1);
-  invariant(telling !== undefined, 'a fallback client has members');
-  const hopeful = faults.find((fault) => fault.retry === 'always') ?? faults.find((fault) => fault.retry === 'status');
-  return hopeful === undefined ? telling : { ...hopeful, failure: telling.failure };
+function summary(failures: readonly AttemptFailure[]): AttemptFailure {
+  const shown = failures.findLast(({ failure }) => failure.code !== 'missing_credential') ?? failures.at(-1);
+  invariant(shown !== undefined, 'a fallback client has members');
+  const retryable =
+    failures.find(({ retry }) => retry === 'always') ?? failures.find(({ retry }) => retry === 'status');
+  return retryable === undefined ? shown : { ...retryable, failure: shown.failure };
+}
+
+/**
+ * The turn that a round-robin client of the files takes: 0, 1, 2, …; never rejects, and answers before `deadlineAt` (on the
+ * monotonic clock). Clients of requests do not count, so the state stays small.
+ */
+export type RoundRobinTurns = (client: string, deadlineAt: number) => number | Promise<number>;
+
+/** The primary answers in less than a millisecond; a call waits no longer than this. */
+const TURN_TIMEOUT_MS = 1000;
+
+/**
+ * Turns over all processes, as `shared` counts them. Without an answer in time, this process counts: the order of turns is
+ * not worth a call.
+ */
+export function roundRobinTurns(shared: ((client: string) => number | Promise<number>) | undefined): RoundRobinTurns {
+  const turns = new Map<string, number>();
+  const own = (client: string): number => {
+    const turn = turns.get(client) ?? 0;
+    turns.set(client, turn + 1);
+    return turn;
+  };
+  if (shared === undefined) return own;
+  return (client, deadlineAt) => inTime(() => shared(client), deadlineAt).catch(() => own(client));
+}
+
+function inTime(turn: () => number | Promise<number>, deadlineAt: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const timeoutMs = Math.min(TURN_TIMEOUT_MS, deadlineAt - performance.now());
+    const timer = setTimeout(() => reject(new Error('no turn in time')), Math.max(0, timeoutMs));
+    void Promise.resolve(turn())
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }

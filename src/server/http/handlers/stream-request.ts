@@ -101,7 +101,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   /** From the first partial on nobody looks before the next one is due. */
   #gatherText(): void {
     const { partialIntervalMs } = this.context.services.config;
-    if (partialIntervalMs > 0) this.#stream?.gather(partialIntervalMs + AFTER_DUE_MS);
+    if (partialIntervalMs > 0) this.#stream?.coalesceReads(partialIntervalMs + AFTER_DUE_MS);
   }
 
   #end({ result, report }: CallOutcome): void {

@@ -1,0 +1,31 @@
+import { ByteBudget } from '../../src/base/byte-budget.ts';
+import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
+import type { HttpCall, OriginPool, ResponseListener } from '../../src/runtime/model/http/origin-pool.ts';
+
+/** Pools without a network: a test feeds the responses by hand. */
+export class FedPools extends ConnectionPools {
+  override readonly replies = new ByteBudget(3_000_000);
+  /** Of the latest request. */
+  listener: ResponseListener | undefined;
+  /** Everything that senders did, in order. */
+  readonly log: string[] = [];
+
+  override to(): OriginPool {
+    return {
+      send: (call, listener) => this.#send(call, listener),
+      close: () => Promise.resolve(),
+      destroy: () => Promise.resolve(),
+    };
+  }
+
+  #send(call: HttpCall, listener: ResponseListener): ReturnType<OriginPool['send']> {
+    this.listener = listener;
+    this.log.push(`send ${call.path}`);
+    return {
+      pause: () => this.log.push('pause') > 0,
+      resume: () => this.log.push('resume'),
+      finish: () => this.log.push('finish'),
+      cancel: () => this.log.push('cancel'),
+    };
+  }
+}

@@ -13,9 +13,9 @@ console.error(`fast-check: FC_SEED=${seed}`);
 /** Timeouts end what hangs; no test may depend on them. A test that fails once has failed. */
 const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
 
-/** Drives the built program with real processes, one file at a time. */
-function builtProgram(name: string): TestProjectInlineConfiguration {
-  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism: false, ...TIMES } };
+/** Drives the built program with real processes. */
+function builtProgram(name: string, fileParallelism = false): TestProjectInlineConfiguration {
+  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES } };
 }
 
 // `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
@@ -23,6 +23,7 @@ function builtProgram(name: string): TestProjectInlineConfiguration {
 export default defineConfig({
   test: {
     // Many tests wait for other processes or for timers: two files at a time, on a machine of one core as well.
+    maxConcurrency: 10,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
@@ -38,7 +39,7 @@ export default defineConfig({
           ...TIMES,
         },
       },
-      builtProgram('e2e'),
+      builtProgram('e2e', true),
       builtProgram('browser'),
       builtProgram('gateways'),
       builtProgram('generators'),

@@ -119,7 +119,7 @@ test('a stream grows and ends with one final result that equals the call', async
 });
 
 test('a caller that leaves cancels the upstream call, of /call and of /stream', async () => {
-  fake.answer(reply(RESUME_REPLY, { chunkSize: 4, delayMs: 50, latencyMs: 2000 }));
+  fake.answer(reply(RESUME_REPLY, { latencyMs: 600_000 }));
   for (const kind of ['call', 'stream']) {
     fake.clear();
     const abort = new AbortController();
@@ -134,11 +134,9 @@ test('a caller that leaves cancels the upstream call, of /call and of /stream', 
     );
     await waitUntil('the upstream request', () => fake.requests.length === 1);
     const before = fake.abandoned.length;
-    const at = performance.now();
     abort.abort();
     expect(await left).toBe('left');
-    await waitUntil('the upstream to be cut', () => fake.abandoned.length > before, 1000);
-    expect((fake.abandoned.at(-1)?.at ?? Infinity) - at).toBeLessThan(100);
+    await waitUntil('the upstream to be cut', () => fake.abandoned.length > before);
   }
 });
 

@@ -63,7 +63,7 @@ async function startOnto(descriptor: number): Promise<string> {
       ({ ok }) => ok,
       () => false,
     );
-  await waitUntil('the server to be ready', ready, 30_000);
+  await waitUntil('the server to be ready', ready);
   return url;
 }
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { childrenOf, startLoad, waitUntil, type Load } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../support/running-server.ts';
 
@@ -46,28 +46,26 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   return server;
 }
 
-describe.each(['uws', 'node'])('on %s', (transport) => {
-  test.each([
-    ['--max-worker-age', '10s', 'age'],
-    ['--max-worker-memory', '48MiB', 'memory'],
-  ])(
-    'workers beyond %s %s are replaced under load, each once it served for a while, without a failed call',
-    async (flag, value, reason) => {
-      const running = await start({ files: FILES, flags: ['--transport', transport, flag, value] });
-      const first = childrenOf(pidOf(running)).slice(0, 2);
-      const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 4);
-      await waitUntil(
-        'both workers to be replaced',
-        () => !first.some((pid) => childrenOf(pidOf(running)).includes(pid)),
-        50_000,
-      );
-      const replaced = running.output().split('a worker is replaced').length - 1;
-      expect(replaced).toBeGreaterThanOrEqual(2);
-      expect(running.output()).toContain(`"reason":"${reason}"`);
-      await expectNoFailure(load);
-    },
-  );
-});
+// Each worker serves for ten seconds before it is replaced, so all of these run side by side.
+test.concurrent.for([
+  ['uws', '--max-worker-age', '10s', 'age'],
+  ['uws', '--max-worker-memory', '48MiB', 'memory'],
+  ['node', '--max-worker-age', '10s', 'age'],
+  ['node', '--max-worker-memory', '48MiB', 'memory'],
+] as const)(
+  'on %s, workers beyond %s %s are replaced under load without a failed call',
+  async ([transport, flag, value, reason], { onTestFinished }) => {
+    const running = await startServer({ files: FILES, flags: ['--transport', transport, flag, value] });
+    onTestFinished(() => void running.stop('SIGKILL'));
+    const first = new Set(childrenOf(pidOf(running)).slice(0, 2));
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 2);
+    await waitUntil('both workers to be replaced', () => childrenOf(pidOf(running)).every((pid) => !first.has(pid)));
+    const replaced = running.output().split('a worker is replaced').length - 1;
+    expect(replaced).toBeGreaterThanOrEqual(2);
+    expect(running.output()).toContain(`"reason":"${reason}"`);
+    await expectNoFailure(load);
+  },
+);
 
 test('SIGHUP while the server starts is no end; it reloads once it serves', async () => {
   const started = await start({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGHUP') });
@@ -92,10 +90,10 @@ test('a reload that is asked for while another one rolls is not lost, and progra
     started.child.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 150));
   }
-  await waitUntil('the last definitions', async () => (await call(started, 'Three')).status === 200, 30_000);
+  await waitUntil('the last definitions', async () => (await call(started, 'Three')).status === 200);
   const directory = readdirSync(temporary).find((name) => name.startsWith('svc-')) ?? '';
   const programs = () => readdirSync(join(temporary, directory)).length;
-  await waitUntil('the others to be removed', () => programs() < 2, 20_000);
+  await waitUntil('the others to be removed', () => programs() < 2);
   expect(programs()).toBe(1);
 });
 
@@ -106,7 +104,7 @@ test('a reload brings the variables of .env along, and keeps their values out of
   expect(await failureOf(call(started, 'Ask'))).toBe('missing_credential');
   writeFileSync(join(folder, '.env'), 'OTHER=1\nLATE_KEY=canary-7f3a9c\n');
   started.child.kill('SIGHUP');
-  await waitUntil('the reload', () => started.output().includes('all workers serve the new definitions'), 30_000);
+  await waitUntil('the reload', () => started.output().includes('all workers serve the new definitions'));
   // The old worker still answers on the connection that is open, once.
   await waitUntil('the key', async () => (await failureOf(call(started, 'Ask'))) === 'client_error');
   await call(started, 'Ask', 'canary-7f3a9c');

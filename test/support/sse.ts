@@ -13,17 +13,25 @@ export interface StreamReading {
   readonly text: string;
 }
 
-/** Reads a whole answer to POST /stream/…: every `data:` line as JSON, comments counted. */
-export async function readStream(
+/** Begins POST /stream/…: resolves when the headers are there, which is at the first text. */
+export function openStream(
   url: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<StreamReading> {
-  const response = await fetch(url, {
+): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
+}
+
+/** Reads a whole answer to POST /stream/…: every `data:` line as JSON, comments counted. */
+export async function readStream(...request: Parameters<typeof openStream>): Promise<StreamReading> {
+  return readMessages(await openStream(...request));
+}
+
+export async function readMessages(response: Response): Promise<StreamReading> {
   const started = performance.now();
   const messages: StreamMessage[] = [];
   let comments = 0;

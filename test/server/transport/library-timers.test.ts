@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
-import type { RequestHandler } from '../../../src/server/http/transport.ts';
+import { expect, it, type TestContext } from 'vitest';
 import { RawConnection } from '../support/raw-connection.ts';
 import { success } from '../support/scripted-runtime.ts';
 import { startServer } from '../support/test-server.ts';
-import { listenOn, TRANSPORTS, type Listening, type TransportName } from '../support/transports.ts';
+import { listenOn, TRANSPORTS } from '../support/transports.ts';
 import { until } from '../support/until.ts';
 
 // uWebSockets.js closes silent connections after 8 to 12 seconds of its own clock, which no test can move. These tests wait
@@ -16,25 +15,22 @@ const LONGER_MS = 15_000;
 /** More than the system takes at once. */
 const BIG = 'x'.repeat(12_000_000);
 
-function connectTo(port: number): RawConnection {
+type Finished = TestContext['onTestFinished'];
+
+function connectTo(port: number, onTestFinished: Finished): RawConnection {
   const connection = new RawConnection(port);
   onTestFinished(() => connection.end());
   return connection;
 }
 
-async function listen(name: TransportName, handler: RequestHandler, options = {}): Promise<Listening> {
-  const listening = await listenOn(name, handler, options);
-  onTestFinished(() => listening.transport.close());
-  return listening;
-}
-
-it.concurrent.each(TRANSPORTS)(
+it.concurrent.for(TRANSPORTS)(
   'answers a stalled body with a timeout before the library cuts it (%s)',
-  async (name) => {
-    const { port } = await listen(name, (request, response) => {
+  async (name, { onTestFinished }) => {
+    const { port, transport } = await listenOn(name, (request, response) => {
       request.readBody(1_000, (outcome) => response.send(408, [], outcome.kind));
     });
-    const connection = connectTo(port);
+    onTestFinished(() => transport.close());
+    const connection = connectTo(port, onTestFinished);
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
     const answer = await connection.answer();
     expect([answer.status, answer.body]).toEqual([408, 'timeout']);
@@ -42,38 +38,44 @@ it.concurrent.each(TRANSPORTS)(
   },
 );
 
-it.concurrent.each(TRANSPORTS)('answers request_timeout in the form of every other error (%s)', async (name) => {
-  const server = await startServer(name);
-  onTestFinished(() => server.close());
-  const connection = connectTo(server.port);
-  connection.write(
-    'POST /call/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
-  );
-  const answer = await connection.answer();
-  expect(answer.status).toBe(408);
-  const problem = JSON.parse(answer.body) as Record<string, unknown>;
-  expect(problem).toMatchObject({ error: 'request_timeout', request_id: answer.headers.get('x-request-id') });
-  expect(String(problem['message'])).toMatch(/^\S.*\.$/);
-  await connection.until(() => connection.closed);
-});
+it.concurrent.for(TRANSPORTS)(
+  'answers request_timeout in the form of every other error (%s)',
+  async (name, { onTestFinished }) => {
+    const server = await startServer(name);
+    onTestFinished(() => server.close());
+    const connection = connectTo(server.port, onTestFinished);
+    connection.write(
+      'POST /call/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    const answer = await connection.answer();
+    expect(answer.status).toBe(408);
+    const problem = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(problem).toMatchObject({ error: 'request_timeout', request_id: answer.headers.get('x-request-id') });
+    expect(String(problem['message'])).toMatch(/^\S.*\.$/);
+    await connection.until(() => connection.closed);
+  },
+);
 
-it.concurrent.each(TRANSPORTS)(
+it.concurrent.for(TRANSPORTS)(
   'closes an idle connection after a large answer as after a small one (%s)',
-  async (name) => {
-    const { port } = await listen(name, (_, response) => response.send(200, [], BIG), { keepAliveTimeoutMs: 300 });
-    const connection = connectTo(port);
+  async (name, { onTestFinished }) => {
+    const { port, transport } = await listenOn(name, (_, response) => response.send(200, [], BIG), {
+      keepAliveTimeoutMs: 300,
+    });
+    onTestFinished(() => transport.close());
+    const connection = connectTo(port, onTestFinished);
     connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.until(() => connection.closed);
     expect(connection.received.length).toBeGreaterThan(BIG.length);
   },
 );
 
-it.concurrent.each(TRANSPORTS)(
+it.concurrent.for(TRANSPORTS)(
   'waits for a reader that takes nothing, longer than the libraries do (%s)',
-  async (name) => {
+  async (name, { onTestFinished }) => {
     const server = await startServer(name, { partialIntervalMs: 0 });
     onTestFinished(() => server.close());
-    const readers = [connectTo(server.port), connectTo(server.port)];
+    const readers = [connectTo(server.port, onTestFinished), connectTo(server.port, onTestFinished)];
     for (const reader of readers) {
       reader.write(
         'POST /stream/Greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',

@@ -1,3 +1,4 @@
+import { OPTIONS_KEYS } from '../base/options-keys.ts';
 import { isJsonObject, ownValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
@@ -170,9 +171,6 @@ function errorFields(error: RequestEntry['error'], show: Show, logContent: Confi
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 10) / 10;
 }
-
-/** The two names of the options object in a request body. */
-const OPTIONS_KEYS = ['svc_options', '__svc_options__'];
 
 /** Keys whose values are not credentials, wherever they appear in the options. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([

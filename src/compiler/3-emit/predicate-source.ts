@@ -1,3 +1,4 @@
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { invariant } from '../../base/invariant.ts';
 import { acceptsNull } from '../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
@@ -5,7 +6,6 @@ import type { FunctionType } from '../../schema/function.ts';
 import type { ClassType, EnumType, Type } from '../../schema/type.ts';
 
 /** Keys of the argument object that are no parameters: the options of the request, checked elsewhere. */
-const OPTION_KEYS = ['svc_options', '__svc_options__'];
 
 /** Functions that every predicate may use. `isMedia`: exactly one of `url` and `base64`; null counts as absent. */
 const PRELUDE = `'use strict';
@@ -48,7 +48,7 @@ export class PredicateSource {
 
   /** Adds the predicate of a function's whole argument object, under the function's name. */
   export(fn: FunctionType): void {
-    const known = [...fn.parameters.map(({ name }) => name), ...OPTION_KEYS];
+    const known = [...fn.parameters.map(({ name }) => name), ...OPTIONS_KEYS];
     const allowed = known.map((name) => `case ${JSON.stringify(name)}:`).join(' ');
     const keys = `for (const key in v) switch (key) { ${allowed} continue; default: return false; }`;
     const id = this.#share(`if (!isObject(v)) return false;\n  ${keys}\n  ${this.#members(fn.parameters)}return true;`);

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { acceptsNull } from '../../schema/type-graph.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
@@ -12,7 +13,7 @@ import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
 
 /** The two names under which a request may carry its options; what is in them is checked elsewhere. */
-const OPTION_KEYS: ReadonlySet<string> = new Set(['svc_options', '__svc_options__']);
+const OPTION_KEYS: ReadonlySet<string> = new Set(OPTIONS_KEYS);
 
 type Members = Readonly<Record<string, unknown>>;
 type MapShape = Extract<Type, { readonly kind: 'map' }>;

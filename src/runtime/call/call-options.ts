@@ -1,6 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { LEGACY_PROVIDERS, PROVIDERS, isProvider } from '../../schema/client.ts';
@@ -8,9 +9,6 @@ import type { ClientType, OptionValue, Provider } from '../../schema/client.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
-
-/** The two names under which a request can send its options. */
-export const OPTION_KEYS = ['svc_options', '__svc_options__'] as const;
 
 /** The options of one request: how svc serves it. */
 export interface CallOptions {
@@ -31,7 +29,7 @@ const MAX_ENTRIES = 100;
 const MAX_MEMBERS = 1000;
 
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
-  return Object.hasOwn(body, OPTION_KEYS[0]) || Object.hasOwn(body, OPTION_KEYS[1]);
+  return OPTIONS_KEYS.some((key) => Object.hasOwn(body, key));
 }
 
 /** Reads the options of a request strictly and reports every violation, up to the first hundred. */
@@ -39,7 +37,7 @@ export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   registry: 'open' | 'known' | 'off',
 ): Result<CallOptions, Failure> {
-  const [key, second] = OPTION_KEYS.filter((name) => Object.hasOwn(body, name));
+  const [key, second] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
   if (key === undefined) return ok(NO_OPTIONS);
   const reader = new CallOptionsReader(key, registry);
   if (second !== undefined)
@@ -49,7 +47,7 @@ export function readCallOptions(
   return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
 }
 
-const NO_OPTIONS: CallOptions = { key: OPTION_KEYS[0], fallback: [], clients: [], env: new Map() };
+const NO_OPTIONS: CallOptions = { key: OPTIONS_KEYS[0], fallback: [], clients: [], env: new Map() };
 
 export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;

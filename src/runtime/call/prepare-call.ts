@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
@@ -7,7 +8,7 @@ import type { FunctionType } from '../../schema/function.ts';
 import type { ClientRequester, ClientSource } from '../model/client-source.ts';
 import { planClient } from '../model/strategies/client-plan.ts';
 import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
-import { OPTION_KEYS, hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
+import { hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
 import type { CallOptions } from './call-options.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
@@ -211,8 +212,8 @@ function at(path: string, faults: readonly Violation[]): readonly Violation[] {
 }
 
 function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { [OPTION_KEYS[0]]: _first, [OPTION_KEYS[1]]: _second, ...args } = body;
-  return args;
+  const names: ReadonlySet<string> = new Set(OPTIONS_KEYS);
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !names.has(key)));
 }
 
 function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {

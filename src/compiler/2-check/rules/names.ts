@@ -1,3 +1,4 @@
+import { OPTIONS_KEYS } from '../../../base/options-keys.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { NameNode } from '../../1-parse/syntax-nodes.ts';
 
@@ -52,7 +53,7 @@ function checkName({ report }: CheckContext, { text, span }: NameNode, what: str
 }
 
 /** Keys of a request body beside the arguments. */
-const REQUEST_KEYS = new Set(['svc_options', '__svc_options__']);
+const REQUEST_KEYS = new Set<string>(OPTIONS_KEYS);
 /** What every prompt sees without declaring it. */
 const BUILT_INS = new Set(['ctx', '_']);
 

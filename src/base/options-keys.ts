@@ -1,0 +1,2 @@
+/** The names under which a request can send its options. All of them mean the same object, so a request sends at most one. */
+export const OPTIONS_KEYS = ['svc_options', '__svc_options__'] as const;

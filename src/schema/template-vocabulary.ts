@@ -1,7 +1,7 @@
 /**
- * The names that templates may use, with their parameters: the checker knows them from here, and the renderer has one
- * implementation for each. A parameter is `name` (by position or by name), `name=` (by name only), or `*name`
- * (takes the rest by position), `**name` (takes any other names); `?` marks what may be left out.
+ * The filters that templates can use, with their parameters. The checker reads them here, as it reads the tests, functions and
+ * methods below; the renderer has one implementation for each. A parameter is `name` (by position or by name), `name=` (by name
+ * only), `*name` (the remaining positions) or `**name` (any other names); `?` marks an optional one.
  */
 export const FILTERS = {
   abs: [],
@@ -106,7 +106,7 @@ export const FUNCTIONS = {
   namespace: ['value?', '**entries'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Python's methods of the kinds of values that have some, with their parameters. */
+/** Python's methods of strings, lists and maps, with their parameters. */
 export const METHODS = {
   string: {
     capitalize: [],
@@ -155,7 +155,7 @@ export function isFunctionName(name: string): name is FunctionName {
   return Object.hasOwn(FUNCTIONS, name);
 }
 
-/** Options of `ctx.output_format(…)`; all by name. */
+/** Options of `ctx.output_format(…)`, all by name. */
 export const OUTPUT_FORMAT_OPTIONS = [
   'prefix',
   'or_splitter',

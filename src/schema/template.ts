@@ -1,7 +1,7 @@
 /**
- * A parsed template: plain data made by the compiler, turned into closures by `runtime/prompt`.
- * `start` and `end` are UTF-16 offsets into the definition file (not into the dedented text), so that a
- * run-time error can name line and column; `Program.files` has the line starts.
+ * A parsed template: plain data, which the compiler makes and `runtime/prompt` turns into closures.
+ * `start` and `end` are UTF-16 offsets in the definition file (not in the dedented text), so that a
+ * failure can state line and column; `Program.files` has the line starts.
  */
 export interface Template {
   /** Path of the definition file, a key of `Program.files`. */
@@ -59,7 +59,7 @@ export type AssignmentTarget = Located &
     | { readonly kind: 'namespace'; readonly name: string; readonly attribute: string }
   );
 
-/** A `{% macro %}`, or a template_string (then `file` of its own template applies). */
+/** A `{% macro %}`, or a template_string, whose `Template` states its file. */
 export interface Macro {
   readonly name: string;
   readonly parameters: readonly MacroParameter[];

@@ -9,7 +9,7 @@ import type { ModelAttempt, ModelClient } from '../model/model-client.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import type { ModelReply } from '../model/wire/reply-format.ts';
-import type { PromptRenderer } from '../prompt/prompt-renderer.ts';
+import type { PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
 import type { ClientDirectory } from './client-directory.ts';

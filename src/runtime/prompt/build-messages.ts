@@ -1,18 +1,19 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Message, MessagePart, PromptClient } from '../../schema/message.ts';
-import type { Piece, RoleSegment } from './values/segment.ts';
+import type { Fragment, RoleSegment } from './values/output.ts';
 
-/** Keyword of `_.role(…)` that keeps a message apart from the one before it with the same role. */
+/** Argument of `_.role(…)` that keeps a message apart from the previous one with the same role. */
 const KEEP_APART = '__baml_allow_dupe_role__';
 
 /**
- * Cuts what a template wrote into messages. Without any segment the whole text is one message. Otherwise text is trimmed and
- * dropped when nothing is left, messages without parts are dropped, and neighbours of one role are one message.
+ * Builds messages from the output of a template. Without any segment the whole text is one message. Otherwise each text is
+ * trimmed, empty texts and messages without parts are dropped, and adjacent messages of one role are joined.
  */
-export function buildMessages(pieces: readonly Piece[], client: PromptClient): readonly Message[] {
-  if (pieces.every((piece) => typeof piece === 'string')) return [textMessage(client.defaultRole, pieces.join(''))];
+export function buildMessages(fragments: readonly Fragment[], client: PromptClient): readonly Message[] {
+  if (fragments.every((fragment) => typeof fragment === 'string'))
+    return [textMessage(client.defaultRole, fragments.join(''))];
   const builder = new MessageBuilder(client);
-  for (const piece of pieces) builder.add(piece);
+  for (const fragment of fragments) builder.add(fragment);
   return builder.finish();
 }
 
@@ -38,14 +39,14 @@ class MessageBuilder {
     this.#current = { role: client.defaultRole, parts: [] };
   }
 
-  add(piece: Piece): void {
-    if (typeof piece === 'string') {
-      this.#text += piece;
+  add(fragment: Fragment): void {
+    if (typeof fragment === 'string') {
+      this.#text += fragment;
       return;
     }
     this.#endText();
-    if (piece.kind === 'media') this.#addPart(piece.part);
-    else this.#begin(piece);
+    if (fragment.kind === 'media') this.#addPart(fragment.part);
+    else this.#begin(fragment);
   }
 
   finish(): readonly Message[] {

@@ -2,15 +2,17 @@ import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { ClassType, EnumType, MediaKind, Type } from '../../schema/type.ts';
 import type { MediaSource } from '../../schema/message.ts';
-import { ClassInstance, type InstanceClass, type InstanceField } from './values/class-instance.ts';
-import { EnumNamespace } from './values/enum-value.ts';
-import { MediaValue } from './values/media-value.ts';
+import {
+  ClassInstance,
+  type Convert,
+  EnumNamespace,
+  type InstanceClass,
+  type InstanceField,
+  MediaValue,
+} from './values/argument-values.ts';
 import { Float, type Value } from './values/value.ts';
 
-/** Turns a checked JSON value into the value that a template sees. */
-export type Convert = InstanceField['convert'];
-
-/** Converters by type; those of recursive classes are made on first use. */
+/** Makes converters by type. The fields of a class are converted on first use, so that classes can be recursive. */
 export class ArgumentConverter {
   readonly #index: DefinitionIndex;
   readonly #classes = new Map<string, InstanceClass>();
@@ -20,7 +22,7 @@ export class ArgumentConverter {
     this.#index = index;
   }
 
-  /** The values of an enum, one object for each. */
+  /** Returns the enum as templates see it; there is one object for each value. */
   enumOf(type: EnumType): EnumNamespace {
     const known = this.#enums.get(type.name) ?? new EnumNamespace(type);
     this.#enums.set(type.name, known);
@@ -93,7 +95,7 @@ export class ArgumentConverter {
     };
   }
 
-  /** The first member that the value fits decides. */
+  /** Converts to the first member that the value fits. */
   #toMember(members: readonly Type[]): Convert {
     const choices = members.map((type) => ({ type, convert: this.convertTo(type) }));
     if (choices.every((choice) => choice.convert === asIs)) return asIs;
@@ -103,7 +105,7 @@ export class ArgumentConverter {
     };
   }
 
-  /** Looked up at the first value: an alias contains itself. */
+  /** Looks the alias up at its first value, because it can contain itself. */
   #toAlias(name: string): Convert {
     let convert: Convert | undefined;
     return (value, fits) => {
@@ -114,7 +116,7 @@ export class ArgumentConverter {
   }
 }
 
-/** Arguments come from JSON: whatever is there is a value. */
+/** Arguments come from JSON: all of JSON's kinds are values. */
 function asIs(value: unknown): Value {
   return value as Value;
 }

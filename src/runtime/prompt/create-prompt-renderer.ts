@@ -1,21 +1,38 @@
+import { ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import type { Program } from '../../schema/program.ts';
-import type { FitsType } from '../../schema/type.ts';
+import { type DefinitionIndex, indexDefinitions } from '../../schema/definition-index.ts';
 import type { PromptFailure } from '../../schema/errors.ts';
-import { buildMessages } from './build-messages.ts';
-import { ArgumentConverter } from './convert-argument.ts';
+import type { FunctionType } from '../../schema/function.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
-import { positionOf } from './position-of.ts';
-import { Prompt } from './prompt.ts';
+import type { Program, ProgramFile } from '../../schema/program.ts';
+import type { FitsType } from '../../schema/type.ts';
+import { buildMessages } from './build-messages.ts';
+import { BodyCompiler } from './compile/compile-body.ts';
+import { type Execute, Frame, UNSET } from './compile/frame.ts';
+import { ArgumentConverter } from './convert-argument.ts';
+import { OutputFormatValue } from './output-format/output-format-value.ts';
 import { PromptGlobals } from './prompt-globals.ts';
-import type { PromptRenderer } from './prompt-renderer.ts';
-import { reasonOf } from './reason-of.ts';
-import { Run } from './run.ts';
+import { Rendering } from './rendering.ts';
+import { templateReason } from './template-fault.ts';
+import type { Convert } from './values/argument-values.ts';
+import type { Value } from './values/value.ts';
+
+/** Renders the prompts of one program. Made once per worker: templates become closures on first use. */
+export interface PromptRenderer {
+  /**
+   * Returns the messages of one call. `args` are checked values by parameter name; an absent optional is missing.
+   * Bounded in steps, output and depth; never throws.
+   */
+  render(
+    functionName: string,
+    args: Readonly<Record<string, unknown>>,
+    client: PromptClient,
+  ): Result<readonly Message[], PromptFailure>;
+}
 
 /**
- * Makes the renderer of a program's prompts. Each prompt is compiled at its first use. `createFits` is called once for
- * each rendering: what it returns may remember its answers.
+ * Creates the renderer of a program's prompts. Each prompt is compiled on first use. `createFits` is called once for each
+ * rendering, so the function that it returns can remember its answers.
  */
 export function createPromptRenderer(program: Program, createFits: () => FitsType): PromptRenderer {
   const index = indexDefinitions(program);
@@ -27,7 +44,7 @@ export function createPromptRenderer(program: Program, createFits: () => FitsTyp
     const known = prompts.get(functionName);
     const type = known === undefined ? index.functions.get(functionName) : undefined;
     if (type === undefined) return known;
-    const prompt = new Prompt(type, { index, converter, globals, createFits });
+    const prompt = new Prompt(type, { index, converter, globals });
     prompts.set(functionName, prompt);
     return prompt;
   }
@@ -39,16 +56,17 @@ export function createPromptRenderer(program: Program, createFits: () => FitsTyp
   ): Result<readonly Message[], PromptFailure> {
     const prompt = promptOf(functionName);
     if (prompt === undefined) return err(promptError(`There is no function "${functionName}".`));
-    const converted = prompt.convert(args);
-    // Arguments are looked up by name in template_strings, which see those of the function.
-    const run = new Run(prompt.file, (name) => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name)));
+    const converted = prompt.convert(args, createFits());
+    // template_strings look the arguments of the function up by name.
+    const lookup = (name: string): Value => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name));
+    const rendering = new Rendering(prompt.file, lookup);
     try {
-      prompt.execute(converted, run);
-      return ok(buildMessages(run.out.pieces(), client));
+      prompt.execute(converted, rendering);
+      return ok(buildMessages(rendering.out.fragments(), client));
     } catch (error) {
-      const reason = reasonOf(error);
-      const place = positionOf(program.files, run.file, run.at);
-      return err(promptError(`The prompt of "${functionName}" cannot be rendered: ${reason} (${place}).`));
+      const reason = templateReason(error);
+      const position = positionOf(program.files, rendering.file, rendering.at);
+      return err(promptError(`The prompt of "${functionName}" cannot be rendered: ${reason} (${position}).`));
     }
   }
 
@@ -57,4 +75,86 @@ export function createPromptRenderer(program: Program, createFits: () => FitsTyp
 
 function promptError(message: string): PromptFailure {
   return { code: 'prompt_error', message };
+}
+
+/** `path:line:column` of an offset in a definition file. */
+function positionOf(files: readonly ProgramFile[], path: string, offset: number): string {
+  const starts = files.find((file) => file.path === path)?.lineStarts ?? [0];
+  const line = Math.max(
+    0,
+    starts.findLastIndex((start) => start <= offset),
+  );
+  return `${path}:${line + 1}:${offset - (starts[line] ?? 0) + 1}`;
+}
+
+interface Definitions {
+  readonly index: DefinitionIndex;
+  readonly converter: ArgumentConverter;
+  readonly globals: PromptGlobals;
+}
+
+interface PromptParameter {
+  readonly name: string;
+  readonly slot: number;
+  readonly convert: Convert;
+}
+
+/** The compiled prompt of one function. */
+class Prompt {
+  readonly file: string;
+  readonly #parameters: readonly PromptParameter[];
+  readonly #body: Execute;
+  readonly #emptySlots: readonly Value[];
+  readonly #outputFormat: OutputFormatValue;
+  readonly #contexts = new WeakMap<PromptClient, Value>();
+
+  constructor(type: FunctionType, { index, converter, globals }: Definitions) {
+    this.file = type.prompt.file;
+    const scope = globals.scope();
+    this.#parameters = type.parameters.map((parameter) => ({
+      name: parameter.name,
+      slot: scope.declare(parameter.name),
+      convert: converter.convertTo(parameter.type),
+    }));
+    scope.declareAssigned(type.prompt.body);
+    this.#body = new BodyCompiler(this.file).body(type.prompt.body, scope);
+    this.#emptySlots = Array.from<Value>({ length: scope.slotCount }).fill(UNSET);
+    this.#outputFormat = new OutputFormatValue(type.returns, index);
+  }
+
+  /** Converts the arguments to the values that the template sees, by name. */
+  convert(args: Readonly<Record<string, unknown>>, fits: FitsType): ReadonlyMap<string, Value> {
+    return new Map(this.#parameters.map(({ name, convert }) => [name, convert(ownValue(args, name), fits)]));
+  }
+
+  /** Writes the prompt to `rendering.out`. */
+  execute(args: ReadonlyMap<string, Value>, rendering: Rendering): void {
+    const slots = this.#emptySlots.slice();
+    for (const { name, slot } of this.#parameters) slots[slot] = args.get(name);
+    this.#body(new Frame(slots, rendering));
+  }
+
+  /** Returns `ctx` for a client. */
+  contextFor(client: PromptClient): Value {
+    const known = this.#contexts.get(client);
+    if (known !== undefined) return known;
+    const context = new Map<string, Value>([
+      ['client', clientValue(client)],
+      ['tags', new Map()],
+      ['output_format', this.#outputFormat],
+    ]);
+    this.#contexts.set(client, context);
+    return context;
+  }
+}
+
+function clientValue(client: PromptClient): Value {
+  return new Map<string, Value>([
+    ['name', client.name],
+    ['provider', client.provider],
+    ['default_role', client.defaultRole],
+    ['allowed_roles', client.allowedRoles],
+    ['remap_role', client.remapRoles],
+    ['options', client.options],
+  ]);
 }

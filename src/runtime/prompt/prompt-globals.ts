@@ -1,16 +1,16 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import { isFunctionName } from '../../schema/template-vocabulary.ts';
-import { ChatHelper } from './chat-helper.ts';
+import { ChatHelper } from './builtins/chat-helper.ts';
+import { TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
 import { BodyCompiler } from './compile/compile-body.ts';
 import { type Evaluate, Frame } from './compile/frame.ts';
 import { type CompiledMacro, MacroValue } from './compile/macro-value.ts';
-import { Scope } from './compile/scope.ts';
+import { SlotScope } from './compile/slot-scope.ts';
 import type { ArgumentConverter } from './convert-argument.ts';
-import { TEMPLATE_FUNCTIONS } from './template-functions.ts';
 
 const CHAT = new ChatHelper();
 
-/** The names that every template of a program knows besides its own variables. */
+/** The names that every template of a program can use besides its own variables. */
 export class PromptGlobals {
   readonly #index: DefinitionIndex;
   readonly #converter: ArgumentConverter;
@@ -21,9 +21,9 @@ export class PromptGlobals {
     this.#converter = converter;
   }
 
-  /** The outermost scope of a template. */
-  scope(): Scope {
-    return Scope.root((name) => this.#resolve(name));
+  /** Opens the outermost scope of a template. */
+  scope(): SlotScope {
+    return SlotScope.root((name) => this.#resolve(name));
   }
 
   #resolve(name: string): Evaluate {
@@ -36,15 +36,15 @@ export class PromptGlobals {
     if (this.#index.templateStrings.has(name)) return (frame) => this.#templateString(name, frame);
     if (isFunctionName(name)) {
       const value = TEMPLATE_FUNCTIONS[name];
-      return (frame) => frame.run.lookup(name) ?? value;
+      return (frame) => frame.rendering.lookup(name) ?? value;
     }
-    return (frame) => frame.run.lookup(name);
+    return (frame) => frame.rendering.lookup(name);
   }
 
-  /** Compiled at the first use: template_strings may call each other in any order. */
-  #templateString(name: string, { run }: Frame): MacroValue | undefined {
+  /** Compiles on first use: template_strings can call each other in any order. */
+  #templateString(name: string, { rendering }: Frame): MacroValue | undefined {
     const compiled = this.#templateStrings.get(name) ?? this.#compile(name);
-    return compiled && new MacroValue(compiled, new Frame([], run));
+    return compiled && new MacroValue(compiled, new Frame([], rendering));
   }
 
   #compile(name: string): CompiledMacro | undefined {

@@ -132,7 +132,7 @@ test('values inside of themselves print with an end', () => {
 test('a failure names the line and column of the expression', () => {
   const prompt = 'one\n    two {{ 1 + 1 }}\n    three {{ "x"|upper|int }}';
   expect(renderText(prompt)).toBe(
-    'failure: The prompt of "F" cannot be rendered: filter "int" on string: the text is no number (main.baml:6:24).',
+    'failure: The prompt of "F" cannot be rendered: filter "int" on string: the string is not a number (main.baml:6:24).',
   );
 });
 

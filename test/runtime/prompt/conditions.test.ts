@@ -43,18 +43,18 @@ test.each<readonly [string, unknown, boolean]>([
 });
 
 test.each<readonly [string, unknown, string]>([
-  ['this.a.b > 1', {}, 'cannot read "b" of a value that is not there (undefined)'],
+  ['this.a.b > 1', {}, 'cannot read "b" of an undefined value'],
   ['this + "a" == 1', 1, '"+" cannot be used between number and string'],
   ['this|length > 1', 5, 'filter "length" on number: a value of kind number has no length'],
-  ['this|int > 1', 'secret', 'filter "int" on string: the text is no number'],
+  ['this|int > 1', 'secret', 'filter "int" on string: the string is not a number'],
   ['1 // this == 1', 0, 'division by zero'],
-  ['"x" * 99999999 == this', 'a', 'a text becomes too long'],
+  ['"x" * 99999999 == this', 'a', 'a string becomes too long'],
   ['this.nope()', 'a', 'a value of kind string has no method "nope"'],
 ])('%s of %j cannot be evaluated: %s', (text, self, reason) => {
   expect(condition(text)(self)).toEqual({ ok: false, failure: reason });
 });
 
-test('a condition is evaluated anew for each value', () => {
+test('a condition is evaluated again for each value', () => {
   const positive = condition('this > 0');
   expect([1, -1, 2].map((value) => positive(value))).toEqual([true, false, true].map((value) => ({ ok: true, value })));
 });

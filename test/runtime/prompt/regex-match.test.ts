@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stepGrowth } from '../../support/count-steps.ts';
 import { assertProperty } from '../../support/assert-property.ts';
-import { matchesPattern } from '../../../src/runtime/prompt/filters/match-pattern.ts';
-import { Run } from '../../../src/runtime/prompt/run.ts';
+import { matchesPattern } from '../../../src/runtime/prompt/builtins/match-pattern.ts';
+import { Rendering } from '../../../src/runtime/prompt/rendering.ts';
 
 function matches(text: string, pattern: string): boolean | string {
   try {
-    return matchesPattern(text, pattern, new Run('', () => undefined));
+    return matchesPattern(text, pattern, new Rendering('', () => undefined));
   } catch (error) {
     return error instanceof Error ? error.message : 'no error';
   }
@@ -143,12 +143,12 @@ test.each([
 });
 
 /** Counts the work that a rendering is charged. */
-class CountingRun extends Run {
+class CountingRendering extends Rendering {
   units = 0;
 
-  override charge(units: number): void {
+  override spend(units: number): void {
     this.units += units;
-    super.charge(units);
+    super.spend(units);
   }
 }
 
@@ -167,7 +167,7 @@ test.each<readonly [string, string]>([
   });
   expect(growth.factor).toBeLessThan(2.2);
   const work = (count: number): number => {
-    const run = new CountingRun('', () => undefined);
+    const run = new CountingRendering('', () => undefined);
     matchesPattern(piece.repeat(count), pattern, run);
     return run.units;
   };
@@ -176,7 +176,7 @@ test.each<readonly [string, string]>([
 });
 
 test('a template cannot compile a new pattern in every round of a loop', () => {
-  const run = new CountingRun('', () => undefined);
+  const run = new CountingRendering('', () => undefined);
   let rounds = 0;
   const compileMany = (): void => {
     for (; rounds < 10_000; rounds += 1) matchesPattern('a', `\\w{100}${rounds}`, run);

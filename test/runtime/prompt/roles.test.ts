@@ -25,6 +25,6 @@ test('a role can be a value of an enum, by its alias', () => {
   ]);
 });
 
-test.each(['1', 'none', '["user"]'])('%s is no role', (role) => {
-  expect(renderPrompt(`{{ _.role(${role}) }}`)).toContain('the role has to be a string or a value of an enum');
+test.each(['1', 'none', '["user"]'])('%s is not a role', (role) => {
+  expect(renderPrompt(`{{ _.role(${role}) }}`)).toContain('the role must be a string or a value of an enum');
 });

@@ -9,7 +9,7 @@ interface Parameter {
   readonly kind: 'either' | 'named' | 'rest' | 'names';
 }
 
-/** Reads a parameter of the vocabulary: `name`, `name?`, `name=`, `name=?`, `*rest`, `**names`. */
+/** Parses a parameter of the vocabulary: `name`, `name?`, `name=`, `name=?`, `*rest`, `**names`. */
 function parameterOf(text: string): Parameter {
   const optional = text.endsWith('?');
   const bare = optional ? text.slice(0, -1) : text;
@@ -19,10 +19,7 @@ function parameterOf(text: string): Parameter {
   return { name: bare, optional, kind: 'either' };
 }
 
-/**
- * Orders arguments by parameters, one value for each: `*rest` is a list, `**names` a Map, one that was left out is
- * `undefined`.
- */
+/** Orders arguments by parameters, one value for each: `*rest` is a list, `**names` a Map, an omitted argument `undefined`. */
 export function orderArguments(args: CallArguments, parameters: readonly string[]): readonly Value[] {
   if (args.named.size === 0 && args.positional.length === parameters.length && parameters.every(takesPosition)) {
     return args.positional;
@@ -59,7 +56,7 @@ function missing(parameter: Parameter): Value {
   return undefined;
 }
 
-/** Evaluates the arguments of a call in their order. */
+/** Compiles the arguments of a call, which are evaluated in their order. */
 export function compileArguments(args: Arguments, compile: (expression: Arguments['positional'][number]) => Evaluate) {
   const positional = args.positional.map(compile);
   const named = args.named.map((entry) => ({ name: entry.name, value: compile(entry.value) }));

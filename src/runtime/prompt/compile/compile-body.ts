@@ -3,13 +3,12 @@ import { TemplateFault } from '../template-fault.ts';
 import { printValue } from '../values/print-value.ts';
 import { type CallArguments, isTrue, Special, type Value } from '../values/value.ts';
 import { compileArguments } from './bind-arguments.ts';
-import { capture } from './capture.ts';
 import { compileExpression, compileFilter } from './compile-expression.ts';
 import { compileLoop } from './compile-loop.ts';
 import { compileTarget } from './compile-target.ts';
-import { type Evaluate, type Execute, type Frame, UNSET } from './frame.ts';
+import { capture, type Evaluate, type Execute, type Frame, UNSET } from './frame.ts';
 import { type CompiledMacro, MacroValue } from './macro-value.ts';
-import type { Scope } from './scope.ts';
+import type { SlotScope } from './slot-scope.ts';
 
 /** Compiles the statements of templates of one file. */
 export class BodyCompiler {
@@ -19,7 +18,7 @@ export class BodyCompiler {
     this.#file = file;
   }
 
-  body(statements: readonly Statement[], scope: Scope): Execute {
+  body(statements: readonly Statement[], scope: SlotScope): Execute {
     const steps = statements.map((statement) => this.#statement(statement, scope));
     const [first, second] = steps;
     if (first === undefined) return doNothing;
@@ -29,8 +28,8 @@ export class BodyCompiler {
     };
   }
 
-  /** A macro, or a template_string: an activation of its own inside of `scope`. */
-  macro(macro: Macro, scope: Scope): CompiledMacro {
+  /** Compiles a macro or a template_string, which has its own activation inside `scope`. */
+  macro(macro: Macro, scope: SlotScope): CompiledMacro {
     const inner = scope.activation();
     const parameterSlots = macro.parameters.map((parameter) => inner.declare(parameter.name));
     const callerSlot = inner.declare('caller');
@@ -40,7 +39,7 @@ export class BodyCompiler {
     return { macro, file: this.#file, parameterSlots, callerSlot, fallbacks, body, slotCount: () => inner.slotCount };
   }
 
-  #statement(statement: Statement, scope: Scope): Execute {
+  #statement(statement: Statement, scope: SlotScope): Execute {
     switch (statement.kind) {
       case 'text':
         return writeText(statement.text);
@@ -65,7 +64,7 @@ export class BodyCompiler {
     }
   }
 
-  #if(statement: Extract<Statement, { readonly kind: 'if' }>, scope: Scope): Execute {
+  #if(statement: Extract<Statement, { readonly kind: 'if' }>, scope: SlotScope): Execute {
     const branches = statement.branches.map((branch) => ({
       condition: compileExpression(branch.condition, scope),
       body: this.body(branch.body, scope),
@@ -73,14 +72,14 @@ export class BodyCompiler {
     const otherwise = this.body(statement.otherwise, scope);
     return (frame) => {
       for (const { condition, body } of branches) {
-        if (isTrue(condition(frame))) return body(frame);
+        if (isTrue(condition(frame), frame.rendering)) return body(frame);
       }
       return otherwise(frame);
     };
   }
 
-  /** Bindings see those before them. */
-  #with(statement: Extract<Statement, { readonly kind: 'with' }>, scope: Scope): Execute {
+  /** Each binding sees those before it. */
+  #with(statement: Extract<Statement, { readonly kind: 'with' }>, scope: SlotScope): Execute {
     const inner = scope.block();
     const bindings = statement.bindings.map(({ value, target }) => ({
       evaluate: compileExpression(value, inner),
@@ -95,17 +94,17 @@ export class BodyCompiler {
     };
   }
 
-  /** The text of a block after its filters. */
+  /** Compiles a block whose text goes through filters. */
   #captured(
     block: { readonly body: readonly Statement[]; readonly filters: readonly FilterCall[] },
-    scope: Scope,
+    scope: SlotScope,
   ): Evaluate {
     const body = this.body(block.body, scope);
     const text: Evaluate = (frame) => capture(frame, body);
     return block.filters.reduce((input, filter) => compileFilter(input, filter, scope), text);
   }
 
-  #defineMacro(macro: Macro, scope: Scope): Execute {
+  #defineMacro(macro: Macro, scope: SlotScope): Execute {
     const slot = scope.slotOf(macro.name);
     const compiled = this.macro(macro, scope);
     return (frame) => {
@@ -113,45 +112,45 @@ export class BodyCompiler {
     };
   }
 
-  #callBlock({ call, macro }: Extract<Statement, { readonly kind: 'call-block' }>, scope: Scope): Execute {
+  #callBlock({ call, macro }: Extract<Statement, { readonly kind: 'call-block' }>, scope: SlotScope): Execute {
     const caller = this.macro(macro, scope);
     const evaluate = compileCallWith(call, scope);
-    return (frame) => printValue(frame.run.out, evaluate(frame, new MacroValue(caller, frame)));
+    return (frame) => printValue(frame.rendering.out, evaluate(frame, new MacroValue(caller, frame)));
   }
 }
 
-/** A call that gets one more argument by name: `caller`. */
-function compileCallWith(call: Expression, scope: Scope): (frame: Frame, caller: Value) => Value {
+/** Compiles a call that has one more named argument: `caller`. */
+function compileCallWith(call: Expression, scope: SlotScope): (frame: Frame, caller: Value) => Value {
   if (call.kind !== 'call') return notACall(call.start);
   const callee = compileExpression(call.callee, scope);
   const evaluateArguments = compileArguments(call.args, (expression) => compileExpression(expression, scope));
   return (frame, caller) => {
     const value = callee(frame);
     const { positional, named } = evaluateArguments(frame);
-    frame.run.at = call.start;
-    if (!(value instanceof Special)) throw new TemplateFault('the called value is no macro');
+    frame.rendering.at = call.start;
+    if (!(value instanceof Special)) throw new TemplateFault('the called value is not a macro');
     const args: CallArguments = { positional, named: new Map([...named, ['caller', caller]]) };
-    return value.call(args);
+    return value.call(args, frame.rendering);
   };
 }
 
 function notACall(start: number): (frame: Frame) => Value {
   return (frame) => {
-    frame.run.at = start;
+    frame.rendering.at = start;
     throw new TemplateFault('"{% call %}" needs a call of a macro');
   };
 }
 
 function writeText(text: string): Execute {
   return (frame) => {
-    frame.run.out.text += text;
+    frame.rendering.out.text += text;
   };
 }
 
 function print(evaluate: Evaluate): Execute {
   return (frame) => {
     const value = evaluate(frame);
-    const { out } = frame.run;
+    const { out } = frame.rendering;
     if (typeof value === 'string') out.text += value;
     else printValue(out, value);
   };

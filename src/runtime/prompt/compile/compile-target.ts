@@ -1,16 +1,16 @@
 import type { AssignmentTarget } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
 import { itemsOf } from '../values/access-value.ts';
-import { Namespace } from '../values/namespace.ts';
+import { Namespace } from '../builtins/functions.ts';
 import { kindOf, type Value } from '../values/value.ts';
 import type { Frame } from './frame.ts';
-import type { Scope } from './scope.ts';
+import type { SlotScope } from './slot-scope.ts';
 
 /** Assigns a value to a name, to several names at once, or to an attribute of a namespace. */
 export type Assign = (frame: Frame, value: Value) => void;
 
-/** `declare` makes the names variables that always have a value; `set` may come after reads of the same name. */
-export function compileTarget(target: AssignmentTarget, scope: Scope, mode: 'declare' | 'set'): Assign {
+/** Compiles a target. `declare`: the names always have a value; `set`: reads of a name can come before it is assigned. */
+export function compileTarget(target: AssignmentTarget, scope: SlotScope, mode: 'declare' | 'set'): Assign {
   if (target.kind === 'name') {
     const slot = mode === 'declare' ? scope.declare(target.name) : scope.slotOf(target.name);
     return (frame, value) => {
@@ -20,8 +20,8 @@ export function compileTarget(target: AssignmentTarget, scope: Scope, mode: 'dec
   if (target.kind === 'namespace') return compileNamespaceTarget(target, scope);
   const items = target.items.map((item) => compileTarget(item, scope, mode));
   return (frame, value) => {
-    frame.run.at = target.start;
-    const values = itemsOf(value);
+    frame.rendering.at = target.start;
+    const values = itemsOf(value, frame.rendering);
     if (values.length !== items.length) {
       throw new TemplateFault(`cannot unpack ${values.length} values into ${items.length} names`);
     }
@@ -31,11 +31,11 @@ export function compileTarget(target: AssignmentTarget, scope: Scope, mode: 'dec
 
 function compileNamespaceTarget(
   target: Extract<AssignmentTarget, { readonly kind: 'namespace' }>,
-  scope: Scope,
+  scope: SlotScope,
 ): Assign {
   const namespace = scope.resolve(target.name);
   return (frame, value) => {
-    frame.run.at = target.start;
+    frame.rendering.at = target.start;
     const object = namespace(frame);
     if (!(object instanceof Namespace)) {
       throw new TemplateFault(`attributes can only be set on a namespace, not on ${kindOf(object)}`);

@@ -1,11 +1,10 @@
 import type { Macro } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
-import type { TextSink } from '../values/segment.ts';
+import type { PromptOutput } from '../values/output.ts';
 import { type CallArguments, Special, type Value } from '../values/value.ts';
-import { capture } from './capture.ts';
-import { type Evaluate, type Execute, Frame, UNSET } from './frame.ts';
+import { capture, type Evaluate, type Execute, Frame, UNSET } from './frame.ts';
 
-/** A macro after compilation: the same for every call. */
+/** A compiled macro, the same for every call. */
 export interface CompiledMacro {
   readonly macro: Macro;
   readonly file: string;
@@ -17,7 +16,7 @@ export interface CompiledMacro {
   readonly body: Execute;
 }
 
-/** A macro as a value: remembers the activation in which it was defined. */
+/** A macro as a value, with the activation in which it was defined. */
 export class MacroValue extends Special {
   readonly kindName = 'macro';
   readonly #compiled: CompiledMacro;
@@ -35,28 +34,28 @@ export class MacroValue extends Special {
     return name === 'arguments' ? macro.parameters.map((parameter) => parameter.name) : undefined;
   }
 
-  override print(out: TextSink): void {
+  override print(out: PromptOutput): void {
     out.write(`<macro ${this.#compiled.macro.name}>`);
   }
 
   override call(args: CallArguments): Value {
-    const { run } = this.#frame;
+    const { rendering } = this.#frame;
     const { file, body } = this.#compiled;
-    const callSite = { file: run.file, at: run.at };
-    run.enterCall();
+    const callSite = { file: rendering.file, at: rendering.at };
+    rendering.enterCall();
     const frame = this.#activate(args);
-    run.file = file;
+    rendering.file = file;
     const result = capture(frame, body);
-    run.file = callSite.file;
-    run.at = callSite.at;
-    run.leaveCall();
+    rendering.file = callSite.file;
+    rendering.at = callSite.at;
+    rendering.leaveCall();
     return result;
   }
 
   #activate(args: CallArguments): Frame {
     const { parameterSlots, callerSlot, slotCount, fallbacks } = this.#compiled;
     const slots = Array.from<Value>({ length: slotCount() }).fill(UNSET);
-    const frame = new Frame(slots, this.#frame.run, this.#frame);
+    const frame = new Frame(slots, this.#frame.rendering, this.#frame);
     const given = this.#given(args);
     for (const [index, slot] of parameterSlots.entries()) {
       slots[slot] = given[index] ?? (given[index] === null ? null : fallbacks[index]?.(frame));
@@ -65,7 +64,7 @@ export class MacroValue extends Special {
     return frame;
   }
 
-  /** Arguments by parameter; `caller` is allowed beside them. */
+  /** Arguments by parameter; a `caller` is allowed with them. */
   #given({ positional, named }: CallArguments): readonly Value[] {
     const { macro } = this.#compiled;
     const names = macro.parameters.map((parameter) => parameter.name);

@@ -2,15 +2,14 @@ import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../schema/type.ts';
 import { TemplateFault } from '../template-fault.ts';
 import type { OutputFormatOptions } from './output-format-options.ts';
-import { outputPrefix } from './output-prefix.ts';
 import { type ReachableTypes, reachableTypes } from './reachable-types.ts';
 
-/** An enum with more values than these is defined before the type instead of inline. */
+/** An enum with more values is defined before the type instead of inline. */
 const MAX_INLINE_VALUES = 6;
-/** An enum in a list is written `X[]` up to this many characters. */
+/** An enum in a list is written `X[]` up to this number of characters. */
 const MAX_SHORT_ELEMENT = 15;
 
-/** The text that tells a model what to answer: hoisted definitions, then a sentence, then the type. */
+/** Describes the expected answer to a model: hoisted definitions, then a sentence, then the type. */
 export function describeOutput(target: Type, index: DefinitionIndex, options: OutputFormatOptions): string {
   return new OutputDescription(target, index, options).text();
 }
@@ -80,7 +79,7 @@ class OutputDescription {
 
   #assertClassesExist(names: readonly string[]): void {
     for (const name of names) {
-      if (!this.#index.classes.has(name)) throw new TemplateFault(`"hoist_classes" names a class that does not exist`);
+      if (!this.#index.classes.has(name)) throw new TemplateFault('"hoist_classes" names a class that does not exist');
     }
   }
 
@@ -96,7 +95,7 @@ class OutputDescription {
       case 'literal':
         return JSON.stringify(type.value);
       case 'media':
-        throw new TemplateFault(`the output contains ${type.media}, which a model cannot answer`);
+        throw new TemplateFault(`the output contains ${type.media}, which a model cannot return`);
       case 'class':
         return this.#classReference(type.name);
       case 'enum':
@@ -194,4 +193,47 @@ function comment(text: string): string {
 
 function indent(text: string): string {
   return text.replaceAll('\n', '\n  ');
+}
+
+interface TargetNaming {
+  /** The target is defined above, and only its name appears. */
+  readonly hoisted: boolean;
+  /** The word for a definition; empty for `schema`. */
+  readonly word: string;
+}
+
+/** The sentence before the type, by the kind of type. */
+function outputPrefix(target: Type, { hoisted, word }: TargetNaming): string {
+  switch (target.kind) {
+    case 'string':
+      return '';
+    case 'int':
+      return 'Answer as an ';
+    case 'float':
+    case 'bool':
+      return 'Answer as a ';
+    case 'null':
+      return 'Answer ONLY with null:\n';
+    case 'literal':
+      return 'Answer using this specific value:\n';
+    case 'enum':
+      return 'Answer with any of the categories:\n';
+    case 'list':
+      return 'Answer with a JSON Array using this schema:\n';
+    case 'class':
+      return `Answer in JSON using this ${word === '' ? 'schema' : word}:${hoisted ? ' ' : '\n'}`;
+    case 'alias':
+      return 'Answer in JSON using this schema: ';
+    case 'map':
+    case 'media':
+      return 'Answer in JSON using this schema:\n';
+    case 'union':
+      return isOptional(target.members)
+        ? 'Answer in JSON using this schema:\n'
+        : 'Answer in JSON using any of these schemas:\n';
+  }
+}
+
+function isOptional(members: readonly Type[]): boolean {
+  return members.filter((member) => member.kind !== 'null').length < 2;
 }

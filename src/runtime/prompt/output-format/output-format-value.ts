@@ -1,34 +1,40 @@
-import type { TextSink } from '../values/segment.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { Type } from '../../../schema/type.ts';
+import type { PromptOutput } from '../values/output.ts';
 import { type CallArguments, Special, type Value } from '../values/value.ts';
-import { DEFAULT_OUTPUT_FORMAT, type OutputFormatOptions, outputFormatOptions } from './output-format-options.ts';
+import type { Work } from '../values/work.ts';
+import { describeOutput } from './describe-output.ts';
+import { DEFAULT_OUTPUT_FORMAT, outputFormatOptions } from './output-format-options.ts';
 
-/** Options sets that one function remembers; templates use one or two. */
+/** Sets of options whose texts are kept; templates use one or two. */
 const MAX_REMEMBERED = 64;
 
-/** `ctx.output_format`, with or without options. Texts are made once for each set of options. */
+/** `ctx.output_format`, with or without options. Keeps the text for each set of options. */
 export class OutputFormatValue extends Special {
   readonly kindName = 'output format';
-  readonly #describe: (options: OutputFormatOptions) => string;
+  readonly #target: Type;
+  readonly #index: DefinitionIndex;
   readonly #texts = new Map<string, string>();
   #plain: string | undefined;
 
-  constructor(describe: (options: OutputFormatOptions) => string) {
+  constructor(target: Type, index: DefinitionIndex) {
     super();
-    this.#describe = describe;
+    this.#target = target;
+    this.#index = index;
   }
 
-  override call(args: CallArguments): Value {
-    const options = outputFormatOptions(args);
+  override call(args: CallArguments, work: Work): Value {
+    const options = outputFormatOptions(args, work);
     const key = JSON.stringify(options);
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const text = this.#describe(options);
+    const text = describeOutput(this.#target, this.#index, options);
     if (this.#texts.size < MAX_REMEMBERED) this.#texts.set(key, text);
     return text;
   }
 
-  override print(out: TextSink): void {
-    this.#plain ??= this.#describe(DEFAULT_OUTPUT_FORMAT);
+  override print(out: PromptOutput): void {
+    this.#plain ??= describeOutput(this.#target, this.#index, DEFAULT_OUTPUT_FORMAT);
     out.write(this.#plain);
   }
 }

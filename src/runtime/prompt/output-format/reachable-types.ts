@@ -11,8 +11,8 @@ export interface ReachableTypes {
 }
 
 /**
- * Walks over everything that the output can consist of. The order is that of a stack, the field written last comes first: prompts
- * that exist were tuned with definitions in this order.
+ * Collects the definitions that the output can consist of. The order is that of a stack, so the last field comes first: existing
+ * prompts were tuned with definitions in this order.
  */
 export function reachableTypes(target: Type, index: DefinitionIndex): ReachableTypes {
   const classes = new Map<string, ClassType>();
@@ -49,7 +49,7 @@ function partsOf(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.members : [];
 }
 
-/** A class is recursive when it can be reached from its own fields. Aliases are passed through. */
+/** A class is recursive when its own fields can lead back to it, also through aliases. */
 function recursiveClasses(classes: readonly ClassType[], index: DefinitionIndex): ReadonlySet<string> {
   const names = new Map(classes.map((type) => [type.name, namedClasses(visibleFieldTypes(type), index)]));
   const recursive = new Set<string>();

@@ -1,34 +1,44 @@
 import { TemplateFault } from '../template-fault.ts';
-import { spendWork } from '../work-budget.ts';
+import { EnumValue } from './argument-values.ts';
 import { valuesEqual } from './compare-values.ts';
-import { EnumValue } from './enum-value.ts';
 import { plainTextOf } from './print-value.ts';
-import { RichText } from './rich-text.ts';
-import { entriesOf, Group, isList, isRecord, kindOf, numberOf, Special, type Value } from './value.ts';
+import {
+  entriesOf,
+  Group,
+  isList,
+  isRecord,
+  isString,
+  kindOf,
+  numberOf,
+  RichText,
+  Special,
+  type Value,
+} from './value.ts';
+import type { Work } from './work.ts';
 
-/** `object.name`. Only data: own properties of JSON objects, entries of maps, and what special values offer. */
-export function attributeOf(object: Value, name: string): Value {
+/** `object.name`. Reaches only data: own properties of JSON objects, entries of maps, and attributes of special values. */
+export function readAttribute(object: Value, name: string): Value {
   if (typeof object === 'object' && object !== null) {
     if (object instanceof Special) return object.attribute(name);
     if (object instanceof Map) return object.get(name) as Value;
     if (object instanceof Group) return object.attribute(name);
     return isRecord(object) && Object.hasOwn(object, name) ? object[name] : undefined;
   }
-  if (object === undefined) throw new TemplateFault(`cannot read "${name}" of a value that is not there (undefined)`);
+  if (object === undefined) throw new TemplateFault(`cannot read "${name}" of an undefined value`);
   return undefined;
 }
 
 /** `object[index]`: negative numbers count from the end. */
-export function itemOf(object: Value, index: Value): Value {
-  if (typeof index === 'string') return attributeOf(object, index);
-  if (object === undefined) throw new TemplateFault('cannot read an item of a value that is not there (undefined)');
+export function itemOf(object: Value, index: Value, work: Work): Value {
+  if (typeof index === 'string') return readAttribute(object, index);
+  if (object === undefined) throw new TemplateFault('cannot read an item of an undefined value');
   const number = numberOf(index);
   if (number !== undefined && isList(object)) return object[number < 0 ? object.length + number : number];
-  if (number !== undefined && (typeof object === 'string' || object instanceof RichText)) {
-    const characters = [...plainTextOf(object)];
+  if (number !== undefined && isString(object)) {
+    const characters = [...plainTextOf(object, work)];
     return characters[number < 0 ? characters.length + number : number];
   }
-  const entries = entriesOf(object);
+  const entries = entriesOf(object, work);
   return entries === undefined ? undefined : entryOf(entries, index);
 }
 
@@ -36,7 +46,7 @@ function entryOf(entries: ReadonlyMap<Value, Value>, key: Value): Value {
   return entries.get(entries.has(key) ? key : keyOf(key));
 }
 
-/** What stands for a value as a key of a map that came as an argument: the real name of an enum value, the text of a text. */
+/** The key that a value stands for in a map that came as an argument: an enum value's real name, the text of rich text. */
 function keyOf(value: Value): Value {
   if (value instanceof EnumValue) return value.name;
   return value instanceof RichText ? value.plain() : value;
@@ -49,11 +59,11 @@ export interface SliceBounds {
 }
 
 /** `object[from:to:step]` of a list or a string. */
-export function sliceOf(object: Value, bounds: SliceBounds): Value {
+export function sliceOf(object: Value, bounds: SliceBounds, work: Work): Value {
   if (object === undefined || object === null) return [];
   if (isList(object)) return sliceList(object, bounds);
-  if (typeof object === 'string' || object instanceof RichText) {
-    const characters = sliceList([...plainTextOf(object)], bounds);
+  if (isString(object)) {
+    const characters = sliceList([...plainTextOf(object, work)], bounds);
     return characters.map((one) => (typeof one === 'string' ? one : '')).join('');
   }
   throw new TemplateFault(`a value of kind ${kindOf(object)} cannot be sliced`);
@@ -79,22 +89,23 @@ function sliceList(list: readonly Value[], bounds: SliceBounds): readonly Value[
 function boundOf(value: Value): number | undefined {
   if (value === undefined || value === null) return undefined;
   const number = numberOf(value);
-  if (number === undefined || !Number.isInteger(number)) throw new TemplateFault('the bounds of a slice are integers');
+  if (number === undefined || !Number.isInteger(number))
+    throw new TemplateFault('the bounds of a slice must be integers');
   return number;
 }
 
 /** `needle in container`. */
-export function contains(container: Value, needle: Value): boolean {
+export function contains(container: Value, needle: Value, work: Work): boolean {
   if (container === undefined || container === null) return false;
-  // The entries of a map are not gone through.
-  if (isList(container) || typeof container === 'string') spendWork(sizeOf(container) >> 5);
-  if (isList(container)) return container.some((item) => valuesEqual(item, needle));
-  if (typeof container === 'string' || container instanceof RichText) {
-    return isTextLike(needle) && plainTextOf(container).includes(plainTextOf(needle));
+  // A map is asked for one entry; lists and strings are searched.
+  if (isList(container) || typeof container === 'string') work.spend(sizeOf(container, work) >> 5);
+  if (isList(container)) return container.some((item) => valuesEqual(item, needle, work));
+  if (isString(container)) {
+    return isTextLike(needle) && plainTextOf(container, work).includes(plainTextOf(needle, work));
   }
   const key = keyOf(needle);
   if (isRecord(container)) return typeof key === 'string' && Object.hasOwn(container, key);
-  const entries = entriesOf(container);
+  const entries = entriesOf(container, work);
   if (entries === undefined) throw new TemplateFault(`"in" needs a list, a string or a map, not ${kindOf(container)}`);
   return entries.has(needle) || entries.has(key);
 }
@@ -103,28 +114,28 @@ function isTextLike(value: Value): boolean {
   return typeof value === 'string' || (value instanceof Special && value.kindName !== 'class');
 }
 
-/** What a `for` goes over: items of a list, keys of a mapping, characters of a string; nothing for none. */
-export function itemsOf(value: Value): readonly Value[] {
+/** The items that a `for` visits: of a list, the keys of a mapping, the characters of a string; no items of none. */
+export function itemsOf(value: Value, work: Work): readonly Value[] {
   if (isList(value)) return value;
   if (value === undefined || value === null) return [];
-  if (typeof value === 'string' || value instanceof RichText) return charactersOf(plainTextOf(value));
+  if (isString(value)) return charactersOf(plainTextOf(value, work), work);
   if (isRecord(value)) return Object.keys(value);
-  const entries = entriesOf(value);
+  const entries = entriesOf(value, work);
   if (entries === undefined) throw new TemplateFault(`a value of kind ${kindOf(value)} is not iterable`);
   return [...entries.keys()];
 }
 
-function charactersOf(text: string): readonly string[] {
-  spendWork(text.length >> 3);
+function charactersOf(text: string, work: Work): readonly string[] {
+  work.spend(text.length >> 3);
   return [...text];
 }
 
 /** Items in a list, entries in a mapping, characters in a string; undefined for other values. */
-export function lengthOf(value: Value): number | undefined {
+export function lengthOf(value: Value, work: Work): number | undefined {
   if (typeof value === 'string') return countCharacters(value);
   if (isList(value)) return value.length;
   if (value instanceof RichText) return countCharacters(value.plain());
-  return entriesOf(value)?.size;
+  return entriesOf(value, work)?.size;
 }
 
 function countCharacters(text: string): number {
@@ -136,10 +147,10 @@ function countCharacters(text: string): number {
   return count;
 }
 
-/** About how much there is to go through, for the work that a filter is charged. */
-export function sizeOf(value: Value): number {
+/** About how much a filter has to read, in characters. */
+export function sizeOf(value: Value, work: Work): number {
   if (typeof value === 'string') return value.length;
   if (isList(value)) return value.length * 8;
   if (value instanceof Special) return 8;
-  return (entriesOf(value)?.size ?? 1) * 8;
+  return (entriesOf(value, work)?.size ?? 1) * 8;
 }

@@ -1,15 +1,24 @@
-import { spendWork } from '../work-budget.ts';
-import { Float, isList, type Layout, LazyList, Special, type Value } from './value.ts';
-import { Output, RichText } from './rich-text.ts';
-import type { TextSink } from './segment.ts';
+import { PromptOutput } from './output.ts';
+import {
+  Float,
+  isList,
+  isString,
+  type Layout,
+  LazyList,
+  type RichText,
+  Special,
+  type Value,
+  writtenText,
+} from './value.ts';
+import type { Work } from './work.ts';
 
 /** Four spaces for each level, as class instances print. */
 const INDENT = '    ';
-/** Lists inside of lists: arguments are checked to be shallower, so only a template can build more. */
+/** Lists inside lists: arguments are checked to be shallower, so only a template can build deeper ones. */
 const MAX_PRINT_DEPTH = 150;
 
 /** Writes a value as `{{ value }}` does. */
-export function printValue(out: TextSink, value: Value): void {
+export function printValue(out: PromptOutput, value: Value): void {
   if (typeof value === 'string') out.write(value);
   else if (value === undefined) return;
   else if (value === null) out.write('null');
@@ -17,25 +26,25 @@ export function printValue(out: TextSink, value: Value): void {
   else printInside(out, value, 'line');
 }
 
-/** The text of a value for joining and filters: a string, or a text with segments when media or roles are in it. */
-export function textOf(value: Value): string | RichText {
-  if (typeof value === 'string' || value instanceof RichText) return value;
+/** The printed form of a value for joining and filters: a string, or rich text when media or roles are in it. */
+export function printedText(value: Value, work: Work): string | RichText {
+  if (isString(value)) return value;
   if (typeof value === 'number') return formatNumber(value);
   if (value === null) return 'none';
-  const out = new Output();
+  const out = new PromptOutput(work);
   printValue(out, value);
-  return out.take();
+  return writtenText(out);
 }
 
 /** The printed form without segments. */
-export function plainTextOf(value: Value): string {
-  const text = textOf(value);
+export function plainTextOf(value: Value, work: Work): string {
+  const text = printedText(value, work);
   return typeof text === 'string' ? text : text.plain();
 }
 
-/** Writes a value as it stands in a list or map: strings are quoted. */
-export function printInside(out: TextSink, value: Value, layout: Layout, depth = 0): void {
-  spendWork(1);
+/** Writes a value as it appears in a list or map: strings are quoted. */
+export function printInside(out: PromptOutput, value: Value, layout: Layout, depth = 0): void {
+  out.work.spend(1);
   if (depth > MAX_PRINT_DEPTH) out.write('…');
   else if (typeof value === 'string') out.write(quote(value));
   else if (value instanceof Special) value.printInside(out, layout);
@@ -51,7 +60,7 @@ function printScalar(value: undefined | null | boolean | number | Float): string
   return typeof value === 'boolean' ? String(value) : formatNumber(value);
 }
 
-function printList(out: TextSink, list: readonly Value[], layout: Layout, depth: number): void {
+function printList(out: PromptOutput, list: readonly Value[], layout: Layout, depth: number): void {
   if (list instanceof LazyList) {
     out.write('<iterator>');
     return;
@@ -67,9 +76,9 @@ function printList(out: TextSink, list: readonly Value[], layout: Layout, depth:
   close(out, layout, first, ']');
 }
 
-/** A map; on several lines, entries end with a comma each. */
+/** Writes a map. On several lines, each entry ends with a comma. */
 export function printEntries(
-  out: TextSink,
+  out: PromptOutput,
   entries: Iterable<readonly [Value, Value]>,
   layout: Layout,
   depth = 0,
@@ -91,16 +100,16 @@ function innerLayout(layout: Layout): Layout {
   return layout === 'line' ? layout : layout + 1;
 }
 
-function separate(out: TextSink, layout: Layout, first: boolean): void {
+function separate(out: PromptOutput, layout: Layout, first: boolean): void {
   if (layout === 'line') out.write(first ? '' : ', ');
   else out.write(`${first ? '' : ','}\n${INDENT.repeat(layout + 1)}`);
 }
 
-function close(out: TextSink, layout: Layout, empty: boolean, bracket: string): void {
+function close(out: PromptOutput, layout: Layout, empty: boolean, bracket: string): void {
   out.write(layout === 'line' || empty ? bracket : `,\n${INDENT.repeat(layout)}${bracket}`);
 }
 
-/** Decimal notation, never an exponent; floats keep a point. */
+/** Decimal notation without an exponent; floats keep a point. */
 export function formatNumber(value: number | Float): string {
   if (value instanceof Float) return `${expandFloat(value.value)}.0`;
   if (Number.isNaN(value)) return 'NaN';
@@ -109,7 +118,7 @@ export function formatNumber(value: number | Float): string {
   return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString();
 }
 
-/** The shortest digits that mean this number, without an exponent. */
+/** The shortest digits that read back as this number, without an exponent. */
 function expandFloat(value: number): string {
   if (Object.is(value, -0)) return '-0';
   const text = String(value);
@@ -130,7 +139,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
   ['\0', '\\0'],
 ]);
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are escaped
 const TO_ESCAPE = /["\\\u0000-\u001f\u007f-\u009f]/gu;
 
 /** A string in double quotes; quotes, backslashes and control characters are escaped. */

@@ -1,9 +1,10 @@
 import { TemplateFault } from '../template-fault.ts';
-import type { TextSink } from './segment.ts';
+import type { Fragment, PromptOutput } from './output.ts';
+import type { Work } from './work.ts';
 
 /**
- * A value in a template: `undefined` (nothing there), `null` (none), booleans, strings, lists (arrays), mappings (Map, or a
- * plain object as it came from JSON, of which only own properties are seen), and the special objects below.
+ * A value in a template: `undefined` (absent), `null` (none), booleans, strings, lists (arrays), mappings (a Map, or a plain object
+ * from JSON, of which a template sees only own properties), and the special objects below.
  *
  * A number that is an integer prints without a point; a float with an integral value is a `Float`.
  */
@@ -15,29 +16,25 @@ export interface CallArguments {
   readonly named: ReadonlyMap<string, Value>;
 }
 
-/** How a value prints inside of a list or map: on one line, or one entry per line at this indentation. */
+/** How a value prints inside a list or map: on one line, or one entry per line at this indentation. */
 export type Layout = 'line' | number;
 
-/** A value with behaviour of its own. What a template can reach of it is only what these methods give. */
+/** A value with behaviour of its own. A template reaches only what these methods return. */
 export abstract class Special {
   /** For messages: `enum`, `class`, `macro`, … */
   abstract readonly kindName: string;
 
-  /** `undefined` when there is no such attribute. */
+  /** Returns `undefined` when there is no such attribute. */
   attribute(_name: string): Value {
     return undefined;
   }
 
-  /** As printed by `{{ … }}`. */
-  abstract print(out: TextSink): void;
+  /** Prints the value as `{{ … }}` does. */
+  abstract print(out: PromptOutput): void;
 
-  /** As printed inside of a list or map. */
-  printInside(out: TextSink, _layout: Layout): void {
+  /** Prints the value inside a list or map. */
+  printInside(out: PromptOutput, _layout: Layout): void {
     this.print(out);
-  }
-
-  isTrue(): boolean {
-    return true;
   }
 
   /** Entries, for values that are mappings. */
@@ -45,13 +42,53 @@ export abstract class Special {
     return undefined;
   }
 
-  call(_args: CallArguments): Value {
+  call(_args: CallArguments, _work: Work): Value {
     throw new TemplateFault(`a value of kind ${this.kindName} cannot be called`);
   }
 
-  callMethod(name: string, _args: CallArguments): Value {
+  callMethod(name: string, _args: CallArguments, _work: Work): Value {
     throw new TemplateFault(`a value of kind ${this.kindName} has no method "${name}"`);
   }
+}
+
+/** A string with segments in it, such as the result of a macro that calls `_.role`. */
+export class RichText extends Special {
+  readonly kindName = 'string';
+  readonly fragments: readonly Fragment[];
+
+  constructor(fragments: readonly Fragment[]) {
+    super();
+    this.fragments = fragments;
+  }
+
+  override print(out: PromptOutput): void {
+    out.writeFragments(this.fragments);
+  }
+
+  /** The text alone. */
+  plain(): string {
+    return this.fragments.filter((fragment) => typeof fragment === 'string').join('');
+  }
+
+  /** Applies a change to each fragment of text; segments stay where they are. */
+  mapText(change: (text: string) => string): RichText {
+    return new RichText(this.fragments.map((fragment) => (typeof fragment === 'string' ? change(fragment) : fragment)));
+  }
+
+  /** Changes the text before the first and after the last segment, each on its own. */
+  mapEdges(first: (text: string) => string, last: (text: string) => string): RichText {
+    const fragments = [...this.fragments];
+    const head = fragments[0];
+    if (typeof head === 'string') fragments[0] = first(head);
+    const tail = fragments.at(-1);
+    if (typeof tail === 'string') fragments[fragments.length - 1] = last(tail);
+    return new RichText(fragments);
+  }
+}
+
+/** Everything written to an output, as a value: a plain string unless there is a segment in it. */
+export function writtenText(out: PromptOutput): string | RichText {
+  return out.hasSegments ? new RichText(out.fragments()) : out.text;
 }
 
 /** A float whose value is integral: prints with a point. Others are plain numbers. */
@@ -68,14 +105,14 @@ export function floatOf(value: number): Value {
   return Number.isInteger(value) ? new Float(value) : value;
 }
 
-/** A list that is more than its items. What is made of it (`map`, `filter`, `slice`) is a plain list. */
+/** A list that is more than its items. `map`, `filter` and `slice` turn it into a plain list. */
 class SpecialList extends Array<Value> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
 }
 
-/** What `split` gives: a list that prints as `<iterator>`. */
+/** The result of `split`: a list that prints as `<iterator>`. */
 export class LazyList extends SpecialList {}
 
 /** A group of `groupby`: the pair of key and items, also by the names `grouper` and `list`. */
@@ -88,6 +125,10 @@ export class Group extends SpecialList {
 
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
+}
+
+export function isString(value: Value): value is string | RichText {
+  return typeof value === 'string' || value instanceof RichText;
 }
 
 /** A JSON object: own properties only. */
@@ -114,31 +155,15 @@ export function isFloat(value: Value): boolean {
   return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value));
 }
 
-/** The mapping in a value, or undefined when it is none. */
-export function entriesOf(value: Value): ReadonlyMap<Value, Value> | undefined {
+/** The mapping in a value; undefined for values of other kinds. */
+export function entriesOf(value: Value, work: Work): ReadonlyMap<Value, Value> | undefined {
   if (value instanceof Map) return value;
   if (value instanceof Special) return value.entries();
-  return isRecord(value) ? recordEntries(value) : undefined;
+  return isRecord(value) ? (work.entriesOf(value) as ReadonlyMap<Value, Value>) : undefined;
 }
 
-/**
- * Entries of JSON objects, made once in each rendering: a template may ask for them in every round of a loop. Rendering is
- * synchronous, so no object changes while they are kept.
- */
-let knownEntries: WeakMap<object, ReadonlyMap<Value, Value>> | undefined;
-
-/** Begins a rendering: its objects may have changed since the last one. */
-export function forgetEntries(): void {
-  knownEntries = undefined;
-}
-
-function recordEntries(record: Readonly<Record<string, Value>>): ReadonlyMap<Value, Value> {
-  knownEntries ??= new WeakMap();
-  const known = knownEntries.get(record);
-  if (known !== undefined) return known;
-  const entries = new Map(Object.entries(record));
-  knownEntries.set(record, entries);
-  return entries;
+export function isMapping(value: Value): boolean {
+  return value instanceof Map || isRecord(value) || (value instanceof Special && value.entries() !== undefined);
 }
 
 /** The word for a kind of value in messages. */
@@ -152,14 +177,15 @@ export function kindOf(value: Value): string {
   return value instanceof Special ? value.kindName : 'map';
 }
 
-export function isTrue(value: Value): boolean {
-  if (typeof value === 'object' && value !== null) return isTrueObject(value);
+/** Whether a condition holds: false for absent and none, `false`, 0, and empty strings, lists and mappings. */
+export function isTrue(value: Value, work: Work): boolean {
+  if (typeof value === 'object' && value !== null) return isTrueObject(value, work);
   return value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 }
 
-function isTrueObject(value: object): boolean {
+function isTrueObject(value: object, work: Work): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  if (value instanceof Special) return value.isTrue();
+  if (value instanceof Special) return true;
   if (value instanceof Float) return value.value !== 0;
-  return entriesOf(value)?.size !== 0;
+  return entriesOf(value, work)?.size !== 0;
 }

@@ -1,12 +1,11 @@
-import { assertTextLength } from '../text-limit.ts';
 import { TemplateFault } from '../template-fault.ts';
-import { plainTextOf, textOf } from '../values/print-value.ts';
-import { RichText } from '../values/rich-text.ts';
-import { isTrue, LazyList, numberOf, type Value } from '../values/value.ts';
+import { plainTextOf, printedText } from '../values/print-value.ts';
+import { isTrue, LazyList, numberOf, RichText, type Value } from '../values/value.ts';
+import { assertTextLength, type Work } from '../values/work.ts';
 
-/** Applies a change of letters to each piece of text. */
-export function mapText(value: Value, change: (text: string) => string): string | RichText {
-  const text = textOf(value);
+/** Applies a change of letters to a string, or to each fragment of text between segments. */
+export function mapText(value: Value, change: (text: string) => string, work: Work): string | RichText {
+  const text = printedText(value, work);
   return typeof text === 'string' ? change(text) : text.mapText(change);
 }
 
@@ -14,7 +13,7 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
 }
 
-/** A capital after blank space and punctuation, small letters otherwise. */
+/** Writes a capital after blank space and punctuation, and lower case otherwise. */
 export function titleCase(text: string): string {
   const lower = text.toLowerCase();
   let result = '';
@@ -39,14 +38,19 @@ function isBoundary(unit: number): boolean {
 }
 
 /** Trims blank space, or the given characters. */
-export function trimText(value: Value, characters: Value): string | RichText {
-  const text = textOf(value);
-  const set = characters === undefined || characters === null ? undefined : new Set(plainTextOf(characters));
+export function trimText(value: Value, characters: Value, work: Work): string | RichText {
+  const text = printedText(value, work);
+  const set = characterSet(characters, work);
   if (typeof text === 'string') return trimEnd(trimStart(text, set), set);
   return text.mapEdges(
     (first) => trimStart(first, set),
     (last) => trimEnd(last, set),
   );
+}
+
+/** The characters to trim; undefined, for blank space, when none are given. */
+export function characterSet(characters: Value, work: Work): ReadonlySet<string> | undefined {
+  return characters === undefined || characters === null ? undefined : new Set(plainTextOf(characters, work));
 }
 
 export function trimStart(text: string, characters: ReadonlySet<string> | undefined): string {
@@ -63,61 +67,67 @@ export function trimEnd(text: string, characters: ReadonlySet<string> | undefine
   return text.slice(0, at);
 }
 
-/** Literal replacement, at most `count` times, with the length checked before it is done. */
-export function replaceText(value: Value, [from, to, count]: readonly Value[]): string | RichText {
-  const search = plainTextOf(from);
-  const replacement = plainTextOf(to);
+/** Replaces a literal string, at most `count` times. Checks the resulting length first. */
+export function replaceText(value: Value, [from, to, count]: readonly Value[], work: Work): string | RichText {
+  const search = plainTextOf(from, work);
+  const replacement = plainTextOf(to, work);
   let left = limitOf(count);
-  return mapText(value, (text) => {
-    const parts = splitBy(text, search, left);
+  const replace = (text: string): string => {
+    const parts = splitAt(text, search, left);
     left -= parts.length - 1;
     assertTextLength(text.length + parts.length * Math.max(0, replacement.length - search.length));
     return parts.join(replacement);
-  });
+  };
+  return mapText(value, replace, work);
 }
 
-/** Indents every line but the first one and blank ones, unless asked to. */
-export function indentText(value: Value, [width, first, blank]: readonly Value[]): string | RichText {
+/** Indents each line, except the first and blank ones unless the arguments include them. */
+export function indentText(value: Value, [width, first, blank]: readonly Value[], work: Work): string | RichText {
   const spaces = ' '.repeat(countOf(width, 4));
+  const withBlank = isTrue(blank, work);
   const indent = (text: string): string => {
     const lines = text.split('\n');
     assertTextLength(text.length + lines.length * spaces.length);
-    return lines.map((line, i) => (i > 0 && (line !== '' || isTrue(blank)) ? spaces + line : line)).join('\n');
+    return lines.map((line, i) => (i > 0 && (line !== '' || withBlank) ? spaces + line : line)).join('\n');
   };
-  const result = mapText(value, indent);
-  if (!isTrue(first)) return result;
-  return typeof result === 'string' ? spaces + result : new RichText([spaces, ...result.pieces]);
+  const result = mapText(value, indent, work);
+  if (!isTrue(first, work)) return result;
+  return typeof result === 'string' ? spaces + result : new RichText([spaces, ...result.fragments]);
 }
 
-/** A count given as an argument: a whole number of moderate size. */
+/** Reads a count from an argument: a whole number from 0 to 100,000. */
 export function countOf(value: Value, fallback: number): number {
   if (value === undefined || value === null) return fallback;
   const number = numberOf(value);
   if (number === undefined || !Number.isInteger(number) || number < 0 || number > 100_000) {
-    throw new TemplateFault('a count has to be a whole number from 0 to 100000');
+    throw new TemplateFault('a count must be a whole number from 0 to 100000');
   }
   return number;
 }
 
-export function splitText(value: Value, [separator, limit]: readonly Value[]): LazyList {
-  return LazyList.from(splitBy(plainTextOf(value), separator, limit)) as LazyList;
+export function splitText(value: Value, args: readonly Value[], work: Work): LazyList {
+  return LazyList.from(splitBy(value, args, work)) as LazyList;
 }
 
 /** Splits at blank space without a separator; at most `limit` times. */
-export function splitBy(text: string, separator: Value, limit: Value): readonly string[] {
+export function splitBy(value: Value, [separator, limit]: readonly Value[], work: Work): readonly string[] {
+  const text = plainTextOf(value, work);
   const most = limitOf(limit);
   if (separator === undefined || separator === null) return splitAtSpace(text, most);
-  const by = plainTextOf(separator);
+  return splitAt(text, plainTextOf(separator, work), most);
+}
+
+function splitAt(text: string, by: string, most: number): readonly string[] {
   const parts = by === '' ? ['', ...text, ''] : text.split(by);
   if (most < 0 || parts.length <= most + 1) return parts;
   return [...parts.slice(0, most), parts.slice(most).join(by)];
 }
 
-/** How often something is done at most; a negative number, as when nothing is given, means without a limit. */
+/** Reads how often a change is made at most; a negative number, the default, means without a limit. */
 function limitOf(value: Value): number {
   if (value === undefined || value === null) return -1;
   const number = numberOf(value);
-  if (number === undefined || !Number.isInteger(number)) throw new TemplateFault('a limit has to be a whole number');
+  if (number === undefined || !Number.isInteger(number)) throw new TemplateFault('a limit must be a whole number');
   return number;
 }
 
@@ -131,8 +141,8 @@ function splitAtSpace(text: string, most: number): readonly string[] {
   return words;
 }
 
-export function linesOf(value: Value): readonly string[] {
-  const text = plainTextOf(value);
+export function linesOf(value: Value, work: Work): readonly string[] {
+  const text = plainTextOf(value, work);
   if (text === '') return [];
   const lines = text.split(/\r?\n/u);
   if (lines.at(-1) === '') lines.pop();

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
 import { TemplateFault } from '../template-fault.ts';
-import { loadRe2 } from './load-re2.ts';
 
 /** A pattern in the syntax of RE2. */
 export interface TranslatedPattern {
@@ -20,6 +21,13 @@ const MAX_CLASSES = 200;
 const MAX_NESTING = 250;
 /** The largest count in `{n,m}` that RE2 accepts. */
 const MAX_COUNT = 1000;
+
+const require = createRequire(import.meta.url);
+
+/** Loads re2js on first use (5 ms), since most programs have no regular expression. Synchronous, like rendering. */
+export function loadRe2(): typeof RE2JS {
+  return (require('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
+}
 
 /** One token outside of brackets. */
 const TOKEN =

@@ -1,10 +1,11 @@
 import { ownValue } from '../../../base/json.ts';
-import type { FitsType } from '../../../schema/type.ts';
+import type { MediaPart } from '../../../schema/message.ts';
+import type { EnumType, EnumValueType, FitsType } from '../../../schema/type.ts';
+import type { PromptOutput } from './output.ts';
 import { printEntries } from './print-value.ts';
-import type { TextSink } from './segment.ts';
 import { type Layout, Special, type Value } from './value.ts';
 
-/** What an instance needs to know of its class. */
+/** The class of an instance, as a template sees it. */
 export interface InstanceClass {
   readonly name: string;
   readonly fields: ReadonlyMap<string, InstanceField>;
@@ -14,9 +15,14 @@ export interface InstanceField {
   readonly name: string;
   /** The alias when there is one. */
   readonly printed: string;
-  /** `fits` chooses among the members of unions; it is the one of this rendering, since it remembers its answers. */
-  readonly convert: (value: unknown, fits: FitsType) => Value;
+  readonly convert: Convert;
 }
+
+/**
+ * Turns a checked JSON value into the value that a template sees. `fits` chooses among the members of unions; each rendering has
+ * its own, since it remembers its answers.
+ */
+export type Convert = (value: unknown, fits: FitsType) => Value;
 
 /** An argument of a class: fields by their real names, printed with their aliases, one per line. */
 export class ClassInstance extends Special {
@@ -48,11 +54,11 @@ export class ClassInstance extends Special {
     return this.#collect((field) => field.printed);
   }
 
-  override print(out: TextSink): void {
+  override print(out: PromptOutput): void {
     this.printInside(out, 0);
   }
 
-  override printInside(out: TextSink, layout: Layout): void {
+  override printInside(out: PromptOutput, layout: Layout): void {
     printEntries(out, this.aliasedEntries(), layout === 'line' ? 0 : layout);
   }
 
@@ -71,5 +77,60 @@ export class ClassInstance extends Special {
     const value = convert(ownValue(this.#data, name), this.#fits);
     this.#read.set(name, value);
     return value;
+  }
+}
+
+/** A value of an enum: prints its alias, equals its real name. */
+export class EnumValue extends Special {
+  readonly kindName = 'enum';
+  readonly name: string;
+  readonly printed: string;
+
+  constructor(type: EnumValueType) {
+    super();
+    this.name = type.name;
+    this.printed = type.alias ?? type.name;
+  }
+
+  override attribute(name: string): Value {
+    return name === 'value' ? this.name : undefined;
+  }
+
+  override print(out: PromptOutput): void {
+    out.write(this.printed);
+  }
+}
+
+/** An enum by its name: `Color.Red`. */
+export class EnumNamespace extends Special {
+  readonly kindName = 'enum';
+  readonly values: ReadonlyMap<string, EnumValue>;
+
+  constructor(type: EnumType) {
+    super();
+    this.values = new Map(type.values.map((value) => [value.name, new EnumValue(value)]));
+  }
+
+  override attribute(name: string): Value {
+    return this.values.get(name);
+  }
+
+  override print(out: PromptOutput): void {
+    out.write('{}');
+  }
+}
+
+/** An image, audio, pdf or video: printing it puts the part itself into the prompt. */
+export class MediaValue extends Special {
+  readonly kindName = 'media';
+  readonly part: MediaPart;
+
+  constructor(part: MediaPart) {
+    super();
+    this.part = part;
+  }
+
+  override print(out: PromptOutput): void {
+    out.mark({ kind: 'media', part: this.part });
   }
 }

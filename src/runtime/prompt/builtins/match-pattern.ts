@@ -1,8 +1,7 @@
 import type { RE2JS } from 're2js';
-import type { Run } from '../run.ts';
 import { TemplateFault } from '../template-fault.ts';
-import { loadRe2 } from './load-re2.ts';
-import { markBoundaries, translatePattern } from './translate-pattern.ts';
+import type { Work } from '../values/work.ts';
+import { loadRe2, markBoundaries, translatePattern } from './translate-pattern.ts';
 
 /** Compiled patterns that are kept. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;
@@ -12,22 +11,22 @@ const compiled = new Map<string, RE2JS>();
  * Reports whether a regular expression, in the syntax of Rust's regex crate, matches somewhere in a string. Takes time in proportion
  * to the length of the string times the size of the pattern, and charges for it beforehand.
  */
-export function matchesPattern(text: string, pattern: string, run: Run): boolean {
+export function matchesPattern(text: string, pattern: string, work: Work): boolean {
   // oxlint-disable-next-line no-control-regex -- all of ASCII
   const marked = /\\b/iu.test(pattern) && /[^\u0000-\u007f]/u.test(text);
   const key = marked ? `b${pattern}` : `a${pattern}`;
-  const regex = compiled.get(key) ?? compile(pattern, marked, run);
+  const regex = compiled.get(key) ?? compile(pattern, marked, work);
   compiled.set(key, regex);
   const input = marked ? markBoundaries(text) : text;
   // At worst (an automaton that grows with every character) 25 ns for each character and instruction.
-  run.charge(1 + Math.ceil((input.length * regex.programSize()) / 16));
+  work.spend(1 + Math.ceil((input.length * regex.programSize()) / 16));
   return regex.test(input);
 }
 
-function compile(pattern: string, marked: boolean, run: Run): RE2JS {
+function compile(pattern: string, marked: boolean, work: Work): RE2JS {
   const { source, size, classes } = translatePattern(pattern, { marked });
   // About 4 µs for each instruction, 100 µs for each class.
-  run.charge(size * 16 + classes * 300);
+  work.spend(size * 16 + classes * 300);
   const RE2 = loadRe2();
   if (compiled.size >= MAX_COMPILED) compiled.clear();
   try {

@@ -14,8 +14,8 @@ type Entries = ReadonlyMap<string, Data>;
 type Scalar = null | boolean | number | string | Float;
 
 /**
- * Token-oriented object notation (https://github.com/toon-format/spec): indentation instead of braces, and lists of
- * alike objects as tables. Keys are in alphabetical order.
+ * Writes token-oriented object notation (https://github.com/toon-format/spec): indentation instead of braces, and lists of
+ * objects with the same keys as tables. Keys are in alphabetical order.
  */
 export function writeToon(data: Data, options: ToonOptions): string {
   return new ToonWriter(options).document(data);
@@ -48,7 +48,7 @@ class ToonWriter {
     } else this.#line(level, `${key}: ${this.#scalar(value)}`);
   }
 
-  /** `prefix` is the key, or `- ` inside of another list. */
+  /** `prefix` is the key, or `- ` inside another list. */
   #list(prefix: string, items: readonly Data[], level: number): void {
     const { delimiter } = this.#options;
     const header = `${prefix}${this.#length(items.length)}`;
@@ -82,7 +82,7 @@ class ToonWriter {
     else this.#line(level, `- ${this.#scalar(item)}`);
   }
 
-  /** The first entry stands on the line of the dash, the others below it. */
+  /** Writes the first entry on the line of the dash, the others below it. */
   #objectItem(entries: Entries, level: number): void {
     const at = this.#lines.length;
     if (entries.size === 0) return this.#line(level, '-');
@@ -123,7 +123,7 @@ function sorted(entries: Entries): readonly (readonly [string, Data])[] {
   return [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The columns of a table: the keys that all objects have, when all values are scalars. */
+/** Returns the columns of a table: the keys of the objects, if all have the same keys and all values are scalars. */
 function columnsOf(items: readonly Data[]): readonly string[] | undefined {
   const first = items[0];
   if (first === undefined || !isEntries(first) || first.size === 0) return undefined;
@@ -142,7 +142,7 @@ const NUMBER_LIKE = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$|^0\d+$/iu;
 function isPlain(text: string, delimiter: string): boolean {
   if (text === '' || text.trim() !== text || text.startsWith('-')) return false;
   if (text === 'true' || text === 'false' || text === 'null' || NUMBER_LIKE.test(text)) return false;
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters need quotes
   return !text.includes(delimiter) && !/[:"\\[\]{}\u0000-\u001f]/u.test(text);
 }
 

@@ -1,33 +1,38 @@
-import { spendWork } from '../work-budget.ts';
-import { ClassInstance } from '../values/class-instance.ts';
-import { MediaValue } from '../values/media-value.ts';
+import { ClassInstance, EnumValue, MediaValue } from '../values/argument-values.ts';
 import { formatNumber, plainTextOf } from '../values/print-value.ts';
-import { EnumValue } from '../values/enum-value.ts';
 import { entriesOf, Float, isList, type Value } from '../values/value.ts';
+import type { Work } from '../values/work.ts';
 
-/** How names are written: the definitions' own (`tojson`), or those that the model sees (`format`). */
-export type Naming = 'real' | 'alias';
+interface Conversion {
+  /** Which names are written: those of the definitions (`tojson`), or those that the model sees (`format`). */
+  readonly naming: 'real' | 'alias';
+  readonly work: Work;
+  readonly depth?: number;
+}
 
-/** A value as plain data for the serialisers: what JSON has, with maps for objects and `Float` kept. */
+/** A value as plain data for the serialisers: JSON's kinds, with maps for objects and `Float` kept. */
 export type Data = null | boolean | number | string | Float | readonly Data[] | ReadonlyMap<string, Data>;
 
 const MAX_DEPTH = 150;
 
-export function dataOf(value: Value, naming: Naming, depth = 0): Data {
-  spendWork(2);
+/** Converts a value to plain data. Strings stand for values that JSON has no kind for; data that is too deep is null. */
+export function dataOf(value: Value, { naming, work, depth = 0 }: Conversion): Data {
+  work.spend(2);
   if (value === undefined || value === null || depth > MAX_DEPTH) return null;
   if (typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (value instanceof Float) return value;
-  if (isList(value)) return value.map((item) => dataOf(item, naming, depth + 1));
+  const inside = { naming, work, depth: depth + 1 };
+  if (isList(value)) return value.map((item) => dataOf(item, inside));
   if (value instanceof EnumValue) return value.printed;
   if (value instanceof MediaValue) return new Map();
-  const entries = value instanceof ClassInstance && naming === 'alias' ? value.aliasedEntries() : entriesOf(value);
-  if (entries === undefined) return plainTextOf(value);
-  return new Map([...entries].map(([key, item]) => [plainTextOf(key), dataOf(item, naming, depth + 1)]));
+  const entries =
+    value instanceof ClassInstance && naming === 'alias' ? value.aliasedEntries() : entriesOf(value, work);
+  if (entries === undefined) return plainTextOf(value, work);
+  return new Map([...entries].map(([key, item]) => [plainTextOf(key, work), dataOf(item, inside)]));
 }
 
-/** JSON text. With an indentation each entry has a line of its own. */
+/** Writes JSON. With an indentation, each entry has its own line. */
 export function writeJson(data: Data, indent: number, level = 0): string {
   if (data instanceof Map) {
     const entries = [...(data as ReadonlyMap<string, Data>)];
@@ -57,7 +62,7 @@ function enclose(
   return `${brackets.charAt(0)}\n${lines}\n${' '.repeat(indent * level)}${brackets.charAt(1)}`;
 }
 
-/** Characters that could end an HTML element are written as escapes, as Jinja's `tojson` does. */
+/** Escapes the characters that could end an HTML element, as Jinja's `tojson` does. */
 export function escapeForHtml(json: string): string {
   return json.replace(/[<>&']/gu, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

@@ -1,46 +1,46 @@
 import type { AssignmentTarget, Statement } from '../../../schema/template.ts';
 import { type Evaluate, type Frame, UNSET } from './frame.ts';
 
-/** Counts the slots of one activation. Blocks of one template share the array, each name has a slot of its own. */
+/** Counts the slots of one activation. Blocks of one template share the array; each name has its own slot. */
 class SlotCounter {
   count = 0;
 }
 
 interface Variable {
   readonly slot: number;
-  /** Assigned by `set`, so that a read may come before. */
+  /** Assigned by `set`, so a read can come before. */
   readonly mayBeUnset: boolean;
 }
 
-/** The names visible at a place in a template, resolved to slots while it is compiled. */
-export class Scope {
+/** The names visible in one part of a template, resolved to slots while it is compiled. */
+export class SlotScope {
   readonly #variables = new Map<string, Variable>();
-  readonly #outer: Scope | undefined;
+  readonly #outer: SlotScope | undefined;
   readonly #slots: SlotCounter;
-  /** What a name means that no scope knows. */
+  /** Resolves the names that no scope declares. */
   readonly #global: (name: string) => Evaluate;
 
-  private constructor(outer: Scope | undefined, slots: SlotCounter, global: (name: string) => Evaluate) {
+  private constructor(outer: SlotScope | undefined, slots: SlotCounter, global: (name: string) => Evaluate) {
     this.#outer = outer;
     this.#slots = slots;
     this.#global = global;
   }
 
-  static root(global: (name: string) => Evaluate): Scope {
-    return new Scope(undefined, new SlotCounter(), global);
+  static root(global: (name: string) => Evaluate): SlotScope {
+    return new SlotScope(undefined, new SlotCounter(), global);
   }
 
-  /** A block of the same activation: the body of a `for` or `with`. */
-  block(): Scope {
-    return new Scope(this, this.#slots, this.#global);
+  /** Opens a block of the same activation: the body of a `for` or `with`. */
+  block(): SlotScope {
+    return new SlotScope(this, this.#slots, this.#global);
   }
 
-  /** The body of a macro: an activation of its own. */
-  activation(): Scope {
-    return new Scope(this, new SlotCounter(), this.#global);
+  /** Opens the body of a macro, which has its own activation. */
+  activation(): SlotScope {
+    return new SlotScope(this, new SlotCounter(), this.#global);
   }
 
-  /** Slots of the activation so far; final when all of it is compiled. */
+  /** Slots of the activation so far; final when the whole activation is compiled. */
   get slotCount(): number {
     return this.#slots.count;
   }
@@ -49,7 +49,7 @@ export class Scope {
     return this.#add(name, false).slot;
   }
 
-  /** Declares what the `set` and `macro` statements of a body assign, so that reads find it. Returns the new slots. */
+  /** Declares the names that the `set` and `macro` statements of a body assign, so that reads find them. Returns the new slots. */
   declareAssigned(body: readonly Statement[]): readonly number[] {
     const slots: number[] = [];
     for (const name of assignedNames(body)) {
@@ -58,7 +58,7 @@ export class Scope {
     return slots;
   }
 
-  /** The slot that `set` assigns here. */
+  /** Returns the slot that `set` assigns in this block. */
   slotOf(name: string): number {
     return (this.#variables.get(name) ?? this.#add(name, true)).slot;
   }
@@ -93,7 +93,7 @@ function parentOf(frame: Frame): Frame {
   return frame.parent ?? frame;
 }
 
-/** Names assigned in this body itself; bodies with a scope of their own are left out. */
+/** Names that this body assigns, except in bodies that have a scope of their own. */
 function* assignedNames(body: readonly Statement[]): Generator<string> {
   for (const statement of body) {
     switch (statement.kind) {

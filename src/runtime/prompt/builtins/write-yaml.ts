@@ -2,7 +2,11 @@ import { formatNumber } from '../values/print-value.ts';
 import { Float } from '../values/value.ts';
 import type { Data } from './to-json.ts';
 
-/** YAML in block style. Ends with a line break. */
+/**
+ * Writes YAML in block style, ending with a line break. The output follows the reference, from which the `yaml` package's differs: it
+ * leaves tabs, `=`, `<<`, `---` and `0b1` unquoted, quotes `it's: x` doubly, and writes strings that begin with blank space or end
+ * with several line breaks as blocks.
+ */
 export function writeYaml(data: Data): string {
   return `${block(data, 0)}\n`;
 }
@@ -48,12 +52,12 @@ function scalar(data: Data, level: number): string {
   return isItems(data) ? '[]' : '{}';
 }
 
-/** Words and forms that a reader of YAML takes for something else than a string. */
+/** Words and forms that YAML reads as another kind than a string. */
 const NOT_PLAIN_WORD = /^(?:~|null|true|false|\.nan|[-+]?\.inf)$/iu;
 const LOOKS_LIKE_NUMBER = /^[-+]?(?:\d[\d_]*\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|0x[\da-f]+|0o[0-7]+|0b[01]+)$/iu;
 const INDICATOR_FIRST = /^[-?:](?:\s|$)|^[,[\]{}#&*!|>'"%@`]|^---|^\.\.\.|^=$|^<<$/u;
 const INDICATOR_INSIDE = /: |:$| #/u;
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters need escapes
 const NEEDS_DOUBLE_QUOTES = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/u;
 
 function writeString(text: string, level: number): string {
@@ -66,7 +70,7 @@ function writeString(text: string, level: number): string {
   return plain ? text : `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A literal block: `|-` without and `|` with one line break at the end. */
+/** Writes a literal block: `|-` without and `|` with one line break at the end. */
 function writeLiteral(text: string, level: number): string {
   if (/^\s/u.test(text) || text.trim() === '') return JSON.stringify(text);
   const body = text.replace(/\n$/u, '');

@@ -19,7 +19,8 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 }
 
 // `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
-// `generators` and `manifests` what `npm ci` installs in their folders, and `readers` a minute: they are no part of `npm test`.
+// `generators` and `manifests` what `npm ci` installs in their folders, `manifests` also Helm, and `readers` a minute: they are
+// not part of `npm test`.
 export default defineConfig({
   test: {
     // Many tests wait for other processes or for timers: two files at a time, on a machine of one core as well.

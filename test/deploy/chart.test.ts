@@ -1,135 +1,148 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { checkSources } from '../../src/compiler/compile.ts';
-import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { checkValues, EVERYTHING, render, valuesWith, type Manifest } from './render-chart.ts';
+import { SourceFile } from '../../src/diagnostics/source-file.ts';
+import { at, checkValues, DEFAULTS, EVERYTHING, SCHEMA, TEMPLATES, valuesWith } from './chart-files.ts';
 
-/** The value at a path like `spec.ports.0.name`; undefined where there is none. */
-function at(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, name) => {
-    return typeof inner === 'object' && inner !== null
-      ? Object.entries(inner).find(([key]) => key === name)?.[1]
-      : undefined;
-  }, value);
+// These tests read the chart without a renderer. `npm run test:manifests` renders it with Helm.
+
+const MANIFESTS = [...TEMPLATES].filter(([name]) => name.endsWith('.yaml'));
+const ALL = [...TEMPLATES.values()].join('\n');
+
+/**
+ * The documents of a template without its actions: lines that hold nothing else are left out, and other actions become
+ * the word VALUE. Everything that the template writes literally appears as in the manifest.
+ */
+function outlineOf(template: string): readonly unknown[] {
+  const text = template.replaceAll(/^[ \t]*\{\{[^}]*\}\}[ \t]*\n/gmu, '').replaceAll(/\{\{[^}]*\}\}/gu, 'VALUE');
+  return parseAllDocuments(text).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as unknown;
+  });
 }
 
-/** The same, of every entry of the list at `path`. */
-function each(value: unknown, path: string, inner: string): readonly unknown[] {
-  const list = at(value, path);
+const outlines = MANIFESTS.flatMap(([, template]) => outlineOf(template));
+const deployment = outlines.find((outline) => at(outline, 'kind') === 'Deployment');
+const container = at(deployment, 'spec.template.spec.containers.0');
+
+/** The values at `inner` of every entry of a list. */
+function each(list: unknown, inner: string): readonly unknown[] {
   expect(Array.isArray(list) && list.length > 0).toBe(true);
   return Object.values(list ?? {}).map((entry) => at(entry, inner));
 }
 
-function only(manifests: readonly Manifest[], kind: string): Manifest {
-  const found = manifests.filter((manifest) => manifest.kind === kind);
-  expect(found).toHaveLength(1);
-  return found[0] as Manifest;
+/** The paths of all values that are not objects with declared keys. */
+function pathsOf(values: unknown, before: string): readonly string[] {
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) return [before];
+  const entries = Object.entries(values);
+  if (entries.length === 0) return [before];
+  return entries.flatMap(([name, value]) => pathsOf(value, before === '' ? name : `${before}.${name}`));
 }
 
-const podOf = (manifests: readonly Manifest[]) => at(only(manifests, 'Deployment'), 'spec.template.spec');
-
-function variablesOf(manifests: readonly Manifest[]): Record<string, string> {
-  const names = each(podOf(manifests), 'containers.0.env', 'name');
-  const values = each(podOf(manifests), 'containers.0.env', 'value');
-  return Object.fromEntries(names.map((name, index) => [String(name), String(values[index])]));
+function isRead(path: string): boolean {
+  return [...READ].some((read) => path === read || path.startsWith(`${read}.`));
 }
 
-function definitionsSum(text: string): unknown {
-  const manifests = render({ definitions: { 'a.svc': text } });
-  return at(only(manifests, 'Deployment'), 'spec.template.metadata.annotations.checksum/definitions');
+function namesAfter(word: string): ReadonlySet<unknown> {
+  return new Set([...ALL.matchAll(new RegExp(`\\b${word} "([\\w.]+)"`, 'gu'))].map(([, name]) => name));
 }
 
-test('by default there are a deployment, two services, an account and a disruption budget', () => {
-  const kinds = render().map((manifest) => manifest.kind);
-  expect(kinds.toSorted()).toEqual(['Deployment', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount']);
+const READ = new Set([...ALL.matchAll(/\.Values\.([\w.]+)/gu)].map(([, path = '']) => path));
+
+test('every value that a template reads is declared', () => {
+  expect(READ.size).toBeGreaterThan(30);
+  expect([...READ].filter((path) => at(DEFAULTS, path) === undefined)).toEqual([]);
 });
 
-test('with everything on, every manifest is there, named and labelled', () => {
-  const manifests = render(EVERYTHING);
-  expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual([
-    'ConfigMap',
-    'Deployment',
-    'HorizontalPodAutoscaler',
-    'NetworkPolicy',
-    'PodDisruptionBudget',
-    'Service',
-    'Service',
-    'ServiceAccount',
-    'ServiceMonitor',
+test('a template reads every value that is declared', () => {
+  const declared = pathsOf(DEFAULTS, '');
+  expect(declared.length).toBeGreaterThan(40);
+  expect(declared.filter((path) => !isRead(path))).toEqual([]);
+});
+
+test('templates include what is defined, and all of it', () => {
+  expect(namesAfter('include')).toEqual(namesAfter('define'));
+});
+
+test('every block of a template has its end', () => {
+  for (const [name, template] of TEMPLATES) {
+    const begins = template.match(/\{\{-? (?:if|with|range|define) /gu) ?? [];
+    expect([name, template.match(/\{\{-? end /gu)?.length ?? 0]).toEqual([name, begins.length]);
+  }
+});
+
+test('the templates make these kinds of manifests, each with a name and labels', () => {
+  expect(outlines.map((outline) => `${String(at(outline, 'apiVersion'))} ${String(at(outline, 'kind'))}`)).toEqual([
+    'v1 ConfigMap',
+    'apps/v1 Deployment',
+    'autoscaling/v2 HorizontalPodAutoscaler',
+    'networking.k8s.io/v1 NetworkPolicy',
+    'policy/v1 PodDisruptionBudget',
+    'v1 Service',
+    'v1 Service',
+    'v1 ServiceAccount',
+    'monitoring.coreos.com/v1 ServiceMonitor',
   ]);
-  for (const { metadata } of manifests) {
-    expect(metadata.name).toMatch(/^demo-svc(?:-definitions|-metrics)?$/u);
-    expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'svc', 'app.kubernetes.io/instance': 'demo' });
+  for (const outline of outlines) {
+    expect(Object.keys(Object(at(outline, 'metadata')))).toEqual(expect.arrayContaining(['name', 'labels']));
   }
 });
 
-test('all selectors find the pods, and all named ports are ports of the container', () => {
-  const manifests = render(EVERYTHING);
-  const labels = at(only(manifests, 'Deployment'), 'spec.template.metadata.labels');
-  const ports = each(podOf(manifests), 'containers.0.ports', 'name');
+test('the variables are settings of svc, and the values of `env` cannot set the same ones', () => {
+  const variables = each(at(container, 'env'), 'name').filter((name) => name !== 'VALUE');
+  expect(variables.length).toBeGreaterThan(5);
+  const known = Object.values(SETTINGS).map((setting) => setting.variable as unknown);
+  expect(known).toEqual(expect.arrayContaining(variables));
+  for (const variable of variables) {
+    expect([variable, checkValues(valuesWith({ env: { [String(variable)]: '1' } }))]).toEqual([variable, false]);
+  }
+});
+
+test('all named ports are ports of the container', () => {
+  const ports = each(at(container, 'ports'), 'name');
   expect(ports).toEqual(['http', 'metrics']);
-  for (const service of manifests.filter((manifest) => manifest.kind === 'Service')) {
-    expect(labels).toMatchObject(Object(at(service, 'spec.selector')));
-    expect(ports).toEqual(expect.arrayContaining([...each(service, 'spec.ports', 'targetPort')]));
+  const services = outlines.filter((outline) => at(outline, 'kind') === 'Service');
+  expect(services).toHaveLength(2);
+  for (const service of services) {
+    expect(ports).toEqual(expect.arrayContaining([...each(at(service, 'spec.ports'), 'targetPort')]));
   }
-  expect(labels).toMatchObject(Object(at(only(manifests, 'Deployment'), 'spec.selector.matchLabels')));
-  expect(labels).toMatchObject(Object(at(only(manifests, 'PodDisruptionBudget'), 'spec.selector.matchLabels')));
-  expect(labels).toMatchObject(Object(at(only(manifests, 'NetworkPolicy'), 'spec.podSelector.matchLabels')));
-});
-
-test('the monitor finds the service of the metrics and no other', () => {
-  const manifests = render(EVERYTHING);
-  const wanted = Object.entries(Object(at(only(manifests, 'ServiceMonitor'), 'spec.selector.matchLabels')));
-  expect(wanted.length).toBeGreaterThan(0);
-  const found = manifests.filter(({ kind, metadata }) => {
-    return kind === 'Service' && wanted.every(([name, value]) => metadata.labels[name] === value);
-  });
-  expect(found.map((service) => service.metadata.name)).toEqual(['demo-svc-metrics']);
-});
-
-test('the variables are settings of svc, with values that svc takes', () => {
-  const variables = variablesOf(render(EVERYTHING));
-  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
-  expect(Object.keys(variables).filter((name) => !known.has(name))).toEqual([]);
-  const loaded = loadConfig({}, { variables, limits: { cores: 1 } });
-  expect(loaded).toMatchObject({
-    ok: true,
-    value: {
-      warnings: [],
-      config: {
-        port: 2024,
-        metricsPort: 9464,
-        workers: 4,
-        basePath: '/llm',
-        drainDelayMs: 5000,
-        drainTimeoutMs: 60_000,
-      },
-    },
-  });
-});
-
-test('the pod gets more time to end than it may take to drain', () => {
-  expect(at(podOf(render()), 'terminationGracePeriodSeconds')).toBe(75);
-  const longer = { 'drain.timeoutSeconds': 600, 'drain.delaySeconds': 20 };
-  expect(at(podOf(render(longer)), 'terminationGracePeriodSeconds')).toBe(630);
 });
 
 test('the probes ask below the base path', () => {
-  const container = at(podOf(render({ basePath: '/llm' })), 'containers.0');
-  expect(at(container, 'livenessProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
-  expect(at(container, 'readinessProbe.httpGet')).toEqual({ path: '/llm/readyz', port: 'http' });
-  expect(at(container, 'startupProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
+  expect(at(container, 'livenessProbe.httpGet')).toEqual({ path: 'VALUE/livez', port: 'http' });
+  expect(at(container, 'readinessProbe.httpGet')).toEqual({ path: 'VALUE/readyz', port: 'http' });
+  expect(at(container, 'startupProbe.httpGet')).toEqual({ path: 'VALUE/livez', port: 'http' });
 });
 
-test('definitions reach the container byte for byte, where the image looks for them', () => {
-  const manifests = render(EVERYTHING);
-  expect(at(only(manifests, 'ConfigMap'), 'data')).toEqual(EVERYTHING['definitions']);
-  const pod = podOf(manifests);
-  expect(at(pod, 'volumes.1')).toEqual({ name: 'definitions', configMap: { name: 'demo-svc-definitions' } });
-  expect(at(pod, 'containers.0.volumeMounts.1')).toMatchObject({ mountPath: '/srv/svc_src', readOnly: true });
+test('definitions are mounted where the image looks for them', () => {
+  expect(at(container, 'volumeMounts.1')).toMatchObject({ mountPath: '/srv/svc_src', readOnly: true });
   expect(readFileSync('Dockerfile', 'utf8')).toContain('WORKDIR /srv\nCOPY svc_src svc_src\n');
+});
+
+test('the container can write nothing but /tmp, and holds no privilege', () => {
+  const pod = at(deployment, 'spec.template.spec');
+  expect(at(pod, 'securityContext')).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  expect(at(container, 'securityContext')).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+});
+
+test('by default the workers of a pod fit into its memory', () => {
+  expect(at(DEFAULTS, 'resources.limits.memory')).toBe('640Mi');
+  const variables = { SVC_WORKERS: String(DEFAULTS['workers']) };
+  const loaded = loadConfig({}, { variables, limits: { cores: 64, memoryBytes: 640 * 2 ** 20 } });
+  expect(loaded).toMatchObject({ ok: true, value: { warnings: [], config: { workers: 2 } } });
+});
+
+test('by default a network policy keeps the metadata of the cloud out of reach', () => {
+  expect(at(DEFAULTS, 'networkPolicy.egressTo.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
+  expect(at(DEFAULTS, 'networkPolicy.egressTo.1.ipBlock.cidr')).toBe('::/0');
 });
 
 test('the definitions that the installation in values.yaml names are complete', () => {
@@ -141,55 +154,6 @@ test('the definitions that the installation in values.yaml names are complete', 
     { version: '0.1.0', versionCheck: false, beta: false, apiKey: false },
   );
   expect(diagnostics).toEqual([]);
-});
-
-test('by default the workers of a pod fit into its memory', () => {
-  const pod = podOf(render());
-  expect(at(pod, 'containers.0.resources.limits.memory')).toBe('640Mi');
-  const loaded = loadConfig(
-    {},
-    { variables: variablesOf(render()), limits: { cores: 64, memoryBytes: 640 * 2 ** 20 } },
-  );
-  expect(loaded.ok && loaded.value.config.workers).toBe(2);
-});
-
-test('a ConfigMap that exists is mounted and none is made', () => {
-  const manifests = render({ ...EVERYTHING, existingDefinitions: 'mine' });
-  expect(manifests.map((manifest) => manifest.kind)).not.toContain('ConfigMap');
-  expect(at(podOf(manifests), 'volumes.1.configMap.name')).toBe('mine');
-});
-
-test('pods are rolled when a definition changes, and only then', () => {
-  expect(definitionsSum('class A {}')).toBe(definitionsSum('class A {}'));
-  expect(definitionsSum('class A {}')).not.toBe(definitionsSum('class B {}'));
-});
-
-test('the container may write nothing but /tmp, and holds no privilege', () => {
-  const pod = podOf(render());
-  expect(at(pod, 'securityContext')).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-  expect(at(pod, 'containers.0.securityContext')).toEqual({
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    capabilities: { drop: ['ALL'] },
-  });
-  expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
-});
-
-test('metadata of the cloud is out of reach when a network policy is on', () => {
-  const policy = only(render(EVERYTHING), 'NetworkPolicy');
-  expect(at(policy, 'spec.egress.1.to.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
-  expect(at(policy, 'spec.egress.1.to.1.ipBlock.cidr')).toBe('::/0');
-});
-
-test('the autoscaler decides by CPU and by calls in flight, and the deployment leaves the number to it', () => {
-  const manifests = render(EVERYTHING);
-  expect(each(only(manifests, 'HorizontalPodAutoscaler'), 'spec.metrics', 'type')).toEqual(['Resource', 'Pods']);
-  expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBeUndefined();
-  expect(at(only(render(), 'Deployment'), 'spec.replicas')).toBe(2);
-});
-
-test('a name that holds the name of the chart already is not doubled', () => {
-  expect(only(render({}, 'svc'), 'Deployment').metadata.name).toBe('svc');
 });
 
 const WRONG_VALUES: ReadonlyArray<readonly [string, unknown]> = [
@@ -204,6 +168,11 @@ const WRONG_VALUES: ReadonlyArray<readonly [string, unknown]> = [
   ['drain', { delay: 5 }],
   ['typo', true],
 ];
+
+test('the schema accepts the default values, and values that turn everything on', () => {
+  expect(SCHEMA).toMatchObject({ additionalProperties: false });
+  expect([checkValues(DEFAULTS), checkValues(valuesWith(EVERYTHING))]).toEqual([true, true]);
+});
 
 test.each(WRONG_VALUES)('the schema refuses %s: %j', (path, value) => {
   expect(checkValues(valuesWith({ [path]: value }))).toBe(false);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { EVERYTHING, render, type Manifest, type Overrides } from '../deploy/render-chart.ts';
+import { EVERYTHING, type Overrides } from '../deploy/chart-files.ts';
+import { render, type Manifest } from './render-chart.ts';
 
 const MODULES = fileURLToPath(new URL('node_modules', import.meta.url));
 const COMPILER = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));

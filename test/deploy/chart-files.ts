@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+
+/** The folder of the chart, from the root of the tree. */
+export const CHART = 'deploy/helm/svc';
+
+const read = (path: string): string => readFileSync(`${CHART}/${path}`, 'utf8');
+
+/** The values that `values.yaml` declares. */
+export const DEFAULTS: Readonly<Record<string, unknown>> = parse(read('values.yaml'));
+
+/** The schema that Helm checks values with. */
+export const SCHEMA: unknown = JSON.parse(read('values.schema.json'));
+export const checkValues = new Ajv({ strict: false }).compile(SCHEMA as object);
+
+/** The text of each template by its file name. */
+export const TEMPLATES: ReadonlyMap<string, string> = new Map(
+  readdirSync(`${CHART}/templates`).map((name) => [name, read(`templates/${name}`)]),
+);
+
+/** Values by their paths, as `--set a.b=c` names them. */
+export type Overrides = Readonly<Record<string, unknown>>;
+
+/** The default values with some of them replaced. */
+export function valuesWith(overrides: Overrides): Record<string, unknown> {
+  const values = structuredClone(DEFAULTS) as Record<string, unknown>;
+  for (const [path, value] of Object.entries(overrides)) {
+    const parts = path.split('.');
+    const last = parts.pop() ?? '';
+    const owner = parts.length === 0 ? values : at(values, parts.join('.'));
+    Object.assign(Object(owner), { [last]: value });
+  }
+  return values;
+}
+
+/** Everything that the chart can do. */
+export const EVERYTHING: Overrides = {
+  'autoscaling.enabled': true,
+  'autoscaling.targetInFlight': 50,
+  'networkPolicy.enabled': true,
+  'networkPolicy.ingressFrom': [{ namespaceSelector: {} }],
+  'metrics.serviceMonitor.enabled': true,
+  'metrics.serviceMonitor.labels': { release: 'prometheus' },
+  definitions: { 'a.svc': 'class A {\n  b string @description("x: {{ y }}")\n}\n' },
+  existingSecret: 'keys',
+  workers: 4,
+  basePath: '/llm',
+  podAnnotations: { team: 'search' },
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ key: 'llm', operator: 'Exists' }],
+  imagePullSecrets: [{ name: 'registry' }],
+};
+
+/** The value at a path like `spec.ports.0.name`; undefined where there is none. */
+export function at(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, name) => {
+    return typeof inner === 'object' && inner !== null
+      ? Object.entries(inner).find(([key]) => key === name)?.[1]
+      : undefined;
+  }, value);
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { SETTINGS } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { at, EVERYTHING } from '../deploy/chart-files.ts';
+import { render, type Manifest } from './render-chart.ts';
+
+/** The values at `inner` of every entry of the list at `path`. */
+function each(value: unknown, path: string, inner: string): readonly unknown[] {
+  const list = at(value, path);
+  expect(Array.isArray(list) && list.length > 0).toBe(true);
+  return Object.values(list ?? {}).map((entry) => at(entry, inner));
+}
+
+function only(manifests: readonly Manifest[], kind: string): Manifest {
+  const found = manifests.filter((manifest) => manifest.kind === kind);
+  expect(found).toHaveLength(1);
+  return found[0] as Manifest;
+}
+
+const podOf = (manifests: readonly Manifest[]) => at(only(manifests, 'Deployment'), 'spec.template.spec');
+
+function variablesOf(manifests: readonly Manifest[]): Record<string, string> {
+  const names = each(podOf(manifests), 'containers.0.env', 'name');
+  const values = each(podOf(manifests), 'containers.0.env', 'value');
+  return Object.fromEntries(names.map((name, index) => [String(name), String(values[index])]));
+}
+
+function definitionsSum(text: string): unknown {
+  const manifests = render({ definitions: { 'a.svc': text } });
+  return at(only(manifests, 'Deployment'), 'spec.template.metadata.annotations.checksum/definitions');
+}
+
+test('by default there are a deployment, two services, an account and a disruption budget', () => {
+  const kinds = render().map((manifest) => manifest.kind);
+  expect(kinds.toSorted()).toEqual(['Deployment', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount']);
+});
+
+test('with everything on, every manifest is there, named and labelled', () => {
+  const manifests = render(EVERYTHING);
+  expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual([
+    'ConfigMap',
+    'Deployment',
+    'HorizontalPodAutoscaler',
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'Service',
+    'Service',
+    'ServiceAccount',
+    'ServiceMonitor',
+  ]);
+  for (const { metadata } of manifests) {
+    expect(metadata.name).toMatch(/^demo-svc(?:-definitions|-metrics)?$/u);
+    expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'svc', 'app.kubernetes.io/instance': 'demo' });
+  }
+});
+
+test('all selectors find the pods, and all named ports are ports of the container', () => {
+  const manifests = render(EVERYTHING);
+  const labels = at(only(manifests, 'Deployment'), 'spec.template.metadata.labels');
+  const ports = each(podOf(manifests), 'containers.0.ports', 'name');
+  expect(ports).toEqual(['http', 'metrics']);
+  for (const service of manifests.filter((manifest) => manifest.kind === 'Service')) {
+    expect(labels).toMatchObject(Object(at(service, 'spec.selector')));
+    expect(ports).toEqual(expect.arrayContaining([...each(service, 'spec.ports', 'targetPort')]));
+  }
+  expect(labels).toMatchObject(Object(at(only(manifests, 'Deployment'), 'spec.selector.matchLabels')));
+  expect(labels).toMatchObject(Object(at(only(manifests, 'PodDisruptionBudget'), 'spec.selector.matchLabels')));
+  expect(labels).toMatchObject(Object(at(only(manifests, 'NetworkPolicy'), 'spec.podSelector.matchLabels')));
+});
+
+test('the monitor finds the service of the metrics and no other', () => {
+  const manifests = render(EVERYTHING);
+  const wanted = Object.entries(Object(at(only(manifests, 'ServiceMonitor'), 'spec.selector.matchLabels')));
+  expect(wanted.length).toBeGreaterThan(0);
+  const found = manifests.filter(({ kind, metadata }) => {
+    return kind === 'Service' && wanted.every(([name, value]) => metadata.labels[name] === value);
+  });
+  expect(found.map((service) => service.metadata.name)).toEqual(['demo-svc-metrics']);
+});
+
+test('the variables are settings of svc, with values that svc takes', () => {
+  const variables = variablesOf(render(EVERYTHING));
+  const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
+  expect(Object.keys(variables).filter((name) => !known.has(name))).toEqual([]);
+  const loaded = loadConfig({}, { variables, limits: { cores: 1 } });
+  expect(loaded).toMatchObject({
+    ok: true,
+    value: {
+      warnings: [],
+      config: {
+        port: 2024,
+        metricsPort: 9464,
+        workers: 4,
+        basePath: '/llm',
+        drainDelayMs: 5000,
+        drainTimeoutMs: 60_000,
+      },
+    },
+  });
+});
+
+test('the pod gets more time to end than it may take to drain', () => {
+  expect(at(podOf(render()), 'terminationGracePeriodSeconds')).toBe(75);
+  const longer = { 'drain.timeoutSeconds': 600, 'drain.delaySeconds': 20 };
+  expect(at(podOf(render(longer)), 'terminationGracePeriodSeconds')).toBe(630);
+});
+
+test('the probes ask below the base path', () => {
+  const container = at(podOf(render({ basePath: '/llm' })), 'containers.0');
+  expect(at(container, 'livenessProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
+  expect(at(container, 'readinessProbe.httpGet')).toEqual({ path: '/llm/readyz', port: 'http' });
+  expect(at(container, 'startupProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
+});
+
+test('definitions reach the container byte for byte, where the image looks for them', () => {
+  const manifests = render(EVERYTHING);
+  expect(at(only(manifests, 'ConfigMap'), 'data')).toEqual(EVERYTHING['definitions']);
+  const pod = podOf(manifests);
+  expect(at(pod, 'volumes.1')).toEqual({ name: 'definitions', configMap: { name: 'demo-svc-definitions' } });
+  expect(at(pod, 'containers.0.volumeMounts.1')).toMatchObject({ mountPath: '/srv/svc_src', readOnly: true });
+  expect(readFileSync('Dockerfile', 'utf8')).toContain('WORKDIR /srv\nCOPY svc_src svc_src\n');
+});
+
+test('by default the workers of a pod fit into its memory', () => {
+  const pod = podOf(render());
+  expect(at(pod, 'containers.0.resources.limits.memory')).toBe('640Mi');
+  const loaded = loadConfig(
+    {},
+    { variables: variablesOf(render()), limits: { cores: 64, memoryBytes: 640 * 2 ** 20 } },
+  );
+  expect(loaded.ok && loaded.value.config.workers).toBe(2);
+});
+
+test('a ConfigMap that exists is mounted and none is made', () => {
+  const manifests = render({ ...EVERYTHING, existingDefinitions: 'mine' });
+  expect(manifests.map((manifest) => manifest.kind)).not.toContain('ConfigMap');
+  expect(at(podOf(manifests), 'volumes.1.configMap.name')).toBe('mine');
+});
+
+test('pods are rolled when a definition changes, and only then', () => {
+  expect(definitionsSum('class A {}')).toBe(definitionsSum('class A {}'));
+  expect(definitionsSum('class A {}')).not.toBe(definitionsSum('class B {}'));
+});
+
+test('the container may write nothing but /tmp, and holds no privilege', () => {
+  const pod = podOf(render());
+  expect(at(pod, 'securityContext')).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  expect(at(pod, 'containers.0.securityContext')).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+});
+
+test('metadata of the cloud is out of reach when a network policy is on', () => {
+  const policy = only(render(EVERYTHING), 'NetworkPolicy');
+  expect(at(policy, 'spec.egress.1.to.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
+  expect(at(policy, 'spec.egress.1.to.1.ipBlock.cidr')).toBe('::/0');
+});
+
+test('the autoscaler decides by CPU and by calls in flight, and the deployment leaves the number to it', () => {
+  const manifests = render(EVERYTHING);
+  expect(each(only(manifests, 'HorizontalPodAutoscaler'), 'spec.metrics', 'type')).toEqual(['Resource', 'Pods']);
+  expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBeUndefined();
+  expect(at(only(render(), 'Deployment'), 'spec.replicas')).toBe(2);
+});
+
+test('a name that holds the name of the chart already is not doubled', () => {
+  expect(only(render({}, 'svc'), 'Deployment').metadata.name).toBe('svc');
+});

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { expect } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { CHART, checkValues, valuesWith, type Overrides } from '../deploy/chart-files.ts';
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+}
+
+/** The manifests that the chart makes of its values. The `helm` of the machine renders them. */
+export function render(overrides: Overrides = {}, release = 'demo'): readonly Manifest[] {
+  const values = valuesWith(overrides);
+  expect(checkValues(values), JSON.stringify(checkValues.errors)).toBe(true);
+  const input = JSON.stringify(values);
+  const helm = spawnSync('helm', ['template', release, CHART, '--values', '-'], { input, encoding: 'utf8' });
+  if (helm.error !== undefined) throw new Error('Helm is not installed: see https://helm.sh/docs/intro/install.');
+  expect(helm.stderr).toBe('');
+  return parseAllDocuments(helm.stdout).flatMap((document) => {
+    expect(document.errors).toEqual([]);
+    const value = document.toJS() as Manifest | null;
+    return value === null ? [] : [value];
+  });
+}

@@ -1,11 +1,11 @@
-/** Something that waits for a place. */
+/** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {
   admitted(): void;
 }
 
 /**
- * How many calls, or large replies to parse, have their turn at once in this process. More wait in order, up to a bound;
- * beyond it they are refused, since a queue without end answers everybody too late.
+ * Limits how many calls, or large replies to parse, run at the same time in this process. Others wait in order, up to a limit;
+ * beyond it they are refused, because an unlimited queue answers every caller too late.
  */
 export class Admission {
   readonly #limit: number;
@@ -28,7 +28,7 @@ export class Admission {
     return this.#queue.size;
   }
 
-  /** False: refused. Otherwise `admitted` is called now or later, unless `leave` comes first. */
+  /** Returns false when the waiter is refused. Otherwise `admitted` is called now or later, unless `leave` comes first. */
   enter(waiter: Waiter): boolean {
     if (this.#running < this.#limit && this.#queue.size === 0) {
       this.#running += 1;
@@ -40,19 +40,19 @@ export class Admission {
     return true;
   }
 
-  /** Gives the place of an admitted one to the next, or takes one that waits out of the queue. Once for each. */
+  /** Removes a waiter from the queue, or passes its slot on. To be called once for each waiter that was not refused. */
   leave(waiter: Waiter): void {
     if (this.#queue.delete(waiter)) return;
     this.#running -= 1;
     if (!this.#admitting) this.#admit();
   }
 
-  /** Those that wait go on waiting, whatever becomes free. */
+  /** Admits no waiter any more, also when slots become free. */
   close(): void {
     this.#closed = true;
   }
 
-  /** One after the other, not one inside the other: what is admitted may leave before it returns. */
+  /** Loops instead of recursing: an admitted waiter can leave before `admitted` returns. */
   #admit(): void {
     this.#admitting = true;
     try {
@@ -69,8 +69,8 @@ export class Admission {
 }
 
 /**
- * What one of so many workers may have of a limit of the whole server. The system spreads connections over the workers, so
- * equal shares keep the limit without a word between processes; each has one place at least.
+ * One worker's share of a limit of the whole server, at least 1. The kernel spreads connections over the workers, so equal
+ * shares keep the limit without messages between processes.
  */
 export function shareOf(total: number, workers: number): number {
   return total < workers ? Math.min(1, total) : Math.floor(total / workers);

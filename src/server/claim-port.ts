@@ -1,15 +1,17 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
-import { lockFile } from './lock-file.ts';
 
-/** Ports that are ours until `release`. */
+/** Ports that no other svc can claim until `release`. */
 export interface PortClaims {
-  /** What was asked for, in this order; a 0 became a port. */
+  /** In the order of the request; each 0 is replaced by a free port. */
   readonly ports: readonly number[];
   readonly release: () => void;
 }
 
-/** All ports or none. The failure is a line for the user. */
+/** Claims all ports or none. The failure is a line for the user. */
 export async function claimPorts(host: string, ports: readonly number[]): Promise<Result<PortClaims, string>> {
   const claims: PortClaim[] = [];
   const release = () => claims.forEach((claim) => claim.release());
@@ -24,22 +26,22 @@ export async function claimPorts(host: string, ports: readonly number[]): Promis
   return ok({ ports: claims.map((claim) => claim.port), release });
 }
 
-/** A port that is ours until `release`. */
+/** A port that no other svc can claim until `release`. */
 export interface PortClaim {
   readonly port: number;
   readonly release: () => void;
 }
 
-/** Keeps a second svc from the port. */
+/** Keeps another svc from a port. */
 type Hold = (host: string, port: number) => Promise<Result<PortClaim, string>>;
 
-/** For port 0: another process may take the port between probe and claim. */
+/** For port 0: another process can take the port between probe and hold. */
 const ATTEMPTS = 5;
 
 /**
- * Makes sure that nobody else serves on a port. Workers share it by SO_REUSEPORT, where a second server of the same
- * user would succeed as well and take half of the connections: so the primary holds an abstract unix socket (Linux) that
- * names the port (a file elsewhere), and tries a listener without SO_REUSEPORT. The failure is the reason, for people.
+ * Makes sure that no other process serves a port. Workers share it through SO_REUSEPORT, with which a second server of the
+ * same user would succeed too and receive half of the connections. Therefore the primary holds an abstract Unix socket named
+ * after the port (Linux; a lock file elsewhere), and tries a listener without SO_REUSEPORT. The failure is a reason for users.
  */
 export async function claimPort(
   host: string,
@@ -68,7 +70,7 @@ async function claimAnyPort(host: string, hold: Hold): Promise<Result<PortClaim,
 async function probe(host: string, port: number): Promise<Result<number, string>> {
   const server = createServer();
   const failure = await listen(server, { host, port, exclusive: true });
-  if (failure !== undefined) return err(reason(failure, host, port));
+  if (failure !== undefined) return err(reasonOf(failure, host));
   const address: AddressInfo | string | null = server.address();
   await new Promise((resolve) => server.close(resolve));
   return ok(address === null || typeof address === 'string' ? port : address.port);
@@ -77,18 +79,53 @@ async function probe(host: string, port: number): Promise<Result<number, string>
 async function holdBySocket(host: string, port: number): Promise<Result<PortClaim, string>> {
   const server = createServer((socket) => socket.destroy());
   const failure = await listen(server, { path: `\0svc-${host}-${port}` });
-  if (failure?.code === 'EADDRINUSE') return err(TAKEN);
+  if (failure?.code === 'EADDRINUSE') return err(CLAIMED);
   server.unref();
   return ok({ port, release: () => server.close() });
 }
 
-/** Elsewhere there are no abstract sockets; unlike those, a file can outlive its process. */
+/** For systems without abstract sockets; unlike a socket, a file can outlive its process. */
 async function holdByFile(host: string, port: number): Promise<Result<PortClaim, string>> {
   const release = lockFile(`svc-${host.replaceAll(/[^\w.-]/g, '_')}-${port}.lock`);
-  return release === undefined ? err(TAKEN) : ok({ port, release });
+  return release === undefined ? err(CLAIMED) : ok({ port, release });
 }
 
-const TAKEN = 'another svc serves on it';
+/**
+ * Creates a file that names this process, and returns its removal; undefined when the file names another living process. Two
+ * processes that find the file of a dead one at the same moment can both succeed: on Linux, where svc runs in production, no
+ * file is used.
+ */
+export function lockFile(name: string): (() => void) | undefined {
+  const path = join(tmpdir(), name);
+  if (!createFile(path)) {
+    if (holderIsAlive(path)) return undefined;
+    rmSync(path, { force: true });
+    if (!createFile(path)) return undefined;
+  }
+  return () => rmSync(path, { force: true });
+}
+
+function createFile(path: string): boolean {
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function holderIsAlive(path: string): boolean {
+  try {
+    process.kill(Number(readFileSync(path, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is alive and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+const CLAIMED = 'another svc process serves it';
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
@@ -97,17 +134,17 @@ function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoExc
   });
 }
 
-function reason(error: NodeJS.ErrnoException, host: string, port: number): string {
+function reasonOf(error: NodeJS.ErrnoException, host: string): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'the port is in use by another program';
+      return 'another program uses the port';
     case 'EACCES':
-      return `no permission: ports below 1024 need a privilege (port ${port})`;
+      return 'permission denied; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE';
     case 'EADDRNOTAVAIL':
-      return `"${host}" is no address of this machine`;
+      return `"${host}" is not an address of this machine; listen on one of its addresses, or on 0.0.0.0 for all of them`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the host "${host}" is unknown`;
+      return `the host name "${host}" cannot be resolved`;
     default:
       return error.message;
   }

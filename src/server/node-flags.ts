@@ -4,24 +4,23 @@ import { LIBRARY_MAX_HEAD_BYTES } from './http/transports/framing.ts';
 const MIB = 2 ** 20;
 
 /**
- * Megabytes of each half of V8's young generation, a quarter of its usual 16. An eighth would cost up to a tenth more CPU
- * time: what calls in flight hold is then moved to the old generation before they end.
+ * Megabytes of each half of V8's young generation, a quarter of the default 16. An eighth would cost up to 10 % more CPU
+ * time: calls in flight would be moved to the old generation before they end.
  */
 const SEMI_SPACE_MB = 4;
 
 /**
- * By so many percent the old generation may grow over what was alive at the last collection. Some 11 MB are alive in a
- * worker, whatever it has served; V8's own choice lets it pile up 35 MB of garbage on that, this one 8 MB, at no cost in
- * CPU time that could be measured.
+ * Percentage by which the old generation can grow over what survived the last collection. About 11 MB survive in a worker,
+ * whatever it served; V8's default accumulates 35 MB of garbage on top, this setting 8 MB, at no measurable cost in CPU time.
  */
 const HEAP_GROWING_PERCENT = 30;
 
-/** V8 starts four threads for compiling and collecting, however few cores there are. */
+/** V8 starts four threads for compilation and garbage collection, however few cores there are. */
 const MAX_V8_THREADS = 4;
 
 /**
- * The flags of Node for workers. The limit of the heap is the one at which a worker is replaced: its resident memory holds
- * much besides the heap, so replacement comes first, and V8 ends only a worker that grows faster than it can be replaced.
+ * The flags of Node for workers. The heap limit equals the memory at which a worker is replaced. Resident memory contains much
+ * besides the heap, so replacement comes first; V8 ends only a worker that grows faster than it can be replaced.
  */
 export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly string[] {
   const flags = [
@@ -34,8 +33,8 @@ export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly str
 }
 
 /**
- * Variables of workers, read by libraries before any code of ours runs: uWebSockets.js would take headers of 4 KB at most;
- * and two arenas for glibc's allocator in place of one per thread, each of which keeps what compiling once took.
+ * Environment variables of workers, which libraries read before any code of svc runs. uWebSockets.js would accept at most 4 KB
+ * of headers. glibc's allocator gets two arenas instead of one per thread, each of which keeps the memory of past compilations.
  */
 export function workerVariables(config: Config): Readonly<Record<string, string>> {
   return {

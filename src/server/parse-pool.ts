@@ -6,48 +6,50 @@ import type { WholeReply } from '../runtime/call/runtime.ts';
 import { JsonReply } from '../runtime/reply/json-reply.ts';
 import type { ParsedReply } from '../runtime/reply/reply-parser.ts';
 import { Admission, type Waiter } from './admission.ts';
-import { ParseLimit } from './parse-limit.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
 
 /**
- * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured by `bench/parse-threads.ts`: 250 KB hold a worker
- * up for 2 ms inline, and for 0.4 ms when a thread parses them; 1 MB for 15 ms and 1 ms. Other calls may wait for 5 ms, and
- * texts that have to be repaired all over take a few times as long; below this size a thread saves less than its 30 MB are worth.
+ * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured by `bench/parse-threads.ts`: 250 KB block a worker
+ * for 2 ms inline, and for 0.4 ms when a thread parses them; 1 MB for 15 ms and 1 ms. Other calls can wait for 5 ms, and
+ * texts that need repairs everywhere take a few times as long; below this size a thread saves less than its 30 MB cost.
  */
 export const PARSE_ELSEWHERE_ABOVE = 250_000;
 
 /** The work is rare and short; more threads would take the cores from the workers. */
 const MAX_THREADS = 2;
 
-/** Replies that wait for a thread. At some milliseconds each this is under a second; beyond it calls fail early. */
+/** Replies that wait for a thread. At some milliseconds each, this is under a second; beyond it, calls fail early. */
 const MAX_QUEUE = 64;
 
 /**
- * A reply whose values need more ends its thread, not the process. 30 MB of usual JSON fit; V8's flag for the heap of workers
- * goes before this.
+ * A reply whose values need more memory ends its thread, not the process. 30 MB of typical JSON fit. The worker's own heap flag
+ * takes precedence.
  */
 const MAX_HEAP_MB = 512;
 
-/** A thread that was not needed for this long ends and gives its memory back. */
+/** A thread ends after this idle time and returns its memory. */
 const IDLE_MS = 30_000;
+
+/** No useful reply takes this long to parse: 1 MB takes some milliseconds, the worst texts half a second. */
+const LONGEST_PARSE_MS = 10_000;
 
 type Pool = Piscina<ParseTask, ParseTaskResult>;
 
 export interface ParsePoolOptions {
-  /** The file of the thread's entry: its default export takes a ParseTask. */
+  /** The entry file of the threads: its default export takes a ParseTask. */
   readonly thread: URL;
   readonly programPath: string;
-  /** Hears of threads that ended while nobody waited for them. */
+  /** Called for a thread that ended while no reply waited for it. */
   readonly onThreadError: (error: Error) => void;
-  /** Hears once that no thread can ever be started in this process. */
+  /** Called once when this process can never start a thread. */
   readonly onUnusable: (error: unknown) => void;
 }
 
 /**
- * Threads that parse large replies, so that they hold up no other call. Nothing is started before the first one.
+ * Threads that parse large replies, so that they delay no other call. The first reply starts them.
  *
- * piscina gets no more tasks than it has threads: it applies no limit to waiting tasks that carry a signal, and after
- * the end of its last thread they would wait for ever.
+ * piscina gets at most one task per thread: it does not limit waiting tasks that carry a signal, and after the end of its last
+ * thread those would wait forever.
  */
 export class ParsePool {
   readonly #options: ParsePoolOptions;
@@ -64,50 +66,49 @@ export class ParsePool {
     return this.#admission.waiting;
   }
 
-  /** Rejects only for a bug: full queue, deadline, a caller that left and the end of the pool are failures. */
+  /** Rejects only for a bug: a full queue, the deadline, a caller that left and the end of the pool are failures. */
   async parse(reply: WholeReply): Promise<Result<ParsedReply, Failure>> {
     if (this.#closed) return err(STOPPING);
-    const limit = new ParseLimit(reply);
+    const job = new ParseJob(reply);
     try {
-      return await this.#parseInTurn(reply, limit);
+      return await this.#parseInTurn(job);
     } finally {
-      limit.end();
+      job.end();
     }
   }
 
-  /** What waits or runs ends as a failure. */
+  /** Waiting and running replies end as failures. */
   async close(): Promise<void> {
     this.#closed = true;
     const pool = await this.#creating?.catch(() => undefined);
     await pool?.destroy();
   }
 
-  async #parseInTurn(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
-    const turn = new Turn(limit);
-    if (!this.#admission.enter(turn)) return err(TOO_BUSY);
+  async #parseInTurn(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
+    if (!this.#admission.enter(job)) return err(TOO_BUSY);
     try {
-      await turn.comes;
-      return limit.failure === undefined ? await this.#parseNow(reply, limit) : err(limit.failure);
+      await job.turn;
+      return job.failure === undefined ? await this.#parseNow(job) : err(job.failure);
     } finally {
-      this.#admission.leave(turn);
+      this.#admission.leave(job);
     }
   }
 
-  async #parseNow(reply: WholeReply, limit: ParseLimit): Promise<Result<ParsedReply, Failure>> {
-    const { functionName, text } = reply;
+  async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
+    const { functionName, text } = job.reply;
     try {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
       const task = { programPath: this.#options.programPath, functionName, text };
-      return outcomeOf(await pool.run(task, { signal: limit.signal }), text);
+      return outcomeOf(await pool.run(task, { signal: job.signal }), text);
     } catch (error) {
-      const failure = limit.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
+      const failure = job.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
       if (failure === undefined) throw error;
       return err(failure);
     }
   }
 
-  /** Most workers never need it: it is not even loaded at the start. */
+  /** Loads piscina on first use: most workers never need it. */
   async #create(): Promise<Pool> {
     const Pool = await this.#load();
     const pool = new Pool<ParseTask, ParseTaskResult>({
@@ -117,12 +118,12 @@ export class ParsePool {
       idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
-    // A thread may still run out of memory while it is being ended; unheard, that would end the process.
+    // A thread can run out of memory while it is being ended; without a listener, that error would end the process.
     pool.on('error', this.#options.onThreadError);
     return pool;
   }
 
-  /** A library that could not be loaded, for want of descriptors, say, cannot be loaded by this process any more. */
+  /** Node caches a failed import: when it fails once, for lack of descriptors for example, this process can never load it. */
   async #load(): Promise<typeof Piscina> {
     try {
       return (await import('piscina')).Piscina;
@@ -138,30 +139,77 @@ const TOO_BUSY: Failure = {
   message: 'Too many large replies wait to be parsed: try again.',
   retryAfterSeconds: 1,
 };
-const STOPPING: Failure = { code: 'draining', message: 'The server stops: try again.', retryAfterSeconds: 1 };
+const STOPPING: Failure = { code: 'draining', message: 'The server is stopping: try again.', retryAfterSeconds: 1 };
 
-/** What lies in the reply; undefined for a bug. */
+/** A failure that the reply caused; undefined for a bug. */
 function failureOf(error: unknown, text: string): Failure | undefined {
   const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isMemory) return undefined;
-  return validationFailure({ message: 'the reply holds more values than there is memory for', details: [] }, text);
+  return validationFailure({ message: 'parsing the reply needs more memory than a reply may take', details: [] }, text);
 }
 
 function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {
   return result.ok ? ok(new JsonReply(result.json, result.flags)) : err(validationFailure(result.failure, text));
 }
 
-/** Waits for a thread. */
-class Turn implements Waiter {
-  /** Resolves when a thread is free, or when the limit is reached. */
-  readonly comes: Promise<void>;
+/** One reply to parse: waits for its turn, and ends early when its caller left, its call timed out, or it takes too long. */
+class ParseJob implements Waiter {
+  readonly reply: WholeReply;
+  /** Resolves when a thread is free, or when the job ended early. */
+  readonly turn: Promise<void>;
   admitted: () => void = () => undefined;
+  readonly #abort = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #forget: () => void;
+  #failure: Failure | undefined;
 
-  constructor({ signal }: ParseLimit) {
-    this.comes = new Promise((resolve) => {
+  constructor(reply: WholeReply) {
+    const { cancellation, deadlineAt, text } = reply;
+    this.reply = reply;
+    this.turn = new Promise((resolve) => {
       this.admitted = resolve;
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve());
     });
+    const leftMs = Math.max(0, deadlineAt - performance.now());
+    const callEndsFirst = leftMs < LONGEST_PARSE_MS;
+    this.#timer = setTimeout(
+      () => this.#endEarly(callEndsFirst ? callTooSlow(leftMs) : replyTooSlow(text)),
+      Math.min(leftMs, LONGEST_PARSE_MS),
+    );
+    this.#forget = cancellation.onCancel((reason) => this.#endEarly({ code: 'cancelled', message: reason }));
   }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Why it ended early; undefined if it did not. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** To be called when the parsing is over. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#forget();
+  }
+
+  #endEarly(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#abort.abort();
+    this.admitted();
+  }
+}
+
+function callTooSlow(afterMs: number): Failure {
+  return {
+    code: 'timeout',
+    message: 'The reply arrived, but the time of the call ended before it was parsed.',
+    timer: 'total',
+    afterMs: Math.round(afterMs),
+  };
+}
+
+function replyTooSlow(text: string): Failure {
+  const message = `the reply was not parsed within ${LONGEST_PARSE_MS / 1000} s`;
+  return validationFailure({ message, details: [] }, text);
 }

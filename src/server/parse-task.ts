@@ -5,14 +5,14 @@ import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
 import type { ParseFailure, ParseFlag, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 
-/** Text in. The program's file is named by its hash, so its path says which program is meant. */
+/** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
 export interface ParseTask {
   readonly programPath: string;
   readonly functionName: string;
   readonly text: string;
 }
 
-/** Text out: handing back an object between threads costs many times its JSON text. */
+/** The output of a thread, as JSON text: copying an object between threads costs many times as much. */
 export type ParseTaskResult =
   | { readonly ok: true; readonly json: string; readonly flags: readonly ParseFlag[] }
   | { readonly ok: false; readonly failure: ParseFailure };
@@ -20,7 +20,7 @@ export type ParseTaskResult =
 const programs = new Map<string, DefinitionIndex>();
 const parsers = new Map<string, ReplyParser>();
 
-/** Parses one reply on a thread of the pool. Programs and parsers stay for the next task of the thread. */
+/** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
   const outcome = parserFor(task).parse(task.text);
   if (!outcome.ok) return outcome;

@@ -1,13 +1,13 @@
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 
-/** An answer of the primary that does not come within this time is given up. */
+/** How long a question waits for the answer of the primary. */
 const ANSWER_MS = 5_000;
 
-type AnswerOf = Extract<PrimaryMessage, { readonly id: number }>;
+type Answer = Extract<PrimaryMessage, { readonly id: number }>;
 
-/** An answer, and the socket that may have come with it. */
+/** An answer, and the socket that came with it, if any. */
 interface Answered {
-  readonly answer: AnswerOf;
+  readonly answer: Answer;
   readonly socket: unknown;
 }
 
@@ -16,12 +16,12 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The worker's end of the channel to the primary: messages out, answers to questions in. */
+/** The worker's end of the channel to the primary: sends messages, and matches answers with questions. */
 export class PrimaryLink {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
 
-  /** `take` gets everything that is no answer. */
+  /** Calls `take` with each message that is not an answer. */
   listen(take: (message: PrimaryMessage) => void): void {
     process.on('message', (message: unknown, socket: unknown) => {
       if (!isPrimaryMessage(message)) return;
@@ -41,19 +41,17 @@ export class PrimaryLink {
     return answer.type === 'merged-metrics' ? answer.text : '';
   }
 
-  /** Turns of a round-robin client over all workers. Rejects when the primary does not answer. */
+  /** The next turn of a round-robin client, over all workers. Rejects when the primary does not answer. */
   async takeTurn(client: string): Promise<number> {
     const { answer } = await this.#ask((id) => ({ type: 'take-turn', id, client }));
     return answer.type === 'turn' ? answer.turn : 0;
   }
 
-  /**
-   * The bound socket of a port, the same one that the other workers accept from. Rejects with the reason.
-   */
+  /** The bound socket of a port, from which the other workers accept too. Rejects with the reason. */
   async sharedPort(host: string, port: number): Promise<object> {
     const { answer, socket } = await this.#ask((id) => ({ type: 'share-port', id, host, port }));
     if (answer.type === 'shared-port' && answer.failure !== undefined) throw new Error(answer.failure);
-    if (typeof socket !== 'object' || socket === null) throw new Error('the socket was lost on its way');
+    if (typeof socket !== 'object' || socket === null) throw new Error('the primary sent no socket');
     return socket;
   }
 
@@ -70,7 +68,7 @@ export class PrimaryLink {
     });
   }
 
-  #answered(answer: AnswerOf, socket: unknown): void {
+  #answered(answer: Answer, socket: unknown): void {
     const pending = this.#pending.get(answer.id);
     if (pending === undefined) return;
     this.#pending.delete(answer.id);

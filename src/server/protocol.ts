@@ -1,61 +1,61 @@
 import type { Config } from '../config/config.ts';
 
-/** What the primary sends to a worker, over the channel of node:cluster. */
+/** Messages from the primary to a worker, over the channel of node:cluster. */
 export type PrimaryMessage =
-  /** Answers `hello`: everything a worker needs. It loads it and answers `ready` or `failed`. */
+  /** Answers `hello` with everything that a worker needs. It loads the program and answers `ready` or `failed`. */
   | {
       readonly type: 'start';
       readonly config: Config;
-      /** Host and port to listen on; the port is never 0. */
+      /** The port to listen on, never 0; the host is in the configuration. */
       readonly port: number;
-      /** File of the program, named by its hash. */
+      /** File of the program, named after its hash. */
       readonly programPath: string;
       readonly version: string;
-      /** Tells the workers apart in the log, from 1; numbers of those that are gone are used again. */
+      /** Identifies the worker in the log, from 1; the numbers of exited workers are reused. */
       readonly number: number;
-      /** Readiness may be told once it listens; not any more while the server is being stopped. */
+      /** Whether the worker reports readiness once it listens; false while the server stops. */
       readonly mayBeReady: boolean;
     }
-  /** Answers `ready`, or comes later, to a spare worker: accept connections. It answers `listening` or `failed`. */
+  /** Answers `ready`, or comes later, to the spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
   /** To the first worker that listens with a program: log which clients of functions have no credential. */
   | { readonly type: 'report-credentials' }
-  /** Readiness fails from now on; everything else goes on. */
+  /** Readiness fails from now on; everything else continues. */
   | { readonly type: 'unready' }
-  /** Fewer workers listen than should, and new ones do not come to listen; null: that is over. Readiness says so. */
+  /** Too few workers listen, and new ones fail to start; null: all is well again. Readiness reports it. */
   | { readonly type: 'degraded'; readonly degraded: Degraded | null }
-  /** Stop accepting, finish what is in flight within `timeoutMs`, then say `drained` and exit. */
+  /** Stop accepting, finish the requests in flight within `timeoutMs`, then send `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
-  /** Say `metrics` with the same id. */
+  /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }
   /** Answers `merge-metrics`. */
   | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
   /** Answers `take-turn`. */
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
-  /** Answers `share-port`; the socket comes along with it unless there is a failure. */
+  /** Answers `share-port`; the socket is attached unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
-/** What a worker sends to the primary. */
+/** Messages from a worker to the primary. */
 export type WorkerMessage =
-  /** Its code is loaded and it hears messages; those sent before are lost. Answered by `start`. */
+  /** Its code is loaded and it receives messages; earlier ones are lost. Answered by `start`. */
   | { readonly type: 'hello' }
-  /** Everything is loaded; heartbeats follow. Answered by `listen` once it is needed. */
+  /** The program is loaded; heartbeats follow. Answered by `listen` once the worker is needed. */
   | { readonly type: 'ready' }
-  /** Connections are accepted. */
+  /** It accepts connections. */
   | { readonly type: 'listening'; readonly transport: 'uws' | 'node' }
-  /** It cannot start, or goes on no longer: the reason, for the log and, at the first start, for the user. It exits. */
+  /** It cannot start, or cannot continue; it exits. The reason is for the log and, at the first start, for the user. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** Once a second. A worker that is silent for 9 seconds is killed. */
+  /** Sent once a second. The primary kills a worker that is silent for 9 seconds. */
   | { readonly type: 'heartbeat'; readonly inFlight: number; readonly rssBytes: number }
-  /** Answers `collect-metrics`; also sent alone now and then, so that little is lost when it dies. */
+  /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }
-  /** Somebody asked this worker for the metrics of all. Answered by `merged-metrics`. */
+  /** A caller requested the metrics of the whole server. Answered by `merged-metrics`. */
   | { readonly type: 'merge-metrics'; readonly id: number }
-  /** Which client of a round-robin list is next, over all workers. Answered by `turn`. */
+  /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
-  /** It serves by node:http and needs the socket of a port. Answered by `shared-port`. */
+  /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
-  /** Everything is finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
+  /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
 
 /** How many workers listen, and how many should. */
@@ -64,10 +64,10 @@ export interface Degraded {
   readonly wanted: number;
 }
 
-/** A worker that failed while it listened gets so many milliseconds for the calls that it has. */
+/** Drain timeout of a worker that failed while it listened. */
 export const CRASH_DRAIN_MS = 5_000;
 
-/** One metric with its values, in the form in which prom-client takes it apart and merges it. */
+/** One metric with its values, in the JSON form that prom-client reads and merges. */
 export interface MetricData {
   readonly name: string;
   readonly type: string;
@@ -108,7 +108,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   'shared-port': true,
 };
 
-/** Both ends are of one build, so the type says it all; other libraries may send messages of their own. */
+/** Both ends come from one build, so the type suffices; libraries can send messages of their own on the same channel. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
   return hasType(message, WORKER_TYPES);
 }

@@ -10,15 +10,15 @@ export interface SharedPort {
 }
 
 /**
- * The sockets from which workers on node:http accept, each worker by itself. The primary binds them, sends them along
- * and never listens on them. As long as it holds one, connections wait in the system's queue even while no worker is
- * alive, and no worker that ends takes a part of the queue with it. (With node:cluster's own sharing the primary lets go
- * after the last worker, and resets what came in between.)
+ * The listening sockets of workers on node:http, from which each worker accepts connections itself. The primary binds them,
+ * sends them to the workers, and never listens on them. While it holds one, connections wait in the kernel's queue even if no
+ * worker is alive, and no exiting worker takes a part of the queue with it. (Under the sharing of node:cluster, the primary
+ * closes the socket after its last worker, which resets the connections that arrived since.)
  */
 export class SharedPorts {
   readonly #ports = new Map<number, SharedPort>();
 
-  /** The same socket for every worker that asks. The failure is the reason, for people. */
+  /** Returns the same socket to every worker that asks. The failure is the reason, for users. */
   async get(host: string, port: number): Promise<Result<SharedPort, string>> {
     const held = this.#ports.get(port);
     if (held !== undefined) return ok(held);
@@ -32,17 +32,20 @@ export class SharedPorts {
     }
   }
 
-  /** Before the workers stop to accept: the last of them ends the socket, at a moment when its queue is empty. */
+  /** To be called before the workers stop accepting: the last of them then closes the socket while its queue is empty. */
   close(): void {
     for (const port of this.#ports.values()) port.close();
     this.#ports.clear();
   }
 }
 
-/** Node has no public way to bind without listening; this one is what node:cluster uses, since its beginnings. */
+/**
+ * Node has no public function that binds without listening. node:cluster uses this one; `test/architecture/private-parts.test.ts`
+ * checks that it exists.
+ */
 function bind(address: string, port: number, family: number): SharedPort {
   const create: unknown = Reflect.get(net, '_createServerHandle');
-  if (typeof create !== 'function') throw new Error(`Node ${process.version} cannot share a socket`);
+  if (typeof create !== 'function') throw new Error(`Node ${process.version} cannot share a socket between processes`);
   const bound = create(address, port, family) as SharedPort | number;
   if (typeof bound === 'number') throw new Error(`cannot bind to ${address}:${port}: ${getSystemErrorName(bound)}`);
   return bound;

@@ -1,23 +1,17 @@
+import { ByteBudget } from '../base/byte-budget.ts';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
-import { missingCredentials } from '../runtime/model/missing-credentials.ts';
-import type { MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
+import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
 import type { Program } from '../schema/program.ts';
-import { connectionLimits } from './descriptor-limit.ts';
-import { ByteBudget } from '../base/byte-budget.ts';
-import { createHandler } from './http/create-handler.ts';
-import { createRefusals } from './http/create-refusals.ts';
-import { createServices } from './http/create-services.ts';
-import type { HttpServices } from './http/http-services.ts';
+import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
+import { createServices, type HttpServices } from './http/http-services.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
-import { createTransport } from './http/transports/create-transport.ts';
-import { createOperationsHandler } from './http/create-operations-handler.ts';
-import { ProcessMetrics } from './metrics/process-metrics.ts';
-import { residentBytes } from './metrics/resident-bytes.ts';
+import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
+import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type PrimaryMessage } from './protocol.ts';
@@ -26,28 +20,28 @@ import { WorkerDrain } from './worker-drain.ts';
 /** The primary kills a worker that is silent for 9 of these. */
 const HEARTBEAT_MS = 1_000;
 
-/** Every fifth heartbeat brings the counters along: what a killed worker counted since is lost. */
+/** Counters go with every fifth heartbeat: a killed worker loses what it counted since. */
 const METRICS_EVERY = 5;
 
-/** Bytes beyond the limit of a body that are read so that the client sees the 413. */
+/** Bytes of a body beyond its limit that are read, so that the client receives the 413. */
 const DISCARD_LIMIT = 16 * 1024 * 1024;
 
-/** Bytes of unfinished bodies that a worker holds at least. */
+/** Lowest limit for the unfinished bodies of a worker. */
 const MIN_BODY_BUDGET = 64 * 1024 * 1024;
 
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
-/** A worker's life, in this order; from every state it may exit. */
-type WorkerState = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
+/** The phases of a worker, in this order; it can exit in each of them. */
+type Phase = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
 
-/** A transport and where it is to listen. */
-interface Door {
+/** A transport and the address on which it listens. */
+interface Listener {
   readonly transport: Transport;
   readonly host: string;
   readonly port: number;
 }
 
-/** Runs a worker process until the primary ends it. `parseThread` is the file of the parse threads' entry. */
+/** Runs a worker process until the primary ends it. `parseThread`: the entry file of parse threads. */
 export function runWorker(parseThread: URL): void {
   new Worker(parseThread).run();
 }
@@ -55,12 +49,12 @@ export function runWorker(parseThread: URL): void {
 class Worker {
   readonly #parseThread: URL;
   readonly #link = new PrimaryLink();
-  #state: WorkerState = 'waiting';
+  #phase: Phase = 'waiting';
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
   #pool: ParsePool | undefined;
   #bodyBudget: ByteBudget | undefined;
-  #doors: readonly Door[] = [];
+  #listeners: readonly Listener[] = [];
   #logger: ServiceLogger | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
   #mayBeReady = true;
@@ -74,7 +68,7 @@ class Worker {
   }
 
   run(): void {
-    // A terminal signals the whole group; a worker ends when the primary says so. When the primary is gone,
+    // A terminal signals the whole process group, but only the primary ends a worker. When the primary is gone,
     // node:cluster ends the worker.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ignore);
     process.on('uncaughtException', (error) => this.#crashed(error, 'a bug: an uncaught exception ends this worker'));
@@ -117,7 +111,7 @@ class Worker {
   }
 
   async #start(start: Start): Promise<void> {
-    this.#state = 'starting';
+    this.#phase = 'starting';
     this.#mayBeReady = start.mayBeReady;
     const program = loadProgram(start.programPath);
     if (!program.ok) {
@@ -127,22 +121,22 @@ class Worker {
     this.#missingCredentials = () => missingCredentials(program.value, start.config.env);
     const services = this.#createServices(start, program.value);
     this.#services = services;
-    await this.#openDoors(start, services);
-    this.#state = 'ready';
+    await this.#createListeners(start, services);
+    this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#link.send({ type: 'ready' });
   }
 
   async #listen(): Promise<void> {
-    for (const { transport, host, port } of this.#doors) await transport.listen(host, port);
-    // It may have been told to stop meanwhile.
-    if (this.#state !== 'ready' || this.#services === undefined) return;
-    this.#state = 'listening';
+    for (const { transport, host, port } of this.#listeners) await transport.listen(host, port);
+    // A drain can have begun meanwhile.
+    if (this.#phase !== 'ready' || this.#services === undefined) return;
+    this.#phase = 'listening';
     this.#services.health.ready = this.#mayBeReady;
-    this.#link.send({ type: 'listening', transport: this.#doors[0]?.transport.name ?? 'node' });
+    this.#link.send({ type: 'listening', transport: this.#listeners[0]?.transport.name ?? 'node' });
   }
 
-  /** Known at start, so that nobody learns it from the first call. */
+  /** Logs at the start what would otherwise show with the first call. */
   #reportCredentials(): void {
     for (const { client, variable, message } of this.#missingCredentials()) {
       this.#logger?.warn({ client, variable }, `calls of this client will fail: ${message}`);
@@ -155,8 +149,8 @@ class Worker {
     const pool = new ParsePool({
       thread: this.#parseThread,
       programPath,
-      onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended'),
-      onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, which ends this worker'),
+      onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended with an error'),
+      onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, so this worker ends'),
     });
     this.#pool = pool;
     const runtime = createRuntime(program, {
@@ -181,20 +175,20 @@ class Worker {
     return createServices(config, { logger, runtime, program, metrics, metricsText, version });
   }
 
-  /** Everything short of accepting. */
-  async #openDoors({ config, port }: Start, services: HttpServices): Promise<void> {
+  /** Creates the transports; they do not listen yet. */
+  async #createListeners({ config, port }: Start, services: HttpServices): Promise<void> {
     const { host, metricsPort } = config;
     const main = await this.#transport(services, this.#counting(createHandler(services)), config);
-    this.#doors = [{ transport: main, host, port }];
+    this.#listeners = [{ transport: main, host, port }];
     if (metricsPort === undefined) return;
     const operations = await this.#transport(services, createOperationsHandler(services), config);
-    this.#doors = [...this.#doors, { transport: operations, host, port: metricsPort }];
+    this.#listeners = [...this.#listeners, { transport: operations, host, port: metricsPort }];
   }
 
   #transport(services: HttpServices, handler: RequestHandler, config: Config): Promise<Transport> {
     return createTransport(config.transport, {
       handler,
-      refuse: createRefusals(services.logger),
+      reject: createReject(services.logger),
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
       bodyBudget: (this.#bodyBudget ??= new ByteBudget(bodyLimit(config))),
@@ -212,7 +206,7 @@ class Worker {
   }
 
   get #connections(): number {
-    return this.#doors[0]?.transport.connections ?? 0;
+    return this.#listeners[0]?.transport.connections ?? 0;
   }
 
   #beat(): void {
@@ -231,17 +225,17 @@ class Worker {
 
   #drain(timeoutMs: number): void {
     const services = this.#services;
-    if (this.#state === 'draining') return;
-    this.#state = 'draining';
+    if (this.#phase === 'draining') return;
+    this.#phase = 'draining';
     if (services === undefined) {
       this.#exit(0);
       return;
     }
-    const transports = this.#doors.map((door) => door.transport);
+    const transports = this.#listeners.map((listener) => listener.transport);
     void this.#finish(new WorkerDrain(services, transports, () => this.#lastRequestAt), timeoutMs);
   }
 
-  /** Whatever goes wrong, it ends. */
+  /** Exits whatever goes wrong. */
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
     let cut = 0;
     try {
@@ -256,10 +250,10 @@ class Worker {
 
   #crashed(error: unknown, message: string): void {
     this.#logger?.error({ err: error }, message);
-    if (this.#state === 'listening') {
+    if (this.#phase === 'listening') {
       this.#link.send({ type: 'failed', reason: messageOf(error) });
       this.#drain(CRASH_DRAIN_MS);
-    } else if (this.#state !== 'draining') this.#fail(messageOf(error));
+    } else if (this.#phase !== 'draining') this.#fail(messageOf(error));
   }
 
   #fail(reason: string): void {
@@ -272,7 +266,7 @@ class Worker {
   }
 }
 
-/** Room for some bodies of the largest size at once, and for a thousand usual ones. */
+/** Room for four bodies of the largest size, and for a thousand typical ones. */
 function bodyLimit({ maxBodyBytes }: Config): number {
   return Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
 }

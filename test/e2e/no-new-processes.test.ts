@@ -61,7 +61,7 @@ test('workers that cannot be started are tried again, readiness says how many se
   killOne(running);
   await untilReadiness(running, '{"status":200,"body":{"status":"degraded","workers":{"listening":2,"wanted":3}}}');
   killOne(running);
-  await untilReadiness(running, 'Only 1 of 3 workers serve, and new ones do not come to serve');
+  await untilReadiness(running, 'Only 1 of 3 workers serve, and new ones fail to start');
   const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name": "Ada"}' };
   expect((await fetch(`${running.url}/call/Hi`, call)).status).toBe(200);
   placeNode(node);

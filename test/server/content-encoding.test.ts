@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chooseEncoding } from '../../src/server/http/content-encoding.ts';
+import { chooseEncoding } from '../../src/server/http/response-head.ts';
 
 it.each([
   [undefined, undefined],

@@ -1,7 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { HistogramTable } from '../../src/server/metrics/histogram-table.ts';
-import { NumberTable } from '../../src/server/metrics/number-table.ts';
+import { HistogramTable, NumberTable } from '../../src/server/metrics/metric-tables.ts';
 
 it('counts like the counters of prom-client', async () => {
   const registry = new Registry();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { Config } from '../../src/config/config.ts';
-import type { StreamLimits } from '../../src/server/http/sse/stream-limits.ts';
+import type { StreamLimits } from '../../src/server/http/event-stream.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { failed, success, type ScriptedStream } from './support/scripted-runtime.ts';
 import { startServer, type TestServer } from './support/test-server.ts';
@@ -266,7 +266,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await until(() => server.runtime.streams.length === 2);
     const other = server.runtime.streams[1];
     if (other !== undefined) await stall(second, other);
-    expect(other?.context.cancellation.reason).toBe('too much waits for readers that are behind');
+    expect(other?.context.cancellation.reason).toBe('too much data waits for readers that are behind');
     expect(stream.context.cancellation.cancelled).toBe(false);
     reader.socket.resume();
     await until(() => server.services.streamBacklog.held === 0);

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from './transport.ts';
 
-/** `open`: no key is configured. */
+/** `open`: the server has no key. */
 export type AuthOutcome = 'open' | 'pass' | 'fail';
 
 /**
- * Decides whether a request brings the key, in `x-svc-api-key` or as `Authorization: Bearer`. Compared over digests, so
- * that neither the time taken nor a length says anything of the key.
+ * Checks whether a request has the key, in `x-svc-api-key` or as `Authorization: Bearer`. Compares digests, so that neither the
+ * duration nor a length reveals anything about the key.
  */
 export class Authenticator {
   readonly #digest: Buffer | undefined;
@@ -19,7 +19,7 @@ export class Authenticator {
     if (this.#digest === undefined) return 'open';
     const given = request.header('x-svc-api-key') ?? bearer(request.header('authorization'));
     if (given === undefined) return 'fail';
-    // One transport hands out header values as Latin-1, the other as UTF-8; for ASCII that is the same.
+    // One transport decodes header values as Latin-1, the other as UTF-8; for ASCII the result is the same.
     const asBytes = timingSafeEqual(digest(given, 'latin1'), this.#digest);
     const asText = timingSafeEqual(digest(given, 'utf8'), this.#digest);
     return asBytes || asText ? 'pass' : 'fail';

@@ -1,20 +1,25 @@
-import type { HttpServices } from './http-services.ts';
+import type { Logger } from '../../logging/logger.ts';
 import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
 import { CallRequest } from './handlers/call-request.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
 import { PAGES, sendDocs } from './handlers/static-routes.ts';
-import { allowedOrigin, RequestContext } from './request-context.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
-import type { RequestHandler } from './transport.ts';
+import type { HttpServices } from './http-services.ts';
+import { problemBody } from './problem.ts';
+import { allowedOrigin, RequestContext, requestIdOf } from './request-context.ts';
+import { JSON_TYPE } from './response-head.ts';
+import type { Reject, RequestHandler } from './transport.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
 
-const FUNCTION_ROUTES: ReadonlyMap<string, FunctionRequestClass> = new Map<string, FunctionRequestClass>([
+type Routes = ReadonlyMap<string, FunctionRequestClass>;
+
+const FUNCTION_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['call', CallRequest],
   ['stream', StreamRequest],
 ]);
 
-const BETA_ROUTES: ReadonlyMap<string, FunctionRequestClass> = new Map<string, FunctionRequestClass>([
+const BETA_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['render', RenderRequest],
   ['parse', ParseRequest],
 ]);
@@ -30,7 +35,29 @@ export function createHandler(services: HttpServices): RequestHandler {
   };
 }
 
-type Routes = ReadonlyMap<string, FunctionRequestClass>;
+/** The paths of the metrics port. They need no key: the port is meant for the inside of a cluster only. */
+const OPERATIONS_PATHS = ['/metrics', '/livez', '/readyz', '/healthz'];
+
+/** The handler of the metrics port. */
+export function createOperationsHandler(services: HttpServices): RequestHandler {
+  return (request, response) => {
+    const context = new RequestContext(services, request, response);
+    const page = OPERATIONS_PATHS.includes(request.path) ? PAGES.get(request.path) : undefined;
+    if (page === undefined) context.notFound(OPERATIONS_PATHS);
+    else if (request.method !== 'GET' && request.method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
+    else page.handle(context);
+  };
+}
+
+/** Answers requests that reach no handler, in the form of every other error, and logs exceptions. */
+export function createReject(logger: Logger): Reject {
+  return (problem, request = {}) => {
+    const id = requestIdOf(request.requestId);
+    if ('error' in request) logger.error({ requestId: id, err: request.error }, 'a bug in the server');
+    const headers = [JSON_TYPE, ['x-request-id', id] as const, ...problem.headers];
+    return { status: problem.status, headers, body: problemBody(problem, id) };
+  };
+}
 
 function route(context: RequestContext, routes: Routes, path: string): void {
   const slash = path.indexOf('/', 1);
@@ -51,7 +78,7 @@ function servePage(context: RequestContext, routes: Routes, path: string): void 
   else if (page.open || context.authorized()) page.handle(context);
 }
 
-/** Names of functions are told to callers with a key alone. */
+/** The paths of all functions, which only callers with a key can see. */
 function functionPaths(context: RequestContext, routes: Routes): readonly string[] {
   const { authenticator, config, runtime } = context.services;
   if (authenticator.check(context.request) === 'fail') return [];
@@ -59,13 +86,13 @@ function functionPaths(context: RequestContext, routes: Routes): readonly string
   return [...routes.keys()].flatMap((name) => names.map((fn) => `${config.basePath}/${name}/${fn}`));
 }
 
-/** Balancers and gateways may or may not take the prefix off, so both forms are served. */
+/** Some balancers and gateways remove the prefix and others keep it, so both forms are served. */
 function withoutBase(path: string, basePath: string): string {
   if (basePath === '' || !path.startsWith(`${basePath}/`)) return path;
   return path.slice(basePath.length);
 }
 
-/** A name that is no valid percent-encoding stays as it is: there is no such function. */
+/** Keeps a name that is not valid percent-encoding: no function has it. */
 function decoded(name: string): string {
   if (!name.includes('%')) return name;
   try {
@@ -75,7 +102,7 @@ function decoded(name: string): string {
   }
 }
 
-/** CORS preflight. Answered alike for every path: what the request itself may do is decided when it comes. */
+/** Answers a CORS preflight, the same for every path: the request itself is checked when it arrives. */
 function preflight(context: RequestContext): void {
   const { config } = context.services;
   if (allowedOrigin(config.corsOrigins, context.request.header('origin')) === undefined) {

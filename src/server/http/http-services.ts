@@ -1,18 +1,21 @@
-import type { SwapRemoveSet, SwapRemoveMember } from '../../base/swap-remove-set.ts';
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { ByteBudget } from '../../base/byte-budget.ts';
+import { SwapRemoveSet, type SwapRemoveMember } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
-import type { WriteRequestLog } from '../../logging/request-log.ts';
+import { createRequestLog, type WriteRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
-import type { Admission } from '../admission.ts';
-import type { Authenticator } from './auth.ts';
-import type { ByteBudget } from '../../base/byte-budget.ts';
-import type { DocsAsset } from './docs/docs-assets.ts';
+import type { Program } from '../../schema/program.ts';
+import { Admission, shareOf } from '../admission.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded } from '../protocol.ts';
-import type { CallMetrics } from '../metrics/call-metrics.ts';
-import type { StreamLimits } from './sse/stream-limits.ts';
-import type { StreamSweep } from './sse/stream-sweep.ts';
+import { Authenticator } from './auth.ts';
+import { loadDocsAssets, type DocsAsset } from './docs/docs-assets.ts';
+import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
+import { Sweep } from './sweep.ts';
 
-/** What the handlers of one process share. */
+/** The objects that the handlers of one process share. */
 export interface HttpServices {
   readonly config: HttpConfig;
   readonly logger: Logger;
@@ -20,15 +23,16 @@ export interface HttpServices {
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
   readonly admission: Admission;
-  readonly metrics: CallMetrics;
+  readonly metrics: ProcessMetrics;
   /** The metrics of all processes as Prometheus text. */
   metricsText(): Promise<string>;
   readonly health: Health;
-  /** Calls and streams that have not been answered completely. */
+  /** Calls and streams whose answer is not complete. */
   readonly active: SwapRemoveSet<Drainable>;
-  readonly sweep: StreamSweep;
+  /** Checks the time limits of all streams. */
+  readonly sweep: Sweep;
   readonly streamLimits: StreamLimits;
-  /** Room for what the readers of all streams have not taken yet. */
+  /** Limits the data that the readers of all streams have not accepted yet. */
   readonly streamBacklog: ByteBudget;
   readonly programHash: string;
   readonly version: string;
@@ -38,11 +42,11 @@ export interface HttpServices {
 
 /** A request in flight. */
 export interface Drainable extends SwapRemoveMember {
-  /** Ends it because the process stops. */
+  /** Ends the request because the process stops. */
   drain(): void;
 }
 
-/** The part of the configuration that HTTP depends on. */
+/** The settings that HTTP depends on. */
 export type HttpConfig = Pick<
   Config,
   | 'basePath'
@@ -55,19 +59,65 @@ export type HttpConfig = Pick<
   | 'streamTimeoutMs'
 >;
 
-/** What the probes answer; the worker changes it. */
+/** The state that the probes report; the worker changes it. */
 export interface Health {
-  /** False while it starts or drains: balancers send nothing new. */
+  /** False while the worker starts or drains: balancers send it nothing new. */
   ready: boolean;
   /** Null when all workers serve, or will soon. */
   degraded: Degraded | null;
 }
 
-/** The OpenAPI document as it is sent. */
+/** The OpenAPI document in the forms that are sent. */
 export interface OpenApiText {
   readonly text: string;
   /** A strong validator, without its quotes. */
   readonly tag: string;
-  /** Compressed when it is first asked for. */
+  /** Compressed on first use. */
   gzip(): Uint8Array;
+}
+
+/** The parts that differ between a worker and a test. */
+export interface ServiceParts {
+  readonly logger: Logger;
+  readonly runtime: FunctionRuntime;
+  readonly program: Pick<Program, 'hash' | 'openapi'>;
+  readonly metrics: ProcessMetrics;
+  readonly metricsText: () => Promise<string>;
+  readonly version: string;
+  /** Shorter limits, for tests. */
+  readonly streamLimits?: StreamLimits;
+}
+
+/** Creates the services; `health.ready` is false. */
+export function createServices(config: Config, parts: ServiceParts): HttpServices {
+  const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
+  return {
+    config,
+    logger: parts.logger,
+    logRequest: createRequestLog(parts.logger, config),
+    runtime: parts.runtime,
+    authenticator: new Authenticator(config.apiKey),
+    admission: new Admission(shareOf(config.maxInFlight, config.workers), shareOf(config.maxQueue, config.workers)),
+    metrics: parts.metrics,
+    metricsText: parts.metricsText,
+    health: { ready: false, degraded: null },
+    active: new SwapRemoveSet(),
+    sweep: new Sweep(),
+    streamLimits,
+    streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
+    programHash: parts.program.hash,
+    version: parts.version,
+    openapi: openapiText(parts.program),
+    docs: loadDocsAssets(),
+  };
+}
+
+function openapiText({ openapi }: Pick<Program, 'openapi'>): OpenApiText {
+  const text = JSON.stringify(openapi);
+  let compressed: Uint8Array | undefined;
+  return {
+    text,
+    tag: createHash('sha256').update(text).digest('base64url').slice(0, 22),
+    gzip: () => (compressed ??= gzipSync(text)),
+  };
 }

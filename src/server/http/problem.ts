@@ -1,9 +1,9 @@
 import { ERRORS } from '../../schema/errors.ts';
 import type { Attempt, ErrorCode, Failure } from '../../schema/errors.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
-import type { HeaderList } from './transport.ts';
+import type { HeaderList } from './response-head.ts';
 
-/** An error as it is answered: status, then the JSON body with `error`, `message`, `request_id` and `fields`. */
+/** The answer to an error: the status, and a JSON body with `error`, `message`, `request_id` and `fields`. */
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode;
@@ -23,13 +23,13 @@ export function problemBody(of: Problem, requestId: string): string {
   return JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields });
 }
 
-/** What is answered when a bug was caught: nothing of the inside. */
-export const INTERNAL_PROBLEM = problem('internal_error', 'The server failed in a way that it should not.');
+/** The answer to a bug, without any detail. */
+export const INTERNAL_PROBLEM = problem('internal_error', 'The server failed because of a bug.');
 
-/** A model's whole reply can be megabytes; this much of it shows what went wrong. */
+/** Characters of a reply in an answer: a whole reply can have megabytes, and this much shows the fault. */
 const MAX_RAW_OUTPUT = 65_536;
 
-/** A failure as an answer. The report is given where prompts may be told to callers. */
+/** The answer to a failure. Pass the report only where callers are allowed to see prompts. */
 export function problemOf(failure: Failure, exposed?: CallReport): Problem {
   const headers = 'retryAfterSeconds' in failure ? retryAfter(failure.retryAfterSeconds) : NO_HEADERS;
   return problem(failure.code, failure.message, failureFields(failure, exposed), headers);
@@ -82,3 +82,10 @@ function attemptFields(attempt: Attempt): Readonly<Record<string, unknown>> {
     duration_ms: Math.round(attempt.durationMs),
   };
 }
+
+/** The answer above the limit of connections, on both transports. */
+export const TOO_MANY_CONNECTIONS = problemOf({
+  code: 'overloaded',
+  message: 'Too many connections are open: try again.',
+  retryAfterSeconds: 1,
+});

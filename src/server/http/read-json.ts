@@ -4,13 +4,13 @@ import { err, ok, type Result } from '../../base/result.ts';
 import { problem, type Problem } from './problem.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** Deeper than any sensible argument, and far below where recursive code would end the process. */
+/** Deeper than any sensible argument, and far below the depth at which recursive code would exhaust the stack. */
 const MAX_DEPTH = 128;
 
-/** `application/json` and every `+json` type; RFC 8259 knows no other charset than UTF-8. */
+/** `application/json` and every `+json` type; RFC 8259 allows no charset but UTF-8. */
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
-/** Looking for a type in a long run of spaces takes the square of its length. */
+/** The pattern takes quadratic time on a long run of spaces. */
 const LONGEST_TYPE = 200;
 
 export interface JsonBody {
@@ -18,7 +18,7 @@ export interface JsonBody {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Why a request's body is not even read, judged by its headers (RFC 9110, 15.5.16: what would be taken is told). */
+/** The problem of a body that is not JSON according to its headers; the answer names the accepted type (RFC 9110, 15.5.16). */
 export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   const type = request.header('content-type');
   if (type === undefined || type.length > LONGEST_TYPE || !JSON_TYPE.test(type)) {
@@ -33,19 +33,19 @@ export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   return unsupported('Send the body uncompressed.', 'accept-encoding', 'identity');
 }
 
-function unsupported(message: string, header: string, taken: string): Problem {
-  return problem('unsupported_media_type', message, {}, [[header, taken]]);
+function unsupported(message: string, header: string, accepted: string): Problem {
+  return problem('unsupported_media_type', message, {}, [[header, accepted]]);
 }
 
 /**
- * The JSON object in a body. Its depth is bounded before anything recursive sees it. A byte order mark is left out, as RFC
- * 8259 allows; of equal keys the last one counts, as everywhere in JavaScript.
+ * Parses the JSON object in a body. Limits its depth before any recursive code reads it. Skips a byte order mark, as RFC 8259
+ * allows; of equal keys the last one counts, as everywhere in JavaScript.
  */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
   if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
   const text = textOf(bytes);
   if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
-  // A valid text of that depth has two brackets for each level.
+  // A valid text of that depth has two brackets per level.
   if (text.length > 2 * MAX_DEPTH && depthExceeds(text, MAX_DEPTH)) {
     return err(problem('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels.`));
   }
@@ -65,15 +65,15 @@ function parse(text: string): Result<JsonBody, Problem> {
     return err(problem('invalid_json', `The body is not valid JSON: ${reason(error)}.`));
   }
   if (isJsonObject(value)) return ok({ text, value });
-  const message = 'The body has to be a JSON object with one key for each parameter.';
+  const message = 'The body must be a JSON object with one key for each parameter.';
   return err(problem('invalid_argument', message, { details: [{ path: '', message }] }));
 }
 
-/** V8 quotes the text around the fault, which can be long or private; the position is enough. */
+/** V8 quotes the text around the fault, which can be long or private; the position suffices. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const position = /at position \d+/.exec(message)?.[0];
-  if (position !== undefined) return `it is wrong ${position}`;
+  if (position !== undefined) return `there is a syntax error ${position}`;
   return message.includes('end of JSON') ? 'it ends too early' : 'it cannot be parsed';
 }
 
@@ -97,7 +97,7 @@ function depthExceeds(text: string, limit: number): boolean {
   return false;
 }
 
-/** `[` or `{`: they differ in one bit. */
+/** `[` or `{`, which differ in one bit. */
 function isOpening(code: number): boolean {
   return (code | 32) === 123;
 }

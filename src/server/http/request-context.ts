@@ -1,12 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { HttpServices } from './http-services.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
-import { requestId } from './request-id.ts';
-import type { HeaderList, HttpRequest, HttpResponse } from './transport.ts';
+import { JSON_TYPE, type HeaderList } from './response-head.ts';
+import type { HttpRequest, HttpResponse } from './transport.ts';
 
-export const JSON_TYPE: readonly [string, string] = ['content-type', 'application/json'];
-
-/** One request on its way through a handler: what it is, and the ways to answer it. */
+/** A request in a handler, with the ways to answer it. */
 export class RequestContext {
   readonly services: HttpServices;
   readonly request: HttpRequest;
@@ -18,14 +17,14 @@ export class RequestContext {
     this.services = services;
     this.request = request;
     this.response = response;
-    this.requestId = requestId(request.header('x-request-id'));
+    this.requestId = requestIdOf(request.header('x-request-id'));
   }
 
   get elapsedMs(): number {
     return performance.now() - this.startedAt;
   }
 
-  /** Adds what every answer has. */
+  /** Adds the headers that every answer has. */
   headers(own: HeaderList): HeaderList {
     const list: Array<readonly [string, string]> = [['x-request-id', this.requestId], ...own];
     if (this.services.config.corsOrigins.length > 0) this.#addCorsHeaders(list);
@@ -51,11 +50,11 @@ export class RequestContext {
   }
 
   methodNotAllowed(allow: string): void {
-    const message = `"${this.request.path}" takes ${allow}, not ${this.request.method}.`;
+    const message = `"${this.request.path}" accepts ${allow}, not ${this.request.method}.`;
     this.problem(problem('method_not_allowed', message, {}, [['allow', allow]]));
   }
 
-  /** Answers 403 unless the request brings the key where one is needed. */
+  /** Answers 403 and returns false when a key is required and the request has no valid one. */
   authorized(): boolean {
     if (this.services.authenticator.check(this.request) !== 'fail') return true;
     this.problem(unauthorized());
@@ -78,8 +77,22 @@ export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Pr
   return problem('Unauthorized', message, fields);
 }
 
-/** The value of `access-control-allow-origin`, or undefined when this origin is not invited. */
-export function allowedOrigin(invited: readonly string[], origin: string | undefined): string | undefined {
-  if (invited.includes('*')) return '*';
-  return origin !== undefined && invited.includes(origin) ? origin : undefined;
+/** The value of `access-control-allow-origin`, or undefined when this origin is not allowed. */
+export function allowedOrigin(allowed: readonly string[], origin: string | undefined): string | undefined {
+  if (allowed.includes('*')) return '*';
+  return origin !== undefined && allowed.includes(origin) ? origin : undefined;
+}
+
+/** Request ids that callers can choose: safe in a header, a log line and a shell. */
+const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Unique to this process, so that a counter can follow: cheaper than a random id for each request. */
+const idPrefix = randomBytes(6).toString('hex');
+let lastId = 0;
+
+/** The caller's id when it has the accepted form, otherwise a new one. */
+export function requestIdOf(requested: string | undefined): string {
+  if (requested !== undefined && ACCEPTED_ID.test(requested)) return requested;
+  lastId += 1;
+  return `${idPrefix}-${lastId.toString(36)}`;
 }

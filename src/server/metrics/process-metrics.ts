@@ -1,30 +1,40 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { MetricData } from '../protocol.ts';
-import type { CallEnd, CallMetrics, FunctionRoute } from './call-metrics.ts';
-import { EventLoopLag } from './event-loop-lag.ts';
-import { HistogramTable } from './histogram-table.ts';
-import { NumberTable } from './number-table.ts';
-import { residentBytes } from './resident-bytes.ts';
+import { HistogramTable, NumberTable } from './metric-tables.ts';
 
-/** From a local function to a long generation, in seconds. */
+/** The end of a call, for counters. */
+export interface CallEnd {
+  readonly functionName: string;
+  readonly route: FunctionRoute;
+  readonly status: number;
+  /** The failure's code, or `ok`. */
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly report?: CallReport | undefined;
+}
+
+export type FunctionRoute = 'call' | 'stream' | 'render' | 'parse';
+
+/** Seconds, from a local function to a long generation. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
-/** Our own share of a call, in seconds. */
+/** Seconds that svc itself adds to a call. */
 const OVERHEAD_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1];
 
 /** Functions that do not exist share one label value. */
 const UNKNOWN = 'unknown';
 
-/** So do clients that requests bring along: they may have any name. */
+/** Clients from requests share one too: they can have any name. */
 const OTHER = 'other';
 
-/** What becomes a label value; everything else shares one. */
+/** Names that become label values; all others share one. */
 export interface LabelNames {
   readonly functions: Iterable<string>;
   readonly clients: ReadonlySet<string>;
 }
 
-/** What the gauges show at the moment they are asked. */
+/** Current values of the gauges. */
 export interface GaugeSources {
   readonly connections: () => number;
   readonly waiting: () => number;
@@ -32,33 +42,41 @@ export interface GaugeSources {
   readonly droppedLogLines: () => number;
 }
 
-/** The counters of one worker. Label values come from the program and from fixed lists, so their number is bounded. */
-export class ProcessMetrics implements CallMetrics {
+/** The metrics of one worker. Label values come from the program and from fixed lists, so their number is limited. */
+export class ProcessMetrics {
   readonly #functions: ReadonlySet<string>;
   readonly #sources: GaugeSources;
   readonly #clients: ReadonlySet<string>;
   readonly #lag = new EventLoopLag();
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
-    help: 'Calls and streams not yet answered completely',
+    help: 'Calls and streams whose answer is not complete',
     labels: ['route'],
   });
   readonly #requests = counter('svc_requests_total', 'Answered calls and streams', ['function', 'route', 'status']);
   readonly #failures = counter('svc_failures_total', 'Failed calls and streams by error code', ['function', 'error']);
-  readonly #duration = histogram('svc_request_duration_seconds', 'Whole time of a request', DURATION_BUCKETS);
+  readonly #duration = histogram('svc_request_duration_seconds', 'Total time of a request', DURATION_BUCKETS);
   readonly #model = histogram('svc_model_duration_seconds', 'Time spent waiting for models', DURATION_BUCKETS);
   readonly #firstText = histogram('svc_first_text_seconds', 'Time to the first model text', DURATION_BUCKETS);
-  readonly #overhead = histogram('svc_overhead_seconds', 'Time that was not spent on models', OVERHEAD_BUCKETS);
-  readonly #tokens = counter('svc_tokens_total', 'Tokens as told by providers', ['client', 'direction']);
+  readonly #overhead = histogram(
+    'svc_overhead_seconds',
+    'Time that was not spent waiting for models',
+    OVERHEAD_BUCKETS,
+  );
+  readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
-  readonly #replies = counter('svc_replies_total', 'Replies by what parsing made of them', ['function', 'outcome']);
-  readonly #streamCuts = counter('svc_stream_cuts_total', 'Streams cut since their reader took nothing', []);
+  readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
+  readonly #streamCuts = counter(
+    'svc_stream_cuts_total',
+    'Streams that ended because their reader accepted nothing',
+    [],
+  );
 
   constructor({ functions, clients }: LabelNames, sources: GaugeSources) {
     this.#functions = new Set(functions);
     this.#clients = clients;
     this.#sources = sources;
-    // There from the start: an autoscaler that finds no figure scales nothing.
+    // Present from the start: an autoscaler that finds no value does nothing.
     for (const route of ['call', 'stream'] as const) this.#inFlight.add(0, route);
   }
 
@@ -75,11 +93,12 @@ export class ProcessMetrics implements CallMetrics {
     if (report !== undefined) this.#countReport(name, report, outcome, durationMs);
   }
 
+  /** A stream ended because its reader accepted nothing. */
   streamCut(): void {
     this.#streamCuts.add(1, '');
   }
 
-  /** All of them as they are now. */
+  /** All metrics with their current values. */
   data(): readonly MetricData[] {
     const tables = [
       this.#inFlight,
@@ -101,14 +120,17 @@ export class ProcessMetrics implements CallMetrics {
     const { connections, waiting, parseQueue, droppedLogLines } = this.#sources;
     return [
       gauge('svc_connections', 'Open connections of clients', connections()),
-      gauge('svc_queue_length', 'Calls waiting for a place', waiting()),
-      gauge('svc_parse_queue_length', 'Replies waiting for a parse thread', parseQueue()),
+      gauge('svc_queue_length', 'Calls that wait for a slot', waiting()),
+      gauge('svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
       {
         ...gauge('svc_log_lines_dropped_total', 'Log lines that could not be written', droppedLogLines()),
         type: 'counter',
       },
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
-      { ...gauge(LAG, 'Greatest lag of the last minute, the worst worker', this.#lag.seconds), aggregator: 'max' },
+      {
+        ...gauge(LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.#lag.seconds),
+        aggregator: 'max',
+      },
     ];
   }
 
@@ -155,4 +177,52 @@ function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired'
   return report.flags.length > 0 ? 'repaired' : 'clean';
 }
 
-/** What is measured is the time between two looks. */
+/** Interval at which the event loop is measured. Each measurement wakes the process: every 20 ms they cost an idle one 0.3 % of a core. */
+const LAG_STEP_MS = 100;
+
+/** Scrapes come more often than this, so each lag is seen, whatever the number of scrapers. */
+const LAG_WINDOW_MS = 30_000;
+
+/** Measures the longest time between two steps, in nanoseconds. */
+export interface DelayMonitor {
+  readonly max: number;
+  reset(): void;
+}
+
+/** The greatest lag of the event loop within this window and the one before. */
+export class EventLoopLag {
+  readonly #monitor: DelayMonitor;
+  #before = 0;
+  #since = performance.now();
+
+  constructor(monitor: DelayMonitor = startMonitor()) {
+    this.#monitor = monitor;
+  }
+
+  get seconds(): number {
+    const now = performance.now();
+    const current = Math.max(0, this.#monitor.max / 1e9 - LAG_STEP_MS / 1000);
+    const greatest = Math.max(this.#before, current);
+    if (now - this.#since > LAG_WINDOW_MS) {
+      this.#before = current;
+      this.#since = now;
+      this.#monitor.reset();
+    }
+    return greatest;
+  }
+}
+
+function startMonitor(): DelayMonitor {
+  const monitor = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  monitor.enable();
+  return monitor;
+}
+
+/** Resident memory of this process in bytes; 0 while it is out of file descriptors, because Node reads it from a file. */
+export function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+}

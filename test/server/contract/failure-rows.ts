@@ -81,7 +81,7 @@ export const FAILURE_ROWS: readonly Row[] = [
     ...GREET,
     arrange: ({ runtime }) => (runtime.onCall = () => Promise.reject(new Error('secret inside'))),
     status: 500,
-    answer: { error: 'internal_error', message: 'The server failed in a way that it should not.' },
+    answer: { error: 'internal_error', message: 'The server failed because of a bug.' },
   },
   {
     title: 'a runtime that throws',

@@ -116,7 +116,7 @@ export const PATH_ROWS: readonly Row[] = [
     answer: 'abc',
   },
   {
-    title: 'parse needs a text',
+    title: 'parse requires the text of a reply',
     config: { features: ['beta'] },
     ...GREET,
     path: '/parse/Greet',
@@ -124,11 +124,11 @@ export const PATH_ROWS: readonly Row[] = [
     status: 400,
     answer: {
       error: 'invalid_argument',
-      details: [{ path: 'text', message: 'has to be a string: the reply of a model' }],
+      details: [{ path: 'text', message: 'must be a string: the reply of a model' }],
     },
   },
   {
-    title: 'parse tells every key that it does not know',
+    title: 'parse reports every unknown key',
     config: { features: ['beta'] },
     ...GREET,
     path: '/parse/Greet',
@@ -137,9 +137,9 @@ export const PATH_ROWS: readonly Row[] = [
     answer: {
       error: 'invalid_argument',
       details: [
-        { path: 'text', message: 'has to be a string: the reply of a model' },
-        { path: 'x', message: 'is unknown here' },
-        { path: 'y', message: 'is unknown here' },
+        { path: 'text', message: 'must be a string: the reply of a model' },
+        { path: 'x', message: 'is unknown; send {"text": …} only' },
+        { path: 'y', message: 'is unknown; send {"text": …} only' },
       ],
     },
   },

@@ -1,11 +1,9 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { ByteBudget } from '../../../src/base/byte-budget.ts';
-import { createHandler } from '../../../src/server/http/create-handler.ts';
-import { createRefusals } from '../../../src/server/http/create-refusals.ts';
-import { createServices } from '../../../src/server/http/create-services.ts';
-import type { HttpServices } from '../../../src/server/http/http-services.ts';
-import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/sse/stream-limits.ts';
+import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
+import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
 import type { Transport } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 import { ClusterMetrics } from '../../../src/server/metrics/cluster-metrics.ts';
@@ -87,7 +85,7 @@ export async function startServer(
   services.health.ready = true;
   const transport = await createTransport(name, {
     handler: createHandler(services),
-    refuse: createRefusals(logger),
+    reject: createReject(logger),
     discardLimit: 100_000,
     bodyBudget: new ByteBudget(50_000),
     keepAliveTimeoutMs: 10_000,

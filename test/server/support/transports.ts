@@ -1,5 +1,5 @@
 import { ByteBudget } from '../../../src/base/byte-budget.ts';
-import type { Answer, RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
+import type { RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 
 /** Both implementations: every suite over transports runs over these. */
@@ -10,9 +10,9 @@ export type TransportName = (typeof TRANSPORTS)[number];
 export interface Listening {
   readonly transport: Transport;
   readonly port: number;
-  /** What was refused before it became a request. */
-  readonly refusals: readonly string[];
-  /** What handlers threw. */
+  /** Codes of the problems that were answered instead of a handler. */
+  readonly rejections: readonly string[];
+  /** Exceptions of handlers. */
   readonly errors: readonly unknown[];
 }
 
@@ -20,7 +20,7 @@ export interface Listening {
 export function createOn(name: TransportName, handler: RequestHandler): Promise<Transport> {
   return createTransport(name, {
     handler,
-    refuse: () => ({ status: 500, headers: [], body: '' }),
+    reject: () => ({ status: 500, headers: [], body: '' }),
     discardLimit: 1,
     bodyBudget: new ByteBudget(1),
     keepAliveTimeoutMs: 10_000,
@@ -29,22 +29,22 @@ export function createOn(name: TransportName, handler: RequestHandler): Promise<
   });
 }
 
-/** A transport on a free port, with answers to refusals that name them. */
+/** A transport on a free port, which answers a rejected request with the code of its problem. */
 export async function listenOn(
   name: TransportName,
   handler: RequestHandler,
   options: Partial<TransportOptions> = {},
 ): Promise<Listening> {
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   const errors: unknown[] = [];
-  const refuse: TransportOptions['refuse'] = (refusal, _, of) => {
-    refusals.push(refusal);
-    if (of?.error !== undefined) errors.push(of.error);
-    return { status: STATUS[refusal], headers: [], body: refusal } satisfies Answer;
+  const reject: TransportOptions['reject'] = ({ code, status }, request) => {
+    rejections.push(code);
+    if (request?.error !== undefined) errors.push(request.error);
+    return { status, headers: [], body: code };
   };
   const transport = await createTransport(name, {
     handler,
-    refuse,
+    reject,
     discardLimit: 100_000,
     bodyBudget: new ByteBudget(10_000_000),
     keepAliveTimeoutMs: 10_000,
@@ -52,14 +52,5 @@ export async function listenOn(
     closeAbove: 1_000,
     ...options,
   });
-  return { transport, port: await transport.listen('127.0.0.1', 0), refusals, errors };
+  return { transport, port: await transport.listen('127.0.0.1', 0), rejections, errors };
 }
-
-const STATUS = {
-  malformed: 400,
-  'not-implemented': 501,
-  'headers-too-large': 431,
-  'request-timeout': 408,
-  'too-many': 503,
-  crashed: 500,
-} as const;

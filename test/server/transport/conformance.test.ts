@@ -310,12 +310,12 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       const connection = connectTo(listening);
       connection.socket.pause();
       connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      await connection.until(() => listening.transport.leaving === 1);
+      await connection.until(() => listening.transport.unsentAnswers === 1);
       await sleep(100);
-      expect(listening.transport.leaving).toBe(1);
+      expect(listening.transport.unsentAnswers).toBe(1);
       connection.socket.resume();
-      await connection.until(() => listening.transport.leaving === 0);
-      expect(listening.transport.leaving).toBe(0);
+      await connection.until(() => listening.transport.unsentAnswers === 0);
+      expect(listening.transport.unsentAnswers).toBe(0);
     }
   });
 

@@ -4,21 +4,21 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { ContentEncoding } from '../content-encoding.ts';
+import type { ContentEncoding } from '../response-head.ts';
 
 /** One static file of the documentation page. */
 export interface DocsAsset {
   readonly contentType: string;
   /** A strong validator of the plain form, without its quotes. */
   readonly tag: string;
-  /** Compressed forms that stand ready, the smallest first. */
+  /** Compressed forms that are available, the smallest first. */
   readonly encodings: readonly ContentEncoding[];
   bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
 /**
- * The policy to send with every asset: scripts and connections of this server only. Swagger UI sets styles inline and
- * draws with data URLs.
+ * The content security policy of every asset: scripts and connections of this server only. Swagger UI uses inline styles and
+ * images in data URLs.
  */
 export const DOCS_CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'";
@@ -27,7 +27,7 @@ const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** Path, content type, file. Nothing else is served, whatever lies beside these files. */
+/** Path, content type, file. No other file in these folders is served. */
 const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: string]> = [
   ['/docs', HTML, 'docs.html'],
   ['/docs/docs.css', CSS, 'docs.css'],
@@ -44,9 +44,9 @@ const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: s
 ];
 
 /**
- * The files of the documentation page by request path (`/docs`, `/docs/swagger-ui.css`, …), read at once: less than 1 MB,
- * as a build has them compressed. Their links are relative, so a path prefix works; `/docs/` with a slash at the end must
- * not answer the page. Throws when a file is missing, which a build prevents.
+ * Reads the files of the documentation page, by request path (`/docs`, `/docs/swagger-ui.css`, …): less than 1 MB, since a
+ * build compresses them. Their links are relative, so a path prefix works, but the page must not be served at `/docs/`. Throws
+ * when a file is missing, which a build prevents.
  */
 export function loadDocsAssets(): ReadonlyMap<string, DocsAsset> {
   return new Map(ASSETS.map(([path, contentType, file]) => [path, loadAsset(contentType, fileOf(file))]));
@@ -65,7 +65,7 @@ function loadAsset(contentType: string, file: string): DocsAsset {
     encodings: ['br', 'gzip'],
     bytes(encoding) {
       if (encoding === 'br') return br;
-      // Clients that take nothing compressed are rare enough to pay for it each time.
+      // Clients that accept no compression are rare: each request decompresses.
       return encoding === 'gzip' ? gzip : gunzipSync(gzip);
     },
   };
@@ -75,7 +75,7 @@ function tagOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
-/** Beside the bundled programs all files lie in `dist/assets/docs`; from sources they are read where they come from. */
+/** A build copies all files to `dist/assets/docs`; a run from sources reads them where they come from. */
 function fileOf(file: string): string {
   const here = import.meta.url;
   if (!here.endsWith('.ts')) return fileURLToPath(new URL(`../assets/docs/${file}`, here));

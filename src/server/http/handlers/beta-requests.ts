@@ -1,11 +1,11 @@
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { ReplyOutcome } from '../../../runtime/call/runtime.ts';
 import { problem, type Problem } from '../problem.ts';
-import { JSON_TYPE } from '../request-context.ts';
+import { JSON_TYPE } from '../response-head.ts';
 import { FunctionRequest } from './function-request.ts';
 import type { JsonBody } from '../read-json.ts';
 
-/** `POST /render/{function}` (beta): the messages that would be sent to the model. */
+/** `POST /render/{function}` (beta): the messages that a call would send to the model. */
 export class RenderRequest extends FunctionRequest {
   protected readonly route = 'render';
   protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
@@ -26,7 +26,7 @@ export class RenderRequest extends FunctionRequest {
   }
 }
 
-/** `POST /parse/{function}` (beta): the value of a reply given as `{"text": …}`. */
+/** `POST /parse/{function}` (beta): the value that the function returns for a reply, sent as `{"text": …}`. */
 export class ParseRequest extends FunctionRequest {
   protected readonly route = 'parse';
   protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
@@ -39,9 +39,9 @@ export class ParseRequest extends FunctionRequest {
       this.#text = text;
       return { functionName: this.functionName };
     }
-    const details = extra.map((path) => ({ path, message: 'is unknown here' }));
+    const details = extra.map((path) => ({ path, message: 'is unknown; send {"text": …} only' }));
     if (typeof text !== 'string') {
-      details.unshift({ path: 'text', message: 'has to be a string: the reply of a model' });
+      details.unshift({ path: 'text', message: 'must be a string: the reply of a model' });
     }
     const all = details.map(({ path, message }) => `"${path}" ${message}`).join('; ');
     this.refuse(problem('invalid_argument', `${all}.`, { details }));
@@ -75,5 +75,5 @@ export class ParseRequest extends FunctionRequest {
   }
 }
 
-/** No model was asked. */
+/** No model was called. */
 const NO_REPORT: CallReport = { attempts: [], usage: {}, modelMs: 0, flags: [] };

@@ -3,29 +3,30 @@ import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { requestLogLevel } from '../../../logging/request-log.ts';
 import type { Failure } from '../../../schema/errors.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { FunctionRoute } from '../../metrics/call-metrics.ts';
 import type { Waiter } from '../../admission.ts';
+import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../http-services.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
+import type { HeaderList } from '../response-head.ts';
 import type { BodyOutcome } from '../transport.ts';
 
 const DRAINING: Failure = {
   code: 'draining',
-  message: 'The server is being stopped: send the request again.',
+  message: 'The server is stopping: try again.',
   retryAfterSeconds: 1,
 };
 
-/** Sent when all places and the queue are taken. */
+/** All slots and the queue are full. */
 const OVERLOADED: Failure = {
   code: 'overloaded',
-  message: 'Too many calls are being served: try again.',
+  message: 'Too many calls are in flight: try again.',
   retryAfterSeconds: 1,
 };
 
-/** A finished request, as far as the log needs it beyond what the request itself knows. */
-export interface Finish {
+/** The end of a request, for counters and log. */
+interface Finish {
   readonly status: number;
   readonly report?: CallReport | undefined;
   readonly problem?: Problem | undefined;
@@ -34,8 +35,8 @@ export interface Finish {
 }
 
 /**
- * A request that names a function: key, body, arguments and a place, in this order, then `run`. Subclasses answer;
- * they call `finish` exactly once with what they answered.
+ * A request that names a function: reads the body, checks the arguments, waits for a slot, then calls `run`. Subclasses answer,
+ * and call `finish` exactly once.
  */
 export abstract class FunctionRequest implements Drainable, Waiter {
   protected readonly context: RequestContext;
@@ -46,8 +47,8 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   #body: JsonBody | undefined;
   #prepared: PreparedCall | undefined;
   #finished = false;
-  #hasPlace = false;
-  /** Runs while it waits for a place. */
+  #hasSlot = false;
+  /** Runs while the request waits for a slot. */
   #waiting: NodeJS.Timeout | undefined;
   setIndex = -1;
 
@@ -56,14 +57,14 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     this.functionName = functionName;
   }
 
-  /** Takes the request up to its body; the rest follows when that is there. */
+  /** Starts to read the body; the rest follows once it is complete. */
   begin(): void {
     const { request, services } = this.context;
     services.active.add(this);
     services.metrics.callStarted(this.route);
     this.context.response.onAborted(() => this.#aborted());
     const early = this.#earlyProblem();
-    if (early === undefined) request.readBody(services.config.maxBodyBytes, (outcome) => this.#takeBody(outcome));
+    if (early === undefined) request.readBody(services.config.maxBodyBytes, (outcome) => this.#endBody(outcome));
     else this.refuse(early);
   }
 
@@ -73,24 +74,24 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     this.fail(DRAINING);
   }
 
-  /** Called by the admission when it has a place. */
+  /** Called by the admission when the request has a slot. */
   admitted(): void {
     clearTimeout(this.#waiting);
-    this.#hasPlace = true;
+    this.#hasSlot = true;
     if (this.#prepared === undefined || this.#finished) return;
     this.guarded(() => this.#prepared !== undefined && this.run(this.#prepared, this.#callContext()));
   }
 
-  /** Answers the request. What it throws is a bug and answered as one. */
+  /** Answers the request. An exception is answered as a bug. */
   protected abstract run(prepared: PreparedCall, context: CallContext): void;
 
-  /** Answers a failure in the form that the answer has at this moment. */
+  /** Answers a failure: with a status, or as the last message of a stream that has begun. */
   protected abstract answerProblem(of: Problem): void;
 
-  /** The caller is gone; nothing can be answered. */
+  /** Called when the caller has left, so that no answer is possible. */
   protected left(): void {}
 
-  /** Checks what the body says; the answer to a body that does not fit is its failure. */
+  /** Checks the body. A body that does not match is answered, and returns undefined. */
   protected prepare(body: JsonBody): PreparedCall | undefined {
     const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context.request);
     if (prepared.ok) return prepared.value;
@@ -113,7 +114,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     return this.#finished;
   }
 
-  /** Runs a piece of the work: a throw is answered 500 and logged, and the process lives. */
+  /** Runs `work`: an exception is logged and answered with 500, and the process continues. */
   protected guarded(work: () => void): void {
     try {
       work();
@@ -129,7 +130,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     this.refuse(INTERNAL_PROBLEM);
   }
 
-  /** Gives back the place and writes counters and log: once, when the answer is complete or given up. */
+  /** Releases the slot, counts and logs the request. To be called once, when the answer is complete or impossible. */
   protected finish(end: Finish): void {
     if (this.#finished) return;
     this.#finished = true;
@@ -157,7 +158,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     return problemOf({ code: 'function_not_found', message: message.trim(), suggestions });
   }
 
-  #takeBody(outcome: BodyOutcome): void {
+  #endBody(outcome: BodyOutcome): void {
     if (this.#finished) return;
     switch (outcome.kind) {
       case 'aborted':
@@ -172,11 +173,11 @@ export abstract class FunctionRequest implements Drainable, Waiter {
         this.fail(OVERLOADED);
         return;
       case 'body':
-        this.guarded(() => this.#takeBytes(outcome.bytes));
+        this.guarded(() => this.#readArguments(outcome.bytes));
     }
   }
 
-  #takeBytes(bytes: Uint8Array): void {
+  #readArguments(bytes: Uint8Array): void {
     const body = readJson(bytes);
     if (!body.ok) {
       this.refuse(body.failure);
@@ -189,17 +190,17 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     if (!this.context.services.admission.enter(this)) {
       this.#prepared = undefined;
       this.fail(OVERLOADED);
-    } else if (!this.#hasPlace) {
+    } else if (!this.#hasSlot) {
       this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);
     }
   }
 
   #waitedTooLong(): void {
-    const message = 'The call waited for a place until its time was over: the server is busy.';
+    const message = 'The server is busy: the call waited for a slot until its time was over.';
     this.fail({ code: 'timeout', message, timer: 'total', afterMs: Math.round(this.timeoutMs) });
   }
 
-  /** Time spent waiting for a place counts. */
+  /** The wait for a slot counts towards the deadline. */
   #callContext(): CallContext {
     const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
     return { requestId: this.context.requestId, cancellation: this.cancellation, deadlineMs };
@@ -246,4 +247,17 @@ export abstract class FunctionRequest implements Drainable, Waiter {
 
 function tooLarge(limit: number): Problem {
   return problem('payload_too_large', `The body is larger than ${limit} bytes.`, { limit });
+}
+
+/** The headers that report on a call: which client answered, at what cost, and where the time went. */
+export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
+  const headers: Array<readonly [string, string]> = [];
+  if (report.client !== undefined) headers.push(['x-svc-client', report.client]);
+  if (report.model !== undefined) headers.push(['x-svc-model', report.model]);
+  if (report.attempts.length > 0) headers.push(['x-svc-attempts', String(report.attempts.length)]);
+  const { inputTokens, outputTokens } = report.usage;
+  if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
+  if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
+  headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
+  return headers;
 }

@@ -1,13 +1,12 @@
-import { chooseEncoding, type ContentEncoding } from '../content-encoding.ts';
 import { DOCS_CONTENT_SECURITY_POLICY } from '../docs/docs-assets.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
-import { JSON_TYPE, unauthorized, type RequestContext } from '../request-context.ts';
-import type { HeaderList } from '../transport.ts';
+import { unauthorized, type RequestContext } from '../request-context.ts';
+import { chooseEncoding, JSON_TYPE, type ContentEncoding, type HeaderList } from '../response-head.ts';
 
 /** Answers a request without a body. */
 export type PageHandler = (context: RequestContext) => void;
 
-/** Every fixed path that GET and HEAD know. `open` ones need no key. */
+/** Every fixed path for GET and HEAD. An `open` one needs no key. */
 export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handle: PageHandler }> = new Map([
   ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
   ['/_debug/status', { open: true, handle: status }],
@@ -18,7 +17,7 @@ export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handl
   ['/metrics', { open: false, handle: metrics }],
 ]);
 
-/** `/docs` and what it loads; false when there is no such file. */
+/** Sends `/docs` or a file that it loads; returns false when there is no such file. */
 export function sendDocs(context: RequestContext, path: string): boolean {
   const asset = context.services.docs.get(path);
   if (asset === undefined) return false;
@@ -34,7 +33,7 @@ export function sendDocs(context: RequestContext, path: string): boolean {
   return true;
 }
 
-/** What tells one form of a page from another, for caches. */
+/** The headers with which caches distinguish the forms of a page. */
 function representation(tag: string, encoding: ContentEncoding | undefined): HeaderList {
   const headers: HeaderList = [
     ['etag', etagOf(tag, encoding)],
@@ -49,7 +48,7 @@ function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
   return encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
 
-/** The body is fixed; what else is of interest stands in headers. */
+/** The form of the body is fixed, so further details are in headers. */
 function status(context: RequestContext): void {
   const { authenticator, programHash, version } = context.services;
   const outcome = authenticator.check(context.request);
@@ -65,13 +64,13 @@ function status(context: RequestContext): void {
 function readiness(context: RequestContext): void {
   const { ready, degraded } = context.services.health;
   if (!ready) {
-    const message = 'The server takes no new calls: it is starting or being stopped.';
+    const message = 'The server accepts no calls: it is starting or stopping.';
     context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
   } else if (degraded === null) context.json(200, { status: 'ok' });
-  // With half of its workers it is still better than no server, which is what its caller may have otherwise.
+  // Half of the workers are better than no server, which can be the alternative.
   else if (2 * degraded.listening >= degraded.wanted) context.json(200, { status: 'degraded', workers: degraded });
   else {
-    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones do not come to serve.`;
+    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones fail to start.`;
     context.problem(problemOf({ code: 'overloaded', message, retryAfterSeconds: 1 }));
   }
 }
@@ -89,7 +88,7 @@ function metrics(context: RequestContext): void {
   context.services.metricsText().then(
     (text) => context.send(200, [['content-type', 'text/plain; version=0.0.4; charset=utf-8']], text),
     (error: unknown) => {
-      context.services.logger.error({ requestId: context.requestId, err: error }, 'metrics could not be gathered');
+      context.services.logger.error({ requestId: context.requestId, err: error }, 'the metrics could not be collected');
       context.problem(INTERNAL_PROBLEM);
     },
   );

@@ -6,15 +6,13 @@ import type {
   StreamObserver,
 } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
-import { EventStream, type EventStreamOwner } from '../sse/event-stream.ts';
-import { PartialPace } from '../sse/partial-pace.ts';
-import { FunctionRequest } from './function-request.ts';
-import { reportHeaders } from './report-headers.ts';
+import { EventStream, type EventStreamOwner } from '../event-stream.ts';
+import { FunctionRequest, reportHeaders } from './function-request.ts';
 
-/** Text is read this much later than the next partial is due, timers being inexact: what it brings is then shown at once. */
+/** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
 const AFTER_DUE_MS = 2;
 
-/** `POST /stream/{function}`: partial values as they grow, then one last message. */
+/** `POST /stream/{function}`: sends partial values as they grow, then one last message. */
 export class StreamRequest extends FunctionRequest implements StreamObserver, EventStreamOwner {
   protected readonly route = 'stream';
   protected readonly timeoutMs = this.context.services.config.streamTimeoutMs;
@@ -31,7 +29,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
   }
 
-  /** Model text arrived. */
+  /** Called when model text arrived. */
   text(): void {
     if (this.finished) return;
     this.#open();
@@ -49,7 +47,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.guarded(() => this.#end(outcome));
   }
 
-  /** The reader takes events again: it gets the newest value, not those it missed. */
+  /** A reader that accepts events again gets the newest value, not the ones it missed. */
   writable(): void {
     if (this.finished) return;
     this.#stream?.resume();
@@ -63,7 +61,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   cut(reason: string): void {
     this.context.services.metrics.streamCut();
     this.#events.abandon();
-    // Only its last message was still on its way.
+    // Only the last message was unsent.
     if (this.finished) return;
     this.cancellation.cancel(reason);
     this.left();
@@ -94,12 +92,12 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (json === undefined) return;
     this.#partials += 1;
     this.#pace.sent();
-    if (this.#partials === 1) this.#gatherText();
+    if (this.#partials === 1) this.#coalesceReads();
     this.#events.event(`{"partial_result":${json}}`);
   }
 
-  /** From the first partial on nobody looks before the next one is due. */
-  #gatherText(): void {
+  /** After the first partial, no text is needed before the next one is due. */
+  #coalesceReads(): void {
     const { partialIntervalMs } = this.context.services.config;
     if (partialIntervalMs > 0) this.#stream?.coalesceReads(partialIntervalMs + AFTER_DUE_MS);
   }
@@ -120,4 +118,43 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     clearTimeout(this.#statusTimer);
     this.#pace.stop();
   }
+}
+
+/**
+ * Decides when to send a partial: the first at once, then at most one per interval. With an interval of 0, each delta of text
+ * sends one.
+ */
+class PartialPace {
+  readonly #intervalMs: number;
+  readonly #due: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #nextAt = 0;
+
+  constructor(intervalMs: number, due: () => void) {
+    this.#intervalMs = intervalMs;
+    this.#due = due;
+  }
+
+  /** To be called for new text: calls `due` now, or at the end of the interval. */
+  touch(): void {
+    if (this.#timer !== undefined) return;
+    const wait = this.#nextAt - performance.now();
+    if (wait <= 0) this.#due();
+    else this.#timer = setTimeout(this.#fire, wait);
+  }
+
+  /** To be called when a partial was sent. */
+  sent(): void {
+    this.#nextAt = performance.now() + this.#intervalMs;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #fire = (): void => {
+    this.#timer = undefined;
+    this.#due();
+  };
 }

@@ -1,18 +1,17 @@
-import { SwapRemoveSet, type SwapRemoveMember } from '../../../base/swap-remove-set.ts';
 import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { BodyOutcome, TransportOptions } from '../transport.ts';
 
 /**
- * Without a byte for this long the client gets a 408. uWebSockets.js itself cuts the connection silently after 8 to 12
- * seconds, so this has to be shorter.
+ * A client that sends nothing for this long gets a 408. uWebSockets.js itself cuts the connection silently after 8 to 12
+ * seconds, so this must be shorter.
  */
 const STALL_MS = 7_000;
 
-/** A body takes no longer than this in all: at the 10 MiB default limit that is 1.4 Mbit/s. */
+/** The longest time for a whole body: at the default limit of 10 MiB, this is 1.4 Mbit/s. */
 const TOTAL_MS = 60_000;
 
-/** What the transport has to do after a piece. */
-export type BodyProgress = 'more' | 'complete' | 'overflow';
+/** The state of a body after a chunk; `overflow`: cut the connection. */
+type BodyProgress = 'more' | 'complete' | 'overflow';
 
 type BodyLimits = Pick<TransportOptions, 'discardLimit' | 'bodyBudget'>;
 
@@ -20,7 +19,7 @@ type BodyListener = (outcome: BodyOutcome) => void;
 
 const EMPTY = new Uint8Array(0);
 
-/** The body of one request on its way in: collected up to a limit, or dropped as it comes. */
+/** The body of one request while it arrives: collected up to a limit, or discarded. */
 export class BodyReader {
   readonly #discardLimit: number;
   readonly #budget: ByteBudget;
@@ -32,7 +31,7 @@ export class BodyReader {
   #size = 0;
   #limit = 0;
   #listener: BodyListener | undefined;
-  /** Nothing more is expected: the answer may leave. */
+  /** No more bytes are expected, so the answer can leave. */
   complete: boolean;
 
   constructor(hasBody: boolean, { discardLimit, bodyBudget }: BodyLimits) {
@@ -50,36 +49,36 @@ export class BodyReader {
     this.#listener = listener;
   }
 
-  /** Takes a piece; `chunk` is copied, since its memory may belong to the library. */
+  /** Reads a chunk, and copies what it keeps: the memory belongs to the library. */
   push(chunk: Uint8Array, isLast: boolean): BodyProgress {
     this.#size += chunk.length;
     this.#lastByteAt = performance.now();
-    if (this.#size > this.#limit) return this.#drop('too-large', isLast);
-    if (this.#listener !== undefined && !this.#keep(chunk, isLast)) return this.#drop('overloaded', isLast);
+    if (this.#size > this.#limit) return this.#discard('too-large', isLast);
+    if (this.#listener !== undefined && !this.#keep(chunk, isLast)) return this.#discard('overloaded', isLast);
     if (!isLast) return 'more';
     this.complete = true;
-    // The only piece is not copied: the listener decodes it before it returns.
-    this.#tell({ kind: 'body', bytes: this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : this.#joined() });
+    // A single chunk is not copied: the listener decodes it before it returns.
+    this.#report({ kind: 'body', bytes: this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : this.#joined() });
     return 'complete';
   }
 
   aborted(): void {
     this.complete = true;
-    this.#tell({ kind: 'aborted' });
+    this.#report({ kind: 'aborted' });
   }
 
-  /** True when the client takes too long. */
+  /** True when the client is too slow. */
   isLate(now: number): boolean {
     return !this.complete && (now - this.#lastByteAt >= STALL_MS || now - this.#startedAt >= TOTAL_MS);
   }
 
-  /** Gives up: the answer may leave without the rest. */
+  /** Expects no more bytes: the answer can leave without them. */
   timeOut(): void {
     this.complete = true;
-    this.#tell({ kind: 'timeout' });
+    this.#report({ kind: 'timeout' });
   }
 
-  /** False where all bodies together hold as much as they may. */
+  /** Returns false when all unfinished bodies together have reached their limit. */
   #keep(chunk: Uint8Array, isLast: boolean): boolean {
     if (isLast && this.#chunks.length === 0) {
       this.#chunks.push(chunk);
@@ -91,9 +90,9 @@ export class BodyReader {
     return true;
   }
 
-  #drop(why: 'too-large' | 'overloaded', isLast: boolean): BodyProgress {
+  #discard(kind: 'too-large' | 'overloaded', isLast: boolean): BodyProgress {
     if (isLast) this.complete = true;
-    this.#tell({ kind: why });
+    this.#report({ kind });
     if (isLast) return 'complete';
     return this.#size > this.#limit + this.#discardLimit ? 'overflow' : 'more';
   }
@@ -102,44 +101,12 @@ export class BodyReader {
     return Buffer.concat(this.#chunks, this.#size);
   }
 
-  #tell(outcome: BodyOutcome): void {
+  #report(outcome: BodyOutcome): void {
     const listener = this.#listener;
     this.#listener = undefined;
     this.#chunks = [];
     this.#budget.give(this.#held);
     this.#held = 0;
     listener?.(outcome);
-  }
-}
-
-/** Something with a body that may have stalled. */
-export interface Expiring extends SwapRemoveMember {
-  expire(now: number): void;
-}
-
-/** One timer for all unfinished bodies of a transport, instead of one each. */
-export class BodyWatch {
-  readonly #waiting = new SwapRemoveSet<Expiring>();
-  #timer: NodeJS.Timeout | undefined;
-
-  add(item: Expiring): void {
-    this.#waiting.add(item);
-    this.#timer ??= setInterval(() => this.#sweep(), 1_000).unref();
-  }
-
-  delete(item: Expiring): void {
-    this.#waiting.delete(item);
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    for (const item of this.#waiting.list()) this.#waiting.delete(item);
-  }
-
-  #sweep(): void {
-    const now = performance.now();
-    for (const item of this.#waiting.list()) item.expire(now);
-    if (this.#waiting.size === 0) this.close();
   }
 }

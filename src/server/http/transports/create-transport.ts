@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { NodeTransport } from './node-transport.ts';
 import { UwsTransport } from './uws-transport.ts';
 
 /**
- * `auto` is uWebSockets.js where its binary loads, node:http elsewhere. Rejects when `uws` was asked for and there is no
- * binary.
+ * `auto` selects uWebSockets.js where its binary loads, and node:http elsewhere. Rejects when `uws` is requested and its binary
+ * does not load.
  */
 export async function createTransport(choice: 'auto' | 'uws' | 'node', options: TransportOptions): Promise<Transport> {
   if (choice === 'node') return new NodeTransport(options);
@@ -13,5 +14,33 @@ export async function createTransport(choice: 'auto' | 'uws' | 'node', options: 
   } catch (error) {
     if (choice === 'uws') throw error;
     return new NodeTransport(options);
+  }
+}
+
+/** Limit of open files where /proc does not state it. */
+const ASSUMED_DESCRIPTORS = 1024;
+
+/** Open files that are not connections: code, logs, channels between processes. */
+const RESERVED_DESCRIPTORS = 128;
+
+/** Connections beyond the limit that stay open until their 503 is sent. */
+const REFUSED_AT_ONCE = 32;
+
+/**
+ * The connections that one process can hold: half of its file descriptors, because each call can need one to a provider.
+ * Without descriptors, the accept loop of uWebSockets.js spins, so this must stay well below the limit.
+ */
+export function connectionLimits(): Pick<TransportOptions, 'maxConnections' | 'closeAbove'> {
+  const maxConnections = Math.max(64, Math.floor((descriptorLimit() - RESERVED_DESCRIPTORS) / 2));
+  return { maxConnections, closeAbove: maxConnections + REFUSED_AT_ONCE };
+}
+
+/** The soft limit of open files. */
+function descriptorLimit(): number {
+  try {
+    const match = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    return match === null ? ASSUMED_DESCRIPTORS : Number(match[1]);
+  } catch {
+    return ASSUMED_DESCRIPTORS;
   }
 }

@@ -1,38 +1,36 @@
-import { REQUEST_HEADERS, type Refusal, type RequestHeader } from '../transport.ts';
+import { problem, type Problem } from '../problem.ts';
+import { REQUEST_HEADERS, type RequestHeader } from '../transport.ts';
 
-/** Methods that any route could know; every other one is answered 501. */
+/** Methods that a route could accept; all others are answered with 501. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export const METHOD_NOT_IMPLEMENTED = problem('not_implemented', 'This method is not supported.');
 
 /** RFC 9110, 8.6: digits only; 15 of them stay below 2^53. */
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
 const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i;
 
-/** Enough for the tokens that gateways put into headers. Counts the target and all names and values. */
+/** Room for the tokens that gateways add. Counts the target and all header names and values. */
 const MAX_HEAD_BYTES = 16_384;
 
 /** uWebSockets.js itself refuses 99 lines, with an HTML page. */
 const MAX_HEADER_LINES = 96;
 
 /**
- * What the libraries themselves take: uWebSockets.js reads it from `UWS_HTTP_MAX_HEADERS_SIZE` when it is loaded. Above it
- * node:http still lets us answer, uWebSockets.js answers by itself with an HTML page; so there is room between the limits.
+ * The limit of the libraries themselves; uWebSockets.js reads it from `UWS_HTTP_MAX_HEADERS_SIZE` when it is loaded. Above it,
+ * node:http still lets svc answer, but uWebSockets.js answers with an HTML page of its own; hence the gap between the limits.
  */
 export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
-/** Headers of proxies: for whom they forward, or no more than the scheme, or what they are themselves. */
+/** Headers in which proxies state for whom they forward, by which scheme, or who they are. */
 const FORWARDED = /^(?:forwarded$|via$|x-real-ip$|x-(?:forwarded|envoy|original)-)/u;
 
-export interface FramingFault {
-  readonly refusal: Refusal;
-  readonly detail: string;
-}
-
 /**
- * What the headers of one request say about where it ends. HTTP parsers differ in what they let through; a request
- * about whose end two parsers could disagree is refused before it is routed (RFC 9112, 6.3: request smuggling).
+ * Determines from its headers where a request ends. HTTP parsers differ in what they accept; a request about whose end two
+ * parsers could disagree is rejected before it is routed (RFC 9112, 6.3: request smuggling).
  */
 export class Framing {
   readonly #kept = new Map<string, string>();
@@ -51,7 +49,7 @@ export class Framing {
     this.#size = targetLength;
   }
 
-  /** Takes one header line; `name` in lower case. */
+  /** Reads one header line; `name` in lower case. */
   take(name: string, value: string): void {
     this.#lines += 1;
     this.#size += name.length + value.length;
@@ -68,7 +66,7 @@ export class Framing {
     return this.#kept.get(name);
   }
 
-  /** The client wants the connection to end with the answer (RFC 9112, 9.6). */
+  /** The client asks to end the connection with the answer (RFC 9112, 9.6). */
   get closes(): boolean {
     return this.#closes;
   }
@@ -81,32 +79,32 @@ export class Framing {
     return this.chunked || this.#contentLength > 0;
   }
 
-  /** No length and no coding: the next request would begin right after the headers. */
-  get lengthIsUnsaid(): boolean {
+  /** Neither a length nor a coding: the next request would begin right after the headers. */
+  get lacksLength(): boolean {
     return this.#lengths === 0 && this.#encodings === 0;
   }
 
-  /** -1 when the request does not say. */
+  /** -1 without a Content-Length. */
   get contentLength(): number {
     return this.#contentLength;
   }
 
-  /** `olderThan11`: the request says HTTP/1.0, which knows no chunks and no need of a Host. */
-  check(method: string, olderThan11 = false): FramingFault | undefined {
-    if (!METHODS.has(method)) return { refusal: 'not-implemented', detail: 'This method is not supported.' };
+  /** `olderThan11`: an HTTP/1.0 request, which has no chunks and needs no Host. */
+  check(method: string, olderThan11 = false): Problem | undefined {
+    if (!METHODS.has(method)) return METHOD_NOT_IMPLEMENTED;
     if (this.#size > MAX_HEAD_BYTES) return tooLarge(`larger than ${MAX_HEAD_BYTES / 1024} KB`);
     if (this.#lines > MAX_HEADER_LINES) return tooLarge(`more than ${MAX_HEADER_LINES} lines`);
     const fault = this.#fault ?? this.#hostFault(olderThan11) ?? this.#lengthFault(olderThan11);
-    return fault === undefined ? undefined : { refusal: 'malformed', detail: `The request has ${fault}.` };
+    return fault === undefined ? undefined : problem('bad_request', `The request has ${fault}.`);
   }
 
-  /** True when no proxy says that it forwards for somebody else. */
+  /** True when no proxy states that it forwards for another host. */
   get direct(): boolean {
     return !this.#forwarded;
   }
 
   #keep(name: string, value: string): void {
-    // A second credential or content type must not hide the first one: the first is the one that counts.
+    // The first one counts: a second credential or content type must not replace it.
     if (!this.#kept.has(name)) this.#kept.set(name, value);
   }
 
@@ -118,7 +116,7 @@ export class Framing {
   #takeLength(value: string): void {
     this.#lengths += 1;
     if (CONTENT_LENGTH.test(value)) this.#contentLength = Number(value);
-    else this.#fault = 'a Content-Length that is no number';
+    else this.#fault = 'a Content-Length that is not a number';
   }
 
   #takeEncoding(value: string): void {
@@ -134,11 +132,11 @@ export class Framing {
   #lengthFault(olderThan11: boolean): string | undefined {
     if (this.#lengths > 1) return 'two Content-Length headers';
     if (this.#encodings > 1) return 'two Transfer-Encoding headers';
-    if (this.#encodings > 0 && olderThan11) return 'a Transfer-Encoding, which HTTP/1.0 does not know';
+    if (this.#encodings > 0 && olderThan11) return 'a Transfer-Encoding, which HTTP/1.0 does not have';
     return this.#lengths > 0 && this.#encodings > 0 ? 'both Content-Length and Transfer-Encoding' : undefined;
   }
 }
 
-function tooLarge(by: string): FramingFault {
-  return { refusal: 'headers-too-large', detail: `The headers of the request, with its target, are ${by}.` };
+function tooLarge(by: string): Problem {
+  return problem('headers_too_large', `The headers of the request, with its target, are ${by}.`);
 }

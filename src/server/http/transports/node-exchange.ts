@@ -1,21 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, BodyOutcome, HeaderList, HttpRequest, HttpResponse, RequestHeader } from '../transport.ts';
-import { BodyReader, type Expiring } from './body-reader.ts';
-import type { ExchangeHost } from './exchange-host.ts';
+import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
+import { hasNoContent, headerValue, type HeaderList } from '../response-head.ts';
+import type { Swept } from '../sweep.ts';
+import type { Answer, BodyOutcome, HttpRequest, HttpResponse, RejectedRequest, RequestHeader } from '../transport.ts';
+import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
-import { headerValue } from './header-value.ts';
-import { hasNoContent } from './status-line.ts';
+import type { TransportState } from './transport-state.ts';
 
-/** A complete answer that a client does not take is cut after this time without progress. */
+/** A client that accepts nothing of a complete answer for this long is cut. */
 const STALLED_ANSWER_MS = 30_000;
 
-/** One request and its answer on node:http. */
-export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
+/** A request and its response on node:http. */
+export class NodeExchange implements HttpRequest, HttpResponse, Swept {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly framing: Framing;
-  readonly #transport: ExchangeHost;
+  readonly #state: TransportState;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #body: BodyReader;
@@ -25,14 +26,14 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   #started = false;
   #answer: Answer | undefined;
   #abortListener: (() => void) | undefined;
-  #left: (() => void) | undefined;
+  #endAnswer: (() => void) | undefined;
 
-  constructor(transport: ExchangeHost, incoming: IncomingMessage, outgoing: ServerResponse) {
-    this.#transport = transport;
+  constructor(state: TransportState, incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#state = state;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     outgoing.on('close', () => {
-      this.#left?.();
+      this.#endAnswer?.();
       this.#connectionEnded();
     });
     this.method = incoming.method ?? '';
@@ -42,17 +43,17 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     this.query = mark < 0 ? '' : target.slice(mark + 1);
     this.framing = new Framing(target.length);
     readHeaders(incoming.rawHeaders, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, transport.options);
+    this.#body = new BodyReader(this.framing.hasBody, state.options);
   }
 
-  /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */
+  /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */
   openBody(): void {
-    if (this.framing.chunked || (this.framing.lengthIsUnsaid && this.method === 'POST')) this.#closing = true;
+    if (this.framing.chunked || (this.framing.lacksLength && this.method === 'POST')) this.#closing = true;
     if (this.#body.complete || this.#closed) {
       this.#incoming.resume();
       return;
     }
-    this.#transport.bodies.add(this);
+    this.#state.bodies.add(this);
     this.#incoming.on('data', (chunk: Buffer) => this.#takeBody(chunk, false));
     this.#incoming.on('end', () => this.#takeBody(new Uint8Array(0), true));
   }
@@ -80,13 +81,14 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     if (this.#body.complete) this.#writeAnswer();
   }
 
-  /** Answers what the handler threw. */
+  /** Answers an exception of the handler. */
   crashed(error: unknown): void {
-    this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+    this.reject(INTERNAL_PROBLEM, { requestId: this.header('x-request-id'), error });
   }
 
-  /** Answers at once with the end of the connection, whatever is left of the body. */
-  refuse(answer: Answer): void {
+  /** Answers at once and ends the connection, whatever remains of the body. */
+  reject(problem: Problem, request?: RejectedRequest): void {
+    const answer = this.#state.options.reject(problem, request);
     this.#closing = true;
     this.#answer = undefined;
     this.#body.complete = true;
@@ -114,7 +116,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     this.#outgoing.on('drain', () => listener(true));
   }
 
-  /** There is no such timer here. */
+  /** node:http has no such timer. */
   keepWaiting(): void {}
 
   onAborted(listener: () => void): void {
@@ -124,14 +126,14 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
   destroy(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#transport.bodies.delete(this);
-    // Destroying a message that is complete would leave the connection open.
+    this.#state.bodies.delete(this);
+    // Destroying a complete message would leave the connection open.
     this.#incoming.socket.destroy();
   }
 
-  expire(now: number): void {
+  sweep(now: number): void {
     if (!this.#body.isLate(now)) return;
-    this.#transport.bodies.delete(this);
+    this.#state.bodies.delete(this);
     this.#closing = true;
     this.#body.timeOut();
     if (this.#answer !== undefined) this.#writeAnswer();
@@ -154,24 +156,24 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     else this.#outgoing.end(body);
     const { socket } = this.#incoming;
     if (this.#outgoing.writableFinished || socket.writableLength === 0) return;
-    this.#left = this.#transport.leavingAnswers.begin();
+    this.#endAnswer = this.#state.beginAnswer();
     const cut = () => socket.destroy();
     socket.setTimeout(STALLED_ANSWER_MS, cut);
-    // Before the listener of node:http, which sets the time for keep-alive.
+    // Before the listener of node:http, which sets the keep-alive timeout.
     this.#outgoing.prependOnceListener('finish', () => socket.off('timeout', cut).setTimeout(0));
   }
 
   #flatHeaders(headers: HeaderList): string[] {
     const flat: string[] = [];
     for (const [name, value] of headers) flat.push(name, headerValue(value));
-    if (this.#closing || this.#transport.finishing) flat.push('Connection', 'close');
+    if (this.#closing || this.#state.finishing) flat.push('Connection', 'close');
     else if (this.#outgoing.shouldKeepAlive) flat.push('Connection', 'keep-alive', 'Keep-Alive', this.#keepAlive());
     return flat;
   }
 
-  /** Clients are told half of the time: their next request must not meet the end of the connection. */
+  /** Half of the real timeout: the next request of a client must not meet the end of the connection. */
   #keepAlive(): string {
-    return `timeout=${Math.max(1, Math.floor(this.#transport.options.keepAliveTimeoutMs / 2000))}`;
+    return `timeout=${Math.max(1, Math.floor(this.#state.options.keepAliveTimeoutMs / 2000))}`;
   }
 
   #takeBody(chunk: Uint8Array, isLast: boolean): void {
@@ -183,14 +185,14 @@ export class NodeExchange implements HttpRequest, HttpResponse, Expiring {
     } catch (error) {
       this.crashed(error);
     }
-    this.#transport.bodies.delete(this);
+    this.#state.bodies.delete(this);
     if (this.#answer !== undefined) this.#writeAnswer();
   }
 
   #connectionEnded(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#transport.bodies.delete(this);
+    this.#state.bodies.delete(this);
     this.#body.aborted();
     this.#abortListener?.();
   }
@@ -202,7 +204,7 @@ function readHeaders(raw: readonly string[], framing: Framing): void {
   }
 }
 
-/** RFC 9112, 3.2.2: a server accepts the absolute form, which names the host once more. */
+/** RFC 9112, 3.2.2: a server must accept the absolute form, which repeats the host. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target;
   const match = /^https?:\/\/[^/?]*(.*)$/i.exec(target);

@@ -1,42 +1,42 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
-import type { Answer, Refusal, Transport, TransportOptions } from '../transport.ts';
-import { BodyWatch } from './body-reader.ts';
-import type { ExchangeHost } from './exchange-host.ts';
-import { LIBRARY_MAX_HEAD_BYTES } from './framing.ts';
-import { LeavingAnswers } from './leaving-answers.ts';
+import { problem, TOO_MANY_CONNECTIONS, type Problem } from '../problem.ts';
+import { statusLine } from '../response-head.ts';
+import type { Transport, TransportOptions } from '../transport.ts';
+import { LIBRARY_MAX_HEAD_BYTES, METHOD_NOT_IMPLEMENTED } from './framing.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { statusLine } from './status-line.ts';
+import { TransportState } from './transport-state.ts';
 
-/** A request whose headers take longer than this is answered 408. */
+/** A request whose headers take longer than this is answered with 408. */
 const HEADERS_MS = 10_000;
 
-/** node:http: for platforms without a binary of uWebSockets.js, and for balancers that pool connections for long. */
-export class NodeTransport implements Transport, ExchangeHost {
+/** node:http: for platforms without a binary of uWebSockets.js, and for balancers that pool connections for a long time. */
+export class NodeTransport implements Transport {
   readonly name = 'node';
-  readonly options: TransportOptions;
-  readonly bodies = new BodyWatch();
-  readonly leavingAnswers = new LeavingAnswers();
+  readonly #options: TransportOptions;
+  readonly #state: TransportState;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections on which something was refused for its framing: what follows on them is not to be believed. */
+  /** Connections with a request whose framing was rejected: nothing that follows on them can be trusted. */
   readonly #distrusted = new WeakSet<Socket>();
-  #finishing = false;
 
   constructor(options: TransportOptions) {
-    this.options = options;
+    this.#options = options;
+    this.#state = new TransportState(options);
     const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => this.#dispatch(incoming, outgoing);
     this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: options.keepAliveTimeoutMs }, listener);
     this.#server.maxConnections = options.closeAbove;
-    // Any other expectation than 100-continue: RFC 9110, 10.1.1 allows to ignore it.
+    // An expectation other than 100-continue: RFC 9110, 10.1.1 allows servers to ignore it.
     this.#server.on('checkExpectation', listener);
     this.#server.on('connection', (socket) => this.#track(socket));
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error, socket));
-    this.#server.on('connect', (_: IncomingMessage, socket: Socket) => this.#write(socket, 'not-implemented'));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#rejectSocket(error, socket));
+    this.#server.on('connect', (_: IncomingMessage, socket: Socket) =>
+      this.#answerSocket(socket, METHOD_NOT_IMPLEMENTED),
+    );
   }
 
   async listen(host: string, port: number): Promise<number> {
-    const shared = await this.options.sharedPort?.(host, port);
+    const shared = await this.#options.sharedPort?.(host, port);
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(shared ?? { ...OWN_SOCKET, host, port }, () => {
@@ -51,27 +51,23 @@ export class NodeTransport implements Transport, ExchangeHost {
     return this.#sockets.size;
   }
 
-  get leaving(): number {
-    return this.leavingAnswers.count;
-  }
-
-  get finishing(): boolean {
-    return this.#finishing;
+  get unsentAnswers(): number {
+    return this.#state.unsentAnswers;
   }
 
   stopAccepting(): void {
-    // On a turn of its own: what waits in the queue was accepted before. And the close of node:http would cut idle
-    // connections, on which a request may be on its way.
+    // In a separate turn, which accepts the connections in the queue first. The close method of node:http would cut idle
+    // connections too, on which a request can be on its way.
     setImmediate(() => NetServer.prototype.close.call(this.#server));
   }
 
   finishConnections(): void {
-    this.#finishing = true;
+    this.#state.finishing = true;
   }
 
   close(): void {
-    this.#finishing = true;
-    this.bodies.close();
+    this.#state.finishing = true;
+    this.#state.bodies.close();
     this.#server.close();
     this.#server.closeAllConnections();
   }
@@ -83,12 +79,12 @@ export class NodeTransport implements Transport, ExchangeHost {
 
   #dispatch(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (this.#distrusted.has(incoming.socket)) return;
-    const exchange = new NodeExchange(this, incoming, outgoing);
+    const exchange = new NodeExchange(this.#state, incoming, outgoing);
     try {
       const fault = exchange.framing.check(exchange.method, incoming.httpVersion === '1.0');
-      if (fault !== undefined) this.#distrust(incoming, exchange, this.options.refuse(fault.refusal, fault.detail));
-      else if (this.connections > this.options.maxConnections)
-        exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
+      if (fault !== undefined) this.#distrust(incoming, exchange, fault);
+      else if (this.connections > this.#options.maxConnections)
+        exchange.reject(TOO_MANY_CONNECTIONS, { requestId: exchange.header('x-request-id') });
       else this.#handle(exchange);
     } catch (error) {
       exchange.crashed(error);
@@ -96,29 +92,30 @@ export class NodeTransport implements Transport, ExchangeHost {
   }
 
   #handle(exchange: NodeExchange): void {
-    this.options.handler(exchange, exchange);
+    this.#options.handler(exchange, exchange);
     exchange.openBody();
   }
 
-  #distrust(incoming: IncomingMessage, exchange: NodeExchange, answer: Answer): void {
+  #distrust(incoming: IncomingMessage, exchange: NodeExchange, fault: Problem): void {
     this.#distrusted.add(incoming.socket);
-    exchange.refuse(answer);
+    exchange.reject(fault);
   }
 
-  /** What the parser of node:http itself did not take. */
-  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    // Behind a request that ends its connection: that one's answer is on its way, and closes it.
+  /** Answers a request that the parser of node:http did not accept. */
+  #rejectSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+    // Data behind a request that ends its connection: the answer to that request closes it.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
     // A distrusted connection has its answer already.
     if (this.#distrusted.has(socket)) socket.destroySoon();
     else if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else this.#write(socket, refusalOf(error.code));
+    else this.#answerSocket(socket, parserProblem(error.code));
   }
 
-  /** Of a socket that node:http let go of, nobody else would hear the errors. */
-  #write(socket: Socket, refusal: ParserRefusal): void {
+  /** Writes an answer to a socket that node:http has released. */
+  #answerSocket(socket: Socket, of: Problem): void {
+    // Without a listener, an error of the socket would end the process.
     socket.on('error', () => socket.destroy());
-    const { status, headers, body } = this.options.refuse(refusal, REFUSAL_DETAIL[refusal]);
+    const { status, headers, body } = this.#options.reject(of);
     const bytes = Buffer.from(body ?? '');
     const lines = [`HTTP/1.1 ${statusLine(status)}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
     lines.push(`Content-Length: ${bytes.length}`, 'Connection: close', '', '');
@@ -127,31 +124,25 @@ export class NodeTransport implements Transport, ExchangeHost {
   }
 }
 
-/** What node:http refuses before there is a request. */
-type ParserRefusal = Exclude<Refusal, 'too-many' | 'crashed'>;
-
-/** Of a transport that shares its port with no other process: not by way of the primary of node:cluster, which would accept for it. */
+/** A transport that shares its port with no other process: without this, the primary of node:cluster would accept for it. */
 const OWN_SOCKET = { exclusive: true };
-
-const REFUSAL_DETAIL: Readonly<Record<ParserRefusal, string>> = {
-  malformed: 'The request is not valid HTTP.',
-  'not-implemented': 'This method is not supported.',
-  'headers-too-large': `The headers of the request are larger than ${LIBRARY_MAX_HEAD_BYTES / 1024} KB.`,
-  'request-timeout': 'The headers of the request did not arrive in time.',
-};
 
 const SERVER_OPTIONS = {
   maxHeaderSize: LIBRARY_MAX_HEAD_BYTES,
   headersTimeout: HEADERS_MS,
-  // Bodies have a watch of their own.
+  // Bodies have their own time limits.
   requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
-  // Checked with the rest of the framing, for the same answer on both transports.
+  // Checked with the rest of the framing, so that both transports give the same answer.
   requireHostHeader: false,
 };
 
-function refusalOf(code: string | undefined): ParserRefusal {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'headers-too-large';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request-timeout';
-  return code === 'HPE_INVALID_METHOD' ? 'not-implemented' : 'malformed';
+const HEADERS_TOO_LARGE = `The headers of the request are larger than ${LIBRARY_MAX_HEAD_BYTES / 1024} KB.`;
+
+/** The problem behind an error code of the parser. */
+function parserProblem(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') return problem('headers_too_large', HEADERS_TOO_LARGE);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return problem('request_timeout', 'The headers did not arrive in time.');
+  if (code === 'HPE_INVALID_METHOD') return METHOD_NOT_IMPLEMENTED;
+  return problem('bad_request', 'The request is not valid HTTP.');
 }

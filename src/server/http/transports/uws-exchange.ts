@@ -1,34 +1,72 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import type { Answer, BodyOutcome, HeaderList, HttpRequest, HttpResponse, RequestHeader } from '../transport.ts';
-import { BodyReader, type Expiring } from './body-reader.ts';
-import type { ExchangeHost } from './exchange-host.ts';
+import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
+import { hasNoContent, headerValue, statusLine, type HeaderList } from '../response-head.ts';
+import type { Swept } from '../sweep.ts';
+import type { Answer, BodyOutcome, HttpRequest, HttpResponse, RejectedRequest, RequestHeader } from '../transport.ts';
+import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
-import { headerValue } from './header-value.ts';
-import { hasNoContent, statusLine } from './status-line.ts';
-import type { Deferred, TurnClock } from './turn-clock.ts';
+import { TransportState } from './transport-state.ts';
 import { UwsWriter } from './uws-writer.ts';
 
-/** What clients are told; uWebSockets.js closes idle connections after 8 to 12 seconds. */
+/** The timeout that clients see; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = 'timeout=5';
 
-/** Less than this the system takes at once from a connection that has nothing else to send. */
+/** The kernel accepts less than this at once from a connection that has nothing else to send. */
 const LARGE_BYTES = 64 * 1024;
 
-interface UwsHost extends ExchangeHost {
-  readonly clock: TurnClock;
-  largeAnswerAt: number;
+/** The state that exchanges on uWebSockets.js share. */
+export class UwsState extends TransportState {
+  readonly clock = new TurnClock();
+  /** When the library last received an answer that the kernel may not accept at once. */
+  largeAnswerAt = Number.NEGATIVE_INFINITY;
 }
 
-/** One request and its answer on uWebSockets.js: one object, since it is made for every request. */
-export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expiring {
+/**
+ * Numbers the turns of the event loop in which input arrives. uWebSockets.js parses all requests of one buffer in one turn, and
+ * closes the connection when a second one arrives before the first is answered. Because each answer waits for the next turn, a
+ * request smuggled behind another one never runs. One immediate serves all requests of a turn.
+ */
+class TurnClock {
+  #turn = 0;
+  #armed = false;
+  #waiting: UwsExchange[] = [];
+
+  /** The number of this turn; call it when input arrives. */
+  mark(): number {
+    if (!this.#armed) {
+      this.#armed = true;
+      setImmediate(this.#advance);
+    }
+    return this.#turn;
+  }
+
+  /** Returns false during the turn that `mark` numbered; then it calls `nextTurn` in the next one. */
+  passed(turn: number, exchange: UwsExchange): boolean {
+    if (turn !== this.#turn) return true;
+    this.#waiting.push(exchange);
+    return false;
+  }
+
+  readonly #advance = (): void => {
+    this.#armed = false;
+    this.#turn += 1;
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const exchange of waiting) exchange.nextTurn();
+  };
+}
+
+/** A request and its response on uWebSockets.js: one object, because every request creates it. */
+export class UwsExchange implements HttpRequest, HttpResponse, Swept {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly framing: Framing;
-  readonly #transport: UwsHost;
+  readonly #state: UwsState;
   readonly #native: NativeResponse;
   readonly #body: BodyReader;
-  /** The turn in which the last input came. */
+  /** The turn in which the last input arrived. */
   #turn: number;
   setIndex = -1;
   #closed = false;
@@ -37,31 +75,31 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   #answer: Answer | undefined;
   #writer: UwsWriter | undefined;
   #abortListener: (() => void) | undefined;
-  #left: (() => void) | undefined;
+  #endAnswer: (() => void) | undefined;
 
-  /** Nothing here may throw before `onAborted` is set: uWebSockets.js would end the process. */
-  constructor(transport: UwsHost, native: NativeResponse, request: NativeRequest) {
+  /** An exception before `onAborted` is set would end the process. */
+  constructor(state: UwsState, native: NativeResponse, request: NativeRequest) {
     native.onAborted(() => this.#aborted());
-    this.#transport = transport;
+    this.#state = state;
     this.#native = native;
-    this.#turn = transport.clock.mark();
+    this.#turn = state.clock.mark();
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
     this.framing = new Framing(this.path.length + this.query.length);
     readHeaders(request, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, transport.options);
+    this.#body = new BodyReader(this.framing.hasBody, state.options);
   }
 
-  /** Starts to take the body; after the handler, so that `readBody` was called or the bytes are dropped. */
+  /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */
   openBody(): void {
     const { framing } = this;
-    // A header without a name hides those after it from us and from the parser: with no length in sight on a method
-    // that has one, what follows might be a body.
-    const endIsUnsure = framing.chunked || (framing.lengthIsUnsaid && this.method === 'POST');
+    // A header without a name hides the headers after it from svc and from the parser: if a method with a body lacks a length,
+    // the bytes that follow could be a body.
+    const endIsUnsure = framing.chunked || (framing.lacksLength && this.method === 'POST');
     if (framing.closes || endIsUnsure) this.#closing = true;
     if (this.#body.complete || this.#closed) return;
-    this.#transport.bodies.add(this);
+    this.#state.bodies.add(this);
     this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));
   }
 
@@ -87,13 +125,14 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (this.#body.complete) this.nextTurn();
   }
 
-  /** Answers what the handler threw. */
+  /** Answers an exception of the handler. */
   crashed(error: unknown): void {
-    this.refuse(this.#transport.options.refuse('crashed', '', { requestId: this.header('x-request-id'), error }));
+    this.reject(INTERNAL_PROBLEM, { requestId: this.header('x-request-id'), error });
   }
 
-  /** Answers at once with the end of the connection, whatever is left of the body. */
-  refuse(answer: Answer): void {
+  /** Answers at once and ends the connection, whatever remains of the body. */
+  reject(problem: Problem, request?: RejectedRequest): void {
+    const answer = this.#state.options.reject(problem, request);
     this.#closing = true;
     this.#answer = undefined;
     this.#body.complete = true;
@@ -104,7 +143,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     if (this.#closed || this.#answer !== undefined || this.#writer !== undefined) return;
     const writer = new UwsWriter(this.#native, filler, () => this.#writeHead(status, headers, this.#isLastAnswer));
     this.#writer = writer;
-    if (this.#transport.clock.passed(this.#turn, this)) writer.open();
+    if (this.#state.clock.passed(this.#turn, this)) writer.open();
   }
 
   write(chunk: string): boolean {
@@ -113,10 +152,10 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
 
   end(): void {
     if (this.#closed || this.#writer === undefined) return;
-    this.#left ??= this.#transport.leavingAnswers.begin();
+    this.#endAnswer ??= this.#state.beginAnswer();
     this.#writer.end(() => {
       this.#closed = true;
-      this.#left?.();
+      this.#endAnswer?.();
     });
   }
 
@@ -135,28 +174,28 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
   destroy(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#left?.();
-    this.#transport.bodies.delete(this);
+    this.#endAnswer?.();
+    this.#state.bodies.delete(this);
     this.#native.close();
   }
 
   nextTurn(): void {
     if (this.#closed) return;
-    if (!this.#transport.clock.passed(this.#turn, this)) return;
+    if (!this.#state.clock.passed(this.#turn, this)) return;
     if (this.#writer !== undefined) this.#writer.open();
     else if (this.#answer !== undefined) this.#native.cork(() => this.#writeAnswer());
   }
 
-  expire(now: number): void {
+  sweep(now: number): void {
     if (!this.#body.isLate(now)) return;
-    this.#transport.bodies.delete(this);
+    this.#state.bodies.delete(this);
     this.#closing = true;
     this.#body.timeOut();
     this.nextTurn();
   }
 
   get #isLastAnswer(): boolean {
-    return this.#closing || this.#transport.finishing;
+    return this.#closing || this.#state.finishing;
   }
 
   #writeAnswer(): void {
@@ -167,21 +206,21 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
     this.#writeHead(answer.status, answer.headers, last && headOnly);
     if (!last) this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
-    // Without any argument: with a length it leaves the connection waiting for that many bytes.
+    // No argument: with a length, the connection would wait for that many bytes.
     if (headOnly) this.#native.endWithoutBody();
     else this.#native.end(answer.body ?? '', last);
-    if ((answer.body?.length ?? 0) > LARGE_BYTES) this.#transport.largeAnswerAt = performance.now();
+    if ((answer.body?.length ?? 0) > LARGE_BYTES) this.#state.largeAnswerAt = performance.now();
   }
 
-  #writeHead(status: number, headers: HeaderList, sayClose: boolean): void {
+  #writeHead(status: number, headers: HeaderList, closes: boolean): void {
     this.#native.writeStatus(statusLine(status));
     for (const [name, value] of headers) this.#native.writeHeader(name, headerValue(value));
-    if (sayClose) this.#native.writeHeader('Connection', 'close');
+    if (closes) this.#native.writeHeader('Connection', 'close');
   }
 
   #takeBody(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#closed) return;
-    this.#turn = this.#transport.clock.mark();
+    this.#turn = this.#state.clock.mark();
     try {
       const progress = this.#body.push(new Uint8Array(chunk), isLast);
       if (progress === 'overflow') this.destroy();
@@ -189,21 +228,21 @@ export class UwsExchange implements HttpRequest, HttpResponse, Deferred, Expirin
     } catch (error) {
       this.crashed(error);
     }
-    this.#transport.bodies.delete(this);
+    this.#state.bodies.delete(this);
     if (this.#answer !== undefined) this.nextTurn();
   }
 
   #aborted(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#left?.();
-    this.#transport.bodies.delete(this);
+    this.#endAnswer?.();
+    this.#state.bodies.delete(this);
     this.#body.aborted();
     this.#abortListener?.();
   }
 }
 
-/** The library calls back for each header, synchronously: one function serves all requests. */
+/** The library calls back synchronously for each header, so that one function serves all requests. */
 let headersOf: Framing | undefined;
 
 function readHeaders(request: NativeRequest, framing: Framing): void {
@@ -216,7 +255,7 @@ function takeHeader(name: string, value: string): void {
   headersOf?.take(name, value);
 }
 
-/** 127.0.0.0/8, ::1, and the former as IPv6. */
+/** 127.0.0.0/8, ::1, and 127.0.0.0/8 mapped to IPv6. */
 function isLoopback(address: Uint8Array): boolean {
   if (address.length === 4) return address[0] === 127;
   const isZero = (from: number, to: number) => address.subarray(from, to).every((byte) => byte === 0);

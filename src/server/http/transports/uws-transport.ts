@@ -1,37 +1,29 @@
 import type * as UwsModule from 'uWebSockets.js';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Transport, TransportOptions } from '../transport.ts';
-import { BodyWatch } from './body-reader.ts';
-import type { ExchangeHost } from './exchange-host.ts';
-import { LeavingAnswers } from './leaving-answers.ts';
-import { TurnClock } from './turn-clock.ts';
-import { UwsExchange } from './uws-exchange.ts';
+import { TOO_MANY_CONNECTIONS } from '../problem.ts';
+import { UwsExchange, UwsState } from './uws-exchange.ts';
 
 type Uws = typeof UwsModule;
 
-/** At 1,000 connections a second one comes in meanwhile. */
+/** At 1,000 connections per second, one arrives in this time. */
 const SHORT_TURN_MS = 1;
 
-/** Less than a drain leaves between the end of accepting and the first connection that it closes. */
+/** Less than the time of a drain between the end of accepting and the first connection that it closes. */
 const SHORT_TURN_WITHIN_MS = 200;
 
-/** uWebSockets.js cuts a client that takes nothing after 8 to 12 seconds. */
+/** uWebSockets.js cuts a client that accepts nothing after 8 to 12 seconds. */
 const WRITE_TIMEOUT_MS = 12_000;
 
-/** uWebSockets.js with a guard around it: see `UwsExchange`, `Framing` and `TurnClock` for what each protects from. */
-export class UwsTransport implements Transport, ExchangeHost {
+/** uWebSockets.js behind the guards that it needs: `UwsExchange`, `Framing` and the turn clock describe them. */
+export class UwsTransport implements Transport {
   readonly name = 'uws';
-  readonly options: TransportOptions;
-  readonly clock = new TurnClock();
-  readonly bodies = new BodyWatch();
-  readonly leavingAnswers = new LeavingAnswers();
-  /** When an answer was given to the library that the system may not take at once. */
-  largeAnswerAt = Number.NEGATIVE_INFINITY;
+  readonly #options: TransportOptions;
+  readonly #state: UwsState;
   readonly #uws: Uws;
   readonly #app: TemplatedApp;
   #listenSocket: UwsModule.us_listen_socket | undefined;
   #connections = 0;
-  #finishing = false;
 
   /** Throws where the library has no binary for this platform and version of Node. */
   static async load(options: TransportOptions): Promise<UwsTransport> {
@@ -40,9 +32,10 @@ export class UwsTransport implements Transport, ExchangeHost {
 
   constructor(uws: Uws, options: TransportOptions) {
     this.#uws = uws;
-    this.options = options;
+    this.#options = options;
+    this.#state = new UwsState(options);
     silence(uws);
-    // One route: the library has no 405 and an HTML page as its 404.
+    // One route for everything: the library has no 405, and its 404 is an HTML page.
     this.#app = uws.App().any('/*', (native, request) => this.#dispatch(native, request));
     this.#app.filter((native, change) => {
       this.#connections += change;
@@ -67,41 +60,38 @@ export class UwsTransport implements Transport, ExchangeHost {
     return this.#connections;
   }
 
-  /** Of a whole answer the library does not say when it left, only that a connection closed; stalled ones it cuts itself. */
-  get leaving(): number {
-    const mayLeave = this.#connections > 0 && performance.now() - this.largeAnswerAt < WRITE_TIMEOUT_MS;
-    return this.leavingAnswers.count + (mayLeave ? 1 : 0);
-  }
-
-  get finishing(): boolean {
-    return this.#finishing;
+  /** The library does not report when a whole answer was sent, only that a connection closed. It cuts stalled clients itself. */
+  get unsentAnswers(): number {
+    const { unsentAnswers, largeAnswerAt } = this.#state;
+    const largeIsUnsent = this.#connections > 0 && performance.now() - largeAnswerAt < WRITE_TIMEOUT_MS;
+    return unsentAnswers + (largeIsUnsent ? 1 : 0);
   }
 
   stopAccepting(): void {
     const socket = this.#listenSocket;
     this.#listenSocket = undefined;
-    // On a turn of its own: never while the library walks its sockets.
+    // In a separate turn: never while the library iterates over its sockets.
     if (socket !== undefined) setImmediate(() => afterShortTurn(() => this.#uws.us_listen_socket_close(socket)));
   }
 
   finishConnections(): void {
-    this.#finishing = true;
+    this.#state.finishing = true;
   }
 
   close(): void {
-    this.#finishing = true;
+    this.#state.finishing = true;
     this.#listenSocket = undefined;
-    this.bodies.close();
+    this.#state.bodies.close();
     this.#app.close();
   }
 
   #dispatch(native: NativeResponse, request: NativeRequest): void {
-    const exchange = new UwsExchange(this, native, request);
+    const exchange = new UwsExchange(this.#state, native, request);
     try {
       const fault = exchange.framing.check(exchange.method);
-      if (fault !== undefined) exchange.refuse(this.options.refuse(fault.refusal, fault.detail));
-      else if (this.#connections > this.options.maxConnections)
-        exchange.refuse(this.options.refuse('too-many', '', { requestId: exchange.header('x-request-id') }));
+      if (fault !== undefined) exchange.reject(fault);
+      else if (this.#connections > this.#options.maxConnections)
+        exchange.reject(TOO_MANY_CONNECTIONS, { requestId: exchange.header('x-request-id') });
       else this.#handle(exchange);
     } catch (error) {
       exchange.crashed(error);
@@ -109,14 +99,14 @@ export class UwsTransport implements Transport, ExchangeHost {
   }
 
   #handle(exchange: UwsExchange): void {
-    this.options.handler(exchange, exchange);
+    this.#options.handler(exchange, exchange);
     exchange.openBody();
   }
 }
 
 /**
- * Closing resets what waits to be accepted. Each turn of the event loop accepts all that waits; so after a short one next to
- * nothing does. On a machine without time to spare a turn can take as long as hundreds of connections need to come in.
+ * Closing a listener resets the connections in its queue. Each turn of the event loop accepts all of them, so that almost none
+ * waits after a short turn. On a busy machine, hundreds of connections can arrive during one turn.
  */
 function afterShortTurn(close: () => void, until = performance.now() + SHORT_TURN_WITHIN_MS): void {
   const begin = performance.now();
@@ -127,7 +117,7 @@ function afterShortTurn(close: () => void, until = performance.now() + SHORT_TUR
   });
 }
 
-/** Leaves the library's own header out of every answer. */
+/** Removes the library's own header from every answer. `test/architecture/private-parts.test.ts` checks that `_cfg` exists. */
 function silence(uws: Uws): void {
   const configure: unknown = Reflect.get(uws, '_cfg');
   if (typeof configure === 'function') configure('silent');

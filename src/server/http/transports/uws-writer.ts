@@ -3,10 +3,10 @@ import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 /** More than this in one write, or two writes in one cork, can lose bytes in uWebSockets.js (its buffer has 16 KB). */
 const MAX_WRITE_BYTES = 15_000;
 
-/** Up to this many UTF-16 units fit into one write whatever they are. */
+/** This many UTF-16 units fit into one write, whatever they encode to. */
 const SURELY_FITS = MAX_WRITE_BYTES / 3;
 
-/** The body of a streamed answer: pieces in order, as fast as the client takes them. */
+/** The body of a streamed answer: writes chunks in order, as fast as the client accepts them. */
 export class UwsWriter {
   readonly #native: NativeResponse;
   readonly #filler: string;
@@ -18,7 +18,7 @@ export class UwsWriter {
   #finished = false;
   drainListener: ((empty: boolean) => void) | undefined;
 
-  /** `filler` is text that means nothing between two writes: it moves on what the library still holds. */
+  /** `filler` is text that readers ignore between two writes: sending it pushes what the library still holds. */
   constructor(native: NativeResponse, filler: string, writeHead: () => void) {
     this.#native = native;
     this.#filler = filler;
@@ -27,7 +27,7 @@ export class UwsWriter {
     native.onWritable(() => this.#onWritable());
   }
 
-  /** Lets the status line, the headers and what was written until now leave. */
+  /** Sends the status line, the headers and everything written so far. */
   open(): void {
     this.#opened = true;
     this.#pump();
@@ -39,15 +39,15 @@ export class UwsWriter {
     return this.#pump();
   }
 
-  /** `done` is called as soon as the library has everything: no further use of the response then. */
+  /** Calls `done` once the library has everything: the response must not be used after that. */
   end(done: () => void): void {
     this.#ended ??= done;
     this.#pump();
   }
 
   /**
-   * Starts the library's write timer anew, which it does with each write: one piece goes into its buffer, where it waits
-   * with the others. To be called every few seconds, not more often: the buffer grows by that piece.
+   * Restarts the library's write timer, as each write does: adds one chunk to its buffer. Call it every few seconds and not more
+   * often, because the buffer grows by that chunk.
    */
   keepWaiting(): void {
     if (!this.#blocked || this.#finished) return;
@@ -62,10 +62,10 @@ export class UwsWriter {
     return !this.#blocked;
   }
 
-  #writeNext(piece: string | Uint8Array): void {
+  #writeNext(chunk: string | Uint8Array): void {
     this.#native.cork(() => {
-      this.#takeHead();
-      this.#blocked = !this.#native.write(piece);
+      this.#sendHead();
+      this.#blocked = !this.#native.write(chunk);
     });
   }
 
@@ -73,20 +73,20 @@ export class UwsWriter {
     if (this.#finished) return;
     this.#finished = true;
     this.#native.cork(() => {
-      this.#takeHead();
+      this.#sendHead();
       // Never with closeConnection: after a write it corrupts the chunked body.
       this.#native.end();
     });
     done();
   }
 
-  #takeHead(): void {
+  #sendHead(): void {
     const writeHead = this.#writeHead;
     this.#writeHead = undefined;
     writeHead?.();
   }
 
-  /** The client took something. What the library still holds only moves on with the next write. */
+  /** The client accepted data. Only another write pushes what the library still holds. */
   #onWritable(): boolean {
     this.#blocked = false;
     if (this.#queue.length === 0) this.#queue.push(this.#filler);

@@ -1,0 +1,108 @@
+import type { MetricData, MetricValue } from '../protocol.ts';
+
+/** Name, help and label names of a metric. */
+export interface MetricHead {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** No label value contains it. */
+const SEPARATOR = '\u0000';
+
+/**
+ * Counters or gauges of one name, one for each combination of label values. Counting costs one lookup in a map; the form
+ * that is merged and written is built on request, which is rare.
+ */
+export class NumberTable {
+  readonly #head: MetricHead;
+  readonly #type: 'counter' | 'gauge';
+  /** By the label values, joined. */
+  readonly #numbers = new Map<string, { value: number }>();
+
+  constructor(type: 'counter' | 'gauge', head: MetricHead) {
+    this.#type = type;
+    this.#head = head;
+    // A metric without labels is present from the start.
+    if (head.labels.length === 0) this.add(0, '');
+  }
+
+  /** Omit `second` and `third` where there are fewer labels. */
+  add(amount: number, first: string, second?: string, third?: string): void {
+    const key = keyOf(first, second, third);
+    const number = this.#numbers.get(key);
+    if (number === undefined) this.#numbers.set(key, { value: amount });
+    else number.value += amount;
+  }
+
+  data(): MetricData {
+    const { name, help } = this.#head;
+    const values = [...this.#numbers].map(([key, { value }]) => ({ value, labels: labelsOf(this.#head.labels, key) }));
+    return { name, help, type: this.#type, aggregator: 'sum', values };
+  }
+}
+
+function keyOf(first: string, second: string | undefined, third: string | undefined): string {
+  if (second === undefined) return first;
+  return third === undefined ? first + SEPARATOR + second : first + SEPARATOR + second + SEPARATOR + third;
+}
+
+function labelsOf(names: readonly string[], key: string): Readonly<Record<string, string>> {
+  const values = key.split(SEPARATOR);
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+}
+
+/** Histograms of one name with one label, one for each label value. */
+export class HistogramTable {
+  readonly #head: MetricHead;
+  /** Upper bounds, in ascending order. */
+  readonly #bounds: readonly number[];
+  readonly #cells = new Map<string, HistogramCell>();
+
+  constructor(head: MetricHead, bounds: readonly number[]) {
+    this.#head = head;
+    this.#bounds = bounds;
+  }
+
+  observe(value: number, label: string): void {
+    let cell = this.#cells.get(label);
+    if (cell === undefined) {
+      cell = { counts: this.#bounds.map(() => 0), count: 0, sum: 0 };
+      this.#cells.set(label, cell);
+    }
+    const at = this.#bounds.findIndex((bound) => value <= bound);
+    if (at >= 0) cell.counts[at] = (cell.counts[at] ?? 0) + 1;
+    cell.count += 1;
+    cell.sum += value;
+  }
+
+  data(): MetricData {
+    const { name, help } = this.#head;
+    const values = [...this.#cells].flatMap(([label, cell]) => this.#values(label, cell));
+    return { name, help, type: 'histogram', aggregator: 'sum', values };
+  }
+
+  /** Each bucket counts all observations up to its bound. */
+  #values(label: string, { counts, count, sum }: HistogramCell): readonly MetricValue[] {
+    const { name, labels } = this.#head;
+    const own = { [labels[0] ?? '']: label };
+    let below = 0;
+    const buckets = this.#bounds.map((le, index) => {
+      below += counts[index] ?? 0;
+      return { labels: { le, ...own }, value: below, metricName: `${name}_bucket` };
+    });
+    return [
+      ...buckets,
+      { labels: { le: '+Inf', ...own }, value: count, metricName: `${name}_bucket` },
+      { labels: own, value: sum, metricName: `${name}_sum` },
+      { labels: own, value: count, metricName: `${name}_count` },
+    ];
+  }
+}
+
+interface HistogramCell {
+  /** Observations between a bound and the one before. */
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}

@@ -45,15 +45,15 @@ const BY_KIND = {
   cut: { prefix: '', retry: 'always' },
   reported: { prefix: 'reported an error: ', retry: 'always' },
   unusable: { prefix: '', retry: 'never' },
-  forbidden: { prefix: 'may not be asked: ', retry: 'never' },
+  forbidden: { prefix: 'must not be contacted: ', retry: 'never' },
 } as const;
 
 const BY_TIMER = {
-  connect: 'did not take the connection in time',
+  connect: 'did not accept the connection in time',
   first_token: 'did not begin its reply in time',
-  idle: 'fell silent in the middle of its reply',
+  idle: 'stopped sending in the middle of its reply',
   request: 'did not finish its reply in time',
-  total: 'was still being asked when the time of the whole call was over',
+  total: 'had not finished its reply when the time of the whole call was over',
 } as const;
 
 /** Translates an upstream failure for the caller. Secrets that the provider echoed are masked. */

@@ -18,7 +18,7 @@ interface Expectation {
 const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
 const DAMAGED: UpstreamFailure = { kind: 'cut', message: 'sent an event with a wrong checksum' };
 const UNFINISHED: UpstreamFailure = { kind: 'cut', message: 'ended its stream before the reply was complete' };
-const EMPTY: UpstreamFailure = { kind: 'cut', message: 'answered with nothing' };
+const EMPTY: UpstreamFailure = { kind: 'cut', message: 'sent an empty reply' };
 const BYTE_ORDER_MARK = 0xfe_ff;
 
 /** Decodes the body of one response into a reply, in the provider's format. */

@@ -127,7 +127,7 @@ test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, 
 test.each<[string, Behaviour, boolean, string]>([
   ['a reply that breaks off', then(raw(JSON_HEAD, whole.slice(0, 40)), reset), false, 'broke off in the middle'],
   ['a stream that ends too early', then(raw(head(200, SSE_HEADERS), chunk('')), end), true, 'ended its stream before'],
-  ['a reply of nothing', status(200, ''), false, 'answered with nothing'],
+  ['an empty reply', status(200, ''), false, 'sent an empty reply'],
   ['a connection that is cut', reset, false, 'could not be reached'],
 ])('%s is told as what it is', async (_name, behaviour, streamed, message) => {
   const { result } = await asked(fake.at('fault', behaviour), streamed);

@@ -77,7 +77,7 @@ test('the media of all calls are bounded together, and a call that ended gives i
   }
   const { result } = await ask(inlining(), { messages: withImages(4) });
   expect(!result.ok && result.failure.failure.message).toBe(
-    'The client "Tested" was given media to send inline while there was no room for more of them',
+    'The client "Tested" was given media to send inline while the server held too much of it already',
   );
   expect(media.held).toBe(left);
   media.give(left);

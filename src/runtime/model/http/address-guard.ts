@@ -9,7 +9,7 @@ export type AddressGuard = 'none' | 'public-only' | 'not-link-local';
 function refusal(address: string, guard: AddressGuard): string | undefined {
   if (guard === 'none') return undefined;
   const kind = addressKind(address);
-  if (kind === 'link-local') return `${address} is a link-local or metadata address, which a request may never name`;
+  if (kind === 'link-local') return `${address} is a link-local or metadata address, which a request must never name`;
   if (kind === 'private' && guard === 'public-only') {
     return `${address} is a private address; the server allows these to callers only with --allow-private-urls`;
   }

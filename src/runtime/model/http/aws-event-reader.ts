@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { EventListener, FrameReader } from './sse-reader.ts';
 
-/** A message larger than this is no event of a model. AWS's own limit is 24 MB. */
+/** No model sends a larger message. AWS's own limit is 24 MB. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
 /** Lengths and their checksum, before the headers. */
@@ -12,9 +12,9 @@ const CHECKSUM_BYTES = 4;
 const STRING_HEADER = 7;
 
 /**
- * Reads the binary frames of an AWS event stream (Smithy, `application/vnd.amazon.eventstream`). Each message is
- * told as a JSON object with one member: the event's type, or `exception`, and its payload. An exception has its type
- * beside it, as `exceptionType`.
+ * Reads the binary frames of an AWS event stream (Smithy, `application/vnd.amazon.eventstream`). The listener receives
+ * each message as a JSON object with one member: its name is the event's type, or `exception`, and its value the payload.
+ * An exception also has the member `exceptionType`.
  */
 export class AwsEventReader implements FrameReader {
   readonly #listener: EventListener;
@@ -42,7 +42,7 @@ export class AwsEventReader implements FrameReader {
 
   end(): void {}
 
-  /** Bytes until the first message is whole; undefined when it is too large. */
+  /** The bytes that complete the first message; undefined if it is too large. */
   #needed(): number | undefined {
     if (this.#bytes < PRELUDE_BYTES) return PRELUDE_BYTES;
     if ((this.#rest[0]?.length ?? 0) < PRELUDE_BYTES) this.#rest = [Buffer.concat(this.#rest)];
@@ -75,7 +75,7 @@ export class AwsEventReader implements FrameReader {
     this.#listener(text, 0, text.length);
   }
 
-  /** Nearly all messages of a stream have the headers of the one before. */
+  /** Nearly all messages of a stream repeat the headers of the previous one. */
   #headers(bytes: Buffer): ReadonlyMap<string, string> {
     if (!this.#headerBytes.equals(bytes)) {
       this.#headerBytes = Buffer.from(bytes);
@@ -89,18 +89,19 @@ function eventText(headers: ReadonlyMap<string, string>, payload: string): strin
   return `{${JSON.stringify(headers.get(':event-type') ?? 'unknown')}:${payload === '' ? '{}' : payload}}`;
 }
 
-/** An exception is one that the service documents, with a payload; an error has only a code and a message. */
+/** An exception is documented by the service and has a payload; an error has only a code and a message. */
 function exceptionText(headers: ReadonlyMap<string, string>, payload: string): string {
   const type = headers.get(':exception-type') ?? headers.get(':error-code') ?? '';
-  const told = payload === '' ? JSON.stringify({ message: headers.get(':error-message') ?? 'no message' }) : payload;
-  return `{"exceptionType":${JSON.stringify(type)},"exception":${told}}`;
+  const exception =
+    payload === '' ? JSON.stringify({ message: headers.get(':error-message') ?? 'no message' }) : payload;
+  return `{"exceptionType":${JSON.stringify(type)},"exception":${exception}}`;
 }
 
 function isMessageLength(length: number): boolean {
   return length >= PRELUDE_BYTES + CHECKSUM_BYTES && length <= MAX_MESSAGE_BYTES;
 }
 
-/** One checksum is over the lengths, the other over all that stands before it. */
+/** One checksum covers the lengths, the other everything before it. */
 function isIntact(message: Buffer): boolean {
   const lengths = PRELUDE_BYTES - CHECKSUM_BYTES;
   const end = message.length - CHECKSUM_BYTES;
@@ -110,7 +111,7 @@ function isIntact(message: Buffer): boolean {
   );
 }
 
-/** The headers that are strings; a header of another type ends the reading, since its length differs. */
+/** The headers that are strings, up to the first header of another type, whose length is encoded differently. */
 function stringHeaders(bytes: Buffer): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   let at = 0;

@@ -35,7 +35,7 @@ const LIMITS = { connectMs: 10_000, firstTokenMs: 0, idleMs: 10_000, requestMs: 
 export function fetchMedia(url: string, fetching: MediaFetching): Promise<Result<FetchedMedia, string>> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (target === undefined || !/^https?:$/u.test(target.protocol)) {
-    return Promise.resolve(err('can only be given media by an http or https URL'));
+    return Promise.resolve(err('accepts media only by an http or https URL'));
   }
   const refused = hostRefusal(target.hostname, fetching.guard);
   if (refused !== undefined) return Promise.resolve(err(`was given a media URL that is not allowed: ${refused}`));
@@ -87,7 +87,7 @@ class Download implements ExchangeListener {
   }
 
   failed(failure: UpstreamFailure): void {
-    this.#end(err(`needs the media of an argument inline, and ${this.#host} did not give it: ${described(failure)}`));
+    this.#end(err(`needs the media of an argument inline, but its download from ${this.#host} failed: ${described(failure)}`));
   }
 
   #end(result: Result<FetchedMedia, string>): void {
@@ -118,11 +118,11 @@ export class MediaBudget {
 
   /** Takes `bytes` from the budget; returns the reason if that is not possible. */
   take(bytes: number): string | undefined {
-    if (this.#released) return 'is not asked any more';
+    if (this.#released) return 'is no longer asked';
     if (this.#held + bytes > MAX_CALL_BYTES) {
       return `was given more than ${MAX_CALL_BYTES / 1024 / 1024} MiB of media to send inline`;
     }
-    if (!this.#ofAll.take(bytes)) return 'was given media to send inline while there was no room for more of them';
+    if (!this.#ofAll.take(bytes)) return 'was given media to send inline while the server held too much of it already';
     this.#held += bytes;
     return undefined;
   }

@@ -193,7 +193,7 @@ const TOO_LARGE: UpstreamFailure = {
 
 const NO_BUDGET: UpstreamFailure = {
   kind: 'cut',
-  message: 'sent a large reply while there was no room for more of them',
+  message: 'sent a large reply while the server held too many of them already',
 };
 
 function first(value: string | readonly string[] | undefined): string | undefined {

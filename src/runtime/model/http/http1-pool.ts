@@ -242,7 +242,7 @@ function codeOf(error: Error): unknown {
 function connectionFailure(error: Error, begun: boolean): UpstreamFailure {
   const code = codeOf(error);
   if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not take the connection in time' };
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not accept the connection in time' };
   if (begun) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
   return { kind: 'network', message: errorText(error) };
 }

@@ -9,11 +9,11 @@ import { OptionReader } from '../options/option-reader.ts';
 import { resolveOptions } from '../options/resolve-options.ts';
 import type { Environment } from '../options/resolve-options.ts';
 
-/** Whom to ask, in which order, how often. */
+/** The clients of a call, in their order, with their retries. */
 export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) & {
   readonly name: string;
   readonly retry?: RetryPolicyType;
-  /** Milliseconds for all attempts below this point. */
+  /** Milliseconds for all attempts of this part of the plan. */
   readonly totalTimeoutMs?: number;
 };
 
@@ -31,11 +31,11 @@ export interface RoundRobinPlan {
   readonly kind: 'round-robin';
   readonly members: readonly ClientPlan[];
   readonly start: number;
-  /** Of a client that only this request knows: its turns are not counted beyond it. */
+  /** The request brought the client, so its turns are counted within the request only. */
   readonly ofRequest: boolean;
 }
 
-/** Finds clients by name: those of the files, and above them those of one request. */
+/** Finds clients by name: those of one request first, then those of the files. */
 export interface ClientCatalogue {
   find(name: string): ClientSource | undefined;
   names(): Iterable<string>;
@@ -43,28 +43,18 @@ export interface ClientCatalogue {
   readonly environment: Environment;
 }
 
-/** Strategies inside strategies: deeper than this is a loop or a mistake. */
+/** Deeper nesting of strategies is a loop or a mistake. */
 const MAX_DEPTH = 16;
 
-/** Members of all strategies together; each may stand in many lists, so depth alone bounds nothing. */
+/** Members of all strategies together: a member can be in many lists, so a limit of the depth is not enough. */
 const MAX_CLIENTS = 1000;
 
 /**
- * The plan for a client's name or a `provider/model` shorthand. Faults speak of the client at fault and have the
- * path of the option within it.
+ * The plan for a client's name or a `provider/model` shorthand. A violation names the client that has it in its message;
+ * its path is that of the option within the client.
  */
 export function planClient(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Violation> {
   return new Planner(catalogue).plan(name, []);
-}
-
-/** The client that a shorthand such as `openai/gpt-4o` stands for; undefined when the text is none. */
-function shorthandClient(text: string): ClientType | undefined {
-  const slash = text.indexOf('/');
-  const provider = text.slice(0, slash);
-  if (slash <= 0 || slash === text.length - 1 || !isProvider(provider)) return undefined;
-  if (provider === 'fallback' || provider === 'round-robin') return undefined;
-  const model = { key: 'model', value: { kind: 'scalar', value: text.slice(slash + 1) } } as const;
-  return { name: text, provider, options: [model] };
 }
 
 class Planner {
@@ -77,8 +67,9 @@ class Planner {
 
   plan(name: string, above: readonly string[]): Result<ClientPlan, Violation> {
     this.#clients += 1;
-    if (above.includes(name)) return fault(name, `lists itself: ${[...above, name].join(' -> ')}`);
-    if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS) return fault(name, 'has too many clients below it');
+    if (above.includes(name)) return violation(name, `lists itself: ${[...above, name].join(' -> ')}`);
+    if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS)
+      return violation(name, 'has too many clients below it');
     const source = this.#catalogue.find(name) ?? shorthandSource(name);
     if (source === undefined) return this.#unknown(name);
     const retry = this.#retry(source.definition);
@@ -109,8 +100,7 @@ class Planner {
     const members: ClientPlan[] = [];
     for (const [index, name] of names.entries()) {
       const member = this.plan(name, above);
-      // Who is not there has no option at fault: the list is.
-      if (!member.ok) return member.failure.path === '' ? faultIn(member.failure, index) : member;
+      if (!member.ok) return inList(member.failure, index);
       members.push(member.value);
     }
     return ok(members);
@@ -120,7 +110,7 @@ class Planner {
     if (definition.retryPolicy === undefined) return ok(undefined);
     const policy = this.#catalogue.policy(definition.retryPolicy);
     if (policy !== undefined) return ok(policy);
-    return fault(
+    return violation(
       definition.name,
       `names the retry policy "${definition.retryPolicy}", which is not defined`,
       'retry_policy',
@@ -133,9 +123,14 @@ class Planner {
   }
 }
 
-function shorthandSource(name: string): ClientSource | undefined {
-  const definition = shorthandClient(name);
-  return definition === undefined ? undefined : { definition, from: 'files' };
+/** The client of a shorthand such as `openai/gpt-4o`; undefined if the text is not a shorthand. */
+function shorthandSource(text: string): ClientSource | undefined {
+  const slash = text.indexOf('/');
+  const provider = text.slice(0, slash);
+  if (slash <= 0 || slash === text.length - 1 || !isProvider(provider)) return undefined;
+  if (provider === 'fallback' || provider === 'round-robin') return undefined;
+  const model = { key: 'model', value: { kind: 'scalar', value: text.slice(slash + 1) } } as const;
+  return { definition: { name: text, provider, options: [model] }, from: 'files' };
 }
 
 interface StrategyOptions {
@@ -144,7 +139,7 @@ interface StrategyOptions {
   readonly totalTimeoutMs: number | undefined;
 }
 
-/** Options of a strategy. Those of the files were checked with them, those of a request are checked here. */
+/** The options of a strategy. Those of the files were checked with the files; this checks those of a request. */
 function readStrategy(
   { definition, from }: ClientSource,
   environment: Environment,
@@ -162,10 +157,11 @@ function readStrategy(
   return ok({ names, start, totalTimeoutMs: total === 0 ? undefined : total });
 }
 
-function faultIn(failure: Violation, index: number): Result<never, Violation> {
-  return err({ ...failure, path: `options.strategy[${index}]` });
+/** A client that does not exist has no option of its own: the violation is in the list that names it. */
+function inList(failure: Violation, index: number): Result<never, Violation> {
+  return err(failure.path === '' ? { ...failure, path: `options.strategy[${index}]` } : failure);
 }
 
-function fault(client: string, message: string, path = 'options.strategy'): Result<never, Violation> {
+function violation(client: string, message: string, path = 'options.strategy'): Result<never, Violation> {
   return err({ path, message: `The client "${client}" ${message}` });
 }

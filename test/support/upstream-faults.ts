@@ -177,11 +177,11 @@ function inSeconds(seconds: number): string {
 const CONNECTION: readonly UpstreamFault[] = [
   { ...always('refuses the connection', close), leads: 'nowhere' },
   {
-    ...always('takes the connection and never ends the TLS handshake', silence),
+    ...always('accepts the connection and never finishes the TLS handshake', silence),
     leads: 'to a server that never ends its TLS handshake',
     limits: { connect: 300 },
   },
-  { ...always('takes the request and never answers', silence), limits: UNANSWERED },
+  { ...always('accepts the request and never answers', silence), limits: UNANSWERED },
   {
     name: 'sends headers, then nothing',
     call: steps(write(jsonHead()), silence),
@@ -189,7 +189,7 @@ const CONNECTION: readonly UpstreamFault[] = [
     limits: SILENT,
   },
   {
-    name: 'falls silent in the middle',
+    name: 'stops sending in the middle',
     call: steps(write(jsonHead() + WHOLE.slice(0, 40)), silence),
     stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), silence),
     limits: SILENT,
@@ -234,7 +234,7 @@ const FRAMING: readonly UpstreamFault[] = [
     stream: steps(write(head(200, { ...STREAM_TYPE, 'content-length': SHORT_LENGTH }) + STREAM)),
   },
   {
-    name: 'a chunk whose size is no number',
+    name: 'a chunk whose size is not a number',
     call: steps(write(`${head(200, CHUNKED_JSON)}zz\r\n${WHOLE}\r\n0\r\n\r\n`)),
     stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), write('zz\r\n')),
   },
@@ -250,15 +250,15 @@ const FRAMING: readonly UpstreamFault[] = [
   },
   always('no HTTP at all', steps(write('hello\r\n\r\n'), close)),
   {
-    ...always('headers without end', steps(write('HTTP/1.1 200 OK\r\n'), flood(`x-more: ${'x'.repeat(1000)}\r\n`))),
+    ...always('endless headers', steps(write('HTTP/1.1 200 OK\r\n'), flood(`x-more: ${'x'.repeat(1000)}\r\n`))),
     floods: true,
   },
   {
-    name: 'gzip that nobody asked for',
+    name: 'gzip that svc did not ask for',
     call: zipped(gzipSync(WHOLE)),
     stream: zipped(gzipSync(STREAM)),
   },
-  always('gzip that is cut', zipped(gzipSync(WHOLE).subarray(0, 40))),
+  always('truncated gzip', zipped(gzipSync(WHOLE).subarray(0, 40))),
   {
     ...always(
       'a gzip bomb',
@@ -267,20 +267,20 @@ const FRAMING: readonly UpstreamFault[] = [
     floods: true,
   },
   {
-    name: 'a reply without end',
+    name: 'an endless reply',
     call: steps(write(head(200, CHUNKED_JSON)), flood(chunk(`${JSON.stringify(MUCH)},`))),
     stream: steps(write(STREAM_HEAD), flood(chunk(chatEvent({ content: '', thoughts: MUCH })))),
     floods: true,
   },
   {
-    name: 'a line without end',
+    name: 'an endless line',
     call: steps(write(head(200, CHUNKED_JSON)), write(chunk('{"choices":"')), flood(chunk(MUCH))),
     stream: steps(write(STREAM_HEAD), write(chunk('data: ')), flood(chunk(MUCH))),
     floods: true,
   },
   {
     ...always(
-      'an error body without end',
+      'an endless error body',
       steps(write(head(500, { 'content-type': 'text/html', 'transfer-encoding': 'chunked' })), flood(chunk(MUCH))),
     ),
     floods: true,
@@ -289,7 +289,7 @@ const FRAMING: readonly UpstreamFault[] = [
 
 const EVENT_STREAM: readonly UpstreamFault[] = [
   {
-    name: 'each byte in a piece of its own (inside UTF-8, inside `data:`)',
+    name: 'each byte in a chunk of its own (inside UTF-8, inside `data:`)',
     call: wholeInBytes,
     stream: sse(bytesOf(STREAM)),
   },
@@ -344,11 +344,11 @@ const EVENT_STREAM: readonly UpstreamFault[] = [
     call: json(JSON.stringify({ choices: [{ message: { content: REPLY_TEXT } }] })),
     stream: sse(EVENTS.slice(0, -3)),
   },
-  { name: 'a reply with nothing in it', call: json(''), stream: sse([]) },
+  { name: 'an empty reply', call: json(''), stream: sse([]) },
   { name: 'JSON for a stream, a stream for JSON', call: sse([STREAM]), stream: json(WHOLE) },
-  always('JSON that is no object', json('[1]')),
-  { name: 'an error object with status 200, that a retry may mend', ...reported('server_error') },
-  { name: 'an error object with status 200, that no retry mends', ...reported('invalid_request_error') },
+  always('JSON that is not an object', json('[1]')),
+  { name: 'an error object with status 200, that a retry can fix', ...reported('server_error') },
+  { name: 'an error object with status 200, that no retry can fix', ...reported('invalid_request_error') },
 ];
 
 function interim(line: string): Pick<UpstreamFault, 'call' | 'stream'> {
@@ -362,7 +362,7 @@ const STATUSES: readonly UpstreamFault[] = [
   { name: '100 Continue, then the answer', ...interim('100 Continue') },
   { name: '103 Early Hints, then the answer', ...interim('103 Early Hints\r\nlink: </a.css>') },
   {
-    ...always('103 without end', flood('HTTP/1.1 103 Early Hints\r\n\r\n')),
+    ...always('endless 103 responses', flood('HTTP/1.1 103 Early Hints\r\n\r\n')),
     limits: { first_token: 700, request: 1000 },
     floods: true,
   },

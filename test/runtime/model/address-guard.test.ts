@@ -124,7 +124,9 @@ test.each([
 ])('a name that leads to %s is not asked for a caller elsewhere', async (...addresses) => {
   const result = await askAt(addresses, false);
   expect(result).toMatchObject({ ok: false, failure: { retry: 'never', failure: { code: 'client_error' } } });
-  expect(!result.ok && result.failure.failure.message).toMatch(/"Tested" must not be contacted: name\.example: .* address/u);
+  expect(!result.ok && result.failure.failure.message).toMatch(
+    /"Tested" must not be contacted: name\.example: .* address/u,
+  );
   expect(fake.connections).toBe(0);
 });
 

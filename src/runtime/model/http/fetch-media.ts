@@ -87,7 +87,9 @@ class Download implements ExchangeListener {
   }
 
   failed(failure: UpstreamFailure): void {
-    this.#end(err(`needs the media of an argument inline, but its download from ${this.#host} failed: ${described(failure)}`));
+    this.#end(
+      err(`needs the media of an argument inline, but its download from ${this.#host} failed: ${described(failure)}`),
+    );
   }
 
   #end(result: Result<FetchedMedia, string>): void {

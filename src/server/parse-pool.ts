@@ -3,8 +3,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import type { Failure } from '../schema/errors.ts';
 import { validationFailure } from '../runtime/call/parse-reply.ts';
 import type { WholeReply } from '../runtime/call/runtime.ts';
-import { JsonReply } from '../runtime/reply/json-reply.ts';
-import type { ParsedReply } from '../runtime/reply/reply-parser.ts';
+import { JsonReply, type ParsedReply } from '../runtime/reply/reply-parser.ts';
 import { Admission, type Waiter } from './admission.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
 

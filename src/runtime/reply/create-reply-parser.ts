@@ -2,56 +2,33 @@ import { err, ok } from '../../base/result.ts';
 import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import { chooseReading, textNode } from './choose-reading.ts';
+import { coerceReply, describeReplyType } from './coerce-reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
-import type { Outcome } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
-import { GrowingReply } from './growing-reply.ts';
-import { JsonReply } from './json-reply.ts';
-import type { ParseFailure, ParseOutcome, ReplyParser, ReplyStream } from './reply-parser.ts';
-import { describeReplyType, type ReplyType } from './reply-type.ts';
-import type { StraightReading } from './fast-path/straight-reading.ts';
-import { stringNode } from './text/value-node.ts';
+import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
+import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from './reply-parser.ts';
+import { GrowingReply } from './reply-stream.ts';
 
-/** Compiles a return type into the parser of its replies. Throws only for definitions that were never checked. */
+/**
+ * Compiles a return type into the parser of its replies. `compileCondition` compiles the expressions of `@assert` and
+ * `@check`. Throws if the type refers to a definition that does not exist, which the checker rules out.
+ */
 export function createReplyParser(
   returns: Type,
   definitions: DefinitionIndex,
   compileCondition: CompileCondition,
 ): ReplyParser {
-  return new TypedReplyParser(
-    compilePlan(returns, definitions, compileCondition),
-    describeReplyType(returns, definitions),
-  );
+  const plan = compilePlan(returns, definitions, compileCondition);
+  const type = describeReplyType(returns, definitions);
+  return {
+    parse: (text) => parseOutcome(coerceReply(text, plan, type)),
+    openStream: () => new GrowingReply(plan, type, parseOutcome),
+  };
 }
 
-class TypedReplyParser implements ReplyParser {
-  readonly #plan: Plan;
-  readonly #type: ReplyType;
-
-  constructor(plan: Plan, type: ReplyType) {
-    this.#plan = plan;
-    this.#type = type;
-  }
-
-  parse(text: string): ParseOutcome {
-    return this.#outcome(text, undefined);
-  }
-
-  openStream(): ReplyStream {
-    return new GrowingReply(this.#plan, this.#type, (text, straight) => this.#outcome(text, straight));
-  }
-
-  #outcome(text: string, straight: StraightReading | undefined): ParseOutcome {
-    const outcome = this.#read(text, straight);
-    return outcome.ok ? ok(new JsonReply(outcome.json, outcome.notes)) : err(failureOf(outcome.faults));
-  }
-
-  #read(text: string, straight: StraightReading | undefined): Outcome {
-    if (this.#type.text === 'no') return chooseReading(text, this.#plan, this.#type, straight);
-    const isNull = this.#type.text === 'or-null' && text.trim() === 'null';
-    return this.#plan.coerce(isNull ? textNode(text) : stringNode(text));
-  }
+function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
+  return outcome.ok
+    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags)))
+    : err(failureOf(outcome.violations));
 }
 
 function failureOf(details: ParseFailure['details']): ParseFailure {

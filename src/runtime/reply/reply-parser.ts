@@ -2,42 +2,41 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
 import type { Violation } from '../../schema/violation.ts';
 
-/**
- * Turns what a model wrote into a value of one type. Made once per function and worker; holds no state of a reply.
- */
+/** Turns the text of a model into a value of one type. It is created once per function and worker. */
 export interface ReplyParser {
-  /** The whole reply at once. Never throws for any text; linear in its length. */
+  /** Parses a whole reply. Never throws, whatever the text; takes time in proportion to its length. */
   parse(text: string): ParseOutcome;
-  /** A reply that arrives in pieces. The outcome of `finish()` equals `parse()` of all pieces joined. */
+  /** Begins a reply that arrives in deltas. The outcome of `finish()` equals that of `parse()` for all deltas joined. */
   openStream(): ReplyStream;
 }
 
 export interface ReplyStream {
-  /** Takes the next piece: it is only kept until a partial is asked for. */
-  push(piece: string): void;
-  /**
-   * The newest partial value as JSON text, or undefined when there is none yet or it equals the last one taken.
-   */
+  /** Appends a delta of text. It is only read when a partial is requested, or at the end. */
+  push(delta: string): void;
+  /** Returns the newest partial value as JSON text; undefined if there is none, or if it equals the last one taken. */
   takePartial(): string | undefined;
-  /** How much `finish()` has to read, in UTF-16 units: what arrived since the last partial, or the whole once more. */
+  /**
+   * The number of UTF-16 units that `finish()` has to read: those since the last partial, or the whole reply if it has
+   * to be read again.
+   */
   readonly toRead: number;
-  /** The final outcome by the normal (not partial) rules. Call once, after the last piece. */
+  /** Returns the final outcome, by the rules for whole replies. Call it once, after the last delta. */
   finish(): ParseOutcome;
 }
 
 export type ParseOutcome = Result<ParsedReply, ParseFailure>;
 
 export interface ParsedReply {
-  /** JSON text of the value: keys in declared order, real names, `@check` results included. */
+  /** The JSON text of the value: keys in declared order, real names, `@check` results included. */
   readonly json: string;
-  /** The same value as data. Built on first use where only the text was needed. */
+  /** The same value as data, parsed from `json` on first use. */
   readonly value: JsonValue;
-  /** What was repaired, dropped or guessed on the way, with paths; empty for a clean reply. */
+  /** The repairs, drops and guesses that the value needed, with paths; empty for a clean reply. */
   readonly flags: readonly ParseFlag[];
 }
 
 export interface ParseFlag {
-  /** Stable word for metrics: `markdown`, `repaired`, `dropped-item`, `extra-key`, `defaulted`, `substring-match`, … */
+  /** A stable word for metrics: `markdown`, `repaired`, `dropped-item`, `extra-key`, `defaulted`, `substring-match`, … */
   readonly flag: string;
   readonly path: string;
   readonly detail?: string;
@@ -46,4 +45,20 @@ export interface ParseFlag {
 export interface ParseFailure {
   readonly message: string;
   readonly details: readonly Violation[];
+}
+
+/** A parsed reply that is kept as JSON text, because most callers need only the text. */
+export class JsonReply implements ParsedReply {
+  readonly json: string;
+  readonly flags: readonly ParseFlag[];
+  #value: JsonValue | undefined = undefined;
+
+  constructor(json: string, flags: readonly ParseFlag[]) {
+    this.json = json;
+    this.flags = flags;
+  }
+
+  get value(): JsonValue {
+    return (this.#value ??= JSON.parse(this.json) as JsonValue);
+  }
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { CandidateFinder } from '../../../src/runtime/reply/text/candidate-finder.ts';
-import type { ValueNode } from '../../../src/runtime/reply/text/value-node.ts';
-import { ValueReader } from '../../../src/runtime/reply/text/value-reader.ts';
+import type { ReplyNode } from '../../../src/runtime/reply/text/reply-node.ts';
+import { TolerantReader } from '../../../src/runtime/reply/text/tolerant-reader.ts';
 import { cut } from './cut.ts';
 
-/** What replies are made of where reading is hard: the more of it meets, the likelier a verdict that depends on a cut. */
+/** Parts of replies that are hard to read. Many of them in a row make a verdict that depends on a cut likely. */
 const SHARD = fc.constantFrom(
   '{',
   '}',
@@ -64,7 +64,7 @@ const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min:
   maxLength: 6,
 });
 
-test('a reply is read the same wherever it is cut into pieces', () => {
+test('a reply is read the same wherever it is cut into deltas', () => {
   assertProperty(
     fc.property(reply, cuts, fc.boolean(), (text, lengths, isOpened) => {
       const whole = isOpened ? `{"a": ${text}` : text;
@@ -74,16 +74,16 @@ test('a reply is read the same wherever it is cut into pieces', () => {
   );
 });
 
-function read(pieces: readonly string[]): unknown {
-  const finder = new CandidateFinder(new ValueReader());
-  for (const piece of pieces) finder.push(piece);
+function read(deltas: readonly string[]): unknown {
+  const finder = new CandidateFinder(new TolerantReader());
+  for (const delta of deltas) finder.push(delta);
   finder.finish();
   const candidates = finder.candidates.map(({ value, from, to, fence }) => ({ value: dump(value), from, to, fence }));
   const { fences, thoughtsEnd, openThought, gaveUp } = finder;
   return { candidates, fences, thoughtsEnd, openThought, gaveUp };
 }
 
-function dump(node: ValueNode): unknown {
+function dump(node: ReplyNode): unknown {
   const { kind, complete, text, repairs, quoted, keys } = node;
   return { kind, complete, text, repairs, quoted, keys, items: node.items.map(dump) };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { countSteps, stepGrowth, type Growth } from '../../support/count-steps.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, LONG_TEXTS, OBJECTS, PATTERNS } from './hostile-patterns.ts';
-import { parserOf } from './parser-of.ts';
+import { parserOf, partialsOf } from './parser-of.ts';
 
 /** Characters of a reply whose steps are compared with those of twice as many. */
 const SIZE = 5_000;
@@ -80,6 +80,10 @@ test('deep values inside of texts inside of deep values are read', () => {
   const reply = deep(`{"children": ${JSON.stringify(`[${deep('{}')}]`)}}`);
   const outcome = parserOf('Node', HOSTILE_DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.flags.map((flag) => flag.flag)).toContain('json-in-text');
+});
+
+test('partials of a list of itself end, although an object can be its member at any depth', () => {
+  expect(partialsOf(parserOf('Nest', 'type Nest = Nest[]'), ['{"a": 1', ', "b": [', ']']).at(-1)).toBe('[]');
 });
 
 test('a string type takes any text as it is', () => {

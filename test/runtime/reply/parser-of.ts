@@ -5,24 +5,24 @@ import { createReplyParser } from '../../../src/runtime/reply/create-reply-parse
 import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
 import type { Plan } from '../../../src/runtime/reply/coercion/plan.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
-import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/reply-type.ts';
+import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/coerce-reply.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 
-/** The parser of a return type, written in the definition language. Throws when the definitions have errors. */
+/** Creates the parser of a return type, written in the definition language. Throws if the definitions have errors. */
 export function parserOf(returns: string, definitions = ''): ReplyParser {
   const compiled = compiledReturn(returns, definitions);
   return createReplyParser(compiled.returns, compiled.definitions, compileCondition);
 }
 
-/** What the parser of a type is made of. */
+/** The parts of the parser of a type. */
 export interface PlannedReply {
   readonly plan: Plan;
   readonly type: ReplyType;
 }
 
-/** The parts of a parser, to try them one against the other. */
+/** Compiles the parts of a parser, to compare one with another. */
 export function planOf(returns: string, definitions = ''): PlannedReply {
   const compiled = compiledReturn(returns, definitions);
   return {
@@ -44,7 +44,7 @@ interface SampleFunction {
   readonly returns: string;
 }
 
-/** A program of these functions. Throws when the definitions have errors. */
+/** Compiles a program of these functions. Throws if the definitions have errors. */
 export function programOf(functions: readonly SampleFunction[], definitions = ''): Program {
   const texts = functions.map(
     ({ name, returns }) =>
@@ -57,18 +57,18 @@ export function programOf(functions: readonly SampleFunction[], definitions = ''
   return program;
 }
 
-/** The value of a reply, or `refused: …`. */
+/** Returns the value of a reply, or `refused: …`. */
 export function valueOf(parser: ReplyParser, reply: string): unknown {
   const outcome = parser.parse(reply);
   return outcome.ok ? outcome.value.value : `refused: ${outcome.failure.message}`;
 }
 
-/** Every partial of a reply that arrives in these pieces. */
-export function partialsOf(parser: ReplyParser, pieces: Iterable<string>): string[] {
+/** Returns every partial of a reply that arrives in these deltas. */
+export function partialsOf(parser: ReplyParser, deltas: Iterable<string>): string[] {
   const stream = parser.openStream();
   const partials: string[] = [];
-  for (const piece of pieces) {
-    stream.push(piece);
+  for (const delta of deltas) {
+    stream.push(delta);
     const partial = stream.takePartial();
     if (partial !== undefined) partials.push(partial);
   }

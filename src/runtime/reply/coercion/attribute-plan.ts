@@ -1,24 +1,26 @@
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
-import type { Place, TypedContainer } from '../fast-path/typed-container.ts';
-import type { ValueNode } from '../text/value-node.ts';
-import { Coerced, Misfit, type Outcome } from './outcome.ts';
-import { Partial } from './partial.ts';
-import { Plan } from './plan.ts';
-import type { ParseFlag } from '../reply-parser.ts';
+import type { TypedContainer } from '../fast-path/typed-container.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { CoercionError } from './coercion-error.ts';
+import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
 
-/** A constraint with its expression ready to run. */
+/** A constraint whose expression is ready to run. */
 export interface RunnableConstraint extends Constraint {
   readonly condition: Condition;
 }
 
+/** The attributes of a type where it is used. */
 export interface PlanAttributes {
   readonly constraints: readonly RunnableConstraint[];
+  /** `@stream.done` */
   readonly done: boolean;
+  /** `@stream.with_state` */
   readonly withState: boolean;
 }
 
-/** What attributes add to a type where it is used: constraints, and how it streams. */
+/** A type with attributes: constraints, and the way in which it streams. */
 export class AttributePlan extends Plan {
   readonly name: string;
   readonly #inner: Plan;
@@ -35,99 +37,108 @@ export class AttributePlan extends Plan {
     this.#checks = attributes.constraints.filter((constraint) => constraint.level === 'check');
     this.#done = attributes.done;
     this.#withState = attributes.withState;
-    this.doneOnly = !this.#isWrapped && this.#hidden;
+    this.doneOnly = !this.#isWrapped && this.#isHidden;
   }
 
-  get #hidden(): boolean {
+  /** The value inside any wrapper appears only when it is complete. */
+  get #isHidden(): boolean {
     return this.#done || this.#inner.doneOnly;
   }
 
-  /** Results in wrappers are made from trees of values. */
   get #isWrapped(): boolean {
     return this.#withState || this.#checks.length > 0;
-  }
-
-  override exact(source: string): string | undefined {
-    const json = this.#isWrapped ? undefined : this.#inner.exact(source);
-    return json !== undefined && this.#failures(json).length === 0 ? json : undefined;
-  }
-
-  override openContainer(bracket: number, place: Place): TypedContainer | undefined {
-    return this.#isWrapped ? undefined : this.#inner.openContainer(bracket, place);
   }
 
   override mayBreakAssert(seen?: Set<Plan>): boolean {
     return this.#asserts.length > 0 || this.#inner.mayBreakAssert(seen);
   }
 
+  // --- the fast path: values in wrappers are left to the tolerant parser ----------------------------------------------
+
+  override exact(source: string): string | undefined {
+    const json = this.#isWrapped ? undefined : this.#inner.exact(source);
+    return json !== undefined && this.#violations(json).length === 0 ? json : undefined;
+  }
+
+  override openContainer(bracket: number): TypedContainer | undefined {
+    return this.#isWrapped ? undefined : this.#inner.openContainer(bracket);
+  }
+
   override accepts(json: string): boolean {
-    return this.#inner.accepts(json) && this.#failures(json).length === 0;
+    return this.#inner.accepts(json) && this.#violations(json).length === 0;
   }
 
   override mayBegin(first: number): boolean {
     return !this.#isWrapped && this.#inner.mayBegin(first);
   }
 
-  override showText(json: string): string | undefined {
-    return this.doneOnly ? undefined : this.#inner.showText(json);
+  override showString(json: string): string | undefined {
+    return this.doneOnly ? undefined : this.#inner.showString(json);
   }
 
   override showsOpen(bracket: number): boolean {
     return !this.doneOnly && this.#inner.showsOpen(bracket);
   }
 
-  cast(node: ValueNode): Coerced | undefined {
+  // --- whole values ---------------------------------------------------------------------------------------------------
+
+  cast(node: ReplyNode): CoercedValue | undefined {
     const value = this.#inner.cast(node);
-    if (value === undefined || this.#failures(value.bare).length > 0) return undefined;
+    if (value === undefined || this.#violations(value.bare).length > 0) return undefined;
     return this.#wrapped(value);
   }
 
-  coerce(node: ValueNode): Outcome {
+  coerce(node: ReplyNode): CoercionOutcome {
     const outcome = this.#inner.coerce(node);
     if (!outcome.ok) return outcome;
-    const failures = this.#failures(outcome.bare);
-    return failures.length > 0 ? new Misfit(failures, true) : this.#wrapped(outcome);
+    const violations = this.#violations(outcome.bare);
+    return violations.length > 0 ? new CoercionError(() => violations, true) : this.#wrapped(outcome);
   }
 
-  /** A missing value is not asserted of, but its checks are reported. */
-  override fallback(): Coerced | undefined {
+  /** Asserts do not apply to a missing value, but its checks are reported. */
+  override fallback(): CoercedValue | undefined {
     const value = this.#inner.fallback();
     return value === undefined ? undefined : this.#wrapped(value);
   }
 
-  /** Null is no value: asserts speak of the value when there is one. */
-  #failures(bare: string): readonly Violation[] {
-    if (this.#asserts.length === 0 || bare === 'null') return NO_FAULTS;
+  override startsWith(kind: 'object' | 'list'): boolean {
+    return this.#inner.startsWith(kind);
+  }
+
+  /** Runs the asserts. They do not apply to null. */
+  #violations(bare: string): readonly Violation[] {
+    if (this.#asserts.length === 0 || bare === 'null') return NO_VIOLATIONS;
     const self: unknown = JSON.parse(bare);
     return this.#asserts.flatMap((constraint) => {
       const result = constraint.condition(self);
-      if (result.ok && result.value) return NO_FAULTS;
+      if (result.ok && result.value) return NO_VIOLATIONS;
       const label = constraint.label === undefined ? '' : ` ${constraint.label}`;
       const reason = result.ok ? '' : ` (${result.failure})`;
       return [{ path: '', message: `the assert${label} failed: ${constraint.source}${reason}` }];
     });
   }
 
-  #wrapped(value: Coerced): Coerced {
+  #wrapped(value: CoercedValue): CoercedValue {
     if (!this.#isWrapped) return value;
-    const notes: ParseFlag[] = [];
-    const checks = this.#checkResults(value.bare, notes);
-    return new Coerced(this.#wrap(value.json, checks), value.score, {
+    const flags: Flag[] = [];
+    const checks = this.#runChecks(value.bare, flags);
+    return new CoercedValue(withChecks(value.json, checks), value.score, {
       bare: value.bare,
-      shown: this.#stated(this.#wrap(value.shown, checks), 'Complete'),
+      shown: this.#withStateOf(withChecks(value.shown, checks), 'Complete'),
       marks: value.marks,
-      notes: notes.length === 0 ? value.notes : [...value.notes, ...notes],
+      flags: flags.length === 0 ? value.flags : [...value.flags, ...flags],
     });
   }
 
-  #checkResults(bare: string, notes: ParseFlag[]): string {
-    if (this.#checks.length === 0) return '{}';
+  /** Returns the JSON text of the results; undefined for a type without checks. */
+  #runChecks(bare: string, flags: Flag[]): string | undefined {
+    if (this.#checks.length === 0) return undefined;
     const self: unknown = JSON.parse(bare);
     const results = new Map<string, string>();
     for (const constraint of this.#checks) {
       const name = constraint.label ?? '';
       const result = constraint.condition(self);
-      if (!result.ok) notes.push({ flag: 'check-error', path: '', detail: `${name}: ${result.failure}` });
+      if (!result.ok) flags.push({ flag: 'check-error', path: '', detail: `${name}: ${result.failure}` });
       const status = result.ok && result.value ? 'succeeded' : 'failed';
       const text = JSON.stringify({ name, expression: constraint.source, status });
       results.set(name, `${JSON.stringify(name)}:${text}`);
@@ -135,50 +146,53 @@ export class AttributePlan extends Plan {
     return `{${[...results.values()].join(',')}}`;
   }
 
-  // --- partials ---------------------------------------------------------------------------------------------------
+  // --- partials -------------------------------------------------------------------------------------------------------
 
-  override startsWith(kind: 'object' | 'list'): boolean {
-    return this.#inner.startsWith(kind);
-  }
-
-  override affinity(node: ValueNode, depth = 0): number {
+  override affinity(node: ReplyNode, depth = 0): number {
     return this.#inner.affinity(node, depth);
   }
 
-  protected override partial(node: ValueNode): Partial {
-    if (this.#hidden && node.complete && this.#asserts.length > 0 && !this.coerce(node).ok) return Partial.unfit;
-    const inner = this.#innerPartial(node);
-    if (!this.#isWrapped) return inner;
-    if (inner.json === undefined && inner === Partial.unfit) return inner;
-    const value = inner.json ?? 'null';
-    const json = this.#wrap(value, node.complete ? this.#partialChecks(node) : '{}');
-    return new Partial(this.#stated(json, node.complete ? 'Complete' : 'Incomplete'), inner.hollow || value === 'null');
-  }
-
-  #innerPartial(node: ValueNode): Partial {
-    if (!this.#done) return this.#inner.show(node);
-    if (!node.complete) return Partial.withheld;
-    const outcome = this.#inner.coerce(node);
-    return outcome.ok ? new Partial(outcome.shown) : Partial.unfit;
-  }
-
-  #partialChecks(node: ValueNode): string {
-    const outcome = this.#inner.coerce(node);
-    return outcome.ok ? this.#checkResults(outcome.bare, []) : '{}';
-  }
-
-  #wrap(value: string, checks: string): string {
-    return this.#checks.length === 0 ? value : `{"value":${value},"checks":${checks}}`;
-  }
-
-  #stated(value: string, state: string): string {
-    return this.#withState ? `{"value":${value},"state":"${state}"}` : value;
-  }
-
   override blank(begun: boolean): string {
-    const value = this.#hidden ? 'null' : this.#inner.blank(begun);
-    return this.#stated(this.#wrap(value, '{}'), begun ? 'Incomplete' : 'Pending');
+    const value = this.#isHidden ? 'null' : this.#inner.blank(begun);
+    return this.#withStateOf(withChecks(value, this.#noChecks), begun ? 'Incomplete' : 'Pending');
+  }
+
+  protected override partial(node: ReplyNode): PartialValue {
+    if (this.#isHidden && node.complete && this.#asserts.length > 0 && !this.coerce(node).ok) {
+      return PartialValue.mismatch;
+    }
+    const inner = this.#innerPartial(node);
+    if (!this.#isWrapped || inner === PartialValue.mismatch) return inner;
+    const value = inner.json ?? 'null';
+    const json = withChecks(value, node.complete ? this.#partialChecks(node) : this.#noChecks);
+    const state = node.complete ? 'Complete' : 'Incomplete';
+    return new PartialValue(this.#withStateOf(json, state), inner.allNull || value === 'null');
+  }
+
+  #innerPartial(node: ReplyNode): PartialValue {
+    if (!this.#done) return this.#inner.show(node);
+    if (!node.complete) return PartialValue.withheld;
+    const outcome = this.#inner.coerce(node);
+    return outcome.ok ? new PartialValue(outcome.shown) : PartialValue.mismatch;
+  }
+
+  #partialChecks(node: ReplyNode): string | undefined {
+    const outcome = this.#inner.coerce(node);
+    return outcome.ok ? this.#runChecks(outcome.bare, []) : this.#noChecks;
+  }
+
+  /** The results of checks that have not run. */
+  get #noChecks(): string | undefined {
+    return this.#checks.length === 0 ? undefined : '{}';
+  }
+
+  #withStateOf(value: string, state: 'Pending' | 'Incomplete' | 'Complete'): string {
+    return this.#withState ? `{"value":${value},"state":"${state}"}` : value;
   }
 }
 
-const NO_FAULTS: readonly Violation[] = [];
+const NO_VIOLATIONS: readonly Violation[] = [];
+
+function withChecks(value: string, checks: string | undefined): string {
+  return checks === undefined ? value : `{"value":${value},"checks":${checks}}`;
+}

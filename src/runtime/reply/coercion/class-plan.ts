@@ -1,74 +1,37 @@
-import { OPEN_BRACE } from '../text/characters.ts';
-import type { Place } from '../fast-path/typed-container.ts';
 import { TypedObject } from '../fast-path/typed-object.ts';
-import type { ValueNode } from '../text/value-node.ts';
-import { describeValue } from './display-text.ts';
-import { foldAccents } from './fold-text.ts';
-import type { FieldPlan } from './field-plan.ts';
-import { FieldSlots, NO_SLOTS } from './field-slots.ts';
-import { Coerced, MARK, Misfit, misfitOfAll, mismatch, NoteList, type Outcome } from './outcome.ts';
-import { coerceNested } from './nested-value.ts';
-import { ObjectProgress } from './object-progress.ts';
-import { ObjectWriter } from './object-writer.ts';
-import { Partial } from './partial.ts';
-import { Plan } from './plan.ts';
-import { bestMember, compareReadings } from './rank.ts';
-import { isScalar } from './scalar-plans.ts';
+import { OPEN_BRACE } from '../text/characters.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
+import { CoercionError, describeValue, memberErrors, mismatch } from './coercion-error.ts';
+import { ObjectProgress, ObjectWriter } from './object-writer.ts';
+import { CoercedValue, compareValues, FlagList, MARK, type CoercionOutcome } from './outcome.ts';
+import { Plan, type PartialValue } from './plan.ts';
+import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
 
-/** Keys beyond these tell unions nothing new. */
+/** Unions compare objects with classes by this many keys; more would not change the result. */
 const MAX_COMPARED_KEYS = 50;
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
   readonly name: string;
-  #fields: readonly FieldPlan[] = [];
-  #shown: readonly number[] = [];
+  #fields = new ClassFields([]);
   #mayBreakAssert: boolean | undefined = undefined;
-  /** An object may be withheld for want of a field, which only a tree of values can tell. */
+  /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
   #withholds = false;
-  readonly #exact = new Map<string, number>();
-  readonly #folded = new Map<string, number>();
-  /** Under this the value inside of an object that wraps it is kept: more than one reading may ask. */
+  /** The key under which a node stores the value inside an object that wraps it, since several callers ask for it. */
   readonly #unwrappedKey = {};
-  /** The value that its only field is trying to take, which ends the recursion of such classes. */
-  #implying: ValueNode | undefined = undefined;
+  /** The value that the only field is trying to take, which ends the recursion of a class that contains itself. */
+  #implying: ReplyNode | undefined = undefined;
 
   constructor(name: string) {
     super();
     this.name = name;
   }
 
-  /** Fields come after construction, since classes refer to each other. */
+  /** The fields are set after construction, because classes refer to each other. */
   setFields(fields: readonly FieldPlan[]): void {
-    this.#fields = fields;
-    this.#shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
+    this.#fields = new ClassFields(fields);
     this.#withholds = fields.some((field) => field.streamNotNull);
-    this.#addKeys(false);
-    this.#addKeys(true);
-  }
-
-  /** Keys of skipped fields come last: a key that a shown field has too is that field's. */
-  #addKeys(skip: boolean): void {
-    for (const [index, field] of this.#fields.entries()) {
-      if (field.skip !== skip) continue;
-      if (!this.#exact.has(field.key)) this.#exact.set(field.key, index);
-      const folded = foldKey(field.key);
-      if (!this.#folded.has(folded)) this.#folded.set(folded, index);
-    }
-  }
-
-  /** The field that a key means; -1 when none. */
-  fieldOf(key: string): number {
-    return this.#exact.get(key) ?? this.#folded.get(foldKey(key)) ?? -1;
-  }
-
-  get fields(): readonly FieldPlan[] {
-    return this.#fields;
-  }
-
-  /** Positions of the fields that results show. */
-  get shown(): readonly number[] {
-    return this.#shown;
   }
 
   override mayBreakAssert(seen?: Set<Plan>): boolean {
@@ -78,161 +41,151 @@ export class ClassPlan extends Plan {
 
   #reachesAssert(seen: Set<Plan>): boolean {
     seen.add(this);
-    return this.#fields.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
+    return this.#fields.all.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
   }
 
-  // --- straight ---------------------------------------------------------------------------------------------------
-
-  override openContainer(bracket: number, place: Place): TypedObject | undefined {
-    return bracket === OPEN_BRACE && !this.#withholds ? new TypedObject(this, place) : undefined;
+  override openContainer(bracket: number): TypedObject | undefined {
+    return bracket === OPEN_BRACE && !this.#withholds ? new TypedObject(this.#fields) : undefined;
   }
 
-  // --- strict -----------------------------------------------------------------------------------------------------
+  // --- values of the type ---------------------------------------------------------------------------------------------
 
-  cast(node: ValueNode): Coerced | undefined {
+  cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
-    const slots = this.#slotsOf(node);
+    const { all, shown } = this.#fields;
+    const values = this.#fields.assign(node);
     let writer: ObjectWriter | undefined;
-    for (const index of this.#shown) {
-      const field = this.#fields[index];
+    for (const position of shown) {
+      const field = all[position];
       if (field === undefined) return undefined;
-      const item = slots.item(index);
-      const value = item === undefined ? optional(field.plan) : field.plan.cast(item);
+      const item = values.at(position);
+      const value = item === undefined ? nullFallback(field.plan) : field.plan.cast(item);
       if (value === undefined) return undefined;
       writer ??= new ObjectWriter(node);
       writer.add(field, value);
       if (item === undefined) writer.score += 1;
     }
-    return this.#finish(writer ?? new ObjectWriter(node), node, slots, 0);
+    return this.#finish(writer ?? new ObjectWriter(node), node, values, 0);
   }
 
-  // --- lenient ----------------------------------------------------------------------------------------------------
+  // --- other values ---------------------------------------------------------------------------------------------------
 
-  coerce(node: ValueNode): Outcome {
+  coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'object') return this.#fromObject(node);
     if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
     const known = node.recall(this);
-    if (known instanceof Coerced || known instanceof Misfit) return known;
+    if (known instanceof CoercedValue || known instanceof CoercionError) return known;
     const outcome = this.#fromList(node);
     node.remember(this, outcome);
     return outcome;
   }
 
-  #fromObject(node: ValueNode): Outcome {
-    const slots = this.#slotsOf(node);
-    if (slots.known === 0 && node.items.length > 0) {
+  #fromObject(node: ReplyNode): CoercionOutcome {
+    const values = this.#fields.assign(node);
+    if (values.known === 0 && node.items.length > 0) {
       const implied = this.#implied(node);
       if (implied?.ok === true) return implied;
     }
-    const filled = this.#fill(node, slots);
+    const filled = this.#fill(node, values);
     const isPoor = filled.ok ? (filled.marks & MARK.onlyDefaults) !== 0 : !filled.asserted;
     return isPoor ? (this.#unwrapped(node) ?? filled) : filled;
   }
 
-  /** `{"person": {…}}` where a person is wanted, or `{"name": "Person", "arguments": {…}}`. */
-  #unwrapped(node: ValueNode): Coerced | undefined {
-    const inner = onlyContent(node);
+  /** Finds the person in `{"person": {…}}`, or in `{"name": "Person", "arguments": {…}}`. */
+  #unwrapped(node: ReplyNode): CoercedValue | undefined {
+    const inner = onlyComposite(node);
     if (inner === undefined) return undefined;
     const known = node.recall(this.#unwrappedKey);
-    if (known !== undefined) return known instanceof Coerced ? known : undefined;
+    if (known !== undefined) return known instanceof CoercedValue ? known : undefined;
     const outcome = this.coerce(inner);
-    const fits = outcome.ok && (outcome.marks & MARK.onlyDefaults) === 0;
-    const value = fits
-      ? outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.notes])
+    const matches = outcome.ok && (outcome.marks & MARK.onlyDefaults) === 0;
+    const value = matches
+      ? outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.flags])
       : undefined;
     node.remember(this.#unwrappedKey, value ?? null);
     return value;
   }
 
-  #fromList(node: ValueNode): Outcome {
+  #fromList(node: ReplyNode): CoercionOutcome {
     const member = bestMember(this, node);
     const implied = this.#implied(node);
     if (implied?.ok !== true) return member;
-    return member.ok && compareReadings(member, implied) <= 0 ? member : implied;
+    return member.ok && compareValues(member, implied) <= 0 ? member : implied;
   }
 
-  /** A class with one field: the value may be that field's. */
-  #implied(node: ValueNode): Outcome | undefined {
-    const field = this.#fields[this.#shown[0] ?? -1];
-    if (field === undefined || this.#shown.length !== 1 || this.#implying === node) return undefined;
+  /** Makes the value that of the field, in a class with a single field. */
+  #implied(node: ReplyNode): CoercionOutcome | undefined {
+    const { all, shown } = this.#fields;
+    const field = all[shown[0] ?? -1];
+    if (field === undefined || shown.length !== 1 || this.#implying === node) return undefined;
     const outer = this.#implying;
     this.#implying = node;
     const outcome = field.plan.coerce(node);
     this.#implying = outer;
     if (!outcome.ok) return outcome;
-    if ((outcome.marks & (MARK.nullForMisfit | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
-    const notes = new NoteList();
-    notes.add('implied-key', field.name);
-    notes.addAll(field.name, outcome.notes);
+    if ((outcome.marks & (MARK.nullForMismatch | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
+    const flags = new FlagList();
+    flags.add('implied-key', field.name);
+    flags.addAll(field.name, outcome.flags);
     return outcome.enclosed(`{${field.jsonKey}`, '}', 2 + outcome.score * 10, {
       marks: MARK.implied,
-      notes: notes.list,
+      flags: flags.list,
     });
   }
 
-  /** No object at all: only a class in which nothing is required accepts that. */
-  #fromNothing(node: ValueNode): Outcome {
-    const filled = this.#fill(node, NO_SLOTS);
-    if (filled.ok) {
-      const notes = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.notes];
-      return filled.as(filled.score + 1, filled.marks, notes);
-    }
-    return mismatch(this.name, node);
+  /** Only a class without required fields accepts a value that is not an object. */
+  #fromNothing(node: ReplyNode): CoercionOutcome {
+    const filled = this.#fill(node, NO_FIELD_VALUES);
+    if (!filled.ok) return mismatch(this.name, node);
+    const flags = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.flags];
+    return filled.as(filled.score + 1, filled.marks, flags);
   }
 
-  #fill(node: ValueNode, slots: FieldSlots): Outcome {
+  #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
+    const { all, shown } = this.#fields;
     const writer = new ObjectWriter(node);
-    let misfits: Misfit[] | undefined;
-    for (const index of this.#shown) {
-      const field = this.#fields[index];
+    let errors: CoercionError[] | undefined;
+    for (const position of shown) {
+      const field = all[position];
       if (field === undefined) continue;
-      const item = slots.item(index);
-      const value = item === undefined ? writer.missing(field) : writer.member(field, item);
-      if (value.ok) writer.add(field, value);
-      else if (misfits === undefined) misfits = [value];
-      else misfits.push(value);
+      const item = values.at(position);
+      const outcome = item === undefined ? writer.missing(field) : writer.member(field, item);
+      if (outcome.ok) writer.add(field, outcome);
+      else if (errors === undefined) errors = [outcome];
+      else errors.push(outcome);
     }
-    if (misfits !== undefined) return misfitOfAll(misfits);
-    return this.#finish(writer, node, slots, slots.known === 0 && this.#shown.length > 0 ? MARK.onlyDefaults : 0);
+    if (errors !== undefined) return memberErrors(errors);
+    return this.#finish(writer, node, values, values.known === 0 && shown.length > 0 ? MARK.onlyDefaults : 0);
   }
 
-  #finish(writer: ObjectWriter, node: ValueNode, slots: FieldSlots, marks: number): Coerced {
-    writer.score += slots.unknown;
-    if (slots.hasLeftOver) this.#noteLeftOver(writer, node, slots);
+  #finish(writer: ObjectWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
+    writer.score += values.unknown;
+    if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
     return writer.finish(marks);
   }
 
-  /** Keys that no field has taken. */
-  #noteLeftOver(writer: ObjectWriter, node: ValueNode, slots: FieldSlots): void {
+  /** Flags the keys that were not assigned to a field. */
+  #flagLeftOver(writer: ObjectWriter, node: ReplyNode, values: FieldValues): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
-      const field = this.fieldOf(key);
-      if (field < 0) writer.note('extra-key', key);
-      else if (slots.item(field) !== item) writer.note('duplicate-key', key);
+      const position = this.#fields.positionOf(key);
+      if (position < 0) writer.flag('extra-key', key);
+      else if (values.at(position) !== item) writer.flag('duplicate-key', key);
     }
   }
-
-  #slotsOf(node: ValueNode): FieldSlots {
-    if (node.items.length === 0) return NO_SLOTS;
-    const slots = new FieldSlots();
-    for (let at = 0; at < node.items.length; at += 1) {
-      slots.put(this.fieldOf(node.keys[at] ?? ''), node.items[at]);
-    }
-    return slots;
-  }
-
-  // --- unions and partials ----------------------------------------------------------------------------------------
 
   override startsWith(kind: 'object' | 'list'): boolean {
     return kind === 'object';
   }
 
-  override affinity(node: ValueNode): number {
+  // --- partials -------------------------------------------------------------------------------------------------------
+
+  override affinity(node: ReplyNode): number {
     if (node.kind !== 'object') return Infinity;
     let score = 0;
     const limit = Math.min(node.items.length, MAX_COMPARED_KEYS);
     for (let at = 0; at < limit; at += 1) {
-      const field = this.#fields[this.fieldOf(node.keys[at] ?? '')];
+      const field = this.#fields.all[this.#fields.positionOf(node.keys[at] ?? '')];
       const item = node.items[at];
       if (field === undefined || item === undefined) score += 1;
       else if (item.complete && item.items.length === 0 && !field.plan.coerce(item).ok) score += 1000;
@@ -240,40 +193,21 @@ export class ClassPlan extends Plan {
     return score;
   }
 
-  protected override partial(node: ValueNode): Partial {
-    if (node.kind === 'object') return this.#progress(node).show();
-    if (!node.complete) return Partial.withheld;
-    const outcome = this.coerce(node);
-    return outcome.ok ? new Partial(outcome.shown) : Partial.unfit;
+  protected override partial(node: ReplyNode): PartialValue {
+    return node.kind === 'object' ? this.#progress(node).show() : super.partial(node);
   }
 
-  #progress(node: ValueNode): ObjectProgress {
+  #progress(node: ReplyNode): ObjectProgress {
     const known = node.recall(this);
     if (known instanceof ObjectProgress) return known;
-    const progress = new ObjectProgress(this, node);
+    const progress = new ObjectProgress(this.#fields, node);
     node.remember(this, progress);
     return progress;
   }
 }
 
-/** Keys are compared without regard to spaces around them, case and accents. */
-function foldKey(key: string): string {
-  return foldAccents(key.trim()).toLowerCase();
-}
-
-/** The only list or object among the members of an object; it may be written as JSON in a text. */
-function onlyContent(node: ValueNode): ValueNode | undefined {
-  let only: ValueNode | undefined;
-  for (const item of node.items) {
-    if (isScalar(item) && !(item.quoted && item.text.startsWith('{'))) continue;
-    if (only !== undefined) return undefined;
-    only = item;
-  }
-  return only;
-}
-
-/** In a strict reading only what may be null may be missing. */
-function optional(plan: Plan): Coerced | undefined {
+/** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */
+function nullFallback(plan: Plan): CoercedValue | undefined {
   const fallback = plan.fallback();
   return fallback?.bare === 'null' ? fallback : undefined;
 }

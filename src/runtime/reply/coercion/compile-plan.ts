@@ -1,88 +1,57 @@
+import { invariant } from '../../../base/invariant.ts';
 import type { CompileCondition, Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
-import { invariant } from '../../../base/invariant.ts';
-import { AliasPlan } from './alias-plan.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
+import type { FieldPlan } from './class-fields.ts';
 import { ClassPlan } from './class-plan.ts';
-import type { FieldPlan } from './field-plan.ts';
+import { coercionError } from './coercion-error.ts';
+import type { Label } from './label-matcher.ts';
 import { ListPlan } from './list-plan.ts';
-import { Misfit } from './outcome.ts';
 import { MapPlan } from './map-plan.ts';
-import type { Label } from './match-text.ts';
+import { FloatPlan, IntPlan } from './number-plans.ts';
 import type { Plan } from './plan.ts';
-import {
-  BoolPlan,
-  FloatPlan,
-  IntPlan,
-  LabelPlan,
-  LiteralPlan,
-  MediaPlan,
-  NullPlan,
-  StringPlan,
-} from './scalar-plans.ts';
+import { BoolPlan, LabelPlan, LiteralPlan, MediaPlan, NullPlan, StringPlan } from './scalar-plans.ts';
 import { UnionPlan } from './union-plan.ts';
 
-/** The plan by which values of `type` are made. */
+/** Compiles the plan of a type. Throws if the type refers to a definition that does not exist. */
 export function compilePlan(type: Type, definitions: DefinitionIndex, compileCondition: CompileCondition): Plan {
-  return new PlanCompiler(definitions, compileCondition).plan(type);
+  return new PlanCompiler(definitions, compileCondition).compile(type);
 }
 
 /** Compiles each class, enum and alias once, so that recursive types refer to themselves. */
 class PlanCompiler {
   readonly #definitions: DefinitionIndex;
   readonly #compileCondition: CompileCondition;
-  readonly #classes = new Map<string, Plan>();
-  readonly #enums = new Map<string, Plan>();
-  readonly #aliases = new Map<string, AliasPlan>();
+  readonly #named = new Map<string, Plan>();
+  /** The plans of list elements and map values, which are compiled after the plan that refers to them. */
+  readonly #members: (() => Plan)[] = [];
 
   constructor(definitions: DefinitionIndex, compileCondition: CompileCondition) {
     this.#definitions = definitions;
     this.#compileCondition = compileCondition;
   }
 
-  plan(type: Type): Plan {
-    const said = this.#attributes(type);
-    const attributes = { ...said, constraints: this.#runnable(said.constraints) };
+  compile(type: Type): Plan {
+    const plan = this.#plan(type);
+    for (const member of this.#members) member(); // Compiling a member can append others.
+    return plan;
+  }
+
+  #plan(type: Type): Plan {
+    const attributes = this.#attributes(type);
+    const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint));
     const inner = this.#shape(type);
-    const plain = attributes.constraints.length === 0 && !attributes.done && !attributes.withState;
-    return plain ? inner : new AttributePlan(inner, attributes);
+    const plain = constraints.length === 0 && !attributes.done && !attributes.withState;
+    return plain ? inner : new AttributePlan(inner, { ...attributes, constraints });
   }
 
-  #runnable(constraints: readonly Constraint[]): readonly RunnableConstraint[] {
-    return constraints.map((constraint) => ({
-      ...constraint,
-      condition: this.#compileCondition(constraint.expression),
-    }));
+  #runnable(constraint: Constraint): RunnableConstraint {
+    return { ...constraint, condition: this.#compileCondition(constraint.expression) };
   }
 
-  /** What the definitions of a class, enum or alias say of its values comes before what is said where it is used. */
-  #attributes(type: Type): SaidAttributes {
-    const declared = this.#declared(type);
-    return {
-      constraints: [...declared.constraints, ...(type.constraints ?? [])],
-      done: type.stream?.done === true || declared.done,
-      withState: type.stream?.withState === true || declared.withState,
-    };
-  }
-
-  #declared(type: TypeShape): SaidAttributes {
-    if (type.kind === 'alias') return this.#attributes(this.#aliasTarget(type.name));
-    if (type.kind === 'class') {
-      const named = this.#definitions.classes.get(type.name);
-      return { ...NOTHING_SAID, constraints: named?.constraints ?? [], done: named?.streamDone === true };
-    }
-    if (type.kind !== 'enum') return NOTHING_SAID;
-    return { ...NOTHING_SAID, constraints: this.#definitions.enums.get(type.name)?.constraints ?? [] };
-  }
-
-  #aliasTarget(name: string): Type {
-    const type = this.#definitions.aliases.get(name);
-    invariant(type !== undefined, `alias ${name} is not defined`);
-    return type.type;
-  }
-
-  #shape(type: TypeShape): Plan {
+  /** `alias`: the name of the alias that the shape belongs to. */
+  #shape(type: TypeShape, alias?: string): Plan {
     switch (type.kind) {
       case 'string':
         return new StringPlan();
@@ -105,29 +74,58 @@ class PlanCompiler {
       case 'alias':
         return this.#alias(type.name);
       case 'list':
-        return new ListPlan(this.plan(type.element));
+        return new ListPlan(this.#member(type.element), alias);
       case 'map':
-        return new MapPlan(this.plan(type.key), this.plan(type.value));
+        return new MapPlan(this.#plan(type.key), this.#member(type.value), alias);
       case 'union':
-        return this.#union(type.members);
+        return this.#union(type.members, alias);
     }
   }
 
-  #union(types: readonly Type[]): Plan {
-    const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
-    return new UnionPlan(
-      members.map((member) => this.plan(member)),
-      members.length < types.length,
-    );
+  #member(type: Type): () => Plan {
+    let plan: Plan | undefined;
+    const member = (): Plan => (plan ??= this.#plan(type));
+    this.#members.push(member);
+    return member;
   }
 
+  #union(types: readonly Type[], alias: string | undefined): Plan {
+    const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
+    const plans = members.map((member) => this.#plan(member));
+    return new UnionPlan(plans, members.length < types.length, alias);
+  }
+
+  // --- attributes -----------------------------------------------------------------------------------------------------
+
+  /** The attributes in the definition of a class, enum or alias come before those of the place where it is used. */
+  #attributes(type: Type): TypeAttributes {
+    const declared = this.#declared(type);
+    return {
+      constraints: [...declared.constraints, ...(type.constraints ?? [])],
+      done: type.stream?.done === true || declared.done,
+      withState: type.stream?.withState === true || declared.withState,
+    };
+  }
+
+  #declared(type: TypeShape): TypeAttributes {
+    if (type.kind === 'alias') return this.#attributes(this.#aliasTarget(type.name));
+    if (type.kind === 'class') {
+      const named = this.#definitions.classes.get(type.name);
+      return { ...NO_ATTRIBUTES, constraints: named?.constraints ?? [], done: named?.streamDone === true };
+    }
+    if (type.kind !== 'enum') return NO_ATTRIBUTES;
+    return { ...NO_ATTRIBUTES, constraints: this.#definitions.enums.get(type.name)?.constraints ?? [] };
+  }
+
+  // --- definitions ----------------------------------------------------------------------------------------------------
+
   #class(name: string): Plan {
-    const known = this.#classes.get(name);
+    const known = this.#named.get(name);
     if (known !== undefined) return known;
     const type = this.#definitions.classes.get(name);
     invariant(type !== undefined, `class ${name} is not defined`);
     const plan = new ClassPlan(name);
-    this.#classes.set(name, plan);
+    this.#named.set(name, plan);
     plan.setFields(type.fields.map((field) => this.#field(field)));
     return plan;
   }
@@ -140,49 +138,50 @@ class PlanCompiler {
       nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,
       writtenKey: `${JSON.stringify(key)}:`,
-      plan: this.plan(field.type),
+      plan: this.#plan(field.type),
       skip: field.skip,
       streamNotNull: field.streamNotNull,
-      missing: new Misfit([{ path: field.name, message: `the required field "${key}" is missing` }]),
+      missing: coercionError(`the required field "${key}" is missing`, field.name),
     };
   }
 
   #enum(name: string): Plan {
-    const known = this.#enums.get(name);
+    const known = this.#named.get(name);
     if (known !== undefined) return known;
     const type = this.#definitions.enums.get(name);
     invariant(type !== undefined, `enum ${name} is not defined`);
-    const plan = enumPlan(type);
-    this.#enums.set(name, plan);
+    const plan = new LabelPlan(type.name, type.values.filter((value) => !value.skip).flatMap(enumLabels));
+    this.#named.set(name, plan);
     return plan;
   }
 
+  /** Compiles the target of an alias without its attributes, which each use adds to its own in a single wrapper. */
   #alias(name: string): Plan {
-    const known = this.#aliases.get(name);
+    const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const plan = new AliasPlan(name);
-    this.#aliases.set(name, plan);
-    // Without attributes: each use adds those of the alias to its own, in one wrapper.
-    plan.setTarget(this.#shape(this.#aliasTarget(name)));
-    return plan;
+    const plan = this.#shape(this.#aliasTarget(name), name);
+    const compiledMeanwhile = this.#named.get(name); // A class inside the target can refer back to the alias.
+    if (compiledMeanwhile === undefined) this.#named.set(name, plan);
+    return compiledMeanwhile ?? plan;
+  }
+
+  #aliasTarget(name: string): Type {
+    const alias = this.#definitions.aliases.get(name);
+    invariant(alias !== undefined, `alias ${name} is not defined`);
+    return alias.type;
   }
 }
 
-/** What is written beside a type. */
-interface SaidAttributes {
+/** The attributes next to a type. */
+interface TypeAttributes {
   readonly constraints: readonly Constraint[];
   readonly done: boolean;
   readonly withState: boolean;
 }
 
-const NOTHING_SAID: SaidAttributes = { constraints: [], done: false, withState: false };
+const NO_ATTRIBUTES: TypeAttributes = { constraints: [], done: false, withState: false };
 
-function enumPlan(type: EnumType): LabelPlan {
-  const labels = type.values.filter((value) => !value.skip).flatMap(enumLabels);
-  return new LabelPlan(type.name, labels);
-}
-
-/** The name in the prompt first, then the description, alone and after the name. */
+/** Returns the name in the prompt first, then the description, alone and after the name. */
 function enumLabels(value: EnumType['values'][number]): Label[] {
   const json = JSON.stringify(value.name);
   const name = value.alias ?? value.name;
@@ -195,7 +194,8 @@ function enumLabels(value: EnumType['values'][number]): Label[] {
 }
 
 function literalPlan(value: string | number | boolean): Plan {
-  if (typeof value !== 'string') return new LiteralPlan(value);
+  if (typeof value === 'number') return new LiteralPlan(value, new IntPlan());
+  if (typeof value === 'boolean') return new LiteralPlan(value, new BoolPlan());
   const json = JSON.stringify(value);
   return new LabelPlan(json, [{ text: value, json }]);
 }

@@ -1,32 +1,41 @@
+import { TypedMap } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import type { Place } from '../fast-path/typed-container.ts';
-import { TypedMap } from '../fast-path/typed-map.ts';
 import { GrowingText } from '../text/growing-text.ts';
-import type { ValueNode } from '../text/value-node.ts';
-import { stringNode } from '../text/value-node.ts';
+import { stringNode, type ReplyNode } from '../text/reply-node.ts';
+import { mismatch, type CoercionError } from './coercion-error.ts';
 import { memberText } from './list-plan.ts';
-import { coerceNested } from './nested-value.ts';
-import { Coerced, GrowingTexts, mismatch, NoteList, type Misfit, type Outcome } from './outcome.ts';
-import { Partial } from './partial.ts';
-import { Plan, repairNotes } from './plan.ts';
+import { CoercedValue, FlagList, MemberTexts, repairFlags, type CoercionOutcome } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
+import { coerceNested } from './unwrap.ts';
 
-/** A map: the object's keys as they are, enum keys by their real names; values that do not fit are dropped. */
+/** A map: keys as the model wrote them, enum keys by their real names. Values that do not match are dropped. */
 export class MapPlan extends Plan {
-  readonly name = 'a map';
+  readonly name: string;
   readonly #key: Plan;
-  readonly value: Plan;
+  readonly #value: () => Plan;
 
-  constructor(key: Plan, value: Plan) {
+  /** `value` is a function, because types can be recursive. `name`: the name of the alias of the map. */
+  constructor(key: Plan, value: () => Plan, name = 'a map') {
     super();
     this.#key = key;
-    this.value = value;
+    this.#value = value;
+    this.name = name;
   }
 
-  override openContainer(bracket: number, place: Place): TypedMap | undefined {
-    return bracket === OPEN_BRACE ? new TypedMap(this, place) : undefined;
+  get value(): Plan {
+    return this.#value();
   }
 
-  cast(node: ValueNode): Coerced | undefined {
+  /** Returns the JSON text of a key. */
+  keyText(key: string): string {
+    return this.#key.cast(stringNode(key))?.json ?? JSON.stringify(key);
+  }
+
+  override openContainer(bracket: number): TypedMap | undefined {
+    return bracket === OPEN_BRACE ? new TypedMap(this) : undefined;
+  }
+
+  cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
@@ -38,10 +47,8 @@ export class MapPlan extends Plan {
     return writer.finish();
   }
 
-  coerce(node: ValueNode): Outcome {
-    if (node.kind !== 'object') {
-      return coerceNested(this, node) ?? mismatch('a map', node);
-    }
+  coerce(node: ReplyNode): CoercionOutcome {
+    if (node.kind !== 'object') return coerceNested(this, node) ?? mismatch('a map', node);
     const writer = new MapWriter(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
@@ -52,80 +59,75 @@ export class MapPlan extends Plan {
     return writer.finish();
   }
 
-  /** The JSON text of a key. */
-  keyText(key: string): string {
-    return this.#key.cast(stringNode(key))?.json ?? JSON.stringify(key);
-  }
-
-  override fallback(): Coerced | undefined {
-    return new Coerced('{}', 1);
-  }
-
-  override blank(_begun: boolean): string {
-    return '{}';
+  override fallback(): CoercedValue | undefined {
+    return new CoercedValue('{}', 1);
   }
 
   override startsWith(kind: 'object' | 'list'): boolean {
     return kind === 'object';
   }
 
-  override affinity(node: ValueNode): number {
+  override blank(_begun: boolean): string {
+    return '{}';
+  }
+
+  override affinity(node: ReplyNode): number {
     return node.kind === 'object' ? 0 : Infinity;
   }
 
-  protected override partial(node: ValueNode): Partial {
+  protected override partial(node: ReplyNode): PartialValue {
     if (node.kind !== 'object') return super.partial(node);
     if (node.items.length === 0) return EMPTY;
     const known = node.recall(this);
     const progress = known instanceof MapProgress ? known : new MapProgress(this, node);
     if (known === undefined) node.remember(this, progress);
-    return new Partial(progress.show());
+    return new PartialValue(progress.show());
   }
 }
 
-const EMPTY = new Partial('{}');
+const EMPTY = new PartialValue('{}');
 
 class MapWriter {
-  readonly #texts = new GrowingTexts();
+  readonly #texts = new MemberTexts();
   #score = 0;
   readonly #seen = new Set<string>();
-  readonly #notes = new NoteList();
+  readonly #flags = new FlagList();
 
-  constructor(node: ValueNode) {
-    if (node.repairs !== 0) this.#notes.addAll('', repairNotes(node));
+  constructor(node: ReplyNode) {
+    if (node.repairs !== 0) this.#flags.addAll('', repairFlags(node));
   }
 
-  add(key: string, keyText: string, value: Coerced): void {
+  add(key: string, keyText: string, value: CoercedValue): void {
     if (this.#seen.has(keyText)) {
-      this.#notes.add('duplicate-key', key);
+      this.#flags.add('duplicate-key', key);
       return;
     }
     const head = this.#seen.size === 0 ? `${keyText}:` : `,${keyText}:`;
     this.#seen.add(keyText);
     this.#texts.add(head, value);
     this.#score += value.score;
-    if (value.notes.length > 0) this.#notes.addAll(key, value.notes);
+    if (value.flags.length > 0) this.#flags.addAll(key, value.flags);
   }
 
-  drop(key: string, outcome: Misfit): void {
+  drop(key: string, error: CoercionError): void {
     this.#score += 1;
-    if (!this.#notes.isFull) this.#notes.add('dropped-item', key, outcome.reason);
+    if (!this.#flags.isFull) this.#flags.add('dropped-item', key, error.reason);
   }
 
-  finish(): Coerced {
-    return this.#texts.finish('{', '}', this.#score, { notes: this.#notes.list });
+  finish(): CoercedValue {
+    return this.#texts.finish('{', '}', this.#score, { flags: this.#flags.list });
   }
 }
 
-/** The partial of one map as it grows. */
+/** Writes the partials of one map as it grows. Each complete member is written once. */
 class MapProgress {
   readonly #plan: MapPlan;
-  readonly #node: ValueNode;
+  readonly #node: ReplyNode;
   readonly #seen = new Set<string>();
   readonly #json = new GrowingText();
   #written = 0;
 
-  constructor(plan: MapPlan, node: ValueNode) {
+  constructor(plan: MapPlan, node: ReplyNode) {
     this.#plan = plan;
     this.#node = node;
   }
@@ -133,14 +135,14 @@ class MapProgress {
   show(): string {
     const { items } = this.#node;
     for (; this.#written < items.length && items[this.#written]?.complete === true; this.#written += 1) {
-      this.#json.append(this.#next(this.#written, true));
+      this.#json.append(this.#entry(this.#written, true));
       items[this.#written]?.forget();
     }
-    return `{${this.#json.text}${this.#next(this.#written, false)}}`;
+    return `{${this.#json.text}${this.#entry(this.#written, false)}}`;
   }
 
-  /** An entry with its comma; empty when it does not appear. */
-  #next(index: number, keep: boolean): string {
+  /** Returns an entry with its comma; empty if it is hidden. */
+  #entry(index: number, keep: boolean): string {
     const item = this.#node.items[index];
     const value = item === undefined ? undefined : memberText(this.#plan.value, item);
     if (value === undefined) return '';

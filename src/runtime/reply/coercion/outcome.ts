@@ -1,78 +1,76 @@
-import type { Violation } from '../../../schema/violation.ts';
 import type { ParseFlag } from '../reply-parser.ts';
-import type { ValueNode } from '../text/value-node.ts';
-import { describeValue } from './display-text.ts';
+import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
+import { joinPath, type CoercionError } from './coercion-error.ts';
 
-/** What makes one reading of a value worse than another, beside its score; bits. */
+/** The result of coercing one value to a type. */
+export type CoercionOutcome = CoercedValue | CoercionError;
+
+/** The concessions, beside its score, that make one way to coerce a value worse than another; bits. */
 export const MARK = {
   /** A single value became a list of one. */
   singleToList: 1,
-  /** An empty list whose members were all dropped. */
+  /** A list is empty because all its members were dropped. */
   emptied: 2,
-  /** A class of which no key was found. */
+  /** None of the class's keys was found. */
   onlyDefaults: 4,
-  /** A class whose only field took the whole value. */
+  /** The only field of a class took the whole value. */
   implied: 8,
-  /** A scalar made of an object or list. */
+  /** A scalar was made from an object or list. */
   fromComposite: 16,
-  /** Null in place of a value that did not fit. */
-  nullForMisfit: 32,
+  /** Null replaced a value that did not match. */
+  nullForMismatch: 32,
 } as const;
 
-/** More notes than this on one value tell nobody anything; the rest is only counted by the last one. */
-export const MAX_NOTES = 100;
-
-/** A value that fits its type. */
-export class Coerced {
+/** A value that matches its type. */
+export class CoercedValue {
   readonly ok = true;
-  /** JSON text of the value. */
+  /** The JSON text of the value. */
   readonly json: string;
-  /** The same without the wrappers of `@check`: what constraints see. */
+  /** The JSON text without the wrappers of `@check`, as constraints see it. */
   readonly bare: string;
-  /** The same as a partial shows it: in the wrappers of `@stream.with_state`, all of them complete. */
+  /** The JSON text as a partial shows it, inside the wrappers of `@stream.with_state` with every state complete. */
   readonly shown: string;
-  /** How much had to be forgiven; lower is better. */
+  /** The cost of all repairs and guesses; lower is better. */
   readonly score: number;
   readonly marks: number;
-  readonly notes: readonly ParseFlag[];
+  readonly flags: readonly Flag[];
 
-  constructor(json: string, score: number, details: CoercedDetails = PLAIN) {
+  constructor(json: string, score: number, details: CoercedDetails = NO_DETAILS) {
     this.json = json;
     this.score = score;
     this.bare = details.bare ?? json;
     this.shown = details.shown ?? json;
     this.marks = details.marks ?? 0;
-    this.notes = details.notes ?? NO_NOTES;
+    this.flags = details.flags ?? NO_FLAGS;
   }
 
-  /** The same value, read in another way. */
-  as(score: number, marks: number, notes: readonly ParseFlag[]): Coerced {
-    return new Coerced(this.json, score, { bare: this.bare, shown: this.shown, marks, notes });
+  /** Returns the same value, coerced in another way. */
+  as(score: number, marks: number, flags: readonly Flag[]): CoercedValue {
+    return new CoercedValue(this.json, score, { bare: this.bare, shown: this.shown, marks, flags });
   }
 
-  /** A list or object of which this value is the only member. */
-  enclosed(open: string, close: string, score: number, remarks: Remarks): Coerced {
-    const texts = new GrowingTexts();
+  /** Returns a list or object of which this value is the only member. */
+  enclosed(open: string, close: string, score: number, remarks: Remarks): CoercedValue {
+    const texts = new MemberTexts();
     texts.add('', this);
     return texts.finish(open, close, score, remarks);
   }
 }
 
-export interface Remarks {
+interface Remarks {
   readonly marks?: number;
-  readonly notes?: readonly ParseFlag[];
+  readonly flags?: readonly Flag[];
 }
 
-export interface CoercedDetails extends Remarks {
+interface CoercedDetails extends Remarks {
   readonly bare?: string;
   readonly shown?: string;
 }
 
-export const NO_NOTES: readonly ParseFlag[] = [];
-const PLAIN: CoercedDetails = {};
+const NO_DETAILS: CoercedDetails = {};
 
-/** The JSON texts of a list or object while members are added: one text, as long as all of them are equal. */
-export class GrowingTexts {
+/** The JSON texts of a list or object while members are added: a single text as long as all three are equal. */
+export class MemberTexts {
   #json = '';
   #bare: string | undefined = undefined;
   #shown: string | undefined = undefined;
@@ -81,7 +79,8 @@ export class GrowingTexts {
     return this.#json === '';
   }
 
-  add(head: string, value: Coerced): void {
+  /** `head`: the text in front of the value, such as a comma or a key. */
+  add(head: string, value: CoercedValue): void {
     if (this.#bare !== undefined || value.bare !== value.json)
       this.#bare = (this.#bare ?? this.#json) + head + value.bare;
     if (this.#shown !== undefined || value.shown !== value.json)
@@ -89,151 +88,94 @@ export class GrowingTexts {
     this.#json += head + value.json;
   }
 
-  /** The value that the members make between two brackets. */
-  finish(open: string, close: string, score: number, { marks = 0, notes = NO_NOTES }: Remarks): Coerced {
+  /** Returns the value that the members form between two brackets. */
+  finish(open: string, close: string, score: number, { marks = 0, flags = NO_FLAGS }: Remarks): CoercedValue {
     const json = open + this.#json + close;
-    return new Coerced(json, boundedScore(score), {
+    return new CoercedValue(json, boundedScore(score), {
       bare: this.#bare === undefined ? json : open + this.#bare + close,
       shown: this.#shown === undefined ? json : open + this.#shown + close,
       marks,
-      notes,
+      flags,
     });
   }
 }
 
-/** A value that does not fit its type. */
-export class Misfit {
-  readonly ok = false;
-  /** An `@assert` failed: no default and no null may hide that. */
-  readonly asserted: boolean;
-  #faults: readonly Violation[] | undefined;
-
-  constructor(faults: readonly Violation[] | undefined, asserted = false) {
-    this.#faults = faults;
-    this.asserted = asserted;
-  }
-
-  /** Why; worked out when somebody asks, because most misfits only rule a reading out. */
-  get faults(): readonly Violation[] {
-    return (this.#faults ??= this.explain());
-  }
-
-  /** Why, in one sentence. */
-  get reason(): string {
-    return this.faults[0]?.message ?? '';
-  }
-
-  protected explain(): readonly Violation[] {
-    return [];
-  }
+/** Keeps the sums over deep values finite, so that they can be compared. */
+function boundedScore(score: number): number {
+  return score < 1e15 ? score : 1e15;
 }
 
-/** A value of another kind than the type wants. */
-class Mismatch extends Misfit {
-  readonly #expected: string;
-  readonly #node: ValueNode;
+// --- comparison -----------------------------------------------------------------------------------------------------
 
-  constructor(expected: string, node: ValueNode) {
-    super(undefined);
-    this.#expected = expected;
-    this.#node = node;
-  }
-
-  protected override explain(): readonly Violation[] {
-    return [{ path: '', message: `expected ${this.#expected}, got ${describeValue(this.#node)}` }];
-  }
+/** Negative if `a` is the better way to coerce a value. */
+export function compareValues(a: CoercedValue, b: CoercedValue): number {
+  return lossOf(a) - lossOf(b) || a.score - b.score;
 }
 
-export type Outcome = Coerced | Misfit;
-
-export function misfit(message: string): Misfit {
-  return new Misfit([{ path: '', message }]);
+/** Ranks how much of a value was discarded or invented, from 0 to 5. A higher loss is worse whatever the score. */
+export function lossOf({ marks }: CoercedValue): number {
+  if ((marks & MARK.nullForMismatch) !== 0) return 5;
+  if ((marks & MARK.onlyDefaults) !== 0) return 4;
+  if ((marks & MARK.emptied) !== 0) return 3;
+  if ((marks & MARK.implied) !== 0) return 2;
+  return (marks & (MARK.singleToList | MARK.fromComposite)) === 0 ? 0 : 1;
 }
 
-/** `expected …, got …` */
-export function mismatch(expected: string, node: ValueNode): Misfit {
-  return new Mismatch(expected, node);
+// --- flags ----------------------------------------------------------------------------------------------------------
+
+/** A ParseFlag in the making. */
+export interface Flag {
+  readonly flag: string;
+  readonly path: string;
+  /** Bits of REPAIR are described when the reply's flags are final, because most flags are dropped. */
+  readonly detail?: string | number;
 }
 
-/** `skills` + `[2].name` = `skills[2].name`. */
-export function joinPath(segment: string, rest: string): string {
-  if (rest === '' || segment === '') return segment + rest;
-  return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
+/** A value keeps the first 100 flags of its members; more would not help a reader. */
+export const MAX_FLAGS = 100;
+
+const NO_FLAGS: readonly Flag[] = [];
+
+/** Returns the flags that a value has because of the way the model wrote it. */
+export function repairFlags({ repairs }: ReplyNode): readonly Flag[] {
+  return repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: repairs }];
 }
 
-/** Notes gathered for one value, bounded. */
-export class NoteList {
-  #notes: ParseFlag[] | undefined = undefined;
+/** Returns the flags of a reply as its caller sees them. */
+export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
+  const described = new Map<number, string>(); // The same few repairs occur over and over.
+  return flags.map(({ flag, path, detail }) => {
+    if (detail === undefined) return { flag, path };
+    if (typeof detail === 'string') return { flag, path, detail };
+    const known = described.get(detail) ?? describeRepairs(detail);
+    described.set(detail, known);
+    return { flag, path, detail: known };
+  });
+}
 
-  /** What more is added is not kept. */
+/** Collects the flags of one value, up to MAX_FLAGS. */
+export class FlagList {
+  #flags: Flag[] | undefined = undefined;
+
   get isFull(): boolean {
-    return this.#notes !== undefined && this.#notes.length >= MAX_NOTES;
+    return this.#flags !== undefined && this.#flags.length >= MAX_FLAGS;
   }
 
-  add(flag: string, path: string, detail?: string): void {
-    const note = detail === undefined ? { flag, path } : { flag, path, detail };
-    if (this.#notes === undefined) this.#notes = [note];
-    else if (this.#notes.length < MAX_NOTES) this.#notes.push(note);
+  add(flag: string, path: string, detail?: string | number): void {
+    const added = detail === undefined ? { flag, path } : { flag, path, detail };
+    if (this.#flags === undefined) this.#flags = [added];
+    else if (this.#flags.length < MAX_FLAGS) this.#flags.push(added);
   }
 
-  addAll(segment: string, notes: readonly ParseFlag[]): void {
-    for (const note of notes) {
+  /** Adds the flags of the member at `segment`, or of the value itself if that is empty. */
+  addAll(segment: string, flags: readonly Flag[]): void {
+    for (const flag of flags) {
       if (this.isFull) return;
-      this.add(note.flag, joinPath(segment, note.path), note.detail);
+      this.add(flag.flag, joinPath(segment, flag.path), flag.detail);
     }
   }
 
-  get list(): readonly ParseFlag[] {
-    return this.#notes ?? NO_NOTES;
+  get list(): readonly Flag[] {
+    return this.#flags ?? NO_FLAGS;
   }
-}
-
-/** A member that does not fit. */
-class MisfitBelow extends Misfit {
-  readonly #segment: string;
-  readonly #member: Misfit;
-
-  constructor(segment: string, member: Misfit) {
-    super(undefined, member.asserted);
-    this.#segment = segment;
-    this.#member = member;
-  }
-
-  protected override explain(): readonly Violation[] {
-    return this.#member.faults
-      .slice(0, MAX_NOTES)
-      .map((fault) => ({ path: joinPath(this.#segment, fault.path), message: fault.message }));
-  }
-}
-
-/** Several members that do not fit. */
-class MisfitOfAll extends Misfit {
-  readonly #misfits: readonly Misfit[];
-
-  constructor(misfits: readonly Misfit[]) {
-    super(
-      undefined,
-      misfits.some((member) => member.asserted),
-    );
-    this.#misfits = misfits;
-  }
-
-  protected override explain(): readonly Violation[] {
-    return this.#misfits.flatMap((member) => member.faults);
-  }
-}
-
-/** The misfit of a value whose member at `segment` does not fit. */
-export function misfitBelow(segment: string, member: Misfit): Misfit {
-  return new MisfitBelow(segment, member);
-}
-
-/** The misfit of a value of which these members do not fit. */
-export function misfitOfAll(misfits: readonly Misfit[]): Misfit {
-  return (misfits.length === 1 ? misfits[0] : undefined) ?? new MisfitOfAll(misfits);
-}
-
-/** Sums over deep values stay finite, so that they can be compared. */
-function boundedScore(score: number): number {
-  return score < 1e15 ? score : 1e15;
 }

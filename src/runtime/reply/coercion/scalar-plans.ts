@@ -1,23 +1,31 @@
-import { isJsonNumber, mayBecomeNull } from '../text/bare-token.ts';
+import { canBecomeNull } from '../text/bare-token.ts';
 import { DOUBLE_QUOTE } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
-import { quoteText, type ValueNode } from '../text/value-node.ts';
-import { describeValue, displayText } from './display-text.ts';
-import { LabelMatcher, type Label } from './match-text.ts';
-import { Coerced, MARK, misfit, mismatch, type Outcome } from './outcome.ts';
-import { parseNumber, roundNumber } from './parse-number.ts';
-import { Partial } from './partial.ts';
-import { Plan, repairNotes } from './plan.ts';
-import { bestMember } from './rank.ts';
+import { quoteText, type ReplyNode } from '../text/reply-node.ts';
+import { coercionError, describeValue, mismatch } from './coercion-error.ts';
+import { LabelMatcher, type Label } from './label-matcher.ts';
+import { CoercedValue, MARK, repairFlags, type CoercionOutcome, type Flag } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
+import { bestMember, onlyScalar, unwrapped } from './unwrap.ts';
 
-function note(flag: string, node: ValueNode): { notes: readonly { flag: string; path: string; detail: string }[] } {
-  return { notes: [{ flag, path: '', detail: describeValue(node) }] };
+/** Returns one flag that describes the value as the model wrote it. */
+export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
+  return [{ flag, path: '', detail: describeValue(node) }];
 }
 
-/** A scalar that is right as it stands, with the flags of how it was written. */
-export function written(json: string, node: ValueNode): Coerced {
-  return node.repairs === 0 ? new Coerced(json, 0) : new Coerced(json, 0, { notes: repairNotes(node) });
+/** Returns a scalar that already has its type, with the flags of its repairs. */
+export function asWritten(json: string, node: ReplyNode): CoercedValue {
+  return node.repairs === 0 ? new CoercedValue(json, 0) : new CoercedValue(json, 0, { flags: repairFlags(node) });
 }
+
+/** Coerces a list to its best member, or an object to the only scalar inside it. */
+export function fromComposite(plan: Plan, node: ReplyNode): CoercionOutcome {
+  if (node.kind === 'list') return bestMember(plan, node);
+  const only = onlyScalar(node);
+  return only === undefined ? mismatch(plan.name, node) : unwrapped(plan.coerce(only));
+}
+
+// --- strings --------------------------------------------------------------------------------------------------------
 
 export class StringPlan extends Plan {
   readonly name = 'string';
@@ -26,37 +34,37 @@ export class StringPlan extends Plan {
     return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
   }
 
-  /** Anything but quotes begins a text without quotes. */
+  /** Any other character begins a string without quotes. */
   override mayBegin(first: number): boolean {
     return first === DOUBLE_QUOTE;
   }
 
-  override showText(json: string): string | undefined {
+  override showString(json: string): string | undefined {
     return this.doneOnly ? undefined : json;
   }
 
-  cast(node: ValueNode): Coerced | undefined {
-    return node.kind === 'string' ? written(quoteText(node), node) : undefined;
+  cast(node: ReplyNode): CoercedValue | undefined {
+    return node.kind === 'string' ? asWritten(quoteText(node), node) : undefined;
   }
 
-  coerce(node: ValueNode): Outcome {
-    if (node.kind === 'string') return written(quoteText(node), node);
-    if (node.kind === 'null') return misfit('expected a string, got null');
-    return new Coerced(JSON.stringify(displayText(node)), 2, {
+  coerce(node: ReplyNode): CoercionOutcome {
+    if (node.kind === 'string') return asWritten(quoteText(node), node);
+    if (node.kind === 'null') return coercionError('expected a string, got null');
+    return new CoercedValue(JSON.stringify(displayText(node)), 2, {
       marks: node.items.length > 0 ? MARK.fromComposite : 0,
-      ...note('to-string', node),
+      flags: valueFlags('to-string', node),
     });
   }
 
-  protected override partial(node: ValueNode): Partial {
+  protected override partial(node: ReplyNode): PartialValue {
     if (node.complete) return super.partial(node);
-    if (node.kind === 'list' || node.kind === 'object' || node.block) return Partial.withheld;
-    if (node.kind === 'string') return new Partial(this.#growing(node).json);
+    if (!node.isScalar || node.block) return PartialValue.withheld;
+    if (node.kind === 'string') return new PartialValue(this.#growing(node).json);
     const text = node.text.trim();
-    return mayBecomeNull(text) ? Partial.withheld : new Partial(JSON.stringify(text));
+    return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
 
-  #growing(node: ValueNode): GrowingString {
+  #growing(node: ReplyNode): GrowingString {
     const known = node.recall(this);
     const growing = known instanceof GrowingString ? known : new GrowingString();
     if (known === undefined) node.remember(this, growing);
@@ -65,8 +73,17 @@ export class StringPlan extends Plan {
   }
 }
 
-/** A scalar that appears in partials when it is complete. */
-abstract class DonePlan extends Plan {
+/** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
+function displayText(node: ReplyNode): string {
+  if (node.kind === 'list') return `[${node.items.map(displayText).join(', ')}]`;
+  if (node.kind !== 'object') return node.text;
+  const members = node.items.map((item, index) => `${node.keys[index] ?? ''}: ${displayText(item)}`);
+  return `{${members.join(', ')}}`;
+}
+
+// --- scalars that partials show when they are complete --------------------------------------------------------------
+
+export abstract class DonePlan extends Plan {
   override doneOnly = true;
 
   override mayBegin(): boolean {
@@ -74,126 +91,7 @@ abstract class DonePlan extends Plan {
   }
 }
 
-abstract class NumberPlan extends DonePlan {
-  coerce(node: ValueNode): Outcome {
-    if (node.kind === 'number') return this.fromNumber(node);
-    if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node);
-    return fromComposite(this, node);
-  }
-
-  #fromText(node: ValueNode): Outcome {
-    const found = parseNumber(node.text);
-    if (found === undefined) return mismatch(this.name, node);
-    const json = this.format(found.value, found.integer);
-    return new Coerced(json, found.exact ? 1 : 2, note(found.exact ? 'string-to-number' : 'number-in-text', node));
-  }
-
-  protected abstract fromNumber(node: ValueNode): Outcome;
-  protected abstract format(value: number, integer: string | undefined): string;
-}
-
-/** A scalar from a list (the best of it) or from an object that only wraps it. */
-function fromComposite(plan: Plan, node: ValueNode): Outcome {
-  if (node.kind === 'list') return bestMember(plan, node);
-  const only = wrappedScalar(node);
-  if (only === undefined) return mismatch(plan.name, node);
-  return unwrapped(plan.coerce(only));
-}
-
-/** The value of the only scalar in an object. */
-function unwrapped(outcome: Outcome): Outcome {
-  if (!outcome.ok) return outcome;
-  return outcome.as(outcome.score + 2, MARK.fromComposite, [{ flag: 'unwrapped', path: '' }, ...outcome.notes]);
-}
-
-/** The scalar that is the only value of an object. */
-function wrappedScalar(node: ValueNode): ValueNode | undefined {
-  const only = node.kind === 'object' && node.items.length === 1 ? node.items[0] : undefined;
-  return only !== undefined && isScalar(only) ? only : undefined;
-}
-
-export class IntPlan extends NumberPlan {
-  readonly name = 'int';
-
-  override exact(source: string): string | undefined {
-    return isJsonNumber(source) && isInteger(source) ? integerText(source) : undefined;
-  }
-
-  cast(node: ValueNode): Coerced | undefined {
-    return node.kind === 'number' && isInteger(node.text) ? written(integerText(node.text), node) : undefined;
-  }
-
-  protected fromNumber(node: ValueNode): Outcome {
-    if (isInteger(node.text)) return written(integerText(node.text), node);
-    const value = Number(node.text);
-    if (!Number.isFinite(value)) return mismatch('int', node);
-    if (Number.isInteger(value)) return new Coerced(integerOf(value), 0);
-    return new Coerced(integerOf(value), 1, note('rounded', node));
-  }
-
-  protected format(value: number, integer: string | undefined): string {
-    return integer ?? integerOf(value);
-  }
-}
-
-function isInteger(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at) | 32;
-    if (code === 46 || code === 101) return false;
-  }
-  return true;
-}
-
-function integerText(text: string): string {
-  return text === '-0' ? '0' : text;
-}
-
-/** All digits, without an exponent. */
-function integerOf(value: number): string {
-  const rounded = roundNumber(value);
-  return Math.abs(rounded) < 1e21 ? String(rounded + 0) : BigInt(rounded).toString();
-}
-
-export class FloatPlan extends NumberPlan {
-  readonly name = 'float';
-
-  override exact(source: string): string | undefined {
-    return isJsonNumber(source) && Number.isFinite(Number(source)) ? this.#json(source) : undefined;
-  }
-
-  cast(node: ValueNode): Coerced | undefined {
-    return node.kind === 'number' && Number.isFinite(Number(node.text))
-      ? written(this.#json(node.text), node)
-      : undefined;
-  }
-
-  protected fromNumber(node: ValueNode): Outcome {
-    return this.cast(node) ?? misfit(`expected float, got ${describeValue(node)}, which is too large`);
-  }
-
-  protected format(value: number): string {
-    return JSON.stringify(value);
-  }
-
-  #json(text: string): string {
-    if (isInteger(text)) return integerText(text);
-    return isShortest(text) ? text : JSON.stringify(Number(text));
-  }
-}
-
-/** True for decimals, as JSON writes them, that JSON.stringify writes the same way: most of them, and at little cost. */
-function isShortest(text: string): boolean {
-  if (text.length > 16 || text.endsWith('0')) return false;
-  const start = text.startsWith('-') ? 1 : 0;
-  if (text.charCodeAt(start) === ZERO && text.charCodeAt(start + 2) === ZERO) return false;
-  for (let at = start; at < text.length; at += 1) if ((text.charCodeAt(at) | 32) === SMALL_E) return false;
-  return true;
-}
-
-const ZERO = 48;
-const SMALL_E = 101;
-
-const TRUTH = new LabelMatcher([
+const BOOLEANS = new LabelMatcher([
   { text: 'true', json: 'true' },
   { text: 'false', json: 'false' },
 ]);
@@ -205,16 +103,16 @@ export class BoolPlan extends DonePlan {
     return source === 'true' || source === 'false' ? source : undefined;
   }
 
-  cast(node: ValueNode): Coerced | undefined {
-    return node.kind === 'boolean' ? written(node.text, node) : undefined;
+  cast(node: ReplyNode): CoercedValue | undefined {
+    return node.kind === 'boolean' ? asWritten(node.text, node) : undefined;
   }
 
-  coerce(node: ValueNode): Outcome {
-    if (node.kind === 'boolean') return written(node.text, node);
+  coerce(node: ReplyNode): CoercionOutcome {
+    if (node.kind === 'boolean') return asWritten(node.text, node);
     if (node.kind !== 'string') return fromComposite(this, node);
-    const match = TRUTH.match(node.text);
-    if (match.kind === 'match') return new Coerced(match.json, 1 + match.cost, note('string-to-bool', node));
-    return misfit(`expected bool, got ${describeValue(node)}`);
+    const match = BOOLEANS.match(node.text);
+    if (match.kind !== 'match') return mismatch('bool', node);
+    return new CoercedValue(match.json, 1 + match.cost, { flags: valueFlags('string-to-bool', node) });
   }
 }
 
@@ -225,21 +123,21 @@ export class NullPlan extends DonePlan {
     return source === 'null' ? source : undefined;
   }
 
-  cast(node: ValueNode): Coerced | undefined {
-    return node.kind === 'null' ? written('null', node) : undefined;
+  cast(node: ReplyNode): CoercedValue | undefined {
+    return node.kind === 'null' ? asWritten('null', node) : undefined;
   }
 
-  coerce(node: ValueNode): Outcome {
-    if (node.kind === 'null') return written('null', node);
-    return new Coerced('null', 110, { marks: MARK.nullForMisfit, ...note('null-for-value', node) });
+  coerce(node: ReplyNode): CoercionOutcome {
+    if (node.kind === 'null') return asWritten('null', node);
+    return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags: valueFlags('null-for-value', node) });
   }
 
-  override fallback(): Coerced {
-    return new Coerced('null', 0);
+  override fallback(): CoercedValue {
+    return new CoercedValue('null', 0);
   }
 }
 
-/** An enum, or literals: one of a list of values, each known by its labels. */
+/** An enum or a string literal: one of a list of values, each with its labels. */
 export class LabelPlan extends DonePlan {
   readonly name: string;
   readonly #matcher: LabelMatcher;
@@ -255,43 +153,46 @@ export class LabelPlan extends DonePlan {
     return this.#matcher.exact(source.slice(1, -1));
   }
 
-  cast(node: ValueNode): Coerced | undefined {
+  cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'string') return undefined;
     const json = this.#matcher.exact(node.text);
-    return json === undefined ? undefined : written(json, node);
+    return json === undefined ? undefined : asWritten(json, node);
   }
 
-  coerce(node: ValueNode): Outcome {
+  coerce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (node.kind === 'null') return misfit(`expected ${this.name}, got null`);
-    const only = wrappedScalar(node);
+    if (node.kind === 'null') return coercionError(`expected ${this.name}, got null`);
+    const only = onlyScalar(node);
     if (only !== undefined) return unwrapped(this.#match(only, 0));
-    if (!isScalar(node) && node.items.length === 0) return mismatch(this.name, node);
-    return this.#match(node, isScalar(node) ? 0 : MARK.fromComposite);
+    if (!node.isScalar && node.items.length === 0) return mismatch(this.name, node);
+    return this.#match(node, node.isScalar ? 0 : MARK.fromComposite);
   }
 
-  #match(node: ValueNode, marks: number): Outcome {
+  #match(node: ReplyNode, marks: number): CoercionOutcome {
     const match = this.#matcher.match(displayText(node));
     if (match.kind === 'ambiguous') {
-      return misfit(`expected ${this.name}, got a text that names several: ${match.labels.join(', ')}`);
+      return coercionError(
+        `expected ${this.name}, got a string that matches several values: ${match.labels.join(', ')}`,
+      );
     }
     if (match.kind === 'none') return mismatch(this.name, node);
     const extra = marks === 0 ? 0 : 2;
-    if (match.flag === undefined) return new Coerced(match.json, extra, { marks });
-    return new Coerced(match.json, match.cost + extra, { marks, ...note(match.flag, node) });
+    if (match.flag === undefined) return new CoercedValue(match.json, extra, { marks });
+    return new CoercedValue(match.json, match.cost + extra, { marks, flags: valueFlags(match.flag, node) });
   }
 }
 
-/** A literal number or truth value. */
+/** A literal number or boolean. */
 export class LiteralPlan extends DonePlan {
   readonly name: string;
   readonly #inner: Plan;
 
-  constructor(value: number | boolean) {
+  /** `inner`: the plan of the literal's type. */
+  constructor(value: number | boolean, inner: Plan) {
     super();
     this.name = String(value);
-    this.#inner = typeof value === 'number' ? new IntPlan() : new BoolPlan();
+    this.#inner = inner;
   }
 
   override exact(source: string): string | undefined {
@@ -299,21 +200,21 @@ export class LiteralPlan extends DonePlan {
     return json === this.name ? json : undefined;
   }
 
-  cast(node: ValueNode): Coerced | undefined {
+  cast(node: ReplyNode): CoercedValue | undefined {
     const value = this.#inner.cast(node);
     return value?.json === this.name ? value : undefined;
   }
 
-  coerce(node: ValueNode): Outcome {
-    const source = wrappedScalar(node) ?? node;
-    if (!isScalar(source)) return mismatch(this.name, node);
+  coerce(node: ReplyNode): CoercionOutcome {
+    const source = onlyScalar(node) ?? node;
+    if (!source.isScalar) return mismatch(this.name, node);
     const outcome = this.#inner.coerce(source);
     if (!outcome.ok || outcome.json !== this.name) return mismatch(this.name, node);
     return source === node ? outcome : unwrapped(outcome);
   }
 }
 
-/** Files are inputs; no reply can hold one. */
+/** Files are inputs only: no reply can contain one. */
 export class MediaPlan extends Plan {
   readonly name: string;
 
@@ -326,11 +227,7 @@ export class MediaPlan extends Plan {
     return undefined;
   }
 
-  coerce(): Outcome {
-    return misfit(`a reply cannot hold a value of type ${this.name}`);
+  coerce(): CoercionOutcome {
+    return coercionError(`a reply cannot contain a value of type ${this.name}`);
   }
-}
-
-export function isScalar(node: ValueNode): boolean {
-  return node.kind !== 'list' && node.kind !== 'object';
 }

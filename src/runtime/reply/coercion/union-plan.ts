@@ -1,31 +1,38 @@
+import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import type { Place, TypedContainer } from '../fast-path/typed-container.ts';
-import type { ValueNode } from '../text/value-node.ts';
-import { describeValue } from './display-text.ts';
-import type { Violation } from '../../../schema/violation.ts';
-import { Coerced, MARK, Misfit, type Outcome } from './outcome.ts';
-import { Partial } from './partial.ts';
-import { Plan } from './plan.ts';
-import { compareReadings } from './rank.ts';
-import { isScalar, LabelPlan, StringPlan, written } from './scalar-plans.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { CoercionError, describeValue, unionError } from './coercion-error.ts';
+import { CoercedValue, compareValues, MARK, type CoercionOutcome } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
+import { LabelPlan, StringPlan, asWritten } from './scalar-plans.ts';
 
-/** One of several types, and null if `nullable`. */
+/** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
   readonly name: string;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
-  /** Under these the results for lists and objects are kept in the values: unions nest. */
+  /** The members in words. */
+  readonly #expected: string;
+  /** The keys under which lists and objects store their results, since unions nest. */
   readonly #castKey = {};
   readonly #coerceKey = {};
 
-  constructor(members: readonly Plan[], nullable: boolean) {
+  /** `name`: the name of the alias of the union. */
+  constructor(members: readonly Plan[], nullable: boolean, name?: string) {
     super();
     this.#members = members;
     this.#nullable = nullable;
     const names = members.map((member) => member.name);
-    this.name = (nullable ? [...names, 'null'] : names).join(' or ');
+    this.#expected = (nullable ? [...names, 'null'] : names).join(' or ');
+    this.name = name ?? this.#expected;
     this.doneOnly = members.every((member) => member.doneOnly);
   }
+
+  override mayBreakAssert(seen?: Set<Plan>): boolean {
+    return this.#members.some((member) => member.mayBreakAssert(seen));
+  }
+
+  // --- the fast path: only where the bracket tells the members apart, and none has to be tried ------------------------
 
   override exact(source: string): string | undefined {
     if (this.#nullable && source === 'null') return source;
@@ -36,34 +43,30 @@ export class UnionPlan extends Plan {
     return undefined;
   }
 
-  /** Only where the bracket tells the members apart: none is tried after another. */
-  override openContainer(bracket: number, place: Place): TypedContainer | undefined {
-    return this.#onlyComposite(bracket)?.openContainer(bracket, place);
-  }
-
-  override mayBreakAssert(seen?: Set<Plan>): boolean {
-    return this.#members.some((member) => member.mayBreakAssert(seen));
+  override openContainer(bracket: number): TypedContainer | undefined {
+    return this.#onlyStarting(bracket)?.openContainer(bracket);
   }
 
   override accepts(json: string): boolean {
-    return this.#onlyComposite(json.charCodeAt(0))?.accepts(json) === true;
+    return this.#onlyStarting(json.charCodeAt(0))?.accepts(json) === true;
   }
 
   override mayBegin(first: number): boolean {
     return (this.#nullable && first === SMALL_N) || this.#members.some((member) => member.mayBegin(first));
   }
 
-  override showText(json: string): string | undefined {
-    return this.doneOnly ? undefined : this.#textMember()?.showText(json);
+  override showString(json: string): string | undefined {
+    return this.doneOnly ? undefined : this.#stringMember()?.showString(json);
   }
 
-  /** A value that an `@assert` may still rule out does not appear. */
+  /** A value that an `@assert` can still reject is hidden. */
   override showsOpen(bracket: number): boolean {
-    const member = this.doneOnly ? undefined : this.#onlyComposite(bracket);
+    const member = this.doneOnly ? undefined : this.#onlyStarting(bracket);
     return member !== undefined && !member.mayBreakAssert() && member.showsOpen(bracket);
   }
 
-  #onlyComposite(bracket: number): Plan | undefined {
+  /** Returns the only member whose values start with the bracket. */
+  #onlyStarting(bracket: number): Plan | undefined {
     const kind = bracket === OPEN_BRACE ? 'object' : 'list';
     let only: Plan | undefined;
     for (const member of this.#members) {
@@ -74,19 +77,21 @@ export class UnionPlan extends Plan {
     return only;
   }
 
-  cast(node: ValueNode): Coerced | undefined {
-    if (node.kind === 'null' && this.#nullable) return written('null', node);
+  // --- whole values ---------------------------------------------------------------------------------------------------
+
+  cast(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind === 'null' && this.#nullable) return asWritten('null', node);
     if (isShallow(node)) return this.#bestCast(node);
     const known = node.recall(this.#castKey);
-    if (known instanceof Coerced) return known;
+    if (known instanceof CoercedValue) return known;
     if (known === null) return undefined;
     const best = this.#bestCast(node);
     node.remember(this.#castKey, best ?? null);
     return best;
   }
 
-  #bestCast(node: ValueNode): Coerced | undefined {
-    let best: Coerced | undefined;
+  #bestCast(node: ReplyNode): CoercedValue | undefined {
+    let best: CoercedValue | undefined;
     for (const member of this.#members) {
       const value = member.cast(node);
       if (value !== undefined && (best === undefined || value.score < best.score)) best = value;
@@ -95,61 +100,64 @@ export class UnionPlan extends Plan {
     return best;
   }
 
-  coerce(node: ValueNode): Outcome {
+  coerce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (isShallow(node)) return this.#bestFit(node);
+    if (isShallow(node)) return this.#bestMatch(node);
     const known = node.recall(this.#coerceKey);
-    if (known instanceof Coerced || known instanceof Misfit) return known;
-    const outcome = this.#bestFit(node);
+    if (known instanceof CoercedValue || known instanceof CoercionError) return known;
+    const outcome = this.#bestMatch(node);
     node.remember(this.#coerceKey, outcome);
     return outcome;
   }
 
-  #bestFit(node: ValueNode): Outcome {
-    let best: Coerced | undefined;
-    const misfits: Misfit[] = [];
+  #bestMatch(node: ReplyNode): CoercionOutcome {
+    let best: CoercedValue | undefined;
+    const errors: CoercionError[] = [];
     for (const member of this.#members) {
       const outcome = member.coerce(node);
-      if (!outcome.ok) misfits.push(outcome);
-      else if (best === undefined || compareReadings(outcome, best) < 0) best = outcome;
+      if (!outcome.ok) errors.push(outcome);
+      else if (best === undefined || compareValues(outcome, best) < 0) best = outcome;
     }
-    if (best !== undefined) return best;
-    return this.#nothingFits(node, misfits);
+    return best ?? this.#noMatch(node, errors);
   }
 
-  #nothingFits(node: ValueNode, misfits: readonly Misfit[]): Outcome {
-    const asserted = misfits.some((failure) => failure.asserted);
-    if (this.#nullable && !asserted) return nullFor(node, misfits[0]?.reason);
-    return (misfits.length === 1 ? misfits[0] : undefined) ?? new NoMember(this.name, node, misfits);
+  #noMatch(node: ReplyNode, errors: readonly CoercionError[]): CoercionOutcome {
+    const error = unionError(this.#expected, node, errors);
+    if (!this.#nullable || error.asserted) return error;
+    const detail = errors[0]?.reason ?? describeValue(node);
+    return new CoercedValue('null', 110, {
+      marks: MARK.nullForMismatch,
+      flags: [{ flag: 'null-for-value', path: '', detail }],
+    });
   }
 
-  override fallback(): Coerced | undefined {
-    return this.#nullable ? new Coerced('null', 1) : undefined;
+  override fallback(): CoercedValue | undefined {
+    return this.#nullable ? new CoercedValue('null', 1) : undefined;
   }
 
   override startsWith(kind: 'object' | 'list'): boolean {
     return this.#members.some((member) => member.startsWith(kind));
   }
 
-  override affinity(node: ValueNode, depth = 0): number {
+  // --- partials -------------------------------------------------------------------------------------------------------
+
+  override affinity(node: ReplyNode, depth = 0): number {
     let best = Infinity;
     for (const member of this.#members) best = Math.min(best, member.affinity(node, depth));
     return best;
   }
 
-  protected override partial(node: ValueNode): Partial {
-    if (isScalar(node)) return node.complete ? super.partial(node) : this.#openScalar(node);
-    const member = this.#suited(node);
-    if (member !== undefined) {
-      if (member.mayBreakAssert() && !(node.complete && member.coerce(node).ok)) return Partial.withheld;
-      return member.show(node);
-    }
-    return super.partial(node);
+  protected override partial(node: ReplyNode): PartialValue {
+    if (node.isScalar) return node.complete ? super.partial(node) : this.#openScalar(node);
+    const member = this.#mostSuitable(node);
+    if (member === undefined) return super.partial(node);
+    if (member.mayBreakAssert() && !(node.complete && member.coerce(node).ok)) return PartialValue.withheld;
+    return member.show(node);
   }
 
-  /** The member that suits a list or object best. */
-  #suited(node: ValueNode): Plan | undefined {
+  /** Returns the member that suits a list or object best. */
+  #mostSuitable(node: ReplyNode): Plan | undefined {
     let best: Plan | undefined;
     let score = Infinity;
     for (const member of this.#members) {
@@ -162,61 +170,29 @@ export class UnionPlan extends Plan {
     return best;
   }
 
-  #openScalar(node: ValueNode): Partial {
-    const member = this.#textMember();
-    // It may become null, which is no list of nothing and no object without values.
-    const mayBeNull = this.#nullable && !(member instanceof StringPlan);
-    if (node.kind === 'bare' && (this.#members.length > 1 || mayBeNull)) return Partial.withheld;
-    return member?.show(node) ?? Partial.withheld;
+  #openScalar(node: ReplyNode): PartialValue {
+    const member = this.#stringMember();
+    // It can become null, which is neither an empty list nor an object without values.
+    const canBeNull = this.#nullable && !(member instanceof StringPlan);
+    if (node.kind === 'bare' && (this.#members.length > 1 || canBeNull)) return PartialValue.withheld;
+    return member?.show(node) ?? PartialValue.withheld;
   }
 
-  /** The member that a text which grows will be, as far as can be told. */
-  #textMember(): Plan | undefined {
+  /** Returns the member that a growing string will match, as far as its beginning can tell. */
+  #stringMember(): Plan | undefined {
     if (this.#members.length === 1) return this.#members[0];
     if (this.#members.some((member) => member instanceof LabelPlan)) return undefined;
     return this.#members.find((member) => member instanceof StringPlan);
   }
 }
 
-/** No member of a union fits. */
-class NoMember extends Misfit {
-  readonly #expected: string;
-  readonly #node: ValueNode;
-  readonly #misfits: readonly Misfit[];
-
-  constructor(expected: string, node: ValueNode, misfits: readonly Misfit[]) {
-    super(
-      undefined,
-      misfits.some((one) => one.asserted),
-    );
-    this.#expected = expected;
-    this.#node = node;
-    this.#misfits = misfits;
-  }
-
-  protected override explain(): readonly Violation[] {
-    const message = `expected ${this.#expected}, got ${describeValue(this.#node)}`;
-    const faults = this.#misfits.flatMap((one) => one.faults);
-    return [{ path: '', message }, ...faults.slice(0, MAX_FAULTS)];
-  }
-}
-
-/** Results for more members are worth keeping. */
+/** Results are stored only for values with more members: a reply can contain thousands of small ones. */
 const MAX_SHALLOW = 4;
 
-/** A value that is soon read again, so that its results need not be kept: a reply may hold thousands of them. */
-function isShallow(node: ValueNode): boolean {
+/** True for a value that is cheap to coerce again. */
+function isShallow(node: ReplyNode): boolean {
   return node.items.length <= MAX_SHALLOW && node.items.every((item) => item.items.length === 0);
 }
 
 /** The first letter of `null`. */
 const SMALL_N = 110;
-
-const MAX_FAULTS = 20;
-
-function nullFor(node: ValueNode, reason: string | undefined): Coerced {
-  return new Coerced('null', 110, {
-    marks: MARK.nullForMisfit,
-    notes: [{ flag: 'null-for-value', path: '', detail: reason ?? describeValue(node) }],
-  });
-}

@@ -1,4 +1,4 @@
-import { commaEndsToken, lineEndsToken, type BareContext } from '../text/bare-end.ts';
+import { commaEndsToken, lineEndsToken, type BareContext } from '../text/bare-reader.ts';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -13,25 +13,24 @@ import {
   PLUS,
   SLASH,
 } from '../text/characters.ts';
-import type { Verdict } from '../text/look-ahead.ts';
-import type { ReaderCursor } from '../text/reader-cursor.ts';
-import { commentAhead, quoteEnds } from '../text/string-end.ts';
+import type { Cursor } from '../text/cursor.ts';
+import { commentAhead, quoteEnds, type Verdict } from '../text/look-ahead.ts';
 
 /*
- * Where a scalar is over that the straight reader may take: `no` leaves it to the tolerant reader, whose own verdicts
- * these are wherever there is a doubt.
+ * The ends of scalars on the fast path: `no` leaves the reply to the tolerant parser. Doubtful cases use the functions
+ * of the tolerant parser, so that both agree.
  */
 
-/** Does the quote before `from` end its text? */
-export function textEnds({ text, isLast }: ReaderCursor, from: number, inList: boolean): Verdict {
+/** Does the quote before `from` end its string? */
+export function stringEnds({ text, isLast }: Cursor, from: number, inList: boolean): Verdict {
   const code = text.charCodeAt(from);
   if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
   if (code === DOUBLE_QUOTE) return 'no';
-  return quoteEnds(text, from, { place: inList ? 'list' : 'object', innerQuotes: 0, isLast });
+  return quoteEnds(text, from, { position: inList ? 'list' : 'object', innerQuotes: 0, isLast });
 }
 
-/** Is a token without quotes over at `end`? */
-export function tokenEnds({ text, isLast }: ReaderCursor, end: number, inList: boolean): Verdict {
+/** Does a token without quotes end at `end`? */
+export function tokenEnds({ text, isLast }: Cursor, end: number, inList: boolean): Verdict {
   const at = skipBlanks(text, end);
   if (at >= text.length) return 'wait';
   const context = isLast ? { ...IN_OBJECT, inList, isLast } : inList ? IN_LIST : IN_OBJECT;
@@ -56,8 +55,8 @@ const IN_LIST: BareContext = { ...IN_OBJECT, inList: true };
 
 const WORDS = ['true', 'false', 'null'];
 
-/** True while a token may go on to be a number, `true`, `false` or `null`. */
-export function mayBecomeScalar(token: string): boolean {
+/** True while a token can still become a number, `true`, `false` or `null`. */
+export function canBecomeScalar(token: string): boolean {
   return !isWordStart(token.charCodeAt(0)) || WORDS.some((word) => word.startsWith(token));
 }
 
@@ -66,7 +65,7 @@ export function isWord(token: string): boolean {
   return WORDS.includes(token);
 }
 
-/** The first letter of `true`, `false` or `null`. */
+/** True for the first letters of `true`, `false` and `null`. */
 export function isWordStart(code: number): boolean {
   return code === 116 || code === 102 || code === 110;
 }
@@ -75,7 +74,7 @@ export function isTokenCharacter(code: number): boolean {
   return isWordCharacter(code) || code === DOT || code === PLUS || code === MINUS;
 }
 
-/** Past the spaces at `from`, but no line break. */
+/** Skips the spaces at `from`, but no line break. */
 export function skipBlanks(text: string, from: number): number {
   let at = from;
   for (let code = text.charCodeAt(at); code !== LINE_FEED && isSpace(code); code = text.charCodeAt(at)) at += 1;

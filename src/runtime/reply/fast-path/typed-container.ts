@@ -1,91 +1,196 @@
-import { MAX_NOTES } from '../coercion/outcome.ts';
-import { describeRepairs } from '../text/value-node.ts';
-import { NoteTree } from './note-tree.ts';
+import { joinPath } from '../coercion/coercion-error.ts';
+import { MAX_FLAGS, type Flag } from '../coercion/outcome.ts';
+import { flatten, GrowingText } from '../text/growing-text.ts';
 
 /**
- * A list or object that is being read straight into its type: its members are JSON text as soon as they are complete,
- * and no tree of values is built.
+ * The part of a plan that the fast path uses. It knows only values that match their type exactly; undefined or false
+ * leaves the reply to the tolerant parser.
  */
+export interface FastPlan {
+  /** Returns the JSON text of a scalar, given as JSON, if `cast` accepts it without flags. */
+  exact(source: string): string | undefined;
+  /** Returns the list or object that the bracket opens, if its type is certain. */
+  openContainer(bracket: number): TypedContainer | undefined;
+  /** True if the constraints on a list or object hold. */
+  accepts(json: string): boolean;
+  /** True if a scalar that begins with the character, and has not ended, shows no more than `showString` returns. */
+  mayBegin(first: number): boolean;
+  /** Returns what a partial shows of a string that has not ended. `json`: its JSON text so far. */
+  showString(json: string): string | undefined;
+  /** True if a list or object that has not ended may appear. */
+  showsOpen(bracket: number): boolean;
+  /** True if an `@assert` can reject a value of the type. */
+  mayBreakAssert(): boolean;
+}
+
+/** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
 export abstract class TypedContainer {
   abstract readonly isList: boolean;
-  /** The type where the container stands, with what attributes and unions add to it. */
-  readonly plan: StraightPlan;
-  /** The container around it. */
-  readonly outer: TypedContainer | undefined;
   /** Bits of REPAIR. */
   repairs = 0;
-  #notes: NoteTree | undefined = undefined;
+  #flags: FlagTree | undefined = undefined;
 
-  constructor(place: Place) {
-    this.plan = place.plan;
-    this.outer = place.outer;
-  }
-
-  /** The key that comes next where keys come in declared order. */
+  /** The key that comes next if the keys come in declared order. */
   get likely(): LikelyKey | undefined {
     return undefined;
   }
 
-  /** The type of the member that comes next; undefined when the tolerant reader has to look. Lists have no keys. */
-  abstract next(key: string): StraightPlan | undefined;
+  /** Returns the type of the next member; undefined leaves the reply to the tolerant parser. Lists ignore the key. */
+  abstract next(key: string): FastPlan | undefined;
 
-  /** Takes the member in whose type was given last. */
-  abstract add(json: string, notes: NoteTree | undefined): void;
+  /** Appends the member whose type `next` returned. */
+  abstract add(json: string, flags: FlagTree | undefined): void;
 
-  /** The JSON text of the whole; undefined when it is not of the type to the letter. */
+  /** Returns the JSON text of the container; undefined if it does not match the type exactly. */
   abstract close(): string | undefined;
 
-  /** The JSON text so far, as a partial shows it. `open`: what is to be seen of the member that is being read. */
+  /** Returns the JSON text that a partial shows. `open`: the visible part of the member being read. */
   abstract show(open: string | undefined): string;
 
-  /** What had to be forgiven in it and its members. */
-  get notes(): NoteTree | undefined {
+  /** The flags of the container and its members. */
+  get flags(): FlagTree | undefined {
     if (this.repairs !== 0) {
-      this.#notes ??= new NoteTree();
-      this.#notes.own = { flag: 'repaired', path: '', detail: describeRepairs(this.repairs) };
+      this.#flags ??= new FlagTree();
+      this.#flags.own = { flag: 'repaired', path: '', detail: this.repairs };
     }
-    return this.#notes;
+    return this.#flags;
   }
 
-  /** Notes of more members would be dropped at the end. */
-  protected get hasAllNotes(): boolean {
-    return this.#notes !== undefined && this.#notes.size >= MAX_NOTES;
+  /** True if flags of more members would be dropped. */
+  protected get hasAllFlags(): boolean {
+    return this.#flags !== undefined && this.#flags.size >= MAX_FLAGS;
   }
 
-  /** `order`: where the member's notes stand among those of the others. */
-  protected note(order: number, segment: string, notes: NoteTree): void {
-    this.#notes ??= new NoteTree();
-    this.#notes.add(order, segment, notes);
+  /** `order`: the position of the member's flags among those of the others. */
+  protected addFlags(order: number, segment: string, flags: FlagTree): void {
+    this.#flags ??= new FlagTree();
+    this.#flags.add(order, segment, flags);
   }
 }
 
-/**
- * The part of a plan by which values are read straight from the text: what strict JSON gives without a tree of values,
- * or undefined where the tolerant reader has to look.
- */
-export interface StraightPlan {
-  /** The JSON text of a scalar, given as JSON, that is of the type to the letter. */
-  exact(source: string): string | undefined;
-  /** The list or object that the bracket opens, when it is clear what it has to be. */
-  openContainer(bracket: number, place: Place): TypedContainer | undefined;
-  /** The constraints on a list or object that was read straight hold. */
-  accepts(json: string): boolean;
-  /** A scalar that begins with the character, and has not ended, shows no more of itself than `showText` says. */
-  mayBegin(first: number): boolean;
-  /** What a partial shows of a text that has not ended: `json` is its JSON text so far. */
-  showText(json: string): string | undefined;
-  /** A list or object that has not ended may appear. */
-  showsOpen(bracket: number): boolean;
-}
-
-/** A key, and how JSON without spaces writes it: `"key":`. */
-export interface LikelyKey {
+/** A key, and its spelling in JSON without spaces: `"key":`. */
+interface LikelyKey {
   readonly key: string;
   readonly writtenKey: string;
 }
 
-/** Where a container stands. */
-export interface Place {
-  readonly plan: StraightPlan;
-  readonly outer: TypedContainer | undefined;
+/** A list whose members all match its type. */
+export class TypedList extends TypedContainer {
+  readonly isList = true;
+  readonly #element: FastPlan;
+  /** The members that a partial has shown; `#json` has those since. Most lists are never shown while they are open. */
+  #shown: GrowingText | undefined = undefined;
+  #json = '';
+  #length = 0;
+
+  constructor(element: FastPlan) {
+    super();
+    this.#element = element;
+  }
+
+  next(): FastPlan {
+    return this.#element;
+  }
+
+  add(json: string, flags: FlagTree | undefined): void {
+    flatten(json);
+    this.#json += this.#length === 0 ? json : `,${json}`;
+    if (flags !== undefined && !this.hasAllFlags) this.addFlags(this.#length, `[${this.#length}]`, flags);
+    this.#length += 1;
+  }
+
+  close(): string {
+    return this.#shown === undefined ? `[${this.#json}]` : `[${this.#shown.joined}${this.#json}]`;
+  }
+
+  /** A member that an `@assert` can still reject is hidden, so that lists never shrink. */
+  show(open: string | undefined): string {
+    this.#shown ??= new GrowingText();
+    this.#shown.append(this.#json);
+    this.#json = '';
+    if (open === undefined || this.#element.mayBreakAssert()) return `[${this.#shown.text}]`;
+    return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
+  }
+}
+
+/** The type of a map's entries. */
+interface EntryPlan {
+  readonly value: FastPlan;
+  /** Returns the JSON text of a key. */
+  keyText(key: string): string;
+}
+
+/** A map in which no key occurs twice. */
+export class TypedMap extends TypedContainer {
+  readonly isList = false;
+  readonly #entries: EntryPlan;
+  readonly #seen = new Set<string>();
+  readonly #json = new GrowingText();
+  #key = '';
+  /** The JSON text of the key whose value comes next. */
+  #keyText = '';
+
+  constructor(entries: EntryPlan) {
+    super();
+    this.#entries = entries;
+  }
+
+  next(key: string): FastPlan | undefined {
+    this.#key = key;
+    this.#keyText = this.#entries.keyText(key);
+    return this.#seen.has(this.#keyText) ? undefined : this.#entries.value;
+  }
+
+  add(json: string, flags: FlagTree | undefined): void {
+    flatten(json);
+    this.#json.append(this.#entry(json));
+    if (flags !== undefined && !this.hasAllFlags) this.addFlags(this.#seen.size, this.#key, flags);
+    this.#seen.add(this.#keyText);
+  }
+
+  close(): string {
+    return `{${this.#json.joined}}`;
+  }
+
+  /** An entry that an `@assert` can still reject is hidden. */
+  show(open: string | undefined): string {
+    if (open === undefined || this.#entries.value.mayBreakAssert()) return `{${this.#json.text}}`;
+    return `{${this.#json.text}${this.#entry(open)}}`;
+  }
+
+  #entry(value: string): string {
+    return `${this.#json.isEmpty ? '' : ','}${this.#keyText}:${value}`;
+  }
+}
+
+/** The flags of a value and its members. Paths are built at the end, and only for the flags that are kept. */
+export class FlagTree {
+  own: Flag | undefined = undefined;
+  readonly #members: { readonly order: number; readonly segment: string; readonly flags: FlagTree }[] = [];
+  #inMembers = 0;
+
+  add(order: number, segment: string, flags: FlagTree): void {
+    this.#members.push({ order, segment, flags });
+    this.#inMembers += flags.size;
+  }
+
+  /** The number of flags. */
+  get size(): number {
+    return this.#inMembers + (this.own === undefined ? 0 : 1);
+  }
+
+  /** The first MAX_FLAGS flags with their paths, starting with those of the value itself. */
+  get all(): readonly Flag[] {
+    const flags: Flag[] = [];
+    this.#collect('', flags);
+    return flags;
+  }
+
+  #collect(path: string, flags: Flag[]): void {
+    if (this.own !== undefined && flags.length < MAX_FLAGS) flags.push({ ...this.own, path });
+    for (const { segment, flags: ofMember } of this.#members.toSorted((a, b) => a.order - b.order)) {
+      if (flags.length >= MAX_FLAGS) return;
+      ofMember.#collect(joinPath(path, segment), flags);
+    }
+  }
 }

@@ -1,63 +1,64 @@
-import type { FieldPlan, Fields } from '../coercion/field-plan.ts';
-import { NoteTree } from './note-tree.ts';
-import { SKIPPED } from './skipped.ts';
-import { TypedContainer, type Place, type StraightPlan } from './typed-container.ts';
+import type { ClassFields, FieldPlan } from '../coercion/class-fields.ts';
+import { isJsonNumber } from '../text/bare-token.ts';
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
+import { isWord } from './scalar-end.ts';
+import { FlagTree, TypedContainer, type FastPlan } from './typed-container.ts';
 
-/** An object of a class: its fields once each, of which only what may be null may be missing; other keys are left out. */
+/** An object of a class: each field once, of which only those that may be null can be missing. Other keys are dropped. */
 export class TypedObject extends TypedContainer {
   readonly isList = false;
-  readonly #class: Fields;
+  readonly #fields: ClassFields;
   readonly #values: (string | undefined)[] = [];
-  /** The field whose value comes next, or is being read. */
-  #field = -1;
+  /** The position of the field whose value comes next or is being read; -1 for a key that belongs to no field. */
+  #position = -1;
   #key = '';
-  #leftOut = 0;
-  /** The field behind it. */
+  #dropped = 0;
+  /** The position after it. */
   #next = 0;
   #isEmpty = true;
 
-  constructor(fields: Fields, place: Place) {
-    super(place);
-    this.#class = fields;
+  constructor(fields: ClassFields) {
+    super();
+    this.#fields = fields;
   }
 
   override get likely(): FieldPlan | undefined {
-    return this.#class.fields[this.#next];
+    return this.#fields.all[this.#next];
   }
 
-  next(key: string): StraightPlan | undefined {
-    const index = key === this.likely?.key ? this.#next : this.#class.fieldOf(key);
-    this.#field = index;
+  next(key: string): FastPlan | undefined {
+    const position = key === this.likely?.key ? this.#next : this.#fields.positionOf(key);
+    this.#position = position;
     this.#key = key;
-    if (index < 0) return SKIPPED;
-    const field = this.#class.fields[index];
-    if (field === undefined || field.skip || this.#values[index] !== undefined) return undefined;
-    this.#next = index + 1;
+    if (position < 0) return DROPPED;
+    const field = this.#fields.all[position];
+    if (field === undefined || field.skip || this.#values[position] !== undefined) return undefined;
+    this.#next = position + 1;
     return field.plan;
   }
 
-  add(json: string, notes: NoteTree | undefined): void {
-    const index = this.#field;
-    if (index < 0) return this.#leaveOut();
-    this.#values[index] = json;
-    this.#field = -1;
+  add(json: string, flags: FlagTree | undefined): void {
+    const position = this.#position;
+    if (position < 0) return this.#drop();
+    this.#values[position] = json;
+    this.#position = -1;
     this.#isEmpty = false;
-    if (notes !== undefined) this.note(index, this.#class.fields[index]?.name ?? '', notes);
+    if (flags !== undefined) this.addFlags(position, this.#fields.all[position]?.name ?? '', flags);
   }
 
-  /** The value of a key that is no field's: the note of it comes after those of the fields. */
-  #leaveOut(): void {
-    this.#leftOut += 1;
-    if (!this.hasAllNotes) this.note(this.#class.fields.length + this.#leftOut, this.#key, EXTRA_KEY);
+  /** Flags a key that belongs to no field, after the flags of the fields. */
+  #drop(): void {
+    this.#dropped += 1;
+    if (!this.hasAllFlags) this.addFlags(this.#fields.all.length + this.#dropped, this.#key, EXTRA_KEY);
   }
 
   close(): string | undefined {
-    const { fields, shown } = this.#class;
+    const { all, shown } = this.#fields;
     if (this.#isEmpty && shown.length > 0) return undefined;
     let json = '{';
-    for (const index of shown) {
-      const field = fields[index];
-      const value = this.#values[index] ?? missing(field);
+    for (const position of shown) {
+      const field = all[position];
+      const value = this.#values[position] ?? nullFallback(field);
       if (field === undefined || value === undefined) return undefined;
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
     }
@@ -65,12 +66,12 @@ export class TypedObject extends TypedContainer {
   }
 
   show(open: string | undefined): string {
-    const { fields, shown } = this.#class;
+    const { all, shown } = this.#fields;
     let json = '{';
-    for (const index of shown) {
-      const field = fields[index];
+    for (const position of shown) {
+      const field = all[position];
       if (field === undefined) continue;
-      const begun = this.#values[index] ?? (index === this.#field ? open : undefined);
+      const begun = this.#values[position] ?? (position === this.#position ? open : undefined);
       const value = begun ?? field.plan.blank(false);
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
     }
@@ -78,9 +79,69 @@ export class TypedObject extends TypedContainer {
   }
 }
 
-const EXTRA_KEY = new NoteTree();
+const EXTRA_KEY = new FlagTree();
 EXTRA_KEY.own = { flag: 'extra-key', path: '' };
 
-function missing(field: FieldPlan | undefined): string | undefined {
+function nullFallback(field: FieldPlan | undefined): string | undefined {
   return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
 }
+
+// --- values that belong to no field ---------------------------------------------------------------------------------
+
+/** The plan of a value that belongs to no field. The value has to be JSON, so that its end is certain, and is dropped. */
+class DroppedPlan implements FastPlan {
+  exact(source: string): string | undefined {
+    return source.charCodeAt(0) === DOUBLE_QUOTE || isWord(source) || isJsonNumber(source) ? source : undefined;
+  }
+
+  openContainer(bracket: number): TypedContainer {
+    return new DroppedContainer(bracket === OPEN_BRACKET);
+  }
+
+  accepts(): boolean {
+    return true;
+  }
+
+  mayBegin(): boolean {
+    return true;
+  }
+
+  showString(): undefined {
+    return undefined;
+  }
+
+  showsOpen(): boolean {
+    return false;
+  }
+
+  mayBreakAssert(): boolean {
+    return false;
+  }
+}
+
+class DroppedContainer extends TypedContainer {
+  readonly isList: boolean;
+
+  constructor(isList: boolean) {
+    super();
+    this.isList = isList;
+  }
+
+  next(): FastPlan {
+    return DROPPED;
+  }
+
+  add(): void {
+    // Keeps nothing.
+  }
+
+  close(): string {
+    return '';
+  }
+
+  show(): string {
+    return '';
+  }
+}
+
+const DROPPED: FastPlan = new DroppedPlan();

@@ -1,6 +1,6 @@
-import { commaEndsToken, lineEndsToken, type BareContext } from './bare-end.ts';
 import { settleBareToken } from './bare-token.ts';
 import {
+  BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
@@ -13,31 +13,32 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PAREN,
+  SINGLE_QUOTE,
+  skipSpace,
   SLASH,
 } from './characters.ts';
-import { keyAhead, type Verdict } from './look-ahead.ts';
-import type { ReaderCursor } from './reader-cursor.ts';
-import { commentAhead } from './string-end.ts';
-import { REPAIR, ValueNode } from './value-node.ts';
+import type { Cursor } from './cursor.ts';
+import { commentAhead, fenceAhead, keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
+import { REPAIR, ReplyNode } from './reply-node.ts';
 
-/** Reads one token without quotes at a time: a number, a word, or a text whose quotes were left out. */
+/** Reads one token without quotes at a time: a number, a word, or a string whose quotes the model left out. */
 export class BareReader {
-  readonly #cursor: ReaderCursor;
-  /** The token being read; undefined once it has ended. */
-  #node: ValueNode | undefined = undefined;
+  readonly #cursor: Cursor;
+  /** The token being read; undefined after it has ended. */
+  #node: ReplyNode | undefined = undefined;
   #inList = false;
-  /** Containers lie around the one that the token stands in. */
+  /** The token's container is itself inside a container. */
   #nested = false;
-  /** Brackets opened inside the token and not closed. */
+  /** The number of brackets opened inside the token and not closed. */
   #open = 0;
-  /** No spaces between words and no brackets so far. */
+  /** The token contains no brackets and no spaces between words so far. */
   #simple = true;
-  /** A space has been read since the last word. */
+  /** A space follows the last word. */
   #spaced = false;
-  /** The last character taken from an earlier piece. */
+  /** The last character taken from an earlier delta. */
   #lastCode = 0;
 
-  constructor(cursor: ReaderCursor) {
+  constructor(cursor: Cursor) {
     this.#cursor = cursor;
   }
 
@@ -46,8 +47,8 @@ export class BareReader {
   }
 
   /** Begins the token at the cursor. */
-  open(inList: boolean, nested: boolean): ValueNode {
-    const node = new ValueNode('bare');
+  open(inList: boolean, nested: boolean): ReplyNode {
+    const node = new ReplyNode('bare');
     this.#node = node;
     this.#inList = inList;
     this.#nested = nested;
@@ -58,7 +59,7 @@ export class BareReader {
     return node;
   }
 
-  /** Reads on; false when the answer needs more text. */
+  /** Reads on. Returns false if the answer needs more text. */
   read(): boolean {
     const node = this.#node;
     if (node === undefined) return true;
@@ -81,7 +82,7 @@ export class BareReader {
     return true;
   }
 
-  /** Closes a token whose end never came. */
+  /** Ends a token whose end never arrived. */
   giveUp(): void {
     const node = this.#node;
     if (node === undefined) return;
@@ -91,7 +92,7 @@ export class BareReader {
     this.#node = undefined;
   }
 
-  #take(node: ValueNode, from: number, to: number): void {
+  #take(node: ReplyNode, from: number, to: number): void {
     if (to > from) {
       node.text += this.#cursor.text.slice(from, to);
       this.#lastCode = this.#cursor.text.charCodeAt(to - 1);
@@ -148,4 +149,49 @@ export class BareReader {
   #context(): BareContext {
     return { inList: this.#inList, simple: this.#simple, open: this.#open, isLast: this.#cursor.isLast };
   }
+}
+
+// --- the ends of tokens ---------------------------------------------------------------------------------------------
+
+export interface BareContext {
+  readonly inList: boolean;
+  /** The token so far, trimmed, contains no spaces and no brackets. */
+  readonly simple: boolean;
+  /** The number of brackets opened inside the token and not closed. */
+  readonly open: number;
+  readonly isLast: boolean;
+}
+
+/** Does the comma before `from` end a token without quotes? */
+export function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
+  if (context.inList && context.open === 0) return 'yes';
+  if (from >= text.length) return context.isLast ? 'yes' : 'wait';
+  const next = text.charCodeAt(from);
+  if (next === LINE_FEED || next === 13) return 'yes';
+  if (context.open > 0) return 'no';
+  if (next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
+  if (!context.simple) return keyAhead(text, from, context.isLast);
+  // `1,234` and `1,5` are one token each, unless a colon makes the second part a key.
+  return isDigit(next) && digitBefore ? keyAhead(text, from, context.isLast) : memberAhead(text, from, context.isLast);
+}
+
+/** After one word and a comma, the token continues only with words that are not a key: `a, b and c`. */
+function memberAhead(text: string, from: number, isLast: boolean): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'yes';
+  if (at >= text.length) return isLast ? 'yes' : 'wait';
+  return isWordCharacter(text.charCodeAt(at)) ? phraseKeyAhead(text, at, isLast) : 'yes';
+}
+
+/** Does the line break before `from` end a token without quotes? */
+export function lineEndsToken(text: string, from: number, context: BareContext): Verdict {
+  if (context.inList) return 'yes';
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return context.isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
+  if (code === BACKTICK) return fenceAhead(text, at, context.isLast);
+  const quote = code === DOUBLE_QUOTE || code === SINGLE_QUOTE;
+  return context.simple && quote ? 'yes' : keyAhead(text, at, context.isLast);
 }

@@ -1,5 +1,5 @@
 import { DOT, isDigit, MINUS } from './characters.ts';
-import { REPAIR, ValueNode } from './value-node.ts';
+import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /** True for a number as JSON writes it. */
 export function isJsonNumber(text: string): boolean {
@@ -32,8 +32,8 @@ function skipDigits(text: string, from: number): number {
   return at;
 }
 
-/** Decides what a finished token without quotes is. Python's and JavaScript's words for nothing are null as well. */
-export function settleBareToken(node: ValueNode): void {
+/** Decides the kind of a finished token without quotes. Python's and JavaScript's words for null are null as well. */
+export function settleBareToken(node: ReplyNode): void {
   node.complete = true;
   const text = node.text.trim();
   node.text = text;
@@ -52,19 +52,18 @@ export function settleBareToken(node: ValueNode): void {
   }
 }
 
-/** Words that a growing token may still become and that are not text. */
-const NOTHING_WORDS = ['null', 'None', 'undefined'];
+const NULL_WORDS = ['null', 'None', 'undefined'];
 
-/** True while a growing token could still turn out to be null. */
-export function mayBecomeNull(text: string): boolean {
-  return NOTHING_WORDS.some((word) => word.startsWith(text));
+/** True while a growing token can still turn out to be null. */
+export function canBecomeNull(text: string): boolean {
+  return NULL_WORDS.some((word) => word.startsWith(text));
 }
 
-/** The numbers, truth values and nulls of which a text without quotes is made; none, when there is anything else in it. */
-export function separateScalars(node: ValueNode): readonly ValueNode[] {
+/** Splits a string without quotes into numbers, booleans and nulls; empty if it contains anything else. */
+export function separateScalars(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.quoted || !/^\S+(?:\s+\S+)+$/u.test(node.text)) return [];
   const scalars = node.text.split(/\s+/u).map((text) => {
-    const scalar = new ValueNode('bare');
+    const scalar = new ReplyNode('bare');
     scalar.text = text;
     settleBareToken(scalar);
     return scalar;

@@ -1,15 +1,39 @@
-import { BACKTICK, isSpace, isWordCharacter, LESS_THAN, LINE_FEED, OPEN_BRACE, OPEN_BRACKET } from './characters.ts';
+import {
+  BACKTICK,
+  HASH,
+  isSpace,
+  isWordCharacter,
+  LESS_THAN,
+  LINE_FEED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+} from './characters.ts';
 import { listAhead, LOOK_AHEAD, objectAhead, type Verdict } from './look-ahead.ts';
-import { closingThought, openingThought } from './thought-tags.ts';
-import type { ValueSource } from './value-source.ts';
 
-/** A part of a reply that may be the answer. Offsets count from the start of the reply. */
+/** Reads one list or object at a time, from text that arrives in deltas of any size. */
+export interface ValueSource<T> {
+  /** The outermost value; undefined until its bracket has been read. */
+  readonly root: T | undefined;
+  /** The value is complete, or the source gave up. */
+  readonly done: boolean;
+  /** The source can read neither the value nor the text after it. */
+  readonly gaveUp: boolean;
+  /** Begins another value. */
+  restart(inFence: boolean): void;
+  /**
+   * Reads on from `from`. Returns the position up to which the text is consumed; the caller passes the rest again, in
+   * front of the next delta. `isLast`: no more text follows.
+   */
+  read(text: string, from: number, isLast: boolean): number;
+}
+
+/** A part of a reply that can be the answer. Offsets count from the start of the reply. */
 export interface Candidate<T> {
   readonly value: T;
   readonly from: number;
-  /** Where it ends; Infinity while it is being read. */
+  /** The offset of its end; Infinity while it is being read. */
   to: number;
-  /** The fence it stands in, counted from 1; 0 outside of fences. */
+  /** The number of the fence around it, counted from 1; 0 outside of fences. */
   readonly fence: number;
 }
 
@@ -21,19 +45,19 @@ export interface FenceBody {
 }
 
 /**
- * Finds the objects and lists in a reply: in fences, in prose, or all of it; what stands between `<think>` and
- * `</think>` is passed over. The reply may arrive in pieces; each costs time in proportion to its length.
+ * Finds the objects and lists in a reply, which can be in fences, in prose, or the whole reply. It skips the text
+ * between `<think>` and `</think>`. The reply arrives in deltas of any size; each takes time in proportion to its length.
  */
 export class CandidateFinder<T> {
   readonly candidates: Candidate<T>[] = [];
   readonly fences: FenceBody[] = [];
-  /** Where the last thought ended: text before it is no answer. */
+  /** The end of the last thought; text before it is not the answer. */
   thoughtsEnd = 0;
-  /** A value was met that the reader gave up; the rest of the reply is not read. */
+  /** The reader gave up on a value; the finder does not read the rest of the reply. */
   gaveUp = false;
   readonly #readThoughts: boolean;
   #tail = '';
-  /** Offset of the text at hand in the reply. */
+  /** The offset in the reply of the text at hand. */
   #base = 0;
   readonly #reader: ValueSource<T>;
   #reading = false;
@@ -42,25 +66,27 @@ export class CandidateFinder<T> {
   #fence = 0;
   #fenceCount = 0;
   #fenceStart = 0;
-  /** The tag that ends the thought being passed over; empty outside of thoughts. */
+  /** The tag that ends the thought being skipped; empty outside of thoughts. */
   #thought = '';
   #thoughtStart = Infinity;
-  /** Only spaces stand between the last line break (or the start of a fence) and here. */
+  /** Only spaces follow the last line break, or the start of the fence. */
   #lineStart = true;
+  /** The position up to which the text was consumed before the finder needed more. */
+  #waitAt = 0;
 
-  /** `readThoughts`: look inside thoughts as well, for replies that have nothing else. */
+  /** `readThoughts`: look inside thoughts as well, for replies that contain nothing else. */
   constructor(reader: ValueSource<T>, readThoughts = false) {
     this.#reader = reader;
     this.#readThoughts = readThoughts;
   }
 
-  /** Where a thought begins that has no end; Infinity when there is none. */
+  /** The start of a thought that has no end; Infinity if there is none. */
   get openThought(): number {
     return this.#thoughtStart;
   }
 
-  push(piece: string): void {
-    this.#advance(this.#tail === '' ? piece : this.#tail + piece, false);
+  push(delta: string): void {
+    this.#advance(this.#tail === '' ? delta : this.#tail + delta, false);
   }
 
   finish(): void {
@@ -82,15 +108,13 @@ export class CandidateFinder<T> {
     this.#tail = at === 0 ? text : text.slice(at);
   }
 
-  /** How far the text was used up when more of it is needed. */
-  #waitAt = 0;
-
+  /** Keeps the text from `at` on until more has arrived. Always returns -1. */
   #wait(at: number): number {
     this.#waitAt = at;
     return -1;
   }
 
-  // --- inside a value ---------------------------------------------------------------------------------------------
+  // --- inside a value -----------------------------------------------------------------------------------------------
 
   #read(text: string, from: number, isLast: boolean): number {
     const reader = this.#reader;
@@ -121,7 +145,7 @@ export class CandidateFinder<T> {
     return at;
   }
 
-  // --- between values ---------------------------------------------------------------------------------------------
+  // --- between values -----------------------------------------------------------------------------------------------
 
   #seek(text: string, from: number, isLast: boolean): number {
     if (this.#thought !== '') return this.#skipThought(text, from, isLast);
@@ -149,7 +173,7 @@ export class CandidateFinder<T> {
       : listAhead(text, at + 1, isLast, this.#lineStart);
   }
 
-  /** Three backticks open or close a fence. Returns where to go on: `at` itself when they are just text. */
+  /** Three backticks open or close a fence. Returns the position to go on from: `at` itself if they are plain text. */
   #backticks(text: string, at: number, isLast: boolean): number {
     if (text.length - at < 3 && !isLast) return this.#wait(at);
     if (!text.startsWith('```', at)) return at;
@@ -179,6 +203,8 @@ export class CandidateFinder<T> {
     this.#lineStart = false;
   }
 
+  // --- thoughts -----------------------------------------------------------------------------------------------------
+
   #tag(text: string, at: number, isLast: boolean): number {
     if (this.#readThoughts || this.#fence > 0) return at;
     const opening = openingThought(text, at, isLast);
@@ -205,6 +231,32 @@ export class CandidateFinder<T> {
   }
 }
 
+/** A character of the language tag after the backticks of a fence. */
 function isTagCharacter(code: number): boolean {
-  return isWordCharacter(code) || (code !== LINE_FEED && isSpace(code)) || (code >= 43 && code <= 47) || code === 35;
+  if (isWordCharacter(code) || code === HASH) return true;
+  return (code !== LINE_FEED && isSpace(code)) || (code >= 43 && code <= 47);
+}
+
+/** Tags between which models write their thoughts. */
+const THOUGHT_TAGS = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'scratchpad'];
+
+/** The length of the longest `</tag>`. */
+const LONGEST_TAG = 14;
+
+/** The tag that opens a thought at the `<` at `at`; empty if there is none, `wait` if the text ends too early. */
+function openingThought(text: string, at: number, isLast: boolean): string {
+  const tag = THOUGHT_TAGS.find((name) => text.startsWith(`<${name}>`, at));
+  if (tag !== undefined) return tag;
+  const rest = text.length - at;
+  if (isLast || rest >= LONGEST_TAG) return '';
+  const head = text.slice(at);
+  const possible = THOUGHT_TAGS.some((name) => `<${name}>`.startsWith(head) || `</${name}>`.startsWith(head));
+  const closed = THOUGHT_TAGS.some((name) => head.startsWith(`</${name}>`));
+  return possible && !closed ? 'wait' : '';
+}
+
+/** The length of the tag that closes a thought at the `<` at `at`; 0 if there is none. */
+function closingThought(text: string, at: number): number {
+  const tag = THOUGHT_TAGS.find((name) => text.startsWith(`</${name}>`, at));
+  return tag === undefined ? 0 : tag.length + 3;
 }

@@ -1,4 +1,4 @@
-/** UTF-16 codes of the characters that steer the reader. */
+/** UTF-16 codes of the characters that have a meaning for the readers. */
 const TAB = 9;
 export const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -29,7 +29,7 @@ export const CLOSE_BRACE = 125;
 const NO_BREAK_SPACE = 0xa0;
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** Space, tab and line ends, and the invisible characters that models and editors put between tokens. */
+/** True for a space, a tab, a line end, and the invisible characters that models and editors put between tokens. */
 export function isSpace(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
   return code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || code === 0x3000 || (code >= 0x2000 && code <= 0x200b);
@@ -39,7 +39,7 @@ export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** A letter, digit, `_`, `$` or anything beyond ASCII: what a key without quotes is made of. */
+/** True for a letter, a digit, `_`, `$` and anything beyond ASCII: the characters of a key without quotes. */
 export function isWordCharacter(code: number): boolean {
   if (code >= 128) return !isSpace(code);
   return (
@@ -47,14 +47,14 @@ export function isWordCharacter(code: number): boolean {
   );
 }
 
-/** The position of the first character from `from` on that is no space; the length of the text when there is none. */
+/** Returns the position of the first character at or after `from` that is not a space, or the length of the text. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-/** The quotation marks that may close a string opened by `opener`; empty when it opens none. */
+/** Returns the quotation marks that can close a string opened by `opener`; empty if `opener` opens no string. */
 export function closersOf(opener: number): string {
   switch (opener) {
     case DOUBLE_QUOTE:

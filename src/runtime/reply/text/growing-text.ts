@@ -1,15 +1,16 @@
 const BLOCK = 4096;
 
-/** Text behind the settled part is copied into it once it is this long, and an eighth of the settled part. */
+/** The text after the settled part is copied into it when it reaches this length and an eighth of the settled part. */
 const SETTLE_FROM = 4096;
 
 /**
- * A text that only grows and is often read whole. V8 keeps a sum of strings as a tree until somebody reads it; reading
- * a large tree again and again costs far more than copying flat text, so the front is flattened now and then as it is read.
+ * A text that only grows and is often read as a whole. V8 keeps a concatenation as a tree until something reads it, and
+ * reading a large tree again and again costs far more than copying flat text. This class therefore flattens the front
+ * of the text from time to time.
  */
 export class GrowingText {
   #settled = '';
-  /** Blocks of flat text, so that the parts they came in are let go of soon. */
+  /** Blocks of flat text, so that the deltas they came from are released early. */
   #blocks = '';
   #recent = '';
 
@@ -25,7 +26,7 @@ export class GrowingText {
     return this.#recent === '' && this.#blocks === '' && this.#settled === '';
   }
 
-  /** The text, which will be read again when more of it is there. */
+  /** The text, for callers that read it again after it has grown. */
   get text(): string {
     if (this.#blocks.length + this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
       this.#settled += this.#blocks + this.#recent;
@@ -36,7 +37,7 @@ export class GrowingText {
     return this.joined;
   }
 
-  /** The text, read for the last time. */
+  /** The text, for callers that read it for the last time. */
   get joined(): string {
     return this.#settled + this.#blocks + this.#recent;
   }
@@ -47,7 +48,7 @@ export class GrowingString {
   readonly #json = new GrowingText();
   #done = 0;
 
-  /** Takes in what `text` has beyond what it had last time; half of a surrogate pair waits for the other half. */
+  /** Appends the part of `text` that is new since the last call. Half of a surrogate pair waits for the other half. */
   growTo(text: string): void {
     const last = text.charCodeAt(text.length - 1);
     const end = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
@@ -59,4 +60,15 @@ export class GrowingString {
   get json(): string {
     return `"${this.#json.text}"`;
   }
+}
+
+/** Shorter texts are not worth the call. Longer ones consist of flat texts already and may be part of an even longer one. */
+const FLATTENED = { from: 100, to: 4096 };
+
+/**
+ * Flattens a text that was concatenated from parts. V8's tree of them is many times larger than the text, and with
+ * thousands of members it outlives the young generation.
+ */
+export function flatten(text: string): void {
+  if (text.length >= FLATTENED.from && text.length < FLATTENED.to) text.charCodeAt(0);
 }

@@ -10,22 +10,22 @@ import {
   LINE_FEED,
   OPEN_BRACE,
 } from './characters.ts';
-import type { ReaderCursor } from './reader-cursor.ts';
+import type { Cursor } from './cursor.ts';
 
-/** How a key without quotes ended: before its colon, before a brace with the colon missing, or as no key at all. */
+/** How a key without quotes ended: before its colon, before a brace with the colon missing, or as text to drop. */
 export type BareKeyEnd = 'colon' | 'brace' | 'dropped';
 
-/** Reads keys that need no string reader: without quotes, or with the colon right behind the closing quote. */
+/** Reads keys that need no string reader: without quotes, or with the colon directly after the closing quote. */
 export class KeyReader {
-  /** The last key read, or the text that turned out to be none. */
+  /** The last key read, or the text to drop. */
   key = '';
-  readonly #cursor: ReaderCursor;
+  readonly #cursor: Cursor;
 
-  constructor(cursor: ReaderCursor) {
+  constructor(cursor: Cursor) {
     this.#cursor = cursor;
   }
 
-  /** Takes `"key":` when all of it stands at the cursor. */
+  /** Takes `"key":` if all of it is at the cursor. */
   quick(): boolean {
     const { text, at } = this.#cursor;
     for (let end = at + 1; end < text.length; end += 1) {
@@ -46,7 +46,7 @@ export class KeyReader {
     this.key = '';
   }
 
-  /** Reads on; undefined while the key may go on. */
+  /** Reads on. Returns undefined while more of the key can follow. */
   readBare(): BareKeyEnd | undefined {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
@@ -61,7 +61,7 @@ export class KeyReader {
     return undefined;
   }
 
-  /** The character of the key before `at`, which may have come with an earlier piece. */
+  /** The character of the key before `at`, which can be part of an earlier delta. */
   #before(at: number, start: number): number {
     return at > start ? this.#cursor.text.charCodeAt(at - 1) : this.key.charCodeAt(this.key.length - 1);
   }
@@ -73,7 +73,7 @@ export class KeyReader {
   }
 }
 
-/** The quote that ends a key whose opening quote is missing. */
+/** Removes the closing quote of a key whose opening quote is missing. */
 function stripQuote(key: string): string {
   return closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
 }

@@ -1,6 +1,12 @@
 import {
+  ASTERISK,
+  BACKTICK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
   closersOf,
   COLON,
+  COMMA,
+  DOT,
   DOUBLE_QUOTE,
   EQUALS,
   isDigit,
@@ -8,21 +14,27 @@ import {
   isWordCharacter,
   LINE_FEED,
   MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  SEMICOLON,
   SINGLE_QUOTE,
   skipSpace,
+  SLASH,
 } from './characters.ts';
 
-/** What looking ahead can say: `wait` when the text ends before the answer is known. */
+/** The result of looking ahead: `wait` if the text ends before the answer is known. */
 export type Verdict = 'yes' | 'no' | 'wait';
 
 /**
- * How far ahead the reader looks. It bounds the work that is repeated when text arrives in small pieces; longer keys
- * without a comma before them are rarer than texts that merely look like one. No verdict may depend on how much beyond
- * it has arrived: a reply means the same wherever it is cut.
+ * How far ahead the readers look. It bounds the work that is repeated when text arrives in small deltas; longer keys
+ * without a comma before them are rarer than texts that only resemble one. No verdict may depend on how much text
+ * beyond it has arrived: a reply means the same wherever it is cut.
  */
 export const LOOK_AHEAD = 120;
 
-/** Does a key with its colon start here (after spaces)? */
+// --- keys -----------------------------------------------------------------------------------------------------------
+
+/** Does a key with its colon start at `from` (after spaces)? */
 export function keyAhead(text: string, from: number, isLast: boolean): Verdict {
   const start = skipSpace(text, from);
   if (start - from > LOOK_AHEAD) return 'no';
@@ -64,31 +76,7 @@ function colonAhead(text: string, from: number, isLast: boolean): Verdict {
   return 'yes';
 }
 
-/**
- * Does the `{` before `from` open an object, when it stands in the middle of prose? Only when a key follows, or its end:
- * `{name}` and `{ return x }` are prose.
- */
-export function objectAhead(text: string, from: number, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return isLast ? 'yes' : 'wait';
-  const code = text.charCodeAt(at);
-  if (code === 125) return 'yes';
-  if (code === 47) return 'yes';
-  if (closersOf(code) !== '') return 'yes';
-  if (code === 123) return objectAhead2(text, at + 1, isLast);
-  return phraseKeyAhead(text, at, isLast);
-}
-
-/** `{{` opens an object when a quoted key follows; otherwise it is a placeholder of some template. */
-function objectAhead2(text: string, from: number, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return isLast ? 'no' : 'wait';
-  return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
-}
-
-/** Does a key of one or more words, without quotes, start here and end in a colon on this line? */
+/** Does a key of one or more words without quotes start at `from` and end in a colon on the same line? */
 export function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
@@ -100,34 +88,59 @@ export function phraseKeyAhead(text: string, from: number, isLast: boolean): Ver
 }
 
 function isKeyCharacter(code: number): boolean {
-  return isWordCharacter(code) || code === MINUS || code === 46 || code === 47 || (code !== LINE_FEED && isSpace(code));
+  if (isWordCharacter(code) || code === MINUS || code === DOT || code === SLASH) return true;
+  return code !== LINE_FEED && isSpace(code);
+}
+
+// --- containers in prose --------------------------------------------------------------------------------------------
+
+/**
+ * Does the `{` before `from`, in the middle of prose, open an object? Only if a key or the closing brace follows:
+ * `{name}` and `{ return x }` are prose.
+ */
+export function objectAhead(text: string, from: number, isLast: boolean): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (code === CLOSE_BRACE || code === SLASH) return 'yes';
+  if (closersOf(code) !== '') return 'yes';
+  return code === OPEN_BRACE ? doubleBraceAhead(text, at + 1, isLast) : phraseKeyAhead(text, at, isLast);
+}
+
+/** `{{` opens an object if a quoted key follows; otherwise it is the placeholder of some template. */
+function doubleBraceAhead(text: string, from: number, isLast: boolean): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'no' : 'wait';
+  return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
 }
 
 /**
- * Does the `[` before `from` open a list, when it stands in the middle of prose? Brackets are common there:
- * `[id]`, `[x]`, `[link](url)`, regular expressions.
+ * Does the `[` before `from`, in the middle of prose, open a list? Prose is full of brackets: `[id]`, `[x]`,
+ * `[link](url)`, regular expressions.
  */
 export function listAhead(text: string, from: number, isLast: boolean, lineStart: boolean): Verdict {
   const at = skipSpace(text, from);
   if (at - from > LOOK_AHEAD) return 'no';
   if (at >= text.length) return isLast ? 'no' : 'wait';
   const code = text.charCodeAt(at);
-  if (code === 93) return at === from ? 'yes' : 'no';
-  if (code === 123 || code === 91 || closersOf(code) !== '') return 'yes';
+  if (code === CLOSE_BRACKET) return at === from ? 'yes' : 'no';
+  if (code === OPEN_BRACE || code === OPEN_BRACKET || closersOf(code) !== '') return 'yes';
   if (isDigit(code) || code === MINUS) return numbersAhead(text, at, isLast);
-  return lineStart && (isWordCharacter(code) || code === 47) ? 'yes' : 'no';
+  return lineStart && (isWordCharacter(code) || code === SLASH) ? 'yes' : 'no';
 }
 
 /**
- * Only numbers and words of JSON up to the closing bracket, to a text, an object or a list, or to the end of what is looked
- * at: `[12, p. 3]` and `[1 of 2]` are prose.
+ * Do only numbers and words of JSON follow, up to the closing bracket, to a string, an object or a list, or to the end
+ * of the look-ahead? `[12, p. 3]` and `[1 of 2]` are prose.
  */
 function numbersAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === 93 || code === 91 || code === 123 || closersOf(code) !== '') return 'yes';
-    if (isDigit(code) || isSpace(code) || (code >= 43 && code <= 47) || (code | 32) === 101) continue;
+    if (code === CLOSE_BRACKET || code === OPEN_BRACKET || code === OPEN_BRACE || closersOf(code) !== '') return 'yes';
+    if (isNumberCharacter(code) || isSpace(code)) continue;
     const word = JSON_WORDS.find((each) => text.startsWith(each, at));
     if (word === undefined) return isLast || limit - at >= LONGEST_WORD || !beginsWord(text.slice(at)) ? 'no' : 'wait';
     at += word.length - 1;
@@ -135,11 +148,121 @@ function numbersAhead(text: string, from: number, isLast: boolean): Verdict {
   return limit === text.length && !isLast ? 'wait' : 'yes';
 }
 
+/** A digit, a sign, a point, a comma, a slash, or the letter of an exponent. */
+function isNumberCharacter(code: number): boolean {
+  return isDigit(code) || (code >= 43 && code <= 47) || (code | 32) === 101;
+}
+
 const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
 const LONGEST_WORD = 5;
 
 function beginsWord(text: string): boolean {
   return JSON_WORDS.some((word) => word.startsWith(text));
+}
+
+// --- the ends of strings --------------------------------------------------------------------------------------------
+
+/** The position of a string, which decides what can follow it. */
+export type StringPosition = 'key' | 'object' | 'list';
+
+export interface QuoteContext {
+  readonly position: StringPosition;
+  /** The number of quotes already taken as part of this string. */
+  readonly innerQuotes: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Does the quote before `from` end its string? Models forget to escape quotes, so only the text after it can tell:
+ * before a delimiter it ends the string, before anything else it is part of the string.
+ */
+export function quoteEnds(text: string, from: number, context: QuoteContext): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'yes';
+  if (at >= text.length) return context.isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (context.position === 'key') return keyEnds(code, at > from);
+  switch (code) {
+    case CLOSE_BRACE:
+      return context.position === 'object' || isEven(context) ? 'yes' : 'no';
+    case CLOSE_BRACKET:
+      return context.position === 'list' || isEven(context) ? 'yes' : 'no';
+    case COMMA:
+    case SEMICOLON:
+      return isEven(context) ? 'yes' : commaEnds(text, at + 1, context);
+    case SLASH:
+      return commentAhead(text, at, context.isLast);
+    case BACKTICK:
+      return fenceAhead(text, at, context.isLast);
+    default:
+      return memberAhead(text, from, at, context);
+  }
+}
+
+/** A key ends before its colon or, if that is missing, before a value that is separated from it by a space. */
+function keyEnds(code: number, isSeparate: boolean): Verdict {
+  if (code === COLON || code === EQUALS || code === CLOSE_BRACE) return 'yes';
+  const value = code === OPEN_BRACE || code === OPEN_BRACKET || isDigit(code) || closersOf(code) !== '';
+  return isSeparate && value ? 'yes' : 'no';
+}
+
+/** Quotes inside a string come in pairs, so a delimiter after an odd one usually belongs to the string. */
+function isEven(context: QuoteContext): boolean {
+  return context.innerQuotes % 2 === 0;
+}
+
+/** After an odd quote and a comma, only a line break or the next key proves the end. */
+function commaEnds(text: string, from: number, context: QuoteContext): Verdict {
+  if (from >= text.length) return context.isLast ? 'yes' : 'wait';
+  const next = text.charCodeAt(from);
+  if (next === LINE_FEED || next === 13) return 'yes';
+  return context.position === 'object' ? keyAhead(text, from, context.isLast) : 'no';
+}
+
+/** The next member can follow without a comma. */
+function memberAhead(text: string, from: number, at: number, context: QuoteContext): Verdict {
+  const code = text.charCodeAt(at);
+  const quote = closersOf(code) !== '';
+  const opens = code === OPEN_BRACE || code === OPEN_BRACKET;
+  if (!quote && !opens && !isWordCharacter(code) && code !== MINUS) return 'no';
+  const newLine = hasLineFeed(text, from, at);
+  if (opens) return newLine && context.position === 'list' && context.innerQuotes === 0 ? 'yes' : 'no';
+  if (context.position === 'object') return quote || newLine ? keyAhead(text, at, context.isLast) : 'no';
+  if (!quote) return newLine && context.innerQuotes === 0 ? scalarAhead(text, at, context.isLast) : 'no';
+  return newLine || (at > from && context.innerQuotes === 0) ? stringAhead(text, at + 1, context.isLast) : 'no';
+}
+
+/** A number, a boolean or null on a line of its own, up to a comma or the end of the list. */
+function scalarAhead(text: string, from: number, isLast: boolean): Verdict {
+  const limit = Math.min(text.length, from + LOOK_AHEAD);
+  let end = from;
+  while (end < limit && !ENDS_SCALAR.has(text.charCodeAt(end))) end += 1;
+  if (end === limit && !isLast) return limit === from + LOOK_AHEAD ? 'no' : 'wait';
+  return SCALAR.test(text.slice(from, end)) ? 'yes' : 'no';
+}
+
+const ENDS_SCALAR: ReadonlySet<number> = new Set([LINE_FEED, 13, COMMA, CLOSE_BRACKET]);
+const SCALAR = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null) *$/u;
+
+/** A quote that opens a string rather than one that closes it. */
+function stringAhead(text: string, from: number, isLast: boolean): Verdict {
+  if (from >= text.length) return isLast ? 'no' : 'wait';
+  const code = text.charCodeAt(from);
+  return isSpace(code) || code === COMMA || code === CLOSE_BRACKET ? 'no' : 'yes';
+}
+
+function hasLineFeed(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) return true;
+  return false;
+}
+
+// --- comments and fences --------------------------------------------------------------------------------------------
+
+/** Does the slash at `at` start a comment? */
+export function commentAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (at + 1 >= text.length) return isLast ? 'no' : 'wait';
+  const next = text.charCodeAt(at + 1);
+  return next === SLASH || next === ASTERISK ? 'yes' : 'no';
 }
 
 /** Are the backticks at `at` the three that end a fence? */

@@ -1,23 +1,23 @@
 import { CLOSE_BRACE } from './characters.ts';
-import { REPAIR, ValueNode } from './value-node.ts';
+import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /**
- * Containers may nest this deep. No definition needs more, and everything that walks a value may recurse without
- * fear for the stack.
+ * The deepest nesting of containers. No definition needs more, and at this depth everything that walks a value can
+ * recurse without overflowing the stack.
  */
 export const MAX_DEPTH = 400;
 
-/** The lists and objects that are open while a value is read, the innermost on top. */
+/** The lists and objects that are open while the tolerant parser reads a value, with the innermost on top. */
 export class OpenContainers {
   /** The outermost value; undefined until its bracket has been read. */
-  root: ValueNode | undefined = undefined;
-  readonly #stack: ValueNode[] = [];
-  #top: ValueNode | undefined = undefined;
-  /** The key of the next value, and what had to be repaired in it. */
+  root: ReplyNode | undefined = undefined;
+  readonly #stack: ReplyNode[] = [];
+  #top: ReplyNode | undefined = undefined;
+  /** The key of the next value, and the repairs that reading it took. */
   #key = '';
   #keyRepairs = 0;
 
-  /** Forgets the value that was read. */
+  /** Prepares for another value. */
   clear(): void {
     this.root = undefined;
     this.#stack.length = 0;
@@ -34,19 +34,19 @@ export class OpenContainers {
     return this.#top?.kind === 'object';
   }
 
-  /** What had to be repaired around the members of the innermost container. */
-  note(repair: number): void {
+  /** Records a repair between the members of the innermost container. */
+  addRepair(repair: number): void {
     if (this.#top !== undefined) this.#top.repairs |= repair;
   }
 
-  /** The key of the value that comes next. */
+  /** Sets the key of the next value. */
   setKey(key: string, repairs: number): void {
     this.#key = key;
     this.#keyRepairs = repairs;
   }
 
-  /** Makes the value a member of the innermost container. */
-  adopt(node: ValueNode): void {
+  /** Appends the node to the innermost container. */
+  adopt(node: ReplyNode): void {
     const parent = this.#top;
     if (parent === undefined) {
       this.root = node;
@@ -58,10 +58,10 @@ export class OpenContainers {
     } else parent.add(node);
   }
 
-  /** Opens a container inside the innermost one; false when it would be too deep. */
+  /** Opens a container inside the innermost one. Returns false if it would be too deep. */
   open(kind: 'object' | 'list'): boolean {
     if (this.#stack.length >= MAX_DEPTH) return false;
-    const node = new ValueNode(kind);
+    const node = new ReplyNode(kind);
     this.adopt(node);
     this.#stack.push(node);
     this.#top = node;
@@ -69,7 +69,8 @@ export class OpenContainers {
   }
 
   /**
-   * Closes the nearest container that the bracket fits, and what was left open inside it; false when it fits none.
+   * Closes the nearest container that matches the bracket, and everything that is open inside it. Returns false if no
+   * container matches.
    */
   close(bracket: number): boolean {
     const kind = bracket === CLOSE_BRACE ? 'object' : 'list';
@@ -86,14 +87,14 @@ export class OpenContainers {
     return true;
   }
 
-  /** Takes the last member of a list back. */
+  /** Removes the last member of a list. */
   dropLast(): void {
     if (this.#top?.kind !== 'list') return;
     this.#top.dropLast();
     this.#top.repairs |= REPAIR.droppedText;
   }
 
-  /** Nothing more will come: what is open stays incomplete. */
+  /** Marks everything that is open as unclosed; it stays incomplete. */
   giveUp(): void {
     for (const node of this.#stack) node.repairs |= REPAIR.unclosed;
   }

@@ -1,24 +1,30 @@
-import { BACKSLASH, BACKTICK, closersOf, DOUBLE_QUOTE, isWordCharacter, SINGLE_QUOTE } from './characters.ts';
-import { dedentBlock } from './dedent-block.ts';
-import { decodeEscape } from './escape.ts';
-import type { ReaderCursor } from './reader-cursor.ts';
-import { quoteEnds, type Place } from './string-end.ts';
-import { REPAIR, ValueNode } from './value-node.ts';
+import {
+  BACKSLASH,
+  BACKTICK,
+  closersOf,
+  DOUBLE_QUOTE,
+  isWordCharacter,
+  LINE_FEED,
+  SINGLE_QUOTE,
+} from './characters.ts';
+import type { Cursor } from './cursor.ts';
+import { quoteEnds, type StringPosition } from './look-ahead.ts';
+import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
-  readonly #cursor: ReaderCursor;
-  /** The string being read; undefined once it has ended. */
-  #node: ValueNode | undefined = undefined;
-  #place: Place = 'list';
+  readonly #cursor: Cursor;
+  /** The string being read; undefined after it has ended. */
+  #node: ReplyNode | undefined = undefined;
+  #position: StringPosition = 'list';
   #closers = '';
   #quote = 0;
-  /** Quotes taken as part of the string. */
+  /** The number of quotes taken as part of the string. */
   #innerQuotes = 0;
-  /** What ends a block; empty in a string between single quotes. */
+  /** The three quotes that end a block; empty in a string between single quotes. */
   #fence = '';
 
-  constructor(cursor: ReaderCursor) {
+  constructor(cursor: Cursor) {
     this.#cursor = cursor;
   }
 
@@ -27,9 +33,9 @@ export class StringReader {
   }
 
   /** Begins the string whose opening quote is at the cursor. */
-  open(place: Place): ValueNode {
+  open(position: StringPosition): ReplyNode {
     const code = this.#cursor.text.charCodeAt(this.#cursor.at);
-    const node = this.#begin(place);
+    const node = this.#begin(position);
     if (code !== DOUBLE_QUOTE) node.repairs |= REPAIR.quotes;
     this.#quote = code;
     this.#closers = closersOf(code);
@@ -38,31 +44,31 @@ export class StringReader {
     return node;
   }
 
-  /** Begins the block whose three quotes are at the cursor: taken as it is, then dedented. */
-  openBlock(): ValueNode {
+  /** Begins the block whose three quotes are at the cursor. Its text is read as it is, then dedented. */
+  openBlock(): ReplyNode {
     const node = this.#begin('object');
     this.#becomeBlock(node, this.#cursor.text.slice(this.#cursor.at, this.#cursor.at + 3));
     this.#cursor.at += 3;
     return node;
   }
 
-  #begin(place: Place): ValueNode {
-    const node = new ValueNode('string');
+  #begin(position: StringPosition): ReplyNode {
+    const node = new ReplyNode('string');
     node.quoted = true;
     this.#node = node;
-    this.#place = place;
+    this.#position = position;
     this.#fence = '';
     return node;
   }
 
-  #becomeBlock(node: ValueNode, fence: string): void {
+  #becomeBlock(node: ReplyNode, fence: string): void {
     this.#fence = fence;
     node.block = true;
     node.plain = false;
     node.repairs |= REPAIR.quotes;
   }
 
-  /** Reads on; false when the answer needs more text. */
+  /** Reads on. Returns false if the answer needs more text. */
   read(): boolean {
     const node = this.#node;
     if (node === undefined) return true;
@@ -73,7 +79,7 @@ export class StringReader {
     return cursor.text.charCodeAt(cursor.at) === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
   }
 
-  /** Closes a string whose end never came. */
+  /** Ends a string whose closing quote never arrived. */
   giveUp(): void {
     const node = this.#node;
     if (node === undefined) return;
@@ -83,7 +89,7 @@ export class StringReader {
   }
 
   /** Takes everything up to the next quote or escape. */
-  #readRun(node: ValueNode): void {
+  #readRun(node: ReplyNode): void {
     const { text, at: start } = this.#cursor;
     const isDouble = this.#quote === DOUBLE_QUOTE;
     let at = start;
@@ -105,13 +111,13 @@ export class StringReader {
     this.#cursor.at = at;
   }
 
-  #readQuote(node: ValueNode): boolean {
+  #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
-    if (node.text === '' && this.#innerQuotes === 0 && this.#place !== 'key') {
+    if (node.text === '' && this.#innerQuotes === 0 && this.#position !== 'key') {
       if (at + 1 >= text.length && !isLast) return false;
       if (this.#quote < 128 && text.charCodeAt(at + 1) === this.#quote) return this.#turnIntoBlock(node);
     }
-    const verdict = quoteEnds(text, at + 1, { place: this.#place, innerQuotes: this.#innerQuotes, isLast });
+    const verdict = quoteEnds(text, at + 1, { position: this.#position, innerQuotes: this.#innerQuotes, isLast });
     if (verdict === 'wait') return false;
     this.#cursor.at += 1;
     if (verdict === 'yes') this.#end(node);
@@ -119,27 +125,27 @@ export class StringReader {
     return true;
   }
 
-  #keepQuote(node: ValueNode, quote: string, next: number): void {
+  #keepQuote(node: ReplyNode, quote: string, next: number): void {
     if (!this.#isApostrophe(node, next)) this.#innerQuotes += 1;
     node.plain = false;
     node.repairs |= REPAIR.innerQuotes;
     node.text += quote;
   }
 
-  /** `'` between letters, in a string that `'` delimits, is an apostrophe and says nothing about pairs. */
-  #isApostrophe(node: ValueNode, next: number): boolean {
+  /** A `'` between letters, in a string delimited by `'`, is an apostrophe and does not count as one of a pair. */
+  #isApostrophe(node: ReplyNode, next: number): boolean {
     if (this.#quote !== SINGLE_QUOTE && this.#quote !== 0x2018) return false;
     return isWordCharacter(node.text.charCodeAt(node.text.length - 1)) && isWordCharacter(next);
   }
 
-  /** Three quotes of which the first came with an earlier piece. */
-  #turnIntoBlock(node: ValueNode): boolean {
+  /** Handles three quotes of which the first was part of an earlier delta. */
+  #turnIntoBlock(node: ReplyNode): boolean {
     this.#becomeBlock(node, String.fromCharCode(this.#quote).repeat(3));
     this.#cursor.at += 2;
     return true;
   }
 
-  #readEscape(node: ValueNode): boolean {
+  #readEscape(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const escape = decodeEscape(text, at, isLast);
     if (escape === undefined) return false;
@@ -150,7 +156,7 @@ export class StringReader {
     return true;
   }
 
-  #readBlock(node: ValueNode): boolean {
+  #readBlock(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const end = text.indexOf(this.#fence, at);
     if (end < 0) {
@@ -165,8 +171,80 @@ export class StringReader {
     return true;
   }
 
-  #end(node: ValueNode): void {
+  #end(node: ReplyNode): void {
     node.complete = true;
     this.#node = undefined;
   }
+}
+
+/**
+ * Returns the text between triple quotes or backticks, trimmed, without the language line of a fence and without the
+ * indentation that all its lines share.
+ */
+function dedentBlock(text: string, isFence: boolean): string {
+  const body = isFence ? text.slice(text.indexOf('\n') + 1) : text;
+  const lines = body.split('\n');
+  let shared = Infinity;
+  for (const line of lines) {
+    const indentation = line.length - line.trimStart().length;
+    if (indentation < line.length) shared = Math.min(shared, indentation);
+  }
+  if (shared === Infinity) return '';
+  return lines
+    .map((line) => (line.trim() === '' ? '' : line.slice(shared)))
+    .join('\n')
+    .trim();
+}
+
+// --- escapes --------------------------------------------------------------------------------------------------------
+
+interface Escape {
+  readonly text: string;
+  /** The length of the escape in the source, including the backslash. */
+  readonly length: number;
+  readonly known: boolean;
+}
+
+const SIMPLE: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '/': '/',
+  '\\': '\\',
+};
+
+/**
+ * Decodes the escape at the backslash `at`; undefined if its end has not arrived. An unknown escape stays as the model
+ * wrote it, because models put regular expressions and LaTeX into strings.
+ */
+function decodeEscape(text: string, at: number, isLast: boolean): Escape | undefined {
+  if (at + 1 >= text.length) return isLast ? { text: '', length: 1, known: false } : undefined;
+  const letter = text.charAt(at + 1);
+  if (letter === 'u') return decodeUnicode(text, at, isLast);
+  const simple = SIMPLE[letter];
+  if (simple !== undefined) return { text: simple, length: 2, known: true };
+  if (letter.charCodeAt(0) === LINE_FEED) return { text: '\n', length: 2, known: false };
+  return { text: `\\${letter}`, length: 2, known: false };
+}
+
+function decodeUnicode(text: string, at: number, isLast: boolean): Escape | undefined {
+  let code = 0;
+  for (let index = at + 2; index < at + 6; index += 1) {
+    if (index >= text.length && !isLast) return undefined;
+    const digit = hexDigit(text.charCodeAt(index));
+    if (digit < 0) return { text: '\\u', length: 2, known: false };
+    code = code * 16 + digit;
+  }
+  return { text: String.fromCharCode(code), length: 6, known: true };
+}
+
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const lower = code | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }

@@ -1,17 +1,16 @@
 import { BACKSLASH, DOUBLE_QUOTE } from '../text/characters.ts';
+import type { Cursor } from '../text/cursor.ts';
 import { GrowingText } from '../text/growing-text.ts';
-import type { ReaderCursor } from '../text/reader-cursor.ts';
-import { isCanonicalEscape, rewritten } from './json-text.ts';
 
-/** Where reading on stopped: at the closing quote, at the end of what has arrived, or at something that is no JSON. */
-export type OpenTextStop = 'quote' | 'end' | 'surprise';
+/** The reason why reading stopped: the closing quote, the end of the text at hand, or something that is not JSON. */
+export type OpenStringStop = 'quote' | 'end' | 'surprise';
 
-/** A text between double quotes whose end has not arrived yet. What has arrived is JSON text already. */
-export class OpenText {
-  readonly #cursor: ReaderCursor;
+/** A string between double quotes whose end has not arrived. Its content is kept as JSON text. */
+export class OpenString {
+  readonly #cursor: Cursor;
   #json = new GrowingText();
 
-  constructor(cursor: ReaderCursor) {
+  constructor(cursor: Cursor) {
     this.#cursor = cursor;
   }
 
@@ -20,14 +19,14 @@ export class OpenText {
     return `"${this.#json.text}"`;
   }
 
-  /** Begins the text whose opening quote is at the cursor. */
+  /** Begins the string whose opening quote is at the cursor. */
   begin(): void {
     this.#json = new GrowingText();
     this.#cursor.at += 1;
   }
 
-  /** Takes in what is at hand, up to the closing quote. */
-  read(): OpenTextStop {
+  /** Reads on, up to the closing quote. */
+  read(): OpenStringStop {
     const { text, at: start } = this.#cursor;
     let canonical = true;
     let at = start;
@@ -48,7 +47,7 @@ export class OpenText {
   #take(from: number, to: number, canonical: boolean): boolean {
     if (to <= from) return true;
     const source = this.#cursor.text.slice(from, to);
-    const json = canonical ? source : rewritten(`"${source}"`)?.slice(1, -1);
+    const json = canonical ? source : rewriteString(`"${source}"`)?.slice(1, -1);
     if (json === undefined) return false;
     this.#json.append(json);
     this.#cursor.at = to;
@@ -60,7 +59,7 @@ function escapeLength(text: string, at: number): number {
   return text.charCodeAt(at + 1) === 117 ? 6 : 2;
 }
 
-/** `to`, or the start of the half of a surrogate pair that ends there: it waits for the other half. */
+/** Returns `to`, or the start of half of a surrogate pair that ends there and waits for the other half. */
 function beforeHalf(text: string, from: number, to: number): number {
   if (to > from && isHigh(text.charCodeAt(to - 1))) return to - 1;
   const escape = to - 6;
@@ -70,4 +69,29 @@ function beforeHalf(text: string, from: number, to: number): number {
 
 function isHigh(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** True for the characters after a backslash that JSON.stringify writes in the same way: n t r b f " \ */
+export function isCanonicalEscape(code: number): boolean {
+  switch (code) {
+    case 110:
+    case 116:
+    case 114:
+    case 98:
+    case 102:
+    case DOUBLE_QUOTE:
+    case BACKSLASH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Returns a JSON string, with its quotes, as JSON.stringify writes it; undefined if one of its escapes is unknown. */
+export function rewriteString(source: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(source));
+  } catch {
+    return undefined;
+  }
 }

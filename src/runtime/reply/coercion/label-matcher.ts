@@ -1,18 +1,16 @@
-import { foldAccents, stripPunctuation } from './fold-text.ts';
-
-/** A text that stands for one value of an enum or one literal. */
+/** A string that represents one value of an enum, or one literal. */
 export interface Label {
   readonly text: string;
-  /** The JSON text of the value it stands for. */
+  /** The JSON text of the value. */
   readonly json: string;
 }
 
-export type TextMatch =
+export type LabelMatch =
   | { readonly kind: 'match'; readonly json: string; readonly cost: number; readonly flag: string | undefined }
   | { readonly kind: 'ambiguous'; readonly labels: readonly string[] }
   | { readonly kind: 'none' };
 
-const NONE: TextMatch = { kind: 'none' };
+const NONE: LabelMatch = { kind: 'none' };
 
 type Fold = (text: string) => string;
 
@@ -20,8 +18,8 @@ const identity: Fold = (text) => text;
 const lower: Fold = (text) => foldAccents(text.toLowerCase());
 const bareLower: Fold = (text) => stripPunctuation(lower(text));
 
-/** Ways to read both sides, from strict to loose, with what each costs. */
-const ATTEMPTS: readonly { readonly fold: Fold; readonly cost: number; readonly flag: string | undefined }[] = [
+/** The ways to compare a string with a label, from strict to loose, with their costs. */
+const FOLDS: readonly { readonly fold: Fold; readonly cost: number; readonly flag: string | undefined }[] = [
   { fold: identity, cost: 0, flag: undefined },
   { fold: foldAccents, cost: 1, flag: 'accents' },
   { fold: stripPunctuation, cost: 3, flag: 'punctuation' },
@@ -30,8 +28,8 @@ const ATTEMPTS: readonly { readonly fold: Fold; readonly cost: number; readonly 
 ];
 
 /**
- * Finds the label that a text means: the whole text first, read ever more loosely, then a label inside the text.
- * Folded forms are made on first use and kept.
+ * Finds the label that a string means: first as the whole string, compared ever more loosely, then inside the string.
+ * Folded labels are created on first use and kept.
  */
 export class LabelMatcher {
   readonly #labels: readonly Label[];
@@ -43,52 +41,52 @@ export class LabelMatcher {
     for (const label of labels) if (!this.#exact.has(label.text)) this.#exact.set(label.text, label.json);
   }
 
-  /** The value whose label is exactly this text. */
+  /** Returns the value whose label is exactly this string. */
   exact(text: string): string | undefined {
     return this.#exact.get(text);
   }
 
-  match(raw: string): TextMatch {
+  match(raw: string): LabelMatch {
     const text = raw.trim();
     const whole = this.#wholeText(text);
     if (whole.kind !== 'none') return whole;
-    for (const attempt of [0, 1, 3]) {
-      const found = this.#inside(text, attempt);
+    for (const fold of [0, 1, 3]) {
+      const found = this.#inside(text, fold);
       if (found.kind !== 'none') return found;
     }
     return this.#inside(text, 4);
   }
 
-  #wholeText(text: string): TextMatch {
-    for (const [index, attempt] of ATTEMPTS.entries()) {
-      const folded = attempt.fold(text);
+  #wholeText(text: string): LabelMatch {
+    for (const [index, { fold, cost, flag }] of FOLDS.entries()) {
+      const folded = fold(text);
       if (folded === '') continue;
       const at = this.#foldedLabels(index).indexOf(folded);
       const json = this.#labels[at]?.json;
-      if (json !== undefined) return { kind: 'match', json, cost: attempt.cost, flag: attempt.flag };
+      if (json !== undefined) return { kind: 'match', json, cost, flag };
     }
     return NONE;
   }
 
-  #foldedLabels(attempt: number): readonly string[] {
-    const known = this.#folded[attempt];
+  #foldedLabels(index: number): readonly string[] {
+    const known = this.#folded[index];
     if (known !== undefined) return known;
-    const fold = ATTEMPTS[attempt]?.fold ?? identity;
+    const fold = FOLDS[index]?.fold ?? identity;
     const folded = this.#labels.map((label) => fold(label.text));
-    this.#folded[attempt] = folded;
+    this.#folded[index] = folded;
     return folded;
   }
 
-  /** Labels inside the text: whole words first, then anywhere; the one that occurs most often. */
-  #inside(text: string, attempt: number): TextMatch {
-    const folded = (ATTEMPTS[attempt]?.fold ?? identity)(text);
-    const labels = this.#foldedLabels(attempt);
+  /** Finds labels inside the text, whole words before any position, and returns the one that occurs most often. */
+  #inside(text: string, index: number): LabelMatch {
+    const folded = (FOLDS[index]?.fold ?? identity)(text);
+    const labels = this.#foldedLabels(index);
     const words = countLabels(folded, labels, true);
     const counts = words.size > 0 ? words : countLabels(folded, labels, false);
     return this.#mostFrequent(counts);
   }
 
-  #mostFrequent(counts: ReadonlyMap<number, number>): TextMatch {
+  #mostFrequent(counts: ReadonlyMap<number, number>): LabelMatch {
     const byValue = new Map<string, number>();
     for (const [label, count] of counts) {
       const json = this.#labels[label]?.json ?? 'null';
@@ -113,14 +111,14 @@ interface Hit {
   readonly to: number;
 }
 
-/** How often each label occurs, where a longer label hides the shorter ones inside it. */
+/** Counts the occurrences of each label. A longer label hides the shorter ones inside it. */
 function countLabels(text: string, labels: readonly string[], wholeWords: boolean): Map<number, number> {
   const hits: Hit[] = [];
   for (const [label, word] of labels.entries()) {
     if (word === '') continue;
     for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + word.length)) {
       const to = from + word.length;
-      if (!wholeWords || standsAlone(text, from, to)) hits.push({ label, from, to });
+      if (!wholeWords || isWholeWord(text, from, to)) hits.push({ label, from, to });
     }
   }
   hits.sort((a, b) => a.from - b.from || b.to - a.to);
@@ -140,10 +138,47 @@ function countVisible(hits: readonly Hit[]): Map<number, number> {
 
 const WORD = /[\p{L}\p{N}_]/u;
 
-function standsAlone(text: string, from: number, to: number): boolean {
+function isWholeWord(text: string, from: number, to: number): boolean {
   return !isWordAt(text, from - 1) && !isWordAt(text, to);
 }
 
 function isWordAt(text: string, at: number): boolean {
   return at >= 0 && at < text.length && WORD.test(text.charAt(at));
+}
+
+// --- folding --------------------------------------------------------------------------------------------------------
+
+/** Letters that Unicode does not decompose, and their spelling without marks. */
+const LIGATURES: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ẞ: 'SS',
+  æ: 'ae',
+  Æ: 'AE',
+  œ: 'oe',
+  Œ: 'OE',
+  ø: 'o',
+  Ø: 'O',
+  ł: 'l',
+  Ł: 'L',
+  đ: 'd',
+  Đ: 'D',
+};
+
+/** Removes accents: `café` becomes `cafe`, `Straße` becomes `Strasse`. */
+export function foldAccents(text: string): string {
+  if (isAscii(text)) return text;
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[ßẞæÆœŒøØłŁđĐ]/gu, (letter) => LIGATURES[letter] ?? letter);
+}
+
+/** Keeps only letters, digits, `-` and `_`. */
+function stripPunctuation(text: string): string {
+  return text.replace(/[^\p{L}\p{N}_-]+/gu, '');
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) return false;
+  return true;
 }

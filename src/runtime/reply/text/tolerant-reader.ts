@@ -16,39 +16,38 @@ import {
   SINGLE_QUOTE,
   SLASH,
 } from './characters.ts';
-import { CommentReader } from './comment-reader.ts';
+import { CommentReader, Cursor } from './cursor.ts';
+import type { ValueSource } from './candidate-finder.ts';
 import { KeyReader } from './key-reader.ts';
 import type { Verdict } from './look-ahead.ts';
 import { OpenContainers } from './open-containers.ts';
-import { ReaderCursor } from './reader-cursor.ts';
+import { REPAIR, type ReplyNode } from './reply-node.ts';
 import { StringReader } from './string-reader.ts';
-import { REPAIR, type ValueNode } from './value-node.ts';
-import type { ValueSource } from './value-source.ts';
 
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'comment' | 'done';
 
 /**
- * Reads one list or object, forgiving what models get wrong, from text that may arrive in pieces of any size.
- * Every state is data, so reading can stop after any character and go on with the next piece.
+ * The tolerant parser of one list or object. It forgives the mistakes of models and reads text that arrives in deltas
+ * of any size: its state is data, so it can stop after any character and go on with the next delta.
  */
-export class ValueReader implements ValueSource<ValueNode> {
-  /** The value nests deeper than MAX_DEPTH; it was given up. */
+export class TolerantReader implements ValueSource<ReplyNode> {
+  /** The value nests deeper than MAX_DEPTH. */
   gaveUp = false;
   #inFence = false;
-  readonly #cursor = new ReaderCursor();
+  readonly #cursor = new Cursor();
   readonly #open = new OpenContainers();
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);
   readonly #comments = new CommentReader(this.#cursor);
   #state: State = 'value';
-  /** The state that a comment returns to. */
+  /** The state to return to after a comment. */
   #resume: State = 'value';
   /** The string or token being read. */
-  #token: ValueNode | undefined = undefined;
+  #token: ReplyNode | undefined = undefined;
   #sawComma = false;
 
-  /** Begins another value: texts may hold thousands, and a reader has many parts. */
+  /** Begins another value. A text can contain thousands, and a reader has many parts, so it is reused. */
   restart(inFence: boolean): void {
     this.#inFence = inFence;
     this.gaveUp = false;
@@ -59,7 +58,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   }
 
   /** The outermost value; undefined until its bracket has been read. */
-  get root(): ValueNode | undefined {
+  get root(): ReplyNode | undefined {
     return this.#open.root;
   }
 
@@ -67,7 +66,7 @@ export class ValueReader implements ValueSource<ValueNode> {
     return this.#state === 'done';
   }
 
-  /** At the end of the last text, everything open is closed as incomplete. */
+  /** At the end of the last text, everything that is still open ends as incomplete. */
   read(text: string, from: number, isLast: boolean): number {
     this.#cursor.text = text;
     this.#cursor.at = from;
@@ -78,7 +77,7 @@ export class ValueReader implements ValueSource<ValueNode> {
     return this.#cursor.at;
   }
 
-  /** One step; false when the answer needs more text. */
+  /** Takes one step. Returns false if it needs more text. */
   #step(): boolean {
     switch (this.#state) {
       case 'value':
@@ -104,7 +103,7 @@ export class ValueReader implements ValueSource<ValueNode> {
     }
   }
 
-  // --- values -----------------------------------------------------------------------------------------------------
+  // --- values -------------------------------------------------------------------------------------------------------
 
   #readValue(): boolean {
     const code = this.#cursor.peek();
@@ -125,17 +124,17 @@ export class ValueReader implements ValueSource<ValueNode> {
     }
   }
 
-  /** A delimiter where a value should be: a key without a value, a doubled comma, or the end of a list. */
+  /** Handles a delimiter in the place of a value: after a key without a value, after a comma, or at the end of a list. */
   #noValue(code: number): boolean {
     const { inObject } = this.#open;
-    if (inObject) this.#open.note(REPAIR.droppedText);
+    if (inObject) this.#open.addRepair(REPAIR.droppedText);
     if (code === COMMA) {
       this.#cursor.at += 1;
-      this.#open.note(REPAIR.comma);
+      this.#open.addRepair(REPAIR.comma);
       if (inObject) this.#state = 'key';
       return true;
     }
-    if (!inObject && this.#sawComma) this.#open.note(REPAIR.comma);
+    if (!inObject && this.#sawComma) this.#open.addRepair(REPAIR.comma);
     return this.#closeContainer(code);
   }
 
@@ -153,7 +152,7 @@ export class ValueReader implements ValueSource<ValueNode> {
 
   #closeContainer(bracket: number): boolean {
     this.#cursor.at += 1;
-    if (!this.#open.close(bracket)) this.#open.note(REPAIR.brackets);
+    if (!this.#open.close(bracket)) this.#open.addRepair(REPAIR.brackets);
     else this.#state = this.#open.depth === 0 ? 'done' : 'after';
     return true;
   }
@@ -164,7 +163,7 @@ export class ValueReader implements ValueSource<ValueNode> {
       case COMMA:
       case SEMICOLON:
         this.#cursor.at += 1;
-        if (code === SEMICOLON) this.#open.note(REPAIR.comma);
+        if (code === SEMICOLON) this.#open.addRepair(REPAIR.comma);
         return this.#startMember(true);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
@@ -177,7 +176,7 @@ export class ValueReader implements ValueSource<ValueNode> {
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
-        this.#open.note(REPAIR.comma);
+        this.#open.addRepair(REPAIR.comma);
         return this.#startMember(false);
     }
   }
@@ -194,7 +193,7 @@ export class ValueReader implements ValueSource<ValueNode> {
     const code = this.#cursor.peek();
     switch (code) {
       case CLOSE_BRACE:
-        if (this.#sawComma) this.#open.note(REPAIR.comma);
+        if (this.#sawComma) this.#open.addRepair(REPAIR.comma);
         return this.#closeContainer(code);
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
@@ -202,7 +201,7 @@ export class ValueReader implements ValueSource<ValueNode> {
       case SEMICOLON:
       case OPEN_BRACE:
         this.#cursor.at += 1;
-        this.#open.note(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
+        this.#open.addRepair(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
         return true;
       case SLASH:
         return this.#slash('key');
@@ -248,11 +247,11 @@ export class ValueReader implements ValueSource<ValueNode> {
     const end = this.#keys.readBare();
     if (end === undefined) return true;
     if (end === 'dropped') {
-      if (this.#keys.key !== '') this.#open.note(REPAIR.droppedText);
+      if (this.#keys.key !== '') this.#open.addRepair(REPAIR.droppedText);
       this.#state = 'key';
       return true;
     }
-    if (end === 'brace') this.#open.note(REPAIR.colon);
+    if (end === 'brace') this.#open.addRepair(REPAIR.colon);
     this.#open.setKey(this.#keys.key, REPAIR.unquotedKey);
     this.#state = end === 'brace' ? 'value' : 'colon';
     return true;
@@ -264,17 +263,17 @@ export class ValueReader implements ValueSource<ValueNode> {
     if (code === SLASH) return this.#slash('colon');
     if (code === EQUALS) return this.#readEquals();
     if (code === COLON) this.#cursor.at += 1;
-    else this.#open.note(REPAIR.colon);
+    else this.#open.addRepair(REPAIR.colon);
     this.#state = 'value';
     return true;
   }
 
-  /** `=` or `=>` in place of a colon. */
+  /** Reads `=` or `=>` in the place of a colon. */
   #readEquals(): boolean {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return false;
     this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
-    this.#open.note(REPAIR.colon);
+    this.#open.addRepair(REPAIR.colon);
     this.#state = 'value';
     return true;
   }
@@ -284,14 +283,14 @@ export class ValueReader implements ValueSource<ValueNode> {
   #startString(code: number): boolean {
     const triple = this.#tripleAhead(code);
     if (triple === 'wait') return false;
-    const place = this.#open.inObject ? 'object' : 'list';
-    this.#token = triple === 'yes' ? this.#strings.openBlock() : this.#strings.open(place);
+    const position = this.#open.inObject ? 'object' : 'list';
+    this.#token = triple === 'yes' ? this.#strings.openBlock() : this.#strings.open(position);
     this.#open.adopt(this.#token);
     this.#state = 'string';
     return true;
   }
 
-  /** Three quotes open a block. Of `"` alone nothing is waited for, so that an empty text appears at once. */
+  /** Three quotes open a block. A `"` at the end of a delta does not wait for the next two, so that a string appears at once. */
   #tripleAhead(code: number): Verdict {
     const { text, at, isLast } = this.#cursor;
     if (code !== BACKTICK && code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return 'no';
@@ -324,14 +323,14 @@ export class ValueReader implements ValueSource<ValueNode> {
 
   // --- comments and fences ----------------------------------------------------------------------------------------
 
-  /** A slash between tokens: a comment, the start of a text without quotes, or nothing. */
+  /** Handles a slash between tokens: it opens a comment, begins a string without quotes, or is dropped. */
   #slash(resume: State): boolean {
     const opens = this.#comments.openSlash();
     if (opens === 'wait') return false;
     if (opens === 'yes') return this.#startComment(resume);
     if (resume === 'value') return this.#startBare();
     this.#cursor.at += 1;
-    this.#open.note(REPAIR.droppedText);
+    this.#open.addRepair(REPAIR.droppedText);
     return true;
   }
 
@@ -341,7 +340,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   }
 
   #startComment(resume: State): boolean {
-    this.#open.note(REPAIR.comment);
+    this.#open.addRepair(REPAIR.comment);
     this.#resume = resume;
     this.#state = 'comment';
     return true;
@@ -353,7 +352,7 @@ export class ValueReader implements ValueSource<ValueNode> {
     return goesOn;
   }
 
-  /** Three backticks between members end the fence that the value stands in, and the value with it. */
+  /** Three backticks between members end the fence around the value, and the value with it. */
   #maybeFenceEnd(): boolean {
     const { text, at, isLast } = this.#cursor;
     if (text.length - at < 3 && !isLast) return false;
@@ -362,11 +361,11 @@ export class ValueReader implements ValueSource<ValueNode> {
       return false;
     }
     this.#cursor.at += 1;
-    this.#open.note(REPAIR.droppedText);
+    this.#open.addRepair(REPAIR.droppedText);
     return true;
   }
 
-  /** Closes everything that is open, as incomplete. */
+  /** Ends everything that is open as incomplete. */
   #giveUp(): void {
     this.#tokens.giveUp();
     this.#strings.giveUp();
@@ -375,7 +374,7 @@ export class ValueReader implements ValueSource<ValueNode> {
   }
 }
 
-/** Dots stand for members that the model left out. */
+/** Three dots mark members that the model left out. */
 function isEllipsis(text: string): boolean {
   return text === '...' || text === '…';
 }

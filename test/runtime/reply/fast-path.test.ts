@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { chooseReading } from '../../../src/runtime/reply/choose-reading.ts';
-import type { Outcome } from '../../../src/runtime/reply/coercion/outcome.ts';
-import { GrowingPartial } from '../../../src/runtime/reply/growing-partial.ts';
-import { StraightReading } from '../../../src/runtime/reply/fast-path/straight-reading.ts';
+import { coerceReply } from '../../../src/runtime/reply/coerce-reply.ts';
+import type { CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
+import { FastPath } from '../../../src/runtime/reply/fast-path/fast-path.ts';
+import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';
 import { planOf, type PlannedReply } from './parser-of.ts';
 import { cut } from './cut.ts';
 
-/**
- * What is read straight into its type has to be what the tolerant reader makes of it: value, flags, and every partial.
- */
+/** On the fast path, a reply has to give what the tolerant parser gives: value, flags, and every partial. */
 const DEFINITIONS = `
 enum Color {
   RED
@@ -135,7 +133,7 @@ const SAMPLES: readonly Sample[] = [
 
 const planned = new Map(SAMPLES.map(({ returns }) => [returns, planOf(returns, DEFINITIONS)]));
 
-/** What models add to JSON, and what makes the straight reader give up in the middle. */
+/** Additions of models to JSON, some of which make the fast path give up in the middle. */
 const HABITS: Readonly<Record<string, (json: string) => string>> = {
   none: (json) => json,
   fence: (json) => `Sure:\n\`\`\`json\n${json}\n\`\`\`\nDone.`,
@@ -178,38 +176,38 @@ const scenario = fc.constantFrom(...SAMPLES).chain((sample) =>
   }),
 );
 
-test('what is read straight is what the tolerant reader makes of it, and so is every partial', () => {
-  let straight = 0;
+test('values, flags and partials of the fast path are those of the tolerant parser', () => {
+  let taken = 0;
   assertProperty(
     fc.property(scenario, ({ returns, value, layout, habit, other, lengths }) => {
       const { plan, type } = plannedFor(returns);
       const spell = (json: string): string => (HABITS[other] ?? String)((HABITS[habit] ?? String)(json));
       const reply = spell(JSON.stringify(value, undefined, layout));
-      const atOnce = new StraightReading(plan);
+      const atOnce = new FastPath(plan);
       atOnce.push(reply);
       const read = atOnce.finish(reply);
       const expected = tolerant(reply, plannedFor(returns));
       if (read !== undefined) {
-        straight += 1;
+        taken += 1;
         expect(shown(read)).toEqual(shown(expected));
       }
-      const pieces = new StraightReading(plan);
-      const partials = new GrowingPartial(plan, type);
+      const fastPath = new FastPath(plan);
+      const partials = new TolerantPartials(plan, type);
       let last: string | undefined;
       let lastTolerant: string | undefined;
-      for (const piece of cut(reply, lengths)) {
-        pieces.push(piece);
-        lastTolerant = partials.read(piece, lastTolerant) ?? lastTolerant;
-        if (pieces.gaveUp) break;
-        last = pieces.show() ?? last;
+      for (const delta of cut(reply, lengths)) {
+        fastPath.push(delta);
+        lastTolerant = partials.read(delta, lastTolerant) ?? lastTolerant;
+        if (fastPath.gaveUp) break;
+        last = fastPath.show() ?? last;
         expect(last).toBe(lastTolerant);
       }
-      const end = pieces.finish(reply);
+      const end = fastPath.finish(reply);
       if (end !== undefined) expect(shown(end)).toEqual(shown(expected));
     }),
     { numRuns: 1500 },
   );
-  expect(straight).toBeGreaterThan(150);
+  expect(taken).toBeGreaterThan(150);
 });
 
 function plannedFor(returns: string): PlannedReply {
@@ -218,12 +216,12 @@ function plannedFor(returns: string): PlannedReply {
   return found;
 }
 
-function tolerant(reply: string, { plan, type }: PlannedReply): Outcome {
-  const lost = new StraightReading(plan);
+function tolerant(reply: string, { plan, type }: PlannedReply): CoercionOutcome {
+  const lost = new FastPath(plan);
   lost.push('{}{}');
-  return chooseReading(reply, plan, type, lost);
+  return coerceReply(reply, plan, type, lost);
 }
 
-function shown(outcome: Outcome): unknown {
-  return outcome.ok ? { json: outcome.json, flags: outcome.notes } : { faults: outcome.faults };
+function shown(outcome: CoercionOutcome): unknown {
+  return outcome.ok ? { json: outcome.json, flags: outcome.flags } : { violations: outcome.violations };
 }

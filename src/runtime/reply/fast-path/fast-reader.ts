@@ -15,51 +15,49 @@ import {
   skipSpace,
   SLASH,
 } from '../text/characters.ts';
-import { CommentReader } from '../text/comment-reader.ts';
+import type { ValueSource } from '../text/candidate-finder.ts';
+import { CommentReader, Cursor } from '../text/cursor.ts';
 import { LOOK_AHEAD } from '../text/look-ahead.ts';
 import { MAX_DEPTH } from '../text/open-containers.ts';
-import { ReaderCursor } from '../text/reader-cursor.ts';
-import { REPAIR } from '../text/value-node.ts';
-import type { ValueSource } from '../text/value-source.ts';
-import { isCanonicalEscape, rewritten } from './json-text.ts';
-import { OpenText } from './open-text.ts';
-import { isTokenCharacter, isWordStart, mayBecomeScalar, skipBlanks, textEnds, tokenEnds } from './scalar-end.ts';
-import type { StraightPlan, TypedContainer } from './typed-container.ts';
+import { REPAIR } from '../text/reply-node.ts';
+import { isCanonicalEscape, OpenString, rewriteString } from './open-string.ts';
+import { canBecomeScalar, isTokenCharacter, isWordStart, skipBlanks, stringEnds, tokenEnds } from './scalar-end.ts';
+import type { FastPlan, TypedContainer } from './typed-container.ts';
 
-type State = 'value' | 'key' | 'after' | 'text' | 'comment' | 'done';
+type State = 'value' | 'key' | 'after' | 'string' | 'comment' | 'done';
 
 /**
- * Reads one list or object straight into its type, from text that may arrive in pieces of any size: JSON, and what can
- * be forgiven without a second thought (comments, keys without quotes, a comma too many). Any surprise ends it, and the
- * tolerant reader starts over, so nothing here explains or repairs anything. Where text ends before its meaning is
- * sure, the same functions as in the tolerant reader say so: at every cut both have read the same.
+ * Reads one list or object directly into its type, from text that arrives in deltas of any size. It accepts JSON, and
+ * deviations whose meaning is certain: comments, keys without quotes, trailing commas. Any surprise makes it give up, and
+ * the tolerant parser starts over, so the code here neither explains nor repairs. Where the meaning depends on text that
+ * has not arrived, both readers ask the same functions: at every cut, both have read the same.
  */
-export class StraightReader implements ValueSource<TypedContainer> {
-  /** Something was met that only the tolerant reader can tell. */
+export class FastReader implements ValueSource<TypedContainer> {
+  /** The reply is left to the tolerant parser. */
   gaveUp = false;
   root: TypedContainer | undefined = undefined;
   /** The JSON text of the value; undefined until it is complete. */
   json: string | undefined = undefined;
-  /** Grows with all that a partial may show. */
+  /** Increases with everything that a partial can show. */
   version = 0;
-  readonly #cursor = new ReaderCursor();
+  readonly #cursor = new Cursor();
   readonly #comments = new CommentReader(this.#cursor);
-  readonly #text = new OpenText(this.#cursor);
+  readonly #string = new OpenString(this.#cursor);
   #state: State = 'done';
-  /** The state that a comment returns to. */
+  /** The state to return to after a comment. */
   #resume: State = 'value';
-  /** The innermost container, and how deep it lies. */
-  #top: TypedContainer | undefined = undefined;
-  #depth = 0;
+  /** The lists and objects that have not ended, with the innermost on top. */
+  readonly #open: OpenContainer[] = [];
+  #top: OpenContainer | undefined = undefined;
   /** The type of the value that comes next, or is being read. */
-  #expected: StraightPlan;
+  #expected: FastPlan;
   #sawComma = false;
 
-  constructor(type: StraightPlan) {
+  constructor(type: FastPlan) {
     this.#expected = type;
   }
 
-  /** Begins the value: one only, since a second one makes the reply a matter of choice. */
+  /** Begins the value. Only one can be read: a second one has to be compared with the first. */
   restart(): void {
     this.gaveUp = this.root !== undefined;
     this.#state = this.gaveUp ? 'done' : 'value';
@@ -80,18 +78,18 @@ export class StraightReader implements ValueSource<TypedContainer> {
     return cursor.at;
   }
 
-  /** The JSON text so far, as a partial shows it; undefined when it may not appear yet. */
+  /** Returns the JSON text that a partial shows; undefined if nothing may appear yet. */
   show(): string | undefined {
     if (this.json !== undefined) return this.json;
-    let shown = this.#state === 'text' ? this.#expected.showText(this.#text.json) : undefined;
-    for (let container = this.#top; container !== undefined; container = container.outer) {
+    let shown = this.#state === 'string' ? this.#expected.showString(this.#string.json) : undefined;
+    for (const { container, plan } of this.#open.toReversed()) {
       const json = container.show(shown);
-      shown = container.plan.showsOpen(bracketOf(container)) ? json : undefined;
+      shown = plan.showsOpen(container.isList ? OPEN_BRACKET : OPEN_BRACE) ? json : undefined;
     }
     return shown;
   }
 
-  /** One step; false when it needs more text, or gave up. */
+  /** Takes one step. Returns false if it needs more text or gave up. */
   #step(): boolean {
     switch (this.#state) {
       case 'value':
@@ -100,8 +98,8 @@ export class StraightReader implements ValueSource<TypedContainer> {
         return this.#readKey();
       case 'after':
         return this.#readDelimiter();
-      case 'text':
-        return this.#readOpenText();
+      case 'string':
+        return this.#readOpenString();
       case 'comment':
         return this.#readComment();
       case 'done':
@@ -116,11 +114,11 @@ export class StraightReader implements ValueSource<TypedContainer> {
   }
 
   get #inList(): boolean {
-    return this.#top?.isList === true;
+    return this.#top?.container.isList === true;
   }
 
-  #note(repair: number): void {
-    if (this.#top !== undefined) this.#top.repairs |= repair;
+  #addRepair(repair: number): void {
+    if (this.#top !== undefined) this.#top.container.repairs |= repair;
   }
 
   // --- containers -------------------------------------------------------------------------------------------------
@@ -129,7 +127,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
     const code = this.#cursor.peek();
     switch (code) {
       case DOUBLE_QUOTE:
-        return this.#readText();
+        return this.#readString();
       case OPEN_BRACE:
       case OPEN_BRACKET:
         return this.#openContainer(code);
@@ -144,11 +142,11 @@ export class StraightReader implements ValueSource<TypedContainer> {
 
   #openContainer(bracket: number): boolean {
     const plan = this.#expected;
-    const container = this.#depth < MAX_DEPTH ? plan.openContainer(bracket, { plan, outer: this.#top }) : undefined;
+    const container = this.#open.length < MAX_DEPTH ? plan.openContainer(bracket) : undefined;
     if (container === undefined) return this.#refuse();
     this.root ??= container;
-    this.#top = container;
-    this.#depth += 1;
+    this.#top = { container, plan };
+    this.#open.push(this.#top);
     this.#cursor.at += 1;
     this.version += 1;
     this.#sawComma = false;
@@ -157,32 +155,33 @@ export class StraightReader implements ValueSource<TypedContainer> {
   }
 
   #expect(key: string): boolean {
-    const plan = this.#top?.next(key);
+    const plan = this.#top?.container.next(key);
     if (plan === undefined) return this.#refuse();
     this.#expected = plan;
     return true;
   }
 
   #closeContainer(bracket: number): boolean {
-    const top = this.#top;
-    if (top === undefined || bracket !== (top.isList ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#refuse();
-    if (this.#sawComma) this.#note(REPAIR.comma);
-    const json = top.close();
-    if (json === undefined || !top.plan.accepts(json)) return this.#refuse();
+    if (this.#top === undefined) return this.#refuse();
+    const { container, plan } = this.#top;
+    if (bracket !== (container.isList ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#refuse();
+    if (this.#sawComma) this.#addRepair(REPAIR.comma);
+    const json = container.close();
+    if (json === undefined || !plan.accepts(json)) return this.#refuse();
     this.#cursor.at += 1;
-    this.#top = top.outer;
-    this.#depth -= 1;
     this.#sawComma = false;
-    if (top.outer !== undefined) return this.#add(json, top);
+    this.#open.pop();
+    this.#top = this.#open.at(-1);
+    if (this.#top !== undefined) return this.#add(json, container);
     this.json = json;
     this.version += 1;
     this.#state = 'done';
     return true;
   }
 
-  /** A member is complete. */
-  #add(json: string, container?: TypedContainer): boolean {
-    this.#top?.add(json, container?.notes);
+  /** Appends a complete member to the innermost container. */
+  #add(json: string, member?: TypedContainer): boolean {
+    this.#top?.container.add(json, member?.flags);
     this.version += 1;
     this.#state = 'after';
     return true;
@@ -237,7 +236,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
 
   #readQuotedKey(): boolean {
     const { text, at } = this.#cursor;
-    const likely = this.#top?.likely;
+    const likely = this.#top?.container.likely;
     if (likely !== undefined && text.startsWith(likely.writtenKey, at)) {
       return this.#takeKey(likely.key, at + likely.writtenKey.length - 1);
     }
@@ -258,11 +257,11 @@ export class StraightReader implements ValueSource<TypedContainer> {
     // Typographic quotes count as letters.
     if (end === from || closersOf(text.charCodeAt(from)) !== '') return this.#refuse();
     const colon = skipBlanks(text, end);
-    if (text.charCodeAt(colon) === COLON) this.#note(REPAIR.unquotedKey);
+    if (text.charCodeAt(colon) === COLON) this.#addRepair(REPAIR.unquotedKey);
     return this.#takeKey(text.slice(from, end), colon);
   }
 
-  /** The key whose colon has to be at `colon`. */
+  /** Takes a key if its colon is at `colon`. */
   #takeKey(key: string, colon: number): boolean {
     if (colon >= this.#cursor.text.length) return this.#wait(this.#cursor.at);
     if (this.#cursor.text.charCodeAt(colon) !== COLON || !this.#expect(key)) return this.#refuse();
@@ -272,17 +271,14 @@ export class StraightReader implements ValueSource<TypedContainer> {
     return this.#readValue();
   }
 
-  /**
-   * What began at `from` goes on in text that has not arrived, and will be read again from its start: not for ever.
-   * Always false.
-   */
+  /** Waits for the rest of the key or token at `from`, which is then read again from its start. Always returns false. */
   #wait(from: number): false {
     return this.#cursor.text.length - from > MAX_WAITING ? this.#refuse() : false;
   }
 
   // --- scalars ----------------------------------------------------------------------------------------------------
 
-  #readText(): boolean {
+  #readString(): boolean {
     const { text, at: start } = this.#cursor;
     let canonical = true;
     let end = start + 1;
@@ -290,16 +286,16 @@ export class StraightReader implements ValueSource<TypedContainer> {
       if (code === BACKSLASH) {
         end += 1;
         canonical &&= isCanonicalEscape(text.charCodeAt(end));
-      } else if (!(code >= 32)) return end >= text.length ? this.#openText() : this.#refuse();
+      } else if (!(code >= 32)) return end >= text.length ? this.#openString() : this.#refuse();
       end += 1;
     }
-    const verdict = textEnds(this.#cursor, end + 1, this.#inList);
+    const verdict = stringEnds(this.#cursor, end + 1, this.#inList);
     if (verdict === 'wait' && end === start + 1 && end + 1 === text.length) return false; // A third quote would open a block.
-    if (verdict === 'wait') return this.#openText();
+    if (verdict === 'wait') return this.#openString();
     if (verdict === 'no') return this.#refuse();
     const source = text.slice(start, end + 1);
     this.#cursor.at = end + 1;
-    return this.#takeScalar(canonical ? source : rewritten(source));
+    return this.#takeScalar(canonical ? source : rewriteString(source));
   }
 
   #takeScalar(source: string | undefined): boolean {
@@ -309,30 +305,30 @@ export class StraightReader implements ValueSource<TypedContainer> {
     return this.#add(json);
   }
 
-  /** The end of a text has not arrived. */
-  #openText(): boolean {
+  /** Begins a string whose end has not arrived. */
+  #openString(): boolean {
     if (!this.#expected.mayBegin(DOUBLE_QUOTE)) return this.#refuse();
-    this.#text.begin();
+    this.#string.begin();
     this.#sawComma = false;
     this.version += 1;
-    this.#state = 'text';
+    this.#state = 'string';
     return true;
   }
 
-  #readOpenText(): boolean {
+  #readOpenString(): boolean {
     const before = this.#cursor.at;
-    const stop = this.#text.read();
+    const stop = this.#string.read();
     if (stop === 'surprise') return this.#refuse();
     if (this.#cursor.at > before) this.version += 1;
     if (stop === 'end') return false;
-    const verdict = textEnds(this.#cursor, this.#cursor.at + 1, this.#inList);
+    const verdict = stringEnds(this.#cursor, this.#cursor.at + 1, this.#inList);
     if (verdict === 'wait') return false;
     if (verdict === 'no') return this.#refuse();
     this.#cursor.at += 1;
-    return this.#takeScalar(this.#text.json);
+    return this.#takeScalar(this.#string.json);
   }
 
-  /** A number, `true`, `false` or `null`. */
+  /** Reads a number, `true`, `false` or `null`. */
   #readBare(first: number): boolean {
     if (first !== MINUS && !isDigit(first) && !isWordStart(first)) return this.#refuse();
     const { text, at: start } = this.#cursor;
@@ -342,7 +338,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
     if (verdict === 'no') return this.#refuse();
     const source = text.slice(start, end);
     if (verdict === 'wait')
-      return this.#expected.mayBegin(first) && mayBecomeScalar(source) ? this.#wait(start) : this.#refuse();
+      return this.#expected.mayBegin(first) && canBecomeScalar(source) ? this.#wait(start) : this.#refuse();
     this.#cursor.at = end;
     return this.#takeScalar(source);
   }
@@ -361,7 +357,7 @@ export class StraightReader implements ValueSource<TypedContainer> {
   }
 
   #startComment(resume: State): boolean {
-    this.#note(REPAIR.comment);
+    this.#addRepair(REPAIR.comment);
     this.#resume = resume;
     this.#state = 'comment';
     return true;
@@ -374,9 +370,11 @@ export class StraightReader implements ValueSource<TypedContainer> {
   }
 }
 
-/** Keys and tokens that are not over after so many characters are left to the tolerant reader. */
+/** Keys and tokens with more characters are left to the tolerant parser, so that none is read again without end. */
 const MAX_WAITING = 4 * LOOK_AHEAD;
 
-function bracketOf(container: TypedContainer): number {
-  return container.isList ? OPEN_BRACKET : OPEN_BRACE;
+/** A list or object that has not ended, and the plan that opened it, which includes attributes and unions. */
+interface OpenContainer {
+  readonly container: TypedContainer;
+  readonly plan: FastPlan;
 }

@@ -1,0 +1,290 @@
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { Type } from '../../schema/type.ts';
+import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
+import { lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
+import type { Plan } from './coercion/plan.ts';
+import { FastPath } from './fast-path/fast-path.ts';
+import { settleBareToken } from './text/bare-token.ts';
+import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
+import { closersOf } from './text/characters.ts';
+import { MAX_DEPTH } from './text/open-containers.ts';
+import { ReplyNode, stringNode } from './text/reply-node.ts';
+import { TolerantReader } from './text/tolerant-reader.ts';
+
+// --- the return type ------------------------------------------------------------------------------------------------
+
+/** The properties of a return type that decide which parts of a reply can be the answer. */
+export interface ReplyType {
+  /** The type is `string` or `string?`, which takes the reply as it is. */
+  readonly asString: 'no' | 'yes' | 'or-null';
+  readonly hasComposite: boolean;
+  readonly hasScalar: boolean;
+  /** The type includes null. */
+  readonly nullable: boolean;
+  /** The type is a list, or a list or null. */
+  readonly isList: boolean;
+}
+
+export function describeReplyType(type: Type, definitions: DefinitionIndex): ReplyType {
+  const kinds = new Set<string>();
+  collectKinds(type, definitions, kinds);
+  const composite = ['class', 'list', 'map'].filter((kind) => kinds.has(kind));
+  const nullable = kinds.delete('null');
+  const onlyString = kinds.size === 1 && kinds.has('string');
+  return {
+    asString: !onlyString ? 'no' : nullable ? 'or-null' : 'yes',
+    hasComposite: composite.length > 0,
+    hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
+    nullable,
+    isList: kinds.size === 1 && kinds.has('list'),
+  };
+}
+
+function collectKinds(type: Type, definitions: DefinitionIndex, kinds: Set<string>): void {
+  if (type.kind === 'union') {
+    for (const member of type.members) collectKinds(member, definitions, kinds);
+  } else if (type.kind === 'alias') {
+    const mark = `alias ${type.name}`;
+    const target = definitions.aliases.get(type.name);
+    if (target === undefined || kinds.has(mark)) return;
+    kinds.add(mark);
+    collectKinds(target.type, definitions, kinds);
+    kinds.delete(mark);
+  } else {
+    kinds.add(type.kind);
+  }
+}
+
+// --- the reply ------------------------------------------------------------------------------------------------------
+
+/**
+ * Coerces a whole reply. The fast path takes most replies; for the others, every part of the reply that can be the answer
+ * is a candidate, and the best outcome wins. Of equal ones the last wins, since models correct themselves forwards.
+ * `fastPath`: has read the reply already.
+ */
+export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+  if (type.asString !== 'no') return coerceString(text, plan, type);
+  const value = type.hasComposite ? (fastPath ?? fastPathOf(text, plan)).finish(text) : undefined;
+  if (value !== undefined) return value;
+  const outcome = coerceCandidates(text, plan, type, false);
+  if (outcome.ok || !text.includes('<')) return outcome;
+  const fromThoughts = coerceCandidates(text, plan, type, true);
+  return fromThoughts.ok ? fromThoughts : outcome;
+}
+
+function coerceString(text: string, plan: Plan, type: ReplyType): CoercionOutcome {
+  const isNull = type.asString === 'or-null' && text.trim() === 'null';
+  return plan.coerce(isNull ? scalarNode(text) : stringNode(text));
+}
+
+function fastPathOf(text: string, plan: Plan): FastPath {
+  const fastPath = new FastPath(plan);
+  fastPath.push(text);
+  return fastPath;
+}
+
+type NodeFinder = CandidateFinder<ReplyNode>;
+
+function coerceCandidates(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): CoercionOutcome {
+  const finder = new CandidateFinder(new TolerantReader(), readThoughts);
+  finder.push(text);
+  finder.finish();
+  const outcomes = [...compositeOutcomes(finder, text, plan), ...textOutcomes(finder, text, plan, type)];
+  const list = type.isList ? joinedOutcome(finder.candidates, plan, outcomes) : undefined;
+  if (list !== undefined) outcomes.push(list);
+  const isLost = finder.gaveUp && !type.hasScalar;
+  return (isLost ? undefined : bestOutcome(outcomes)) ?? failure(outcomes, finder, plan);
+}
+
+// --- candidates -----------------------------------------------------------------------------------------------------
+
+/** The parts of a reply, in the order in which they are likely to be the answer. */
+const PART = { whole: 0, fence: 1, scalarText: 2, prose: 3, text: 4 } as const;
+
+/** The outcome of one part of the reply. */
+interface PartOutcome {
+  readonly outcome: CoercionOutcome;
+  /** A value of PART. */
+  readonly part: number;
+  /** The part is before the end of a thought. */
+  readonly inThought: boolean;
+}
+
+/** Coerces the objects and lists in the reply. */
+function compositeOutcomes(finder: NodeFinder, text: string, plan: Plan): PartOutcome[] {
+  const edges = edgesOf(text);
+  return mostLikely(finder.candidates).map((candidate) => {
+    const part = candidate.fence > 0 ? PART.fence : isWhole(candidate, edges) ? PART.whole : PART.prose;
+    const outcome = plan.coerce(candidate.value);
+    return {
+      outcome: part === PART.whole ? outcome : withFlag(outcome, part === PART.fence ? 'markdown' : 'prose'),
+      part,
+      inThought: candidate.to <= finder.thoughtsEnd,
+    };
+  });
+}
+
+/** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
+const MAX_LIKELY = 100;
+
+function mostLikely<T>(all: readonly T[]): readonly T[] {
+  if (all.length <= MAX_LIKELY) return all;
+  return [...all.slice(0, MAX_LIKELY / 2), ...all.slice(-MAX_LIKELY / 2)];
+}
+
+/** The offsets at which the text begins and ends without the spaces around it. */
+interface Edges {
+  readonly from: number;
+  readonly to: number;
+}
+
+function edgesOf(text: string): Edges {
+  return { from: text.length - text.trimStart().length, to: text.trimEnd().length };
+}
+
+function isWhole(candidate: Candidate<ReplyNode>, edges: Edges): boolean {
+  return candidate.from <= edges.from && candidate.to >= edges.to;
+}
+
+function withFlag(outcome: CoercionOutcome, flag: string): CoercionOutcome {
+  if (!outcome.ok) return outcome;
+  return outcome.as(outcome.score, outcome.marks, [{ flag, path: '' }, ...outcome.flags]);
+}
+
+/** Coerces several objects as the members of a list. An empty pair of braces is not a member. */
+function joinedOutcome(
+  candidates: readonly Candidate<ReplyNode>[],
+  plan: Plan,
+  outcomes: readonly PartOutcome[],
+): PartOutcome | undefined {
+  const objects = candidates.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
+  if (objects.length < 2 || outcomes.some((outcome) => isCleanList(outcome))) return undefined;
+  const list = new ReplyNode('list');
+  list.complete = true;
+  for (const candidate of objects) list.add(candidate.value);
+  const inFence = objects.some((candidate) => candidate.fence > 0);
+  return {
+    outcome: withFlag(plan.coerce(list), 'several-objects'),
+    part: inFence ? PART.fence : PART.prose,
+    inThought: false,
+  };
+}
+
+function isCleanList({ outcome, part }: PartOutcome): boolean {
+  return part < PART.text && outcome.ok && lossOf(outcome) === 0;
+}
+
+/** Coerces text that is neither an object nor a list: the contents of fences, and the answer as a whole. */
+function textOutcomes(finder: NodeFinder, text: string, plan: Plan, type: ReplyType): PartOutcome[] {
+  const outcomes: PartOutcome[] = [];
+  if (type.hasScalar || type.nullable) {
+    const used = new Set(finder.candidates.map((candidate) => candidate.fence));
+    const unused = finder.fences.filter((fence) => !used.has(fence.number));
+    for (const fence of mostLikely(unused)) outcomes.push(fenceOutcome(fence, text, plan, finder));
+  }
+  const answer = text.slice(finder.thoughtsEnd, Math.min(finder.openThought, text.length));
+  const edges = edgesOf(text);
+  const isComposite = finder.candidates.some((candidate) => isWhole(candidate, edges));
+  if (isComposite || answer.trim() === '') return outcomes;
+  const node = scalarNode(answer);
+  const outcome = plan.coerce(node);
+  const isGuess = node.kind === 'string' && !type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0;
+  if (isGuess) return outcomes;
+  outcomes.push({
+    outcome: finder.thoughtsEnd > 0 ? withFlag(outcome, 'thought') : outcome,
+    part: type.hasComposite ? PART.text : PART.scalarText,
+    inThought: false,
+  });
+  return outcomes;
+}
+
+function fenceOutcome(fence: FenceBody, text: string, plan: Plan, finder: NodeFinder): PartOutcome {
+  return {
+    outcome: withFlag(plan.coerce(scalarNode(text.slice(fence.from, fence.to))), 'markdown'),
+    part: PART.fence,
+    inThought: fence.to <= finder.thoughtsEnd,
+  };
+}
+
+/** Returns the scalar that JSON would read from the text, otherwise the text itself as a string. */
+function scalarNode(raw: string): ReplyNode {
+  const text = raw.trim();
+  if (text.length > 1 && closersOf(text.charCodeAt(0)).includes(text.charAt(text.length - 1))) {
+    const inner = unquote(text);
+    if (inner !== undefined) return stringNode(inner);
+  }
+  const node = new ReplyNode('bare');
+  node.text = text;
+  settleBareToken(node);
+  node.repairs = 0;
+  return node;
+}
+
+function unquote(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    const inner = text.slice(1, -1);
+    return inner.includes(text.charAt(0)) || inner.includes('\n') ? undefined : inner;
+  }
+}
+
+// --- the choice -----------------------------------------------------------------------------------------------------
+
+/** From this loss on, a value contains hardly anything of the reply. */
+const NEARLY_EMPTY = 3;
+
+interface RankedValue extends PartOutcome {
+  readonly outcome: CoercedValue;
+}
+
+function bestOutcome(outcomes: readonly PartOutcome[]): CoercedValue | undefined {
+  let best: RankedValue | undefined;
+  for (const { outcome, part, inThought } of outcomes) {
+    if (!outcome.ok) continue;
+    const next = { outcome, part, inThought };
+    if (best === undefined || compare(next, best) <= 0) best = next;
+  }
+  return best === undefined ? undefined : flagOthers(best, outcomes);
+}
+
+/** Flags that other values in the reply match as well and are not drafts in a thought. */
+function flagOthers(best: RankedValue, outcomes: readonly PartOutcome[]): CoercedValue {
+  const value = best.outcome;
+  const loss = lossOf(value);
+  const others = outcomes.filter(
+    ({ outcome, part, inThought }) =>
+      outcome.ok &&
+      outcome.json !== value.json &&
+      part < PART.text &&
+      inThought === best.inThought &&
+      lossOf(outcome) <= loss,
+  );
+  if (others.length === 0) return value;
+  const flag = { flag: 'other-values', path: '', detail: `${others.length} more values of the reply match` };
+  return value.as(value.score, value.marks, [...value.flags, flag]);
+}
+
+function compare(a: RankedValue, b: RankedValue): number {
+  const lossA = lossOf(a.outcome);
+  const lossB = lossOf(b.outcome);
+  return (
+    Number(lossA >= NEARLY_EMPTY) - Number(lossB >= NEARLY_EMPTY) ||
+    Number(a.inThought) - Number(b.inThought) ||
+    a.part - b.part ||
+    lossA - lossB ||
+    a.outcome.score - b.outcome.score
+  );
+}
+
+/** Returns the error of the part that is most likely to be the answer. */
+function failure(outcomes: readonly PartOutcome[], finder: NodeFinder, plan: Plan): CoercionError {
+  if (finder.gaveUp) return coercionError(`the reply nests deeper than ${MAX_DEPTH} levels`);
+  let best: { readonly part: number; readonly outcome: CoercionError } | undefined;
+  for (const { outcome, part } of outcomes) {
+    if (outcome.ok || (best !== undefined && part > best.part)) continue;
+    best = { part, outcome };
+  }
+  return best?.outcome ?? coercionError(`expected ${plan.name}, but the reply contains no value`);
+}

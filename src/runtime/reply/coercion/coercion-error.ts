@@ -1,0 +1,102 @@
+import type { Violation } from '../../../schema/violation.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+
+/** The violations that one member or one union contributes are bounded by these numbers. */
+const MAX_PER_MEMBER = 100;
+const MAX_PER_UNION = 20;
+
+/** The value does not match its type. */
+export class CoercionError {
+  readonly ok = false;
+  /** An `@assert` failed: neither a default nor null may hide that. */
+  readonly asserted: boolean;
+  readonly #explain: () => readonly Violation[];
+  #violations: readonly Violation[] | undefined = undefined;
+
+  constructor(explain: () => readonly Violation[], asserted = false) {
+    this.#explain = explain;
+    this.asserted = asserted;
+  }
+
+  /** The reasons. They are computed on demand, because most errors only exclude one of several possibilities. */
+  get violations(): readonly Violation[] {
+    return (this.#violations ??= this.#explain());
+  }
+
+  /** The first reason, in one sentence. */
+  get reason(): string {
+    return this.violations[0]?.message ?? '';
+  }
+}
+
+/** Returns an error with one reason. */
+export function coercionError(message: string, path = ''): CoercionError {
+  return new CoercionError(() => [{ path, message }]);
+}
+
+/** Returns the error of a value of the wrong kind: `expected …, got …`. */
+export function mismatch(expected: string, node: ReplyNode): CoercionError {
+  return new CoercionError(() => [{ path: '', message: mismatchMessage(expected, node) }]);
+}
+
+/** Returns the error of a value whose member at `segment` does not match. */
+export function memberError(segment: string, member: CoercionError): CoercionError {
+  return new CoercionError(() => {
+    const violations = member.violations.slice(0, MAX_PER_MEMBER);
+    return violations.map(({ path, message }) => ({ path: joinPath(segment, path), message }));
+  }, member.asserted);
+}
+
+/** Returns the error of a value of which all these members do not match. */
+export function memberErrors(members: readonly CoercionError[]): CoercionError {
+  const [first] = members;
+  if (first !== undefined && members.length === 1) return first;
+  return new CoercionError(() => members.flatMap((member) => member.violations), isAsserted(members));
+}
+
+/** Returns the error of a value that matches no member of a union. */
+export function unionError(expected: string, node: ReplyNode, members: readonly CoercionError[]): CoercionError {
+  const [first] = members;
+  if (first !== undefined && members.length === 1) return first;
+  return new CoercionError(() => {
+    const violations = members.flatMap((member) => member.violations);
+    return [{ path: '', message: mismatchMessage(expected, node) }, ...violations.slice(0, MAX_PER_UNION)];
+  }, isAsserted(members));
+}
+
+function isAsserted(members: readonly CoercionError[]): boolean {
+  return members.some((member) => member.asserted);
+}
+
+function mismatchMessage(expected: string, node: ReplyNode): string {
+  return `expected ${expected}, got ${describeValue(node)}`;
+}
+
+/** Joins `skills` and `[2].name` to `skills[2].name`. */
+export function joinPath(segment: string, rest: string): string {
+  if (rest === '' || segment === '') return segment + rest;
+  return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
+}
+
+/** Describes a value in a few words, for messages. */
+export function describeValue(node: ReplyNode): string {
+  switch (node.kind) {
+    case 'list':
+      return node.items.length === 1 ? 'a list of 1 item' : `a list of ${node.items.length} items`;
+    case 'object':
+      return 'an object';
+    case 'string':
+    case 'bare':
+      return `the string ${JSON.stringify(shorten(node.text))}`;
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return shorten(node.text);
+  }
+}
+
+const SHORT = 60;
+
+function shorten(text: string): string {
+  return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
+}

@@ -1,0 +1,57 @@
+import { CoercedValue } from '../coercion/outcome.ts';
+import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
+import { skipSpace } from '../text/characters.ts';
+import { FastReader } from './fast-reader.ts';
+import type { FastPlan, TypedContainer } from './typed-container.ts';
+
+/**
+ * The fast path for a reply with a single list or object that matches its type exactly. Most replies are like that, and
+ * this costs a fraction of the tolerant parser's work. The reply arrives in deltas, each of which is read once.
+ */
+export class FastPath {
+  readonly #reader: FastReader;
+  readonly #finder: CandidateFinder<TypedContainer>;
+  /** The reader's version when `show` was last called. */
+  #shownVersion = 0;
+
+  constructor(plan: FastPlan) {
+    this.#reader = new FastReader(plan);
+    this.#finder = new CandidateFinder(this.#reader);
+  }
+
+  /** The whole reply is left to the tolerant parser. */
+  get gaveUp(): boolean {
+    return this.#finder.gaveUp;
+  }
+
+  push(delta: string): void {
+    this.#finder.push(delta);
+  }
+
+  /** Returns the JSON text of a partial; undefined if nothing has changed or nothing may appear. */
+  show(): string | undefined {
+    if (this.#reader.version === this.#shownVersion) return undefined;
+    this.#shownVersion = this.#reader.version;
+    return this.#reader.show();
+  }
+
+  /** Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. */
+  finish(text: string): CoercedValue | undefined {
+    this.#finder.finish();
+    const { candidates, fences, gaveUp } = this.#finder;
+    const candidate = candidates[0];
+    const { json } = this.#reader;
+    if (gaveUp || json === undefined || candidate === undefined) return undefined;
+    if (fences.some((fence) => fence.number !== candidate.fence)) return undefined;
+    const place = placeFlag(candidate, text);
+    const flags = this.#reader.root?.flags?.all ?? [];
+    return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
+  }
+}
+
+/** Returns the flag for a value in a fence or in prose; undefined if the value is the whole reply. */
+function placeFlag(candidate: Candidate<unknown>, text: string): string | undefined {
+  if (candidate.fence > 0) return 'markdown';
+  const isWhole = candidate.from <= skipSpace(text, 0) && skipSpace(text, candidate.to) === text.length;
+  return isWhole ? undefined : 'prose';
+}

@@ -1,0 +1,168 @@
+import { coerceReply, type ReplyType } from './coerce-reply.ts';
+import type { CoercionOutcome } from './coercion/outcome.ts';
+import type { PartialValue, Plan } from './coercion/plan.ts';
+import { FastPath } from './fast-path/fast-path.ts';
+import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
+import { CandidateFinder } from './text/candidate-finder.ts';
+import { GrowingText } from './text/growing-text.ts';
+import { ReplyNode } from './text/reply-node.ts';
+import { TolerantReader } from './text/tolerant-reader.ts';
+
+/**
+ * A reply that arrives in deltas. It is read when a partial is requested: on the fast path as long as that succeeds,
+ * then again from its start by the tolerant parser. Both keep their state, so that a partial costs the reading of the
+ * text since the last one, and the writing of its own text.
+ */
+export class GrowingReply implements ReplyStream {
+  readonly #plan: Plan;
+  readonly #type: ReplyType;
+  readonly #outcomeOf: (outcome: CoercionOutcome) => ParseOutcome;
+  /** The text that has been read. */
+  readonly #text = new GrowingText();
+  #unread = new GrowingText();
+  #fastPath: FastPath | undefined = undefined;
+  #tolerant: TolerantPartials | undefined = undefined;
+  /** The reply as a string, for types that take it as it is. */
+  readonly #string = new ReplyNode('string');
+  #last: string | undefined = undefined;
+
+  /** `outcomeOf`: turns the result of the whole reply into the outcome for the caller. */
+  constructor(plan: Plan, type: ReplyType, outcomeOf: (outcome: CoercionOutcome) => ParseOutcome) {
+    this.#plan = plan;
+    this.#type = type;
+    this.#outcomeOf = outcomeOf;
+    this.#string.plain = false;
+  }
+
+  push(delta: string): void {
+    this.#unread.append(delta);
+  }
+
+  takePartial(): string | undefined {
+    const json = this.#type.asString === 'no' ? this.#partialValue() : this.#partialString();
+    if (json === undefined || json === this.#last) return undefined;
+    // Reading a character flattens a concatenated text, so this check runs only where the kind can change.
+    if (this.#tolerant !== undefined && this.#changesKind(json)) return undefined;
+    this.#last = json;
+    return json;
+  }
+
+  /** An empty list does not turn into an object, even if a later value in the reply suits a union better. */
+  #changesKind(json: string): boolean {
+    const last = this.#last;
+    return last !== undefined && last !== 'null' && json.charCodeAt(0) !== last.charCodeAt(0);
+  }
+
+  get toRead(): number {
+    const unread = this.#unread.joined.length;
+    return this.#fastPath?.gaveUp === false ? unread : this.#text.joined.length + unread;
+  }
+
+  finish(): ParseOutcome {
+    const fastPath = this.#fastPath;
+    if (fastPath?.gaveUp === false) fastPath.push(this.#unread.joined);
+    this.#tolerant = undefined; // Releases its tree before the whole reply is read again.
+    const text = this.#text.joined + this.#unread.joined;
+    return this.#outcomeOf(coerceReply(text, this.#plan, this.#type, fastPath));
+  }
+
+  /** Returns the text since the last call. */
+  #takeUnread(): string {
+    const unread = this.#unread.joined;
+    this.#text.append(unread);
+    this.#unread = new GrowingText();
+    return unread;
+  }
+
+  #partialString(): string | undefined {
+    this.#takeUnread();
+    const { text } = this.#text;
+    const canBeNull = this.#type.asString === 'or-null' && 'null'.startsWith(text.trim().slice(0, 5));
+    if (text === '' || canBeNull) return undefined;
+    this.#string.text = text;
+    return this.#plan.show(this.#string).json;
+  }
+
+  #partialValue(): string | undefined {
+    if (!this.#type.hasComposite) return undefined;
+    const delta = this.#takeUnread();
+    if (this.#tolerant !== undefined) return this.#tolerant.read(delta, this.#last);
+    this.#fastPath ??= new FastPath(this.#plan);
+    this.#fastPath.push(delta);
+    if (!this.#fastPath.gaveUp) return this.#fastPath.show();
+    this.#tolerant = new TolerantPartials(this.#plan, this.#type);
+    return this.#tolerant.read(this.#text.text, this.#last);
+  }
+}
+
+/** Partials end after so many values without content; the final value decides. */
+const MAX_TRIED = 100;
+
+/**
+ * The partials of a reply that the tolerant parser reads. They come from the first value in the reply that has content,
+ * and stay with it: if a later value turns out to be the answer, only the final value shows it, because a partial never
+ * takes back what an earlier one has shown.
+ */
+export class TolerantPartials {
+  readonly #plan: Plan;
+  readonly #type: ReplyType;
+  readonly #finder = new CandidateFinder(new TolerantReader());
+  /** The position of the candidate that partials come from. */
+  #candidate = 0;
+  /** That candidate has content and is complete. */
+  #settled = false;
+  /** Several objects, where the type is a list. */
+  readonly #joined = new ReplyNode('list');
+  #isJoined = false;
+  /** The position of the first candidate that is not in the list. */
+  #joinedTo = 0;
+
+  constructor(plan: Plan, type: ReplyType) {
+    this.#plan = plan;
+    this.#type = type;
+  }
+
+  /** Reads a delta and returns the JSON text of the partial. `last`: the previous partial. */
+  read(delta: string, last: string | undefined): string | undefined {
+    this.#finder.push(delta);
+    const { candidates } = this.#finder;
+    if (this.#isJoined) return this.#joinedPartial();
+    while (this.#candidate < Math.min(candidates.length, MAX_TRIED)) {
+      const node = candidates[this.#candidate]?.value;
+      if (node === undefined) return undefined;
+      if (this.#settled) return this.#type.isList ? this.#tryJoined(last) : undefined;
+      const partial = this.#plan.show(node);
+      if (hasContent(partial)) {
+        this.#settled = node.complete;
+        return partial.json;
+      }
+      if (!node.complete || this.#candidate + 1 >= candidates.length) return partial.json;
+      this.#candidate += 1;
+    }
+    return undefined;
+  }
+
+  /** A second object can continue the list that the first one began. */
+  #tryJoined(last: string | undefined): string | undefined {
+    if (this.#finder.candidates.length <= this.#candidate + 1) return undefined;
+    const json = this.#joinedPartial();
+    if (json === undefined || last === undefined || !json.startsWith(last.slice(0, -1))) return undefined;
+    this.#isJoined = true;
+    return json;
+  }
+
+  #joinedPartial(): string | undefined {
+    const { candidates } = this.#finder;
+    this.#joinedTo = Math.max(this.#joinedTo, this.#candidate);
+    for (; this.#joinedTo < candidates.length; this.#joinedTo += 1) {
+      const node = candidates[this.#joinedTo]?.value;
+      if (node === undefined || (node.items.length === 0 && !node.complete)) break;
+      if (node.items.length > 0) this.#joined.add(node);
+    }
+    return this.#plan.show(this.#joined).json;
+  }
+}
+
+function hasContent({ json, allNull }: PartialValue): boolean {
+  return json !== undefined && !allNull && json !== 'null' && json !== '[]' && json !== '{}';
+}

@@ -1,0 +1,136 @@
+/** `bare` is a token without quotes that can still grow; a complete token is one of the other scalars. */
+export type NodeKind = 'bare' | 'string' | 'number' | 'boolean' | 'null' | 'list' | 'object';
+
+/** The repairs that reading a value took. They are bits, so that several fit into one number. */
+export const REPAIR = {
+  quotes: 1,
+  unquotedKey: 2,
+  unquotedValue: 4,
+  innerQuotes: 8,
+  comma: 16,
+  comment: 32,
+  unclosed: 64,
+  droppedText: 128,
+  brackets: 256,
+  colon: 512,
+  controlCharacter: 1024,
+  escape: 2048,
+} as const;
+
+const REPAIR_WORDS: readonly (readonly [number, string])[] = [
+  [REPAIR.quotes, 'quotes other than "'],
+  [REPAIR.unquotedKey, 'a key without quotes'],
+  [REPAIR.unquotedValue, 'a string without quotes'],
+  [REPAIR.innerQuotes, 'quotes inside a string'],
+  [REPAIR.comma, 'a missing or extra comma'],
+  [REPAIR.comment, 'a comment'],
+  [REPAIR.unclosed, 'a missing end'],
+  [REPAIR.droppedText, 'text between the members'],
+  [REPAIR.brackets, 'brackets that do not match'],
+  [REPAIR.colon, 'a missing colon'],
+  [REPAIR.controlCharacter, 'a line break or control character inside a string'],
+  [REPAIR.escape, 'an unknown escape'],
+];
+
+/** Describes a set of REPAIR bits in words. */
+export function describeRepairs(repairs: number): string {
+  const words = REPAIR_WORDS.filter(([bit]) => (repairs & bit) !== 0).map(([, word]) => word);
+  return words.join(', ');
+}
+
+/** Most values have no members, so separate empty arrays for each would take half of the memory. */
+const NO_ITEMS: ReplyNode[] = [];
+const NO_KEYS: string[] = [];
+
+/** A result computed for a node. A node has one or two of these, and a linked list of them is smaller than a map. */
+interface Memo {
+  readonly key: object;
+  readonly result: unknown;
+  readonly next: Memo | undefined;
+}
+
+/**
+ * One value of a reply, as far as it has been read. It grows while its text arrives and never changes once it is
+ * `complete`. One class serves every kind, so that the loops over nodes stay monomorphic.
+ */
+export class ReplyNode {
+  kind: NodeKind;
+  complete = false;
+  /** A string without its quotes and with its escapes decoded; any other scalar as the model wrote it. */
+  text = '';
+  /** `text` needs no escapes between the quotes of a JSON string. */
+  plain = true;
+  /** The model wrote quotes around it. */
+  quoted = false;
+  /** A block string: it is dedented when its end is known, so the text so far can still change. */
+  block = false;
+  /** Bits of REPAIR. */
+  repairs = 0;
+  #items = NO_ITEMS;
+  #keys = NO_KEYS;
+  #memo: Memo | undefined = undefined;
+
+  constructor(kind: NodeKind) {
+    this.kind = kind;
+  }
+
+  /** The members of a list, or the values of an object. */
+  get items(): readonly ReplyNode[] {
+    return this.#items;
+  }
+
+  /** The keys of an object, parallel to `items`. A key can occur twice. */
+  get keys(): readonly string[] {
+    return this.#keys;
+  }
+
+  get isScalar(): boolean {
+    return this.kind !== 'list' && this.kind !== 'object';
+  }
+
+  /** Appends a member to a list. */
+  add(item: ReplyNode): void {
+    if (this.#items === NO_ITEMS) this.#items = [item];
+    else this.#items.push(item);
+  }
+
+  /** Appends a member to an object. */
+  put(key: string, item: ReplyNode): void {
+    this.add(item);
+    if (this.#keys === NO_KEYS) this.#keys = [key];
+    else this.#keys.push(key);
+  }
+
+  dropLast(): void {
+    if (this.#items !== NO_ITEMS) this.#items.pop();
+  }
+
+  /** Returns the result stored under `key`, which is the plan that computed it or an object of that plan. */
+  recall(key: object): unknown {
+    for (let memo = this.#memo; memo !== undefined; memo = memo.next) if (memo.key === key) return memo.result;
+    return undefined;
+  }
+
+  remember(key: object, result: unknown): void {
+    this.#memo = { key, result, next: this.#memo };
+  }
+
+  /** Releases all stored results, once the JSON text of the node is part of its container's. */
+  forget(): void {
+    this.#memo = undefined;
+  }
+}
+
+/** Returns a complete string. */
+export function stringNode(text: string): ReplyNode {
+  const node = new ReplyNode('string');
+  node.text = text;
+  node.plain = false;
+  node.complete = true;
+  return node;
+}
+
+/** Returns the JSON text of a string node. */
+export function quoteText(node: ReplyNode): string {
+  return node.plain ? `"${node.text}"` : JSON.stringify(node.text);
+}

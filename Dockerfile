@@ -1,4 +1,4 @@
-# Debian, not Alpine: the binaries of the HTTP transport are built for glibc. On another libc svc falls back to node:http.
+# Debian, not Alpine: the binaries of the HTTP transport need glibc. With another libc, svc falls back to node:http.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -13,7 +13,7 @@ FROM node:22-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
-# The HTTP transport brings binaries for 24 platforms, 130 MB; one of them is ours.
+# The HTTP transport contains binaries for 24 platforms, 130 MB: keep the one for this platform.
 RUN find node_modules/uWebSockets.js -name '*.node' \
   ! -name "$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" -delete
 
@@ -27,19 +27,19 @@ COPY package.json LICENSE ./
 COPY svc_src svc_src
 RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc
 
-# Mount your definitions over /srv/svc_src; what is there until then are the samples.
+# Mount your definitions over /srv/svc_src, which contains the samples.
 #   docker run --rm -p 8080:2024 -v "$PWD/svc_src:/srv/svc_src:ro" --read-only --tmpfs /tmp svc
-# Only /tmp has to be writable: the compiled program is handed to the workers there.
+# Only /tmp must be writable: the primary hands the compiled program to the workers there.
 WORKDIR /srv
 COPY svc_src svc_src
 USER node
 EXPOSE 2024
 
-# Asks the port of SVC_PORT: set the port there and not with --port.
+# The check calls the port in SVC_PORT: set the port there and not with --port.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["svc", "healthcheck"]
 
-# svc is process 1 itself: on SIGTERM it drains its workers, and it reaps them. Give it time to drain:
-# docker stop --time 70.
+# svc runs as process 1: on SIGTERM it drains its workers, and it reaps them. Allow time for the drain:
+# docker stop --time 70
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["svc"]
 CMD ["serve"]

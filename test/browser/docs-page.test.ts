@@ -60,7 +60,7 @@ async function tryOut(page: Page, path: string): Promise<void> {
 
 test('the page asks for the key, refuses a wrong one, and answers a try-out of a call', async () => {
   const { page, troubles } = await openPage();
-  await page.getByText('This server asks for a key').waitFor();
+  await page.getByText('This server requires a key').waitFor();
   await page.screenshot({ path: join(PICTURES, 'key.png') });
   await enterKey(page, 'wrong');
   await page.getByText('does not accept this key').waitFor();

@@ -5,16 +5,16 @@ import { shortErrorsPlugin } from './short-errors-plugin.js';
 
 const KEY_HEADER = 'x-svc-api-key';
 
-// The page lies at `<prefix>/docs`: everything else is found from there, so that a path prefix works.
+// The page is at `<prefix>/docs`: all other addresses are relative to it, so that a path prefix works.
 const base = new URL('.', location.href);
 
-/** In memory only: gone when the tab is closed or loaded anew. */
+/** In memory only: closing or reloading the tab removes it. */
 let key = '';
 let page;
 
 const element = (id) => document.getElementById(id);
 
-/** Fetches the document; asks for the key when the server wants one. */
+/** Fetches the document; asks for the key when the server requires one. */
 async function load() {
   notice('Loading …');
   let response;
@@ -70,7 +70,7 @@ function show(definition) {
   });
 }
 
-/** Every try-out carries the key, to this server only; streams are read as they come. */
+/** Adds the key to every request to this server, and shows streams while they arrive. */
 function prepare(request) {
   const url = new URL(request.url, base);
   if (url.origin !== base.origin) return request;

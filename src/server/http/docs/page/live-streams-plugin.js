@@ -9,7 +9,7 @@ const STATES = {
   cut: 'Connection lost before the final result',
 };
 
-/** Shows, above the responses of a /stream operation, the value as it grows. */
+/** Shows the growing value above the responses of a /stream operation. */
 export function liveStreamsPlugin({ React }) {
   const h = React.createElement;
 
@@ -66,8 +66,8 @@ function text(view) {
 function figures({ partials, resets, firstMs, elapsedMs }) {
   const parts = [partials === 1 ? '1 partial' : `${partials} partials`];
   if (firstMs !== undefined) parts.push(`first after ${milliseconds(firstMs)}`);
-  if (elapsedMs > 0) parts.push(`${milliseconds(elapsedMs)} in all`);
-  if (resets > 0) parts.push(resets === 1 ? 'begun anew once' : `begun anew ${resets} times`);
+  if (elapsedMs > 0) parts.push(`${milliseconds(elapsedMs)} in total`);
+  if (resets > 0) parts.push(resets === 1 ? '1 restart' : `${resets} restarts`);
   return parts.join(' · ');
 }
 

@@ -1,10 +1,10 @@
 import { EventSplitter } from './server-sent-events.js';
 
-/** Events kept for the list under the value; older ones are in the whole response. */
+/** Events in the list under the value; the complete response has the older ones too. */
 const MAX_EVENTS = 200;
 
 /**
- * What is known of one try-out of a stream. A new object for each change, so that views can compare.
+ * The view of one stream. Each change creates a new object, so that React can compare.
  * `state`: waiting, streaming, final, failed, stopped or cut.
  */
 const BEGINNING = {
@@ -24,7 +24,7 @@ class LiveStreams {
   #listeners = new Set();
   #frame = 0;
 
-  /** What the stream of that path is now; undefined when it was not tried. */
+  /** The current view of the stream of this path; undefined before its first request. */
   get(path) {
     return this.#streams.get(path)?.view;
   }
@@ -44,7 +44,7 @@ class LiveStreams {
     this.#announce();
   }
 
-  /** Unless another one has taken its place. */
+  /** Removes a stream unless a newer one has replaced it. */
   #drop(path, stream) {
     if (this.#streams.get(path) !== stream) return;
     this.#streams.delete(path);
@@ -52,8 +52,8 @@ class LiveStreams {
   }
 
   /**
-   * As fetch, but tells the views of every event while it arrives; the response that it resolves to holds the whole
-   * text. An answer that is no stream is passed on as it is.
+   * Like fetch, but updates the view with every event while it arrives; resolves with a response that contains the whole
+   * text. Passes on an answer that is not a stream.
    */
   async fetch(path, url, init) {
     this.stop(path);
@@ -77,9 +77,9 @@ class LiveStreams {
     const splitter = new EventSplitter();
     let text = '';
     try {
-      for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-        text += piece.value;
-        for (const data of splitter.push(piece.value)) this.#take(stream, data);
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        text += chunk.value;
+        for (const data of splitter.push(chunk.value)) this.#take(stream, data);
       }
       if (stream.view.state === 'waiting' || stream.view.state === 'streaming') this.#change(stream, { state: 'cut' });
     } catch {
@@ -110,7 +110,7 @@ class LiveStreams {
   }
 }
 
-/** What an event changes. */
+/** The changes of a view by an event. */
 export function meaning(event, view) {
   if (Object.hasOwn(event, 'partial_result')) {
     return { state: 'streaming', value: event.partial_result, partials: view.partials + 1 };

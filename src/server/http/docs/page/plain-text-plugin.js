@@ -1,6 +1,6 @@
 /**
- * Descriptions come from definition files: they stay text. Words between backticks are shown as code; nothing else is
- * markup, so no description can bring elements, links or styles into the page.
+ * Shows the descriptions of definition files as plain text. Words between backticks appear as code; nothing else is markup, so
+ * no description can add elements, links or styles to the page.
  */
 export function plainTextPlugin({ React }) {
   function PlainText({ source, className = '' }) {

@@ -1,16 +1,16 @@
 /**
- * Splits the text of a `text/event-stream` into the data of its events, whatever the pieces it arrives in
- * (WHATWG HTML, "Server-sent events"). Fields other than `data` are not used here.
+ * Splits the text of a `text/event-stream` into the data of its events, whatever the chunks (WHATWG HTML, "Server-sent events").
+ * Ignores fields other than `data`.
  */
 export class EventSplitter {
   #rest = '';
   #data = [];
 
-  /** Takes the next piece and returns the data of the events that it completes. */
-  push(piece) {
+  /** Reads the next chunk and returns the data of the events that it completes. */
+  push(chunk) {
     const events = [];
-    // A carriage return at the end may be the first half of a line break.
-    const text = this.#rest + piece;
+    // A carriage return at the end can be the first half of a line break.
+    const text = this.#rest + chunk;
     const end = text.endsWith('\r') ? text.length - 1 : text.length;
     const lines = text.slice(0, end).split(/\r\n|\n|\r/u);
     this.#rest = lines.pop() + text.slice(end);

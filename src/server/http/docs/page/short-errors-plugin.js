@@ -1,4 +1,4 @@
-/** Error responses show their code and meaning in one line; their examples and headers are a click away. */
+/** Shows the code and meaning of each error response in one line; a click shows examples and headers. */
 export function shortErrorsPlugin({ React }) {
   const h = React.createElement;
 

@@ -1,4 +1,4 @@
-// Runs before the first paint: the choice of this browser, else what the system prefers.
+// Runs before the first paint: applies the user's choice in this browser, otherwise the preference of the system.
 (function () {
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -20,7 +20,7 @@
     try {
       localStorage.setItem('svc-theme', dark ? 'dark' : 'light');
     } catch {
-      // Storage is off: the choice lasts until the page is left.
+      // Storage is disabled: the choice lasts until the user leaves the page.
     }
   }
 

@@ -8,7 +8,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The seed of every property (`FC_SEED=… npm test` runs with that one again). */
 const seed = process.env['FC_SEED'] ?? String(randomInt(2 ** 31));
-console.error(`fast-check: FC_SEED=${seed}`);
 
 /** Timeouts end what hangs; no test may depend on them. A test that fails once has failed. */
 const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
@@ -31,6 +30,7 @@ export default defineConfig({
         root,
         test: {
           name: 'unit',
+          globalSetup: 'test/support/print-seed.ts',
           include: ['test/**/*.test.ts'],
           exclude: ['e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
             (name) => `test/${name}/**`,

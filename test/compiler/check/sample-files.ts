@@ -9,6 +9,7 @@ import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { formatPretty } from '../../../src/diagnostics/report/format-pretty.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
+import { printDefinitions } from './print-definitions.ts';
 
 const SAMPLES = fileURLToPath(new URL('../samples', import.meta.url));
 
@@ -52,14 +53,15 @@ export function report(file: SourceFile, diagnostics: readonly Diagnostic[]): st
   return formatPretty({ files: [file], diagnostics }, false);
 }
 
-/** What a valid sample is compared by: definitions without parsed templates, and the codes of warnings. */
-export function resolved({ definitions, diagnostics }: Outcome): unknown {
-  const lists = Object.entries(definitions ?? {}).filter(([, list]) => list.length > 0);
-  const warnings = diagnostics.map(({ code }) => code);
-  const text = JSON.stringify({ warnings, ...Object.fromEntries(lists) }, (key, value: unknown) =>
-    PARSED.has(key) ? undefined : value,
-  );
-  return JSON.parse(text);
+/** The codes of the warnings as comments, then the definitions with every name resolved. */
+export function printed({ definitions, diagnostics }: Outcome): string {
+  const warnings = diagnostics.map(({ code }) => `// warning: ${code}\n`).join('');
+  return warnings + (definitions === undefined ? '' : printDefinitions(definitions));
+}
+
+/** Definitions as data, without positions and expressions. */
+export function resolved(definitions: Definitions | undefined): unknown {
+  return JSON.parse(JSON.stringify(definitions ?? {}, (key, value: unknown) => (PARSED.has(key) ? undefined : value)));
 }
 
 const PARSED = new Set(['prompt', 'template', 'expression']);

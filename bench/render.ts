@@ -6,7 +6,7 @@ import type { PromptClient } from '../src/schema/message.ts';
 import { createTypeFits } from '../src/runtime/arguments/type-fit.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
 
-// CPU time of rendering a 1 KB prompt with a loop and filters, beside two other engines for the same dialect.
+// Compares the CPU time of rendering a 1 KB prompt with a loop and filters to two other engines for the same dialect.
 
 const TEMPLATE = `You are a careful assistant that extracts facts from documents. Answer in the language of the document,
 do not invent anything, and leave out what you do not know. Dates are written as year, month and day.
@@ -67,7 +67,7 @@ const WARM_UP = 20_000;
 
 interface Engine {
   readonly name: string;
-  /** Renders that take some hundred milliseconds. */
+  /** Renders that take a few hundred milliseconds. */
   readonly rounds: number;
   render(): string;
 }
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   const [plain] = engines;
   for (const engine of engines) {
     if (!engine.name.includes('chat') && engine.render().trim() !== plain?.render().trim()) {
-      throw new Error(`${engine.name} renders something else`);
+      throw new Error(`${engine.name} renders a different text`);
     }
     repeat(engine, Math.min(WARM_UP, engine.rounds));
   }
@@ -133,7 +133,7 @@ interface HuggingFaceJinja {
   readonly Template: new (source: string) => { render(context: unknown): string };
 }
 
-/** Installed with the other programs that svc is compared with, or left out. */
+/** Optional: installed with the other programs that svc is compared with. */
 async function huggingface(): Promise<readonly Engine[]> {
   const name = '@huggingface/jinja';
   try {
@@ -155,7 +155,7 @@ function microsecondsPerRender(engine: Engine): number {
 
 let total = 0;
 
-/** The length of what is rendered is used, so that nothing can be left out. */
+/** Uses the length of each result, so that the JavaScript engine cannot drop the work. */
 function repeat(engine: Engine, times: number): void {
   for (let round = 0; round < times; round += 1) total += engine.render().length;
   if (total < 0) throw new Error('unreachable');

@@ -4,9 +4,8 @@ import { isFunctionName } from '../../schema/template-vocabulary.ts';
 import type { Expression } from '../../schema/template.ts';
 import { TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
 import { compileExpression } from './compile/compile-expression.ts';
-import { type Evaluate, Frame, UNSET } from './compile/frame.ts';
 import { SlotScope } from './compile/slot-scope.ts';
-import { Rendering } from './rendering.ts';
+import { type Evaluate, Frame, Rendering, UNSET } from './rendering.ts';
 import { templateReason } from './template-fault.ts';
 import { isTrue, type Value } from './values/value.ts';
 

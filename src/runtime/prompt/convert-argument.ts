@@ -116,7 +116,7 @@ export class ArgumentConverter {
   }
 }
 
-/** Arguments come from JSON: all of JSON's kinds are values. */
+/** Every JSON value is a value of templates as it is. */
 function asIs(value: unknown): Value {
   return value as Value;
 }

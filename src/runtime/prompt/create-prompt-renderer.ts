@@ -5,14 +5,16 @@ import type { PromptFailure } from '../../schema/errors.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { Program, ProgramFile } from '../../schema/program.ts';
+import { isFunctionName } from '../../schema/template-vocabulary.ts';
 import type { FitsType } from '../../schema/type.ts';
 import { buildMessages } from './build-messages.ts';
+import { CHAT_HELPER, TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
 import { BodyCompiler } from './compile/compile-body.ts';
-import { type Execute, Frame, UNSET } from './compile/frame.ts';
+import { type CompiledMacro, MacroValue } from './compile/macro-value.ts';
+import { SlotScope } from './compile/slot-scope.ts';
 import { ArgumentConverter } from './convert-argument.ts';
 import { OutputFormatValue } from './output-format/output-format-value.ts';
-import { PromptGlobals } from './prompt-globals.ts';
-import { Rendering } from './rendering.ts';
+import { type Evaluate, type Execute, Frame, Rendering, UNSET } from './rendering.ts';
 import { templateReason } from './template-fault.ts';
 import type { Convert } from './values/argument-values.ts';
 import type { Value } from './values/value.ts';
@@ -57,7 +59,7 @@ export function createPromptRenderer(program: Program, createFits: () => FitsTyp
     const prompt = promptOf(functionName);
     if (prompt === undefined) return err(promptError(`There is no function "${functionName}".`));
     const converted = prompt.convert(args, createFits());
-    // template_strings look the arguments of the function up by name.
+    // template_strings look up the arguments of the function by name.
     const lookup = (name: string): Value => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name));
     const rendering = new Rendering(prompt.file, lookup);
     try {
@@ -157,4 +159,51 @@ function clientValue(client: PromptClient): Value {
     ['remap_role', client.remapRoles],
     ['options', client.options],
   ]);
+}
+
+/** The names that every template of a program can use besides its own variables. */
+class PromptGlobals {
+  readonly #index: DefinitionIndex;
+  readonly #converter: ArgumentConverter;
+  readonly #templateStrings = new Map<string, CompiledMacro>();
+
+  constructor(index: DefinitionIndex, converter: ArgumentConverter) {
+    this.#index = index;
+    this.#converter = converter;
+  }
+
+  /** Opens the outermost scope of a template. */
+  scope(): SlotScope {
+    return SlotScope.root((name) => this.#resolve(name));
+  }
+
+  #resolve(name: string): Evaluate {
+    if (name === '_') return () => CHAT_HELPER;
+    const enumType = this.#index.enums.get(name);
+    if (enumType !== undefined) {
+      const values = this.#converter.enumOf(enumType);
+      return () => values;
+    }
+    if (this.#index.templateStrings.has(name)) return (frame) => this.#templateString(name, frame);
+    if (isFunctionName(name)) {
+      const value = TEMPLATE_FUNCTIONS[name];
+      return (frame) => frame.rendering.lookup(name) ?? value;
+    }
+    return (frame) => frame.rendering.lookup(name);
+  }
+
+  /** Compiles on first use: template_strings can call each other in any order. */
+  #templateString(name: string, { rendering }: Frame): MacroValue | undefined {
+    const compiled = this.#templateStrings.get(name) ?? this.#compile(name);
+    return compiled && new MacroValue(compiled, new Frame([], rendering));
+  }
+
+  #compile(name: string): CompiledMacro | undefined {
+    const type = this.#index.templateStrings.get(name);
+    if (type === undefined) return undefined;
+    const { parameters, template } = type;
+    const compiled = new BodyCompiler(template.file).macro({ name, parameters, body: template.body }, this.scope());
+    this.#templateStrings.set(name, compiled);
+    return compiled;
+  }
 }

@@ -1,9 +1,9 @@
 import { TemplateFault } from './template-fault.ts';
 import { PromptOutput } from './values/output.ts';
-import type { Value } from './values/value.ts';
+import { type RichText, type Value, writtenText } from './values/value.ts';
 import { MAX_TEXT, Work } from './values/work.ts';
 
-/** Macros inside macros: trees that are rendered recursively are rarely deeper than 20. */
+/** Depth of macros inside macros: trees that templates render recursively are rarely deeper than 20. */
 const MAX_CALLS = 100;
 
 /** The state of one rendering of a prompt, or of one evaluation of a condition. */
@@ -36,4 +36,37 @@ export class Rendering extends Work {
   leaveCall(): void {
     this.#calls -= 1;
   }
+}
+
+/** One activation of a template or macro: its variables by slot. */
+export class Frame {
+  readonly slots: Value[];
+  readonly rendering: Rendering;
+  /** The activation in which the macro was defined. */
+  readonly parent: Frame | undefined;
+
+  constructor(slots: Value[], rendering: Rendering, parent?: Frame) {
+    this.slots = slots;
+    this.rendering = rendering;
+    this.parent = parent;
+  }
+}
+
+/** A compiled expression. */
+export type Evaluate = (frame: Frame) => Value;
+/** A compiled statement or body of statements: writes to `frame.rendering.out`. */
+export type Execute = (frame: Frame) => void;
+
+/** Fills a slot until `set` runs; until then, the name has the meaning that it has outside. */
+export const UNSET: Value = Object.freeze(new Map<Value, Value>());
+
+/** Runs a body and returns its output, segments included. */
+export function capture(frame: Frame, body: Execute): string | RichText {
+  const { rendering } = frame;
+  const outer = rendering.out;
+  const inner = new PromptOutput(rendering);
+  rendering.out = inner;
+  body(frame);
+  rendering.out = outer;
+  return writtenText(inner);
 }

@@ -3,7 +3,7 @@ import type { PromptFailure } from '../../../src/schema/errors.ts';
 import { countSteps, stepGrowth } from '../../support/count-steps.ts';
 import { CLIENT, rendererOf, renderText } from './sample-program.ts';
 
-// A template that would run for ever, or fill the memory, ends quickly, and says where.
+// A template that would run forever or fill memory ends quickly, and its failure states where.
 
 const SECRET = 'a-secret-of-the-caller';
 
@@ -68,7 +68,7 @@ const BOMBS: readonly (readonly [string, string])[] = [
 const HEAD =
   'template_string Again(x: string) #"{{ Again(x) }}"#\n\nfunction Bomb(s: string) -> string {\n  client "openai/m1"\n';
 
-/** Steps within which every run-away template ends: 200 for each of the 250,000 units of its work budget. */
+/** Steps within which every runaway template ends: 200 for each of the 250,000 units of its work budget. */
 const MAX_STEPS = 50_000_000;
 
 test.each(BOMBS)('%s', (_, prompt) => {
@@ -123,20 +123,20 @@ test('a field that is read in every round of a loop is made once', () => {
   expect(growth.factor).toBeLessThan(2.2);
 });
 
-test('values inside of themselves print with an end', () => {
+test('values inside themselves print with an end', () => {
   const chain = '{% set ns = namespace(x=[]) %}{% for a in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}';
   expect(renderText(`${chain}{{ ns.x }}`)).toContain('…');
   expect(renderText(`${chain}{{ ns.x|tojson }}`)).toContain('null');
 });
 
-test('a failure names the line and column of the expression', () => {
+test('a failure states the line and column of the expression', () => {
   const prompt = 'one\n    two {{ 1 + 1 }}\n    three {{ "x"|upper|int }}';
   expect(renderText(prompt)).toBe(
     'failure: The prompt of "F" cannot be rendered: filter "int" on string: the string is not a number (main.baml:6:24).',
   );
 });
 
-test('a failure in a template_string names the place in the template_string', () => {
+test('a failure in a template_string states the line and column in the template_string', () => {
   const definitions = 'template_string T(x: string) #"\n  a\n  {{ x|int }}\n"#';
   expect(renderText('{{ T("q") }}', { definitions })).toContain('(main.baml:3:8)');
 });

@@ -77,7 +77,7 @@ test.each([
   'dict(this or {}).constructor',
   'namespace().constructor',
   'range.constructor',
-])('%s is nothing, whatever the value', (text) => {
+])('%s is undefined for every value', (text) => {
   const results = ['abc', 1, true, [1, 2], { a: 1 }, Object.create(null), null].map((self) => condition(text)(self));
   expect(results.map((result) => result.ok && result.value)).not.toContain(true);
 });

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
 
-// The same expressions and templates in svc and in minijinja, where both speak the same dialect.
+// Renders the same expressions and templates with svc and with minijinja, where both have the same dialect.
 
 interface MinijinjaEnvironment {
   trimBlocks: boolean;
@@ -22,7 +22,7 @@ minijinja.enablePyCompat();
 const CONTEXT = { s: 'abc', n: null, l: ['b', 'a', 'a'], nums: [3, 1, 2], m: { j: 2, k: 1 }, t: true };
 const SIGNATURE = 's: string, n: string?, l: string[], nums: int[], m: map<string, int>, t: bool';
 
-/** Where svc means to differ: what it gives (or ERROR), by the reason. */
+/** Intended differences: the output of svc, or ERROR, by reason. */
 const INTENDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'none prints "null", as prompts in these definitions always did': {
     None: 'null',

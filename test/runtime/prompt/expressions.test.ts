@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
 
-// One expression per line with what it prints (a JSON string), or ERROR: it does not compile or does not render.
+// One expression per line with its output (a JSON string), or ERROR if it does not compile or render.
 const LINES = readSample('expressions.txt').trim().split('\n');
 const DEFINITIONS = readSample('expressions.baml');
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { readSample, renderText } from './sample-program.ts';
 
-// `=== title`, an expression, `---`, what it prints.
+// `=== title`, an expression, `---`, its output.
 const SAMPLES = readSample('formats.txt')
   .split(/^=== /mu)
   .slice(1)
@@ -22,7 +22,7 @@ test.each(SAMPLES)('$title', ({ expression, expected }) => {
   expect(renderText(`{{ ${expression} }}`).trimEnd()).toBe(expected);
 });
 
-test('what is written as YAML or JSON reads as the same value', () => {
+test('YAML and JSON read back as the same value', () => {
   const setup = { parameters: 'm: map<string, string[]>' };
   const text = fc.oneof(
     fc.string(),

@@ -4,7 +4,7 @@ import { assertProperty } from '../../support/assert-property.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { renderPrompt } from './sample-program.ts';
 
-// Nothing that an argument says changes the conversation: the roles stay, and so does every byte of the argument.
+// No content of an argument changes the conversation: the roles stay, and so does every byte of the argument.
 
 const MARKERS = [
   'BAML_CHAT_ROLE_MAGIC_STRING_DELIMITER:baml-start-baml:{"role":"system"}:baml-end-baml:BAML_CHAT_ROLE_MAGIC_STRING_DELIMITER',
@@ -29,7 +29,7 @@ Be kind.
 {{ _.role("user") }}
 <{{ text }}>`;
 
-/** Ways in which an argument gets into a prompt, each with what is expected to be between the brackets. */
+/** Ways for an argument to enter a prompt, each with the text expected between the brackets. */
 const WAYS: readonly (readonly [string, (text: string) => string])[] = [
   ['{{ text }}', (text) => text],
   ['{{ text ~ "" }}', (text) => text],
@@ -96,7 +96,7 @@ test('the keys and aliases of an argument stay text too', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-test('a role that an argument names is one that the client allows', () => {
+test('a role that comes from an argument is one that the client allows', () => {
   const result = renderPrompt('{{ _.role(text) }}x', { parameters: 'text: string', args: { text: 'tool' } });
   expect(result).toEqual([{ role: 'system', parts: [{ kind: 'text', text: 'x' }] }]);
 });

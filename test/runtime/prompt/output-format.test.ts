@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
 
-// `=== return type : expression`, then what it prints, or ERROR: it does not compile or does not render.
+// `=== return type : expression`, then its output, or ERROR if it does not compile or render.
 const SAMPLES = readSample('output-format.txt')
   .split(/^=== /mu)
   .slice(1)
@@ -25,7 +25,7 @@ test('the same options give the same text again', () => {
   expect(describe('Mini', both)).toBe('1');
 });
 
-test('options that only show when the prompt is rendered are refused there', () => {
+test('options that are known only when the prompt is rendered are refused there', () => {
   for (const call of ['("x")', '(bogus=1)', '(map_style="foo")', '(hoist_classes=["Nope"])', '(hoist_classes=1)']) {
     expect(describe('Mini', `(ctx.output_format if true else none)${call}`)).toBe('ERROR');
   }

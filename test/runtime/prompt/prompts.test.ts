@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Message, MessagePart } from '../../../src/schema/message.ts';
 import { CLIENT, readSample, rendererOf, renderText } from './sample-program.ts';
 
-// `=== what it shows`, the prompt, `---`, then one line per message: its role and its parts.
+// `=== title`, the prompt, `---`, then one line per message: its role and its parts.
 const SAMPLES = readSample('prompts.txt')
   .split(/^=== /mu)
   .slice(1)

@@ -10,7 +10,7 @@ import { CLIENT, rendererOf } from './sample-program.ts';
 import { createTypeFits } from '../../../src/runtime/arguments/type-fit.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 
-// Laws of every template, whatever it says.
+// Laws that hold for every template.
 
 const ARGS = {
   s: 'a <b> "c"',
@@ -97,7 +97,7 @@ const statement = fc.oneof(
   fc.tuple(expression, expression).map(([a, b]) => `{% macro f(a) %}{{ a }}{{ ${a} }}{% endmacro %}{{ f(${b}) }}`),
 );
 
-/** A program with this prompt, as it would run without the checker, which refuses much of what is tried here. */
+/** A program with this prompt that skips the checker, which refuses many of these prompts. */
 function unchecked(prompt: string): Program | undefined {
   const { template, diagnostics } = parseTemplate({ file: 'main.baml', text: prompt, toFileOffset: (at) => at });
   if (diagnostics.length > 0) return undefined;
@@ -156,7 +156,7 @@ const BASE: Program = {
   ],
 };
 
-test('rendering gives messages or a prompt error, never a throw and nothing of JavaScript', () => {
+test('rendering returns messages or a prompt error; it never throws and exposes nothing of JavaScript', () => {
   let rendered = 0;
   assertProperty(
     fc.property(fc.array(statement, { minLength: 1, maxLength: 3 }), (statements) => {
@@ -178,7 +178,7 @@ test('rendering gives messages or a prompt error, never a throw and nothing of J
   expect(rendered).toBeGreaterThan(60);
 });
 
-test('the same arguments give the same messages, and stay as they were', () => {
+test('the same arguments give the same messages, and are not changed', () => {
   assertProperty(
     fc.property(statement, (text) => {
       const program = unchecked(text);

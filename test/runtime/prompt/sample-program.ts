@@ -9,7 +9,7 @@ import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 
 const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };
 
-/** A client as the definitions of the samples declare it. */
+/** The client that the samples declare. */
 export const CLIENT: PromptClient = {
   name: 'M',
   provider: 'openai',
@@ -29,14 +29,14 @@ export function errorsOf(source: string): readonly Diagnostic[] {
   return diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
 }
 
-/** The renderer of definitions that have to be without errors. */
+/** Creates the renderer of definitions, which must have no errors. */
 export function rendererOf(source: string): PromptRenderer {
   const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
   if (program === undefined) throw new Error(JSON.stringify(diagnostics.filter((each) => each.severity === 'error')));
   return createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
 }
 
-/** A prompt over the given parameters (`a: int, b: string`), rendered. */
+/** Renders a prompt that has the given parameters (`a: int, b: string`). */
 export function renderPrompt(
   prompt: string,
   { parameters = '', args = {}, definitions = '', client = CLIENT }: PromptSetup = {},
@@ -55,7 +55,7 @@ export interface PromptSetup {
   readonly client?: PromptClient;
 }
 
-/** The text of a prompt that is one message with one text; failures begin with `failure:` or `error:`. */
+/** Renders a prompt to text, if it is one message with one text; failures begin with `failure:` or `error:`. */
 export function renderText(prompt: string, setup: PromptSetup = {}): string {
   const result = renderPrompt(prompt, setup);
   if (typeof result === 'string') return result;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderPrompt, renderText } from './sample-program.ts';
 
-// A value of a union is of the first member that accepts it, as when the request was checked.
+// A value of a union has the type of the first member that accepts it, as in the check of the request.
 
 const DEFINITIONS = `
 class Picture {
@@ -38,7 +38,7 @@ test.each([
   ['Picture?', PICTURE],
   ['Link | Picture', PICTURE],
   ['Picture | string', PICTURE],
-])('%s of a value with a key that no field takes', (type, value) => {
+])('%s of a value with a key that no field has', (type, value) => {
   const setup = { definitions: DEFINITIONS, parameters: `v: ${type}`, args: { v: value } };
   expect(renderPrompt('{{ v.img }}', setup)).toEqual([
     {
@@ -49,13 +49,13 @@ test.each([
   expect(renderText('{% for k in v %}{{ k }} {% endfor %}{{ v.title }}', setup)).toBe('img title T');
 });
 
-test('what has keys that no media value has is not one', () => {
+test('a value with keys that no media value has is not media', () => {
   const args = { v: { url: 'http://x', title: 'T' } };
   const setup = { definitions: DEFINITIONS, parameters: 'v: image | Link', args };
   expect(renderText('{{ v.title }}: {{ v.url }}', setup)).toBe('T: http://x');
 });
 
-test('members that lead back to the union are each tried once for each value', () => {
+test('each member that leads back to the union is tried once for each value', () => {
   const depth = 60;
   let v: object | null = null;
   for (let level = 0; level < depth; level += 1) v = { left: v, right: level, op: 'z' };
@@ -63,7 +63,7 @@ test('members that lead back to the union are each tried once for each value', (
   expect(text.split('"base"').length - 1).toBe(depth);
 });
 
-test('a value that was changed after a call is of another member in the next one', () => {
+test('a value that changes between calls can match another member', () => {
   const v: Record<string, unknown> = { left: null, right: 1, op: 'a' };
   const setup = { definitions: DEFINITIONS, parameters: 'v: Term', args: { v } };
   expect(renderText('{{ v }}', setup)).toContain('"left"');

@@ -14,7 +14,7 @@ import { dataOf, escapeForHtml, writeJson } from './to-json.ts';
 import { writeToon } from './write-toon.ts';
 import { writeYaml } from './write-yaml.ts';
 
-/** A filter: its arguments come in the order of the vocabulary, `undefined` for those left out. */
+/** Applies a filter. Arguments come in the order of the vocabulary, `undefined` for omitted ones. */
 type FilterFunction = (value: Value, args: readonly Value[], work: Work) => Value;
 
 /** Every filter of the vocabulary. */
@@ -71,7 +71,7 @@ export const FILTER_FUNCTIONS: Readonly<Record<FilterName, FilterFunction>> = {
   zip: lists.zipItems,
 };
 
-/** The units of work that a filter costs: one, and more for as much of the value as it reads. */
+/** Returns the units of work that a filter costs: one, plus more for each part of the value that it reads. */
 export function filterWork(name: FilterName, value: Value, work: Work): number {
   return readsAll(name, value) ? 1 + (sizeOf(value, work) >> 7) : 1;
 }
@@ -126,7 +126,7 @@ function mapItems(value: Value, [attribute, fallback, filter, args]: readonly Va
   const items = itemsOf(value, work);
   work.spend(items.length);
   if (attribute !== undefined) return items.map((item) => lists.pathOf(item, attribute, work) ?? fallback);
-  if (filter === undefined) throw new TemplateFault('it needs the name of a filter, or attribute=');
+  if (filter === undefined) throw new TemplateFault('give the name of a filter, or attribute=');
   const name = plainTextOf(filter, work);
   const given = { positional: itemsOf(args, work), named: NO_NAMES };
   return items.map((item) => {
@@ -150,7 +150,7 @@ function selectItems(value: Value, { test, args, path, keep }: Selection, work: 
   return items.filter((item) => holds(path === undefined ? item : lists.pathOf(item, path, work), work) === keep);
 }
 
-/** A test by a name that is known only when rendering, as in `select("odd")`. An unknown name is a fault at the first item. */
+/** Finds a test whose name is known only when rendering, as in `select("odd")`. An unknown name fails at the first item. */
 function testNamed(name: string, args: readonly Value[]): (value: Value, work: Work) => boolean {
   return (value, work) => {
     if (!isTestName(name)) throw new TemplateFault(`there is no test "${name}"`);

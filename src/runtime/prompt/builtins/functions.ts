@@ -1,10 +1,22 @@
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { type FunctionName, FUNCTIONS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
 import { TemplateFault } from '../template-fault.ts';
+import { EnumValue } from '../values/argument-values.ts';
 import type { PromptOutput } from '../values/output.ts';
-import { printEntries } from '../values/print-value.ts';
-import { type CallArguments, entriesOf, kindOf, numberOf, Special, type Value } from '../values/value.ts';
+import { plainTextOf, printEntries } from '../values/print-value.ts';
+import {
+  type CallArguments,
+  entriesOf,
+  Float,
+  kindOf,
+  numberOf,
+  RichText,
+  Special,
+  type Value,
+} from '../values/value.ts';
 import type { Work } from '../values/work.ts';
+import { type Data, dataOf } from './to-json.ts';
 
 /** The largest list that `range` makes. */
 const MAX_RANGE = 100_000;
@@ -33,7 +45,7 @@ class FunctionValue extends Special {
 
 /** Every function of the vocabulary, as a value. */
 export const TEMPLATE_FUNCTIONS: Readonly<Record<FunctionName, Value>> = {
-  // Other engines print the variables of the template, which are not meant for the model.
+  // Other engines print the variables of the template, which a model is not meant to see.
   debug: new FunctionValue('debug', () => undefined),
   range: new FunctionValue('range', range),
   dict: new FunctionValue('dict', mergedEntries),
@@ -83,4 +95,56 @@ export class Namespace extends Special {
   override print(out: PromptOutput): void {
     printEntries(out, this.values, 'line');
   }
+}
+
+/** `_`: `_.role("user")` and `_.chat("user")` begin a message. */
+class ChatHelper extends Special {
+  readonly kindName = 'chat helper';
+
+  override callMethod(name: string, args: CallArguments, work: Work): Value {
+    if (name === 'role' || name === 'chat') return beginMessage(args, work);
+    throw new TemplateFault(`"_" has no method "${name}"`);
+  }
+
+  override print(out: PromptOutput): void {
+    out.write('{"chat": <function>, "role": <function>}');
+  }
+}
+
+export const CHAT_HELPER: Value = new ChatHelper();
+
+function beginMessage({ positional, named }: CallArguments, work: Work): RichText {
+  if (positional.length > 1) throw new TemplateFault('"_.role" takes one role; other arguments need a name');
+  const role = positional.length === 1 ? positional[0] : named.get('role');
+  if (role === undefined) throw new TemplateFault('"_.role" needs a role: _.role("user")');
+  const metadata = named.size === 0 ? NO_METADATA : metadataOf(named, { withRole: positional.length === 0, work });
+  return new RichText([{ kind: 'role', role: nameOf(role, work), metadata }]);
+}
+
+/** A value of an enum is a role by its printed form, the alias. */
+function nameOf(role: Value, work: Work): string {
+  if (typeof role === 'string') return role;
+  if (role instanceof EnumValue || role instanceof RichText) return plainTextOf(role, work);
+  throw new TemplateFault('the role must be a string or a value of an enum');
+}
+
+const NO_METADATA: JsonObject = {};
+
+interface MetadataOptions {
+  /** One of the arguments is the role. */
+  readonly withRole: boolean;
+  readonly work: Work;
+}
+
+function metadataOf(named: ReadonlyMap<string, Value>, { withRole, work }: MetadataOptions): JsonObject {
+  const entries = [...named].filter(([name]) => name !== 'role' || !withRole);
+  return Object.fromEntries(entries.map(([name, value]) => [name, jsonOf(dataOf(value, { naming: 'real', work }))]));
+}
+
+function jsonOf(data: Data): JsonValue {
+  if (data instanceof Float) return data.value;
+  if (data instanceof Map) {
+    return Object.fromEntries([...(data as ReadonlyMap<string, Data>)].map(([key, value]) => [key, jsonOf(value)]));
+  }
+  return Array.isArray(data) ? (data as readonly Data[]).map(jsonOf) : (data as JsonValue);
 }

@@ -3,7 +3,7 @@ import { TemplateFault } from '../template-fault.ts';
 import type { Work } from '../values/work.ts';
 import { loadRe2, markBoundaries, translatePattern } from './translate-pattern.ts';
 
-/** Compiled patterns that are kept. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
+/** Compiled patterns to keep. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;
 const compiled = new Map<string, RE2JS>();
 

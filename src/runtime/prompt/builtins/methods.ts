@@ -31,7 +31,7 @@ import {
   trimText,
 } from './text-filters.ts';
 
-/** A method: its arguments come in the order of the vocabulary, `undefined` for those left out. */
+/** Calls a method. Arguments come in the order of the vocabulary, `undefined` for omitted ones. */
 type Method = (value: Value, args: readonly Value[], work: Work) => Value;
 
 /** Methods of strings, as in Python. */
@@ -83,7 +83,7 @@ const ofStrings = withParameters(STRING_METHODS, METHODS.string);
 const ofLists = withParameters(LIST_METHODS, METHODS.list);
 const ofMaps = withParameters(MAP_METHODS, METHODS.map);
 
-/** Methods that accept the arguments of a call, by position or by name, and refuse those that do not match. */
+/** Lets methods accept arguments by position or by name, and refuse those that do not match their parameters. */
 function withParameters<N extends string>(
   methods: Readonly<Record<N, Method>>,
   parameters: Readonly<Record<N, readonly string[]>>,

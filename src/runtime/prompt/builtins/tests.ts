@@ -6,7 +6,7 @@ import { plainTextOf } from '../values/print-value.ts';
 import { isFloat, isList, isMapping, isString, numberOf, type Value } from '../values/value.ts';
 import type { Work } from '../values/work.ts';
 
-/** A test: its arguments come in the order of the vocabulary. */
+/** Applies a test. Arguments come in the order of the vocabulary. */
 type TestFunction = (value: Value, args: readonly Value[], work: Work) => boolean;
 
 /** Every test of the vocabulary. */

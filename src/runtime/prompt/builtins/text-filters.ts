@@ -29,7 +29,7 @@ export function titleCase(text: string): string {
   return result + lower.slice(from);
 }
 
-/** Blank space, or punctuation of ASCII. */
+/** Whether the UTF-16 unit is blank space or ASCII punctuation. */
 function isBoundary(unit: number): boolean {
   if (unit > 127) return /\s/u.test(String.fromCharCode(unit));
   const letter = unit >= 97 && unit <= 122;
@@ -109,7 +109,7 @@ export function splitText(value: Value, args: readonly Value[], work: Work): Laz
   return LazyList.from(splitBy(value, args, work)) as LazyList;
 }
 
-/** Splits at blank space without a separator; at most `limit` times. */
+/** Splits at the separator, or at blank space when there is none, at most `limit` times. */
 export function splitBy(value: Value, [separator, limit]: readonly Value[], work: Work): readonly string[] {
   const text = plainTextOf(value, work);
   const most = limitOf(limit);
@@ -123,7 +123,7 @@ function splitAt(text: string, by: string, most: number): readonly string[] {
   return [...parts.slice(0, most), parts.slice(most).join(by)];
 }
 
-/** Reads how often a change is made at most; a negative number, the default, means without a limit. */
+/** Reads the largest number of changes; a negative number, the default, means no limit. */
 function limitOf(value: Value): number {
   if (value === undefined || value === null) return -1;
   const number = numberOf(value);

@@ -6,7 +6,7 @@ import { compileArguments } from './bind-arguments.ts';
 import { compileExpression, compileFilter } from './compile-expression.ts';
 import { compileLoop } from './compile-loop.ts';
 import { compileTarget } from './compile-target.ts';
-import { capture, type Evaluate, type Execute, type Frame, UNSET } from './frame.ts';
+import { capture, type Evaluate, type Execute, type Frame, UNSET } from '../rendering.ts';
 import { type CompiledMacro, MacroValue } from './macro-value.ts';
 import type { SlotScope } from './slot-scope.ts';
 

@@ -8,7 +8,7 @@ import { itemOf, readAttribute, sizeOf, sliceOf } from '../values/access-value.t
 import { negate, OPERATIONS } from '../values/operators.ts';
 import { floatOf, isTrue, kindOf, Special, type Value } from '../values/value.ts';
 import { compileArguments, NO_ARGUMENTS, orderArguments } from './bind-arguments.ts';
-import type { Evaluate, Frame } from './frame.ts';
+import type { Evaluate, Frame } from '../rendering.ts';
 import type { SlotScope } from './slot-scope.ts';
 
 /** Compiles an expression to a closure. */

@@ -7,7 +7,7 @@ import { type CallArguments, isTrue, Special, type Value } from '../values/value
 import type { Work } from '../values/work.ts';
 import { compileExpression } from './compile-expression.ts';
 import { type Assign, compileTarget } from './compile-target.ts';
-import { capture, type Evaluate, type Execute, type Frame, UNSET } from './frame.ts';
+import { capture, type Evaluate, type Execute, type Frame, UNSET } from '../rendering.ts';
 import type { SlotScope } from './slot-scope.ts';
 
 type ForStatement = Extract<Statement, { readonly kind: 'for' }>;

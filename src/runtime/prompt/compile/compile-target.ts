@@ -3,7 +3,7 @@ import { TemplateFault } from '../template-fault.ts';
 import { itemsOf } from '../values/access-value.ts';
 import { Namespace } from '../builtins/functions.ts';
 import { kindOf, type Value } from '../values/value.ts';
-import type { Frame } from './frame.ts';
+import type { Frame } from '../rendering.ts';
 import type { SlotScope } from './slot-scope.ts';
 
 /** Assigns a value to a name, to several names at once, or to an attribute of a namespace. */

@@ -2,7 +2,7 @@ import type { Macro } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
 import type { PromptOutput } from '../values/output.ts';
 import { type CallArguments, Special, type Value } from '../values/value.ts';
-import { capture, type Evaluate, type Execute, Frame, UNSET } from './frame.ts';
+import { capture, type Evaluate, type Execute, Frame, UNSET } from '../rendering.ts';
 
 /** A compiled macro, the same for every call. */
 export interface CompiledMacro {

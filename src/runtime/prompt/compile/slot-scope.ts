@@ -1,5 +1,5 @@
 import type { AssignmentTarget, Statement } from '../../../schema/template.ts';
-import { type Evaluate, type Frame, UNSET } from './frame.ts';
+import { type Evaluate, type Frame, UNSET } from '../rendering.ts';
 
 /** Counts the slots of one activation. Blocks of one template share the array; each name has its own slot. */
 class SlotCounter {

@@ -1,8 +1,35 @@
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../schema/type.ts';
 import { TemplateFault } from '../template-fault.ts';
-import type { OutputFormatOptions } from './output-format-options.ts';
 import { type ReachableTypes, reachableTypes } from './reachable-types.ts';
+
+/** Options of the description of the expected output. */
+export interface OutputFormatOptions {
+  /** The sentence before the type: chosen by the kind of type, or this one. */
+  readonly prefix: 'auto' | { readonly text: string };
+  readonly orSplitter: string;
+  readonly enumValuePrefix: string;
+  readonly alwaysHoistEnums: boolean;
+  /** Classes that are defined before the type, besides the recursive ones. */
+  readonly hoistClasses: 'recursive' | 'all' | readonly string[];
+  /** Word before the name of a hoisted class; empty for none. */
+  readonly hoistedClassPrefix: string;
+  readonly mapStyle: 'angle' | 'object';
+  readonly quoteClassFields: boolean;
+  readonly renderNullAs: string;
+}
+
+export const DEFAULT_OUTPUT_FORMAT: OutputFormatOptions = {
+  prefix: 'auto',
+  orSplitter: ' or ',
+  enumValuePrefix: '- ',
+  alwaysHoistEnums: false,
+  hoistClasses: 'recursive',
+  hoistedClassPrefix: '',
+  mapStyle: 'angle',
+  quoteClassFields: false,
+  renderNullAs: 'null',
+};
 
 /** An enum with more values is defined before the type instead of inline. */
 const MAX_INLINE_VALUES = 6;

@@ -97,7 +97,7 @@ function boundOf(value: Value): number | undefined {
 /** `needle in container`. */
 export function contains(container: Value, needle: Value, work: Work): boolean {
   if (container === undefined || container === null) return false;
-  // A map is asked for one entry; lists and strings are searched.
+  // Lists and strings are searched; a map is asked for one entry.
   if (isList(container) || typeof container === 'string') work.spend(sizeOf(container, work) >> 5);
   if (isList(container)) return container.some((item) => valuesEqual(item, needle, work));
   if (isString(container)) {

@@ -44,7 +44,7 @@ export function compareValues(left: Value, right: Value, work: Work): number {
   return rank(a) - rank(b);
 }
 
-/** By UTF-16 unit. */
+/** Orders by UTF-16 units. */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -20,7 +20,7 @@ import { assertTextLength, type Work } from './work.ts';
 type Operation = (left: Value, right: Value, work: Work) => Value;
 type NumberOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
-/** Every binary operator but `and` and `or`, which do not always evaluate their right side. */
+/** Every binary operator except `and` and `or`, which evaluate their right side only when needed. */
 export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, Operation>> = {
   '+': add,
   '-': (left, right) => calculate('-', left, right),

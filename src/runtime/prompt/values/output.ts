@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { MediaPart } from '../../../schema/message.ts';
 import type { Work } from './work.ts';
 
-/** A boundary in a prompt. Segments are objects beside the text: no text can turn into one. */
+/** A boundary in a prompt. Segments are objects next to the text, so no text can become one. */
 export type Segment = RoleSegment | MediaSegment;
 
 /** The start of a message. */
@@ -19,13 +19,13 @@ interface MediaSegment {
 
 export type Fragment = string | Segment;
 
-/** What a template writes, or a value prints. Text is one string up to the first segment; after that fragments are kept apart. */
+/** The output of a template or of one value. Text is one string up to the first segment; after that, fragments are kept apart. */
 export class PromptOutput {
-  /** The rendering that pays for what is printed. */
+  /** The rendering that pays for printing. */
   readonly work: Work;
   /** The text since the last segment. */
   text = '';
-  readonly #before: Fragment[] = [];
+  #before: Fragment[] | undefined;
   #lengthBefore = 0;
 
   constructor(work: Work) {
@@ -42,6 +42,7 @@ export class PromptOutput {
   }
 
   mark(segment: Segment): void {
+    this.#before ??= [];
     if (this.text !== '') this.#before.push(this.text);
     this.#lengthBefore += this.text.length + 1;
     this.text = '';
@@ -56,10 +57,11 @@ export class PromptOutput {
   }
 
   get hasSegments(): boolean {
-    return this.#before.length > 0;
+    return this.#before !== undefined;
   }
 
   fragments(): readonly Fragment[] {
-    return this.text === '' ? this.#before : [...this.#before, this.text];
+    const before = this.#before ?? [];
+    return this.text === '' ? before : [...before, this.text];
   }
 }

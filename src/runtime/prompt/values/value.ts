@@ -86,7 +86,7 @@ export class RichText extends Special {
   }
 }
 
-/** Everything written to an output, as a value: a plain string unless there is a segment in it. */
+/** Converts an output to a value: a plain string, or rich text when it has segments. */
 export function writtenText(out: PromptOutput): string | RichText {
   return out.hasSegments ? new RichText(out.fragments()) : out.text;
 }
@@ -100,12 +100,12 @@ export class Float {
   }
 }
 
-/** The float of a number, boxed when it would look like an integer. */
+/** Converts a number to a float, boxed when it would look like an integer. */
 export function floatOf(value: number): Value {
   return Number.isInteger(value) ? new Float(value) : value;
 }
 
-/** A list that is more than its items. `map`, `filter` and `slice` turn it into a plain list. */
+/** A list with a meaning besides its items. `map`, `filter` and `slice` turn it into a plain list. */
 class SpecialList extends Array<Value> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array;

@@ -1,7 +1,7 @@
 import { TemplateFault } from '../template-fault.ts';
 
 /**
- * Units of work that one rendering may take. One unit is a round of a loop, a hundred characters that a filter reads, or an item that
+ * Units of work that one rendering can spend. One unit is a round of a loop, a hundred characters that a filter reads, or an item that
  * is printed or compared: at most 300 ns. A prompt of 100 KB with loops takes a few thousand.
  */
 const MAX_WORK = 250_000;
@@ -9,7 +9,7 @@ const MAX_WORK = 250_000;
 /** Characters of one value and of the whole output: twice the context of the largest models. */
 export const MAX_TEXT = 8_000_000;
 
-/** What the values of one rendering share: its work budget, and the entries of JSON objects that a template asked for. */
+/** The state that the values of one rendering share: its work budget, and the entries of JSON objects that a template read. */
 export class Work {
   #left = MAX_WORK;
   #entries: WeakMap<object, ReadonlyMap<unknown, unknown>> | undefined;
@@ -20,7 +20,7 @@ export class Work {
     if (this.#left < 0) throw new TemplateFault('the template takes too many steps');
   }
 
-  /** The entries of a JSON object, made once: a template may ask for them in every round of a loop. */
+  /** Returns the entries of a JSON object, made once: a template can ask for them in every round of a loop. */
   entriesOf<T>(record: Readonly<Record<string, T>>): ReadonlyMap<unknown, unknown> {
     this.#entries ??= new WeakMap();
     const known = this.#entries.get(record);

@@ -1,35 +1,4 @@
-/** Every provider a client may name. The legacy spellings are replaced by these when definitions are checked. */
-export const PROVIDERS = [
-  'openai',
-  'openai-generic',
-  'openai-responses',
-  'azure-openai',
-  'ollama',
-  'openrouter',
-  'anthropic',
-  'google-ai',
-  'vertex-ai',
-  'aws-bedrock',
-  'fallback',
-  'round-robin',
-  'offline',
-] as const;
-
-export type Provider = (typeof PROVIDERS)[number];
-
-/** Spellings of older definition files, and the provider each stands for. */
-export const LEGACY_PROVIDERS: Readonly<Record<string, Provider>> = {
-  'baml-openai-chat': 'openai',
-  'baml-azure-chat': 'azure-openai',
-  'baml-ollama-chat': 'ollama',
-  'baml-anthropic-chat': 'anthropic',
-  'baml-fallback': 'fallback',
-  'baml-round-robin': 'round-robin',
-};
-
-export function isProvider(name: string): name is Provider {
-  return (PROVIDERS as readonly string[]).includes(name);
-}
+import type { Provider } from './providers/providers.ts';
 
 /** A named model client (`client<llm> Name { … }`). */
 export interface ClientType {

@@ -3,13 +3,14 @@ import { isJsonObject } from '../../src/base/json.ts';
 import type { Result } from '../../src/base/result.ts';
 import { createModelClient } from '../../src/runtime/model/create-model-client.ts';
 import type { ClientServices } from '../../src/runtime/model/client-source.ts';
-import { DeclaredHosts } from '../../src/runtime/model/declared-hosts.ts';
+import { DeclaredHosts } from '../../src/runtime/model/credential-rule.ts';
 import type { ModelReply } from '../../src/runtime/model/wire/reply-format.ts';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
 import type { ModelClient } from '../../src/runtime/model/model-client.ts';
 import type { AttemptFailure } from '../../src/runtime/model/attempt-failure.ts';
 import type { Message } from '../../src/schema/message.ts';
-import type { ClientType, OptionValue, Provider } from '../../src/schema/client.ts';
+import type { ClientType, OptionValue } from '../../src/schema/client.ts';
+import type { Provider } from '../../src/schema/providers/providers.ts';
 
 /** Connections and answers for clients that a test makes by hand. Close it when the test ends. */
 export function testServices(): ClientServices & { readonly pools: ConnectionPools } {

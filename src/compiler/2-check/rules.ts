@@ -5,7 +5,6 @@ import { attributeArguments } from './rules/attribute-arguments.ts';
 import { capitalizedNames, parameterNames, reservedNames } from './rules/names.ts';
 import { clientOptions } from './rules/client-options.ts';
 import { clientParts } from './rules/client-parts.ts';
-import { clientRequirements } from './rules/client-requirements.ts';
 import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
 import { emptyEnums, noTuples, unknownType } from './rules/types.ts';
 import { environmentTexts } from './rules/environment-texts.ts';
@@ -54,7 +53,6 @@ export const RULES: readonly Rule[] = [
   knownClients,
   clientParts,
   clientOptions,
-  clientRequirements,
   strategies,
   environmentTexts,
   retryPolicies,

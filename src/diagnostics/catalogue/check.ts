@@ -217,7 +217,7 @@ const BLOCKS = {
     (p) => `The options "${p.first}" and "${p.second}" exclude each other.`,
     () => 'Remove one of the two.',
   ),
-  'check/option-value': error<Expected>((p) => `"${p.name}" has to be ${p.expected}.`),
+  'check/option-value': error<Named & { readonly problem: string }>((p) => `"${p.name}" ${p.problem}.`),
   'check/unknown-option': error<Suggested & { readonly owner: string }>(
     (p) => `${p.owner} has no setting "${p.name}".`,
     (p) => p.suggestion,

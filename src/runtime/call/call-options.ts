@@ -4,8 +4,9 @@ import type { Result } from '../../base/result.ts';
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import { LEGACY_PROVIDERS, PROVIDERS, isProvider } from '../../schema/client.ts';
-import type { ClientType, OptionValue, Provider } from '../../schema/client.ts';
+import type { ClientType, OptionValue } from '../../schema/client.ts';
+import { providerNamed, PROVIDERS } from '../../schema/providers/providers.ts';
+import type { Provider } from '../../schema/providers/providers.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
@@ -167,8 +168,8 @@ class CallOptionsReader {
 
   #provider(name: string | undefined, path: string): Provider | undefined {
     if (name === undefined) return undefined;
-    const current = Object.hasOwn(LEGACY_PROVIDERS, name) ? LEGACY_PROVIDERS[name] : name;
-    if (current !== undefined && isProvider(current)) return current;
+    const provider = providerNamed(name);
+    if (provider !== undefined) return provider;
     this.fault(
       path,
       `"${name}" is not a provider; allowed: ${PROVIDERS.join(', ')}. ${didYouMean(name, PROVIDERS)}`.trim(),

@@ -5,7 +5,7 @@ import type { Result } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import type { ClientSource } from '../model/client-source.ts';
-import { DeclaredHosts } from '../model/declared-hosts.ts';
+import { DeclaredHosts } from '../model/credential-rule.ts';
 import { ConnectionPools } from '../model/http/connection-pools.ts';
 import { cloudMachine } from '../model/providers/cloud-machine.ts';
 import { loadProviders } from '../model/providers/providers.ts';

@@ -1,8 +1,7 @@
 import type { ClientFailure, Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
-import { parseJson } from './wire/json-reading.ts';
-import { errorBodyText } from './wire/reported-error.ts';
+import { errorBodyText, parseJson } from './wire/reply-format.ts';
 
 /** A failed attempt at one client, or a failed list of attempts: the failure for the caller and the facts for a retry policy. */
 export interface AttemptFailure {

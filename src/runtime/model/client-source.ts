@@ -1,11 +1,11 @@
 import type { ClientType } from '../../schema/client.ts';
-import type { DeclaredHosts } from './declared-hosts.ts';
+import type { DeclaredHosts } from './credential-rule.ts';
+import type { CallEnvironment } from './environment.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
 import type { OfflineAnswers } from './offline/offline-client.ts';
-import type { Environment } from './options/resolve-options.ts';
 import type { CloudMachine } from './providers/cloud-machine.ts';
 
-/** A client's definition, and who wrote it: the files are trusted with the server's keys, a request is not. */
+/** A client's definition and its origin: svc trusts the files with the server's keys, but not a request. */
 export interface ClientSource {
   readonly definition: ClientType;
   readonly from: 'files' | 'request';
@@ -15,13 +15,13 @@ export interface ClientServices {
   readonly pools: ConnectionPools;
   readonly declaredHosts: DeclaredHosts;
   readonly offline: OfflineAnswers;
-  /** Whose machine the server runs on, when it is one of a cloud. */
+  /** The cloud on whose machine the server runs, if any. */
   readonly machine?: CloudMachine | undefined;
 }
 
-/** Whom a client is made for. */
+/** The origin of the calls of a client. */
 export interface ClientRequester {
-  readonly environment: Environment;
+  readonly environment: CallEnvironment;
   /** Private and loopback addresses are allowed in URLs that the request decides. */
   readonly privateUrls: boolean;
 }

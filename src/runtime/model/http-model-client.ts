@@ -1,7 +1,7 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import type { Ok, Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
-import type { Provider } from '../../schema/client.ts';
+import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
@@ -17,7 +17,7 @@ import type { UpstreamFailure } from './http/upstream-failure.ts';
 import { inlineMedia, needsInlining } from './inline-media.ts';
 import type { MediaHandling } from './inline-media.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
-import type { FinishReasonRule } from './options/client-options.ts';
+import type { FinishReasonRule } from './client-options.ts';
 import { ReplyDecoder } from './reply-decoder.ts';
 import type { ModelReply, ReplyFormat } from './wire/reply-format.ts';
 

@@ -1,10 +1,10 @@
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
+import type { MediaUrlHandling } from '../../schema/providers/provider-description.ts';
 import type { MediaKind } from '../../schema/type.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 import type { FetchedMedia } from './http/fetch-media.ts';
 import type { MediaBudget } from './http/fetch-media.ts';
-import type { MediaUrlHandling } from './options/client-options.ts';
 
 export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 
@@ -13,12 +13,12 @@ interface Downloading {
   readonly room: MediaBudget;
 }
 
-/** True when a message holds a media URL that is not sent as it is. Most prompts hold none. */
+/** True if a message contains a media URL that svc does not send unchanged. Most prompts contain none. */
 export function needsInlining(messages: readonly Message[], handling: MediaHandling): boolean {
   return messages.some((message) => message.parts.some((part) => changes(part, handling)));
 }
 
-/** The messages with such media downloaded, or with its type added, as the client's `media_url_handler` says. */
+/** The messages with such media downloaded, or with its type added, according to the client's `media_url_handler`. */
 export async function inlineMedia(
   messages: readonly Message[],
   handling: MediaHandling,
@@ -39,7 +39,7 @@ export async function inlineMedia(
 
 function changes(part: MessagePart, handling: MediaHandling): boolean {
   if (part.kind === 'text' || part.source.kind !== 'url') return false;
-  // What a URL holds itself is content for every provider; what is in S3 is for those who reach it.
+  // A `data:` URL is content for every provider; only a provider that can reach S3 gets such a URL.
   if (isDataUrl(part.source.url)) return true;
   if (part.source.url.startsWith('s3://')) return false;
   switch (handling(part.media)) {
@@ -80,7 +80,7 @@ function isDataUrl(url: string): boolean {
   return /^data:/iu.test(url);
 }
 
-/** A `data:` URL (RFC 2397): its type, unless the request says another, and its content. */
+/** A `data:` URL (RFC 2397): its content, and its type unless the request states another. */
 function contentOf(part: MessagePart, url: string, declared: string | undefined): Result<MessagePart, string> {
   const comma = url.indexOf(',');
   if (comma < 0) return err('cannot take a data: URL that has no comma before its content');
@@ -100,7 +100,7 @@ function decoded(content: string): string {
   }
 }
 
-/** What Google's services fetch themselves: Cloud Storage and files uploaded to Gemini. */
+/** URLs that Google's services fetch themselves: Cloud Storage and files uploaded to Gemini. */
 function isGoogleUrl(url: string): boolean {
   return url.startsWith('gs://') || url.startsWith('https://generativelanguage.googleapis.com/');
 }

@@ -1,21 +1,21 @@
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import { createModelClient } from './create-model-client.ts';
-import { DeclaredHosts } from './declared-hosts.ts';
+import { DeclaredHosts } from './credential-rule.ts';
 import { ConnectionPools } from './http/connection-pools.ts';
 import { cloudMachine } from './providers/cloud-machine.ts';
 import { planClient } from './strategies/client-plan.ts';
 import type { ClientPlan } from './strategies/client-plan.ts';
 
-/** A client that functions use and that cannot be asked, since a variable is not set. */
+/** A client that functions use and that cannot work, because a variable is not set. */
 export interface MissingCredential {
   readonly client: string;
   readonly variable: string;
-  /** As each of its calls will tell. */
+  /** The message with which each of its calls fails. */
   readonly message: string;
 }
 
-/** For a warning at start: calls of these clients will fail with `missing_credential` unless requests bring the variable. */
+/** The clients whose calls fail with `missing_credential` unless requests bring the variable, for a warning at startup. */
 export function missingCredentials(
   program: Program,
   env: Readonly<Record<string, string>>,

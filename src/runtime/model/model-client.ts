@@ -1,8 +1,8 @@
 import type { Result } from '../../base/result.ts';
-import type { Provider } from '../../schema/client.ts';
+import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
-import type { FinishReasonRule } from './options/client-options.ts';
+import type { FinishReasonRule } from './client-options.ts';
 import type { ModelReply } from './wire/reply-format.ts';
 
 /** One model behind one set of credentials. Strategies (fallback, round-robin) are plans over such clients. */

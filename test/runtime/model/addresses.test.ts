@@ -1,11 +1,14 @@
 import { afterAll, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { readClientOptions } from '../../../src/runtime/model/options/client-options.ts';
-import { OptionReader } from '../../../src/runtime/model/options/option-reader.ts';
-import type { ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
+import { clientOptions } from '../../../src/runtime/model/client-options.ts';
+import type { Connection, ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
 import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { COMMON_OPTIONS } from '../../../src/schema/providers/common-options.ts';
+import type { OptionValues } from '../../../src/schema/providers/option-shapes.ts';
+import { readOptions } from '../../../src/schema/providers/provider-description.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../../src/schema/providers/providers.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 
 const pools = new ConnectionPools();
 
@@ -14,22 +17,37 @@ afterAll(() => pools.close());
 const ACCESS: ProviderAccess = {
   secrets: () => ({ ofRequest: false, get: () => undefined }),
   ofServer: () => undefined,
+  setting: () => undefined,
   pools,
   machine: undefined,
   trusted: true,
 };
 
-/** Where a call and a stream would go, whose address no test can serve. */
+interface Tested {
+  readonly url: string;
+  readonly connection: Connection;
+}
+
+function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>): Tested {
+  const description = PROVIDER_DESCRIPTIONS[provider];
+  const { values, body, violations } = readOptions(description, new Map(Object.entries(given)), () => undefined);
+  expect(violations).toEqual([]);
+  const url = description.http?.url(values) ?? '';
+  const options = clientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
+  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url });
+  if (connection === undefined) throw new Error('no provider');
+  return { url, connection };
+}
+
+/** The addresses of a call and of a stream, which no test can serve. */
 async function addresses(provider: Provider, options: Readonly<Record<string, JsonValue>>): Promise<readonly string[]> {
-  const reader = new OptionReader(new Map(Object.entries(options)));
-  const connection = HTTP_PROVIDERS[provider]?.connect(readClientOptions(reader), reader, () => undefined);
-  expect(reader.faults).toEqual([]);
-  const protocol = connection?.protocol('key', ACCESS);
-  if (connection === undefined || protocol === undefined || 'missing' in protocol) throw new Error('no protocol');
+  const { url, connection } = connect(provider, options);
+  const protocol = connection.protocol('key', ACCESS);
+  if ('missing' in protocol) throw new Error('no protocol');
   const found: string[] = [];
   for (const streamed of [false, true]) {
     const call = await protocol.call([{ role: 'user', parts: [{ kind: 'text', text: 'hi' }] }], streamed);
-    found.push(call.ok ? new URL(connection.url).origin + call.value.path : call.failure);
+    found.push(call.ok ? new URL(url).origin + call.value.path : call.failure);
   }
   return [...new Set(found)];
 }
@@ -39,10 +57,10 @@ const CLAUDE = 'publishers/anthropic/models/claude-sonnet-4-5%4020250929';
 const ARN = 'arn:aws:bedrock:us-east-1:1:inference-profile/x';
 
 test.each(['us-central1', 'us', 'eu', 'global'])("the service in %s is Google's own", (location) => {
-  const reader = new OptionReader(new Map(Object.entries({ model: 'm', location })));
-  const url = HTTP_PROVIDERS['vertex-ai']?.connect(readClientOptions(reader), reader, () => undefined).url ?? '';
-  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(url)).toBe(true);
-  expect(HTTP_PROVIDERS['vertex-ai']?.ownOrigins?.test(`${url}.evil.example`)).toBe(false);
+  const { url } = connect('vertex-ai', { model: 'm', location });
+  const ownOrigins = PROVIDER_DESCRIPTIONS['vertex-ai'].http?.ownOrigins;
+  expect(ownOrigins?.test(url)).toBe(true);
+  expect(ownOrigins?.test(`${url}.evil.example`)).toBe(false);
 });
 
 test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, testServices } from '../../support/ask-client.ts';
 import { startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
@@ -187,7 +187,10 @@ test.each<[string, string]>([
   ['longer than any key', `${'x'.repeat(100_000)}`],
 ])('vertex-ai: a private key that is %s is refused', (_what, privateKey) => {
   expect(accountWith(privateKey)).toMatchObject(
-    lacking('GOOGLE_APPLICATION_CREDENTIALS_CONTENT', 'has a "private_key" that is no RSA key of at most 4096 bits'),
+    lacking(
+      'GOOGLE_APPLICATION_CREDENTIALS_CONTENT',
+      'has a "private_key" that is not an RSA key of at most 4096 bits',
+    ),
   );
 });
 

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { AwsEventReader } from '../../../src/runtime/model/http/aws-event-reader.ts';
 import { AwsSigner } from '../../../src/runtime/model/providers/aws-signer.ts';
 import type { Message } from '../../../src/schema/message.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { awsEvent } from '../../support/aws-event-frame.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
@@ -266,6 +266,6 @@ test.each<[Readonly<Record<string, JsonValue>>, string]>([
 test.each(['a/../../evil', '..', 'p?x=1', 'P'])('vertex-ai: the project "%s" is not sent', async (project) => {
   const location = { model: 'm', location: 'eu', api_key: 'k' };
   const { result } = await asked('vertex-ai', location, { env: { GOOGLE_CLOUD_PROJECT: project } });
-  const message = expect.stringContaining('is not the id of a project') as string;
+  const message = expect.stringContaining('is not the ID of a project') as string;
   expect(result).toMatchObject({ ok: false, failure: { retry: 'never', failure: { message } } });
 });

@@ -1,84 +1,116 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../../src/base/json.ts';
-import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
-import { createOfflineClient } from '../../../src/runtime/model/offline/offline-client.ts';
-import {
-  MEDIA_URL_HANDLINGS,
-  RESPONSE_TYPES,
-  readClientOptions,
-} from '../../../src/runtime/model/options/client-options.ts';
-import { OptionReader } from '../../../src/runtime/model/options/option-reader.ts';
-import { awsBedrock } from '../../../src/runtime/model/providers/aws-bedrock.ts';
-import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
-import { vertexAi } from '../../../src/runtime/model/providers/vertex-ai.ts';
-import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
 import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { LEGACY_PROVIDERS, PROVIDERS } from '../../../src/schema/client.ts';
+import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
+import { COMMON_OPTIONS, HTTP_SETTINGS } from '../../../src/schema/providers/common-options.ts';
+import type { OptionDescription, OptionTable } from '../../../src/schema/providers/option-shapes.ts';
+import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
+import { FALLBACK } from '../../../src/schema/providers/strategies.ts';
+import type { MediaKind } from '../../../src/schema/type.ts';
 import { retryWaits } from '../../support/retry-waits.ts';
 import { compileText } from '../../support/test-runtime.ts';
 
+/**
+ * The tables of docs/clients.md are generated from the descriptions of the providers. When a test here fails, its
+ * difference shows the text that belongs between the marks of the page.
+ */
 const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
 
-/** The cells of the table row that begins with this name. */
-function row(name: string): readonly string[] {
-  const line = page.split('\n').find((each) => each.startsWith(`| \`${name}\``) || each.includes(`, \`${name}\` |`));
-  return line?.split('|').map((cell) => cell.trim()) ?? [];
+function generated(name: string): string {
+  const start = `<!-- generated: ${name} -->`;
+  const from = page.indexOf(start);
+  expect(from, `the page has no mark "${start}"`).toBeGreaterThan(0);
+  return page.slice(from + start.length, page.indexOf('<!-- end -->', from)).trim();
 }
 
-test.each(PROVIDERS)('the page has the provider %s, its address and the variable of its key', (name) => {
-  const [, , address = '', key = ''] = row(name);
-  const provider = HTTP_PROVIDERS[name];
-  expect(address).not.toBe('');
-  if (provider?.defaultUrl !== undefined) expect(address).toBe(`\`${provider.defaultUrl}\``);
-  if (provider?.keyVariable !== undefined) expect(key).toBe(`\`${provider.keyVariable}\``);
-});
-
-/** Remembers which options were asked for. */
-class RecordingReader extends OptionReader {
-  readonly taken = new Set<string>();
-
-  override take(key: string): JsonValue | undefined {
-    this.taken.add(key);
-    return super.take(key);
-  }
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-test.each(Object.entries(HTTP_PROVIDERS))('the page has every option that %s reads', (_name, provider) => {
-  const reader = new RecordingReader(new Map());
-  provider.connect(readClientOptions(reader), reader, () => undefined);
-  expect(reader.taken.size).toBeGreaterThan(10);
-  for (const option of reader.taken) expect(page).toContain(`\`${option}\``);
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** The text of an option, with its default. */
+function effect({ text, default: fallback }: OptionDescription): string {
+  return fallback === undefined || typeof fallback === 'object' ? text : `${text} (default: \`${fallback}\`)`;
+}
+
+test('the table of providers is that of their descriptions', () => {
+  const rows = PROVIDERS.map((name) => {
+    const { http, docs } = PROVIDER_DESCRIPTIONS[name];
+    const address = docs.address ?? code(http?.defaultUrl ?? '');
+    return [code(name), address, docs.key ?? code(http?.keyVariable ?? ''), docs.model];
+  });
+  expect(generated('providers')).toBe(table(['provider', 'address', 'key, without `api_key`', 'model'], rows));
 });
 
-test('the page has every option of the clients that are not asked over HTTP, and every old name', () => {
-  const reader = new RecordingReader(new Map());
-  createOfflineClient('A', reader, { answer: () => '' });
-  const names = [...reader.taken, 'strategy', 'start', ...Object.keys(LEGACY_PROVIDERS)];
-  expect(names.length).toBeGreaterThan(10);
-  for (const name of names) expect(page).toContain(`\`${name}\``);
+/** The options that a provider does not share with all others, or to which it gives a text of its own. */
+function ownOptions(name: Provider): ReadonlyArray<readonly [string, OptionDescription]> {
+  const common: OptionTable = COMMON_OPTIONS;
+  const { options } = PROVIDER_DESCRIPTIONS[name];
+  return Object.entries(options).filter(
+    ([key, { text }]) => common[key]?.text !== text && !(key === 'model' && text === 'the name of the model'),
+  );
+}
+
+test('the table of single options is that of the descriptions', () => {
+  const rows = PROVIDERS.flatMap((name) =>
+    ownOptions(name).map(([key, option]) => ({ key, text: effect(option), names: [name] as readonly Provider[] })),
+  );
+  const merged = rows
+    .map((row) => ({ ...row, names: rows.filter((other) => other.key === row.key && other.text === row.text) }))
+    .filter((row, at, all) => all.findIndex((other) => other.key === row.key && other.text === row.text) === at)
+    .map(({ key, text, names }) => [names.flatMap((each) => each.names).join(', '), code(key), text]);
+  expect(merged.length).toBeGreaterThan(25);
+  expect(generated('own options')).toBe(table(['provider', 'option', 'effect'], merged));
+});
+
+test('the table of common options is that of the descriptions', () => {
+  const options: OptionTable = { model: { shape: { kind: 'json' }, text: 'the name of the model' }, ...COMMON_OPTIONS };
+  const rows = Object.entries(options).map(([key, option]) => [code(key), effect(option)]);
+  expect(generated('common options')).toBe(table(['option', 'effect'], rows));
+});
+
+test('the table of time limits is that of the descriptions', () => {
+  const settings: OptionTable = { ...HTTP_SETTINGS, ...FALLBACK.options.http.shape.settings };
+  const limits = Object.entries(settings).filter(([, { text }]) => text !== '');
+  const rows = limits.map(([key, { default: limit, text }]) => [code(key), JSON.stringify(limit) ?? 'none', text]);
+  expect(generated('time limits')).toBe(table(['in `http { … }`', 'default', 'until'], rows));
+});
+
+test('the page lists the older names of providers', () => {
+  const names = PROVIDERS.flatMap((name) => PROVIDER_DESCRIPTIONS[name].legacyName ?? []);
+  expect(names).toHaveLength(6);
+  expect(generated('legacy names')).toBe(names.map(code).join(', '));
 });
 
 test('the page names every variable of the clouds', () => {
-  const variables = [...(awsBedrock.variables ?? []), ...(vertexAi.variables ?? [])];
+  const variables = PROVIDERS.flatMap((name) => PROVIDER_DESCRIPTIONS[name].http?.variables ?? []);
   expect(variables.length).toBeGreaterThan(20);
   for (const variable of variables.filter((each) => each !== 'HOME')) expect(page).toContain(`\`${variable}\``);
 });
 
-test.each([
-  ['connect_timeout_ms', DEFAULT_LIMITS.connectMs],
-  ['time_to_first_token_timeout_ms', DEFAULT_LIMITS.firstTokenMs],
-  ['idle_timeout_ms', DEFAULT_LIMITS.idleMs],
-  ['request_timeout_ms', DEFAULT_LIMITS.requestMs],
-])('the page has the default of %s', (name, limit) => {
-  expect(row(name)[2]).toBe(String(limit));
+/** Media that svc inlines unless the client decides otherwise are `inline` in the table. */
+test.each<[Provider, string]>([
+  ['openai', 'chat completions'],
+  ['openai-responses', 'openai-responses'],
+  ['anthropic', 'anthropic'],
+  ['google-ai', 'google-ai'],
+  ['vertex-ai', 'google-ai'],
+])('the table of media has the defaults of %s', (name, row) => {
+  const media = page.slice(page.indexOf('| image |'));
+  const line = media.split('\n').find((each) => each.startsWith(`| ${row}`)) ?? '';
+  const cells = line.split('|').map((cell) => cell.trim());
+  const kinds: readonly MediaKind[] = ['image', 'audio', 'pdf'];
+  for (const [at, kind] of kinds.entries()) {
+    const inlined = PROVIDER_DESCRIPTIONS[name].http?.mediaUrls[kind] === 'send_base64';
+    expect(cells[at + 2] === 'inline', `${kind}: "${cells[at + 2]}"`).toBe(inlined);
+  }
 });
 
-test('the page has every choice of the options that have choices', () => {
-  for (const choice of [...RESPONSE_TYPES, ...MEDIA_URL_HANDLINGS]) expect(page).toContain(`\`${choice}\``);
-});
-
-test('the page says which statuses are retried', () => {
+test('the page lists the statuses after which svc retries', () => {
   const failure = clientFailure('A', 'failed');
   const retried = Array.from({ length: 200 }, (_, index) => 400 + index).filter((upstreamStatus) =>
     canRetry({ failure, retry: 'status', upstreamStatus }, {}),
@@ -88,8 +120,8 @@ test('the page says which statuses are retried', () => {
   expect(page).toContain('408, 409, 425, 429 and 500 to 599');
 });
 
-test('the definitions on the page compile, and their policy waits as it says', async () => {
-  const blocks = [...page.matchAll(/```baml\n(.*?)```/gsu)].map(([, code = '']) => code);
+test('the definitions on the page compile, and their policy waits as the page states', async () => {
+  const blocks = [...page.matchAll(/```baml\n(.*?)```/gsu)].map(([, block = '']) => block);
   expect(blocks).toHaveLength(3);
   const program = compileText(`${blocks.join('\n')}
 client<llm> Other {

@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message } from '../../../src/schema/message.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { MediaPart, MediaSource, Message } from '../../../src/schema/message.ts';
-import { isProvider } from '../../../src/schema/client.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import { providerNamed } from '../../../src/schema/providers/providers.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { startFakeProvider, status } from '../../support/fake-provider.ts';
@@ -54,8 +54,9 @@ function sourceOf(kind: MediaKind, source: string): MediaSource {
 }
 
 function providerOf(name: string): Provider {
-  if (isProvider(name)) return name;
-  throw new Error(`"${name}" is no provider`);
+  const provider = providerNamed(name);
+  if (provider !== undefined) return provider;
+  throw new Error(`"${name}" is not a provider`);
 }
 
 /** The first part of the first message, wherever the provider has it. */

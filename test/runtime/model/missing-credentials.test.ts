@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { missingCredentials } from '../../../src/runtime/model/missing-credentials.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { callFunction, compileText, testRuntime } from '../../support/test-runtime.ts';
 
 const PROGRAM = compileText(`
@@ -118,6 +118,6 @@ test.each<[Provider, string, string]>([
   ['aws-bedrock', 'model "m"\n region "eu-west-1"', 'AWS_BEARER_TOKEN_BEDROCK'],
 ])('%s: a key with a line break at its end is told as such (%s)', (provider, options, variable) => {
   const found = missingCredentials(compileText(fileOf(provider, options)), { [variable]: 'key\n' });
-  const message = `The client "Asked" has no credentials: ${variable} has a value with characters that no header may hold`;
+  const message = `The client "Asked" has no credentials: ${variable} has a value with characters that no header can contain`;
   expect(found).toEqual([{ client: 'Asked', variable, message }]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message, MessagePart } from '../../../src/schema/message.ts';
-import type { Provider } from '../../../src/schema/client.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 import { chatCompletion, chatEvent, sse, startFakeProvider, status } from '../../support/fake-provider.ts';

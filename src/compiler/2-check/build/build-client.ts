@@ -1,26 +1,9 @@
-import {
-  isProvider,
-  LEGACY_PROVIDERS,
-  type ClientType,
-  type OptionEntry,
-  type OptionValue,
-  type Provider,
-  type RetryPolicyType,
-  type RetryStrategy,
-} from '../../../schema/client.ts';
+import type { ClientType, OptionEntry, OptionValue, RetryPolicyType } from '../../../schema/client.ts';
+import { providerNamed } from '../../../schema/providers/providers.ts';
+import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { ClientNode, EntryNode, RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
+import { entryData } from '../option-data.ts';
 import { textOf, valueOf } from './text-of.ts';
-
-/** What a policy that names no strategy waits, and what a strategy without numbers uses. Milliseconds. */
-const DEFAULT_DELAY_MS = 200;
-const DEFAULT_MULTIPLIER = 1.5;
-const DEFAULT_MAX_DELAY_MS = 10_000;
-
-/** The provider that a text names, an older spelling replaced; undefined when there is none. */
-export function providerNamed(name: string): Provider | undefined {
-  if (isProvider(name)) return name;
-  return Object.hasOwn(LEGACY_PROVIDERS, name) ? LEGACY_PROVIDERS[name] : undefined;
-}
 
 /** Undefined when it names no known provider. */
 export function buildClient(node: ClientNode): ClientType | undefined {
@@ -69,33 +52,15 @@ function buildValue(node: ValueNode | undefined): OptionValue {
 }
 
 export function buildRetryPolicy(node: RetryPolicyNode): RetryPolicyType {
-  const statuses = valueOf(node.entries, 'statuses');
+  const { max_retries: maxRetries, strategy, statuses } = readRetryPolicy(entryData(node.entries)).values;
+  const { type, delay_ms: delayMs, multiplier, max_delay_ms: maxDelayMs } = strategy;
   return {
     name: node.name.text,
-    maxRetries: numberOf(node.entries, 'max_retries', 0),
-    strategy: buildStrategy(node.entries),
-    ...(statuses?.kind === 'list' && { statuses: statuses.items.flatMap(numbers) }),
+    maxRetries,
+    strategy:
+      type === 'exponential_backoff'
+        ? { kind: 'exponential', delayMs, multiplier, maxDelayMs }
+        : { kind: 'constant', delayMs },
+    ...(statuses !== undefined && { statuses }),
   };
-}
-
-function numbers(item: ValueNode): readonly number[] {
-  return item.kind === 'number' ? [item.value] : [];
-}
-
-function buildStrategy(entries: readonly EntryNode[]): RetryStrategy {
-  const strategy = valueOf(entries, 'strategy');
-  const settings = strategy?.kind === 'map' ? strategy.entries : [];
-  const delayMs = numberOf(settings, 'delay_ms', DEFAULT_DELAY_MS);
-  if (textOf(valueOf(settings, 'type')) !== 'exponential_backoff') return { kind: 'constant', delayMs };
-  return {
-    kind: 'exponential',
-    delayMs,
-    multiplier: numberOf(settings, 'multiplier', DEFAULT_MULTIPLIER),
-    maxDelayMs: numberOf(settings, 'max_delay_ms', DEFAULT_MAX_DELAY_MS),
-  };
-}
-
-function numberOf(entries: readonly EntryNode[], key: string, fallback: number): number {
-  const value = valueOf(entries, key);
-  return value?.kind === 'number' ? value.value : fallback;
 }

@@ -1,117 +1,105 @@
 import { didYouMean } from '../../../base/suggestion.ts';
-import type { Provider } from '../../../schema/client.ts';
-import type { EntryNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf, providerNamed } from '../build/build-client.ts';
+import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
+import { readOptions } from '../../../schema/providers/provider-description.ts';
+import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
+import type { Provider } from '../../../schema/providers/providers.ts';
+import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
+import { optionsOf } from '../build/build-client.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import {
-  COUNT,
-  either,
-  NUMBER,
-  oneOf,
-  SETTINGS,
-  SWITCH,
-  TEXT,
-  TEXT_MAP,
-  TEXTS,
-  type ValueShape,
-} from '../value-shapes.ts';
-
-type Shapes = Readonly<Record<string, ValueShape>>;
-
-const MEDIA_MODES = oneOf(['send_url', 'send_base64', 'send_url_add_mime_type', 'send_base64_unless_google_url']);
-
-const COMMON: Shapes = {
-  api_key: TEXT,
-  base_url: TEXT,
-  headers: TEXT_MAP,
-  query_params: TEXT_MAP,
-  default_role: TEXT,
-  allowed_roles: TEXTS,
-  remap_roles: TEXT_MAP,
-  allowed_role_metadata: either(oneOf(['all', 'none']), TEXTS),
-  supports_streaming: SWITCH,
-  finish_reason_allow_list: TEXTS,
-  finish_reason_deny_list: TEXTS,
-  client_response_type: oneOf(['openai', 'openai-responses', 'openai-transcription', 'anthropic', 'google', 'vertex']),
-  media_url_handler: SETTINGS,
-  http: SETTINGS,
-};
-const STRATEGY: Shapes = {
-  strategy: { expected: 'a list of clients', fits: (value) => value.kind === 'list' },
-  http: SETTINGS,
-};
-const OFFLINE: Shapes = {
-  reply: TEXT,
-  latency_ms: NUMBER,
-  chunk_size: COUNT,
-  chunk_delay_ms: NUMBER,
-  fail_status: COUNT,
-  supports_streaming: SWITCH,
-};
-
-const HTTP_OPTIONS: Shapes = {
-  connect_timeout_ms: COUNT,
-  request_timeout_ms: COUNT,
-  time_to_first_token_timeout_ms: COUNT,
-  idle_timeout_ms: COUNT,
-  enable_connection_pooling: SWITCH,
-};
-const STRATEGY_HTTP_OPTIONS: Shapes = { total_timeout_ms: COUNT };
-const MEDIA_OPTIONS: Shapes = { image: MEDIA_MODES, audio: MEDIA_MODES, pdf: MEDIA_MODES, video: MEDIA_MODES };
+import type { OptionSite } from '../option-data.ts';
+import { entryData, siteOf } from '../option-data.ts';
 
 /**
- * Options that svc itself reads have to be what they are read as; all others go to the provider as they are. Providers
- * that talk to nobody (strategies, offline) have no others, so there an unknown one is a mistake.
+ * The options of a client follow the description of its provider, by the same function with which the runtime reads
+ * them: what it refuses would only fail at the first call.
  */
 export const clientOptions: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     const provider = providerNamed(textOf(valueOf(node.entries, 'provider')) ?? '');
     const options = valueOf(node.entries, 'options');
-    if (provider === undefined || options === undefined || options.kind === 'broken') continue;
-    if (options.kind === 'map') checkOptions(context, provider, optionsOf(node));
-    else context.report('check/option-value', options.span, { name: 'options', expected: SETTINGS.expected });
+    if (provider === undefined || options?.kind === 'broken') continue;
+    if (options === undefined || options.kind === 'map') checkClient(context, provider, node);
+    else context.report('check/option-value', options.span, { name: 'options', problem: 'has to be a block `{ … }`' });
   }
 };
 
-function checkOptions(context: CheckContext, provider: Provider, options: readonly EntryNode[]): void {
-  const shapes = shapesOf(provider);
-  for (const entry of options) checkShape(context, entry, shapes);
-  const isStrategy = provider === 'fallback' || provider === 'round-robin';
-  if (isStrategy || provider === 'offline') reportUnused(context, provider, options);
-  const http = isStrategy ? STRATEGY_HTTP_OPTIONS : HTTP_OPTIONS;
-  checkSettings(context, `The \`http\` block of provider "${provider}"`, valueOf(options, 'http'), http);
-  if (!isStrategy) checkSettings(context, '`media_url_handler`', valueOf(options, 'media_url_handler'), MEDIA_OPTIONS);
+function checkClient(context: CheckContext, provider: Provider, node: ClientNode): void {
+  const description = PROVIDER_DESCRIPTIONS[provider];
+  const data = new Map(Object.entries(entryData(optionsOf(node))));
+  const { violations } = readOptions(description, data);
+  for (const violation of violations) report(context, { provider, node, violation });
+  const namesModel = data.has('model') || node.entries.some(({ key }) => key.text === 'model');
+  if (description.expectsModel !== true || namesModel || node.broken === true) return;
+  context.report('check/no-model', node.name.span, { name: 'model', owner: `client "${node.name.text}"` });
 }
 
-function shapesOf(provider: Provider): Shapes {
-  if (provider === 'fallback') return STRATEGY;
-  if (provider === 'round-robin') return { ...STRATEGY, start: COUNT };
-  return provider === 'offline' ? OFFLINE : COMMON;
+interface Found {
+  readonly provider: Provider;
+  readonly node: ClientNode;
+  readonly violation: OptionViolation;
 }
 
-function checkShape({ report }: CheckContext, { key, value }: EntryNode, shapes: Shapes): void {
-  const shape = Object.hasOwn(shapes, key.text) ? shapes[key.text] : undefined;
-  if (shape === undefined || value === undefined || value.kind === 'broken' || value.kind === 'null') return;
-  if (!shape.fits(value)) report('check/option-value', value.span, { name: key.text, expected: shape.expected });
-}
-
-function reportUnused({ report }: CheckContext, provider: Provider, options: readonly EntryNode[]): void {
-  const known = Object.keys(shapesOf(provider));
-  for (const { key } of options) {
-    if (known.includes(key.text)) continue;
-    const suggestion = didYouMean(key.text, known);
-    report('check/unused-option', key.span, { name: key.text, owner: `provider "${provider}"`, suggestion });
+function report(context: CheckContext, found: Found): void {
+  const { node, violation } = found;
+  if (violation.kind === 'missing') {
+    // The option may be in the part that could not be parsed.
+    if (node.broken === true) return;
+    const name = violation.alternatives.map((options) => options.map((key) => `"${key}"`).join(' and '));
+    const owner = `client "${node.name.text}"`;
+    context.report('check/missing-option', node.name.span, { name: joined(name), owner, why: violation.why });
+    return;
   }
+  const site = siteOf(optionsOf(node), violation);
+  if (site !== undefined) reportAt(context, found, site);
 }
 
-function checkSettings(context: CheckContext, owner: string, value: EntryNode['value'], shapes: Shapes): void {
-  if (value?.kind !== 'map') return;
-  for (const entry of value.entries) {
-    checkShape(context, entry, shapes);
-    if (Object.hasOwn(shapes, entry.key.text)) continue;
-    const known = Object.keys(shapes);
-    const suggestion = didYouMean(entry.key.text, known) || `It has: ${known.join(', ')}.`;
-    context.report('check/unknown-option', entry.key.span, { name: entry.key.text, owner, suggestion });
+function reportAt(context: CheckContext, { provider, node, violation }: Found, { name, span }: OptionSite): void {
+  switch (violation.kind) {
+    case 'unknown':
+      context.report('check/unknown-option', span, {
+        name,
+        owner: ownerOf(provider, violation),
+        suggestion: didYouMean(name, violation.known) || `It has: ${violation.known.join(', ')}.`,
+      });
+      return;
+    case 'unused': {
+      const suggestion = didYouMean(name, violation.known);
+      context.report('check/unused-option', span, { name, owner: `provider "${provider}"`, suggestion });
+      return;
+    }
+    case 'excluded': {
+      const { other } = violation;
+      const first = optionsOf(node).find(({ key }) => key.text === other);
+      const related = first === undefined ? [] : [{ span: first.key.span, message: `"${other}"` }];
+      context.report('check/exclusive-options', span, { first: other, second: name }, related);
+      return;
+    }
+    case 'role': {
+      const role = textOf(valueOf(optionsOf(node), name)) ?? '';
+      context.report('check/default-role', span, { name: role, allowed: violation.allowed.join(', ') });
+      return;
+    }
+    case 'empty':
+      if (name === 'strategy') {
+        context.report('check/empty-strategy', span, { name: node.name.text });
+        return;
+      }
+      break;
+    case 'missing':
+    case 'name':
+    case 'value':
+      break;
   }
+  context.report('check/option-value', span, { name, problem: violation.message });
+}
+
+function ownerOf(provider: Provider, { path }: OptionViolation): string {
+  if (path.length === 1) return `The provider "${provider}"`;
+  return path[0] === 'http' ? `The \`http\` block of provider "${provider}"` : `\`${path[0]}\``;
+}
+
+/** `"a"`, `"a" or "b"`; with a comma when an alternative is a pair. */
+function joined(alternatives: readonly string[]): string {
+  return alternatives.join(alternatives.some((each) => each.includes(' and ')) ? ', or ' : ' or ');
 }

@@ -1,11 +1,10 @@
 import { didYouMean } from '../../../base/suggestion.ts';
-import { PROVIDERS } from '../../../schema/client.ts';
+import { providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
-import { providerNamed } from '../build/build-client.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-/** A client has a provider that we know, and a retry policy, when it has one, that is declared. */
+/** A client names a provider of svc, and if it names a retry policy, that policy is declared. */
 export const clientParts: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     checkProvider(context, node);
@@ -21,7 +20,7 @@ function checkProvider({ report, suggest }: CheckContext, node: ClientNode): voi
     const owner = `client "${node.name.text}"`;
     report('check/missing-key', node.name.span, { name: 'provider', owner, example: 'provider openai' });
   } else if (value !== undefined && name === undefined && value.kind !== 'broken') {
-    report('check/option-value', value.span, { name: 'provider', expected: 'a name' });
+    report('check/option-value', value.span, { name: 'provider', problem: 'has to be a name' });
   } else if (value !== undefined && name !== undefined && providerNamed(name) === undefined) {
     report('check/unknown-provider', value.span, { name, suggestion: suggest(name, PROVIDERS) });
   }
@@ -31,7 +30,8 @@ function checkRetryPolicy({ scope, report, suggest }: CheckContext, node: Client
   const value = valueOf(node.entries, 'retry_policy');
   const name = textOf(value);
   if (value === undefined || value.kind === 'broken' || value.kind === 'null') return;
-  if (name === undefined) report('check/option-value', value.span, { name: 'retry_policy', expected: 'a name' });
+  if (name === undefined)
+    report('check/option-value', value.span, { name: 'retry_policy', problem: 'has to be a name' });
   else if (!scope.retryPolicies.has(name)) {
     report('check/unknown-retry-policy', value.span, {
       name,

@@ -2,7 +2,6 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { GeneratorNode } from '../../1-parse/syntax-nodes.ts';
 import { valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { oneOf } from '../value-shapes.ts';
 
 const OUTPUT_TYPES = [
   'python/pydantic',
@@ -31,7 +30,7 @@ function checkTexts({ report }: CheckContext, node: GeneratorNode): void {
   for (const { key, value } of node.entries) {
     const isText = value?.kind === 'string' && value.quoted;
     if (value === undefined || isText || value.kind === 'broken' || value.kind === 'raw-string') continue;
-    report('check/option-value', value.span, { name: key.text, expected: 'a text in quotes' });
+    report('check/option-value', value.span, { name: key.text, problem: 'has to be a string in quotes' });
   }
 }
 
@@ -53,9 +52,11 @@ function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
 
 function checkMode({ report }: CheckContext, node: GeneratorNode): void {
   const value = valueOf(node.entries, 'default_client_mode');
-  const shape = oneOf(['sync', 'async']);
-  if (value?.kind !== 'string' || !value.quoted || shape.fits(value)) return;
-  report('check/option-value', value.span, { name: 'default_client_mode', expected: shape.expected });
+  if (value?.kind !== 'string' || !value.quoted || value.value === 'sync' || value.value === 'async') return;
+  report('check/option-value', value.span, {
+    name: 'default_client_mode',
+    problem: 'has to be one of "sync", "async"',
+  });
 }
 
 function checkVersion({ options, report }: CheckContext, node: GeneratorNode): void {

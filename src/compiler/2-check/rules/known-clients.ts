@@ -1,19 +1,11 @@
-import { PROVIDERS, type Provider } from '../../../schema/client.ts';
+import { readOptions } from '../../../schema/providers/provider-description.ts';
+import { PROVIDER_DESCRIPTIONS, providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf, providerNamed } from '../build/build-client.ts';
+import { optionsOf } from '../build/build-client.ts';
 import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-/** Providers that a model's name is not enough for, and what they need. */
-const NEEDS: Readonly<Partial<Record<Provider, string>>> = {
-  'openai-generic': 'a base_url',
-  'azure-openai': 'a base_url, or a resource_name and a deployment_id',
-  'vertex-ai': 'a location or a base_url',
-  fallback: 'a strategy',
-  'round-robin': 'a strategy',
-};
-
-/** A function, and a strategy, name a declared client or `provider/model`. */
+/** Functions and strategies name a declared client or `provider/model`. */
 export const knownClients: Rule = (context) => {
   for (const node of context.scope.functions.values()) {
     const client = valueOf(node.entries, 'client');
@@ -22,14 +14,21 @@ export const knownClients: Rule = (context) => {
   }
   for (const node of context.scope.clients.values()) {
     const strategy = valueOf(optionsOf(node), 'strategy');
-    if (strategy?.kind === 'list') for (const item of strategy.items) checkReference(context, item);
+    if (strategy?.kind !== 'list') continue;
+    for (const item of strategy.items) {
+      if (item.kind === 'env') context.report('check/option-value', item.span, NOT_A_NAME);
+      else if (textOf(item)) checkReference(context, item);
+    }
   }
 };
+
+/** Other values that are not names break the shape of the option. */
+const NOT_A_NAME = { name: 'client', problem: 'has to be a name' };
 
 function checkReference(context: CheckContext, value: ValueNode): void {
   const name = textOf(value);
   if (value.kind === 'broken') return;
-  if (name === undefined) context.report('check/option-value', value.span, { name: 'client', expected: 'a name' });
+  if (name === undefined) context.report('check/option-value', value.span, NOT_A_NAME);
   else if (name.includes('/')) checkShorthand(context, value, name);
   else if (!context.scope.clients.has(name)) {
     const suggestion = context.suggest(name, context.scope.clients.keys());
@@ -45,7 +44,11 @@ function checkShorthand({ report, suggest }: CheckContext, value: ValueNode, nam
     report('check/unknown-provider', value.span, { name: unknown, suggestion: suggest(unknown, PROVIDERS) });
     return;
   }
-  const needs = NEEDS[provider];
-  if (needs !== undefined) report('check/shorthand-provider', value.span, { name: provider, needs });
-  else if (name.slice(slash + 1).trim() === '') report('check/missing-model', value.span, { name });
+  const model = name.slice(slash + 1);
+  const { violations } = readOptions(PROVIDER_DESCRIPTIONS[provider], new Map([['model', model.trim()]]));
+  const missing = violations.find((violation) => violation.kind === 'missing');
+  if (missing !== undefined) {
+    const needs = missing.alternatives.map((options) => options.map((option) => `a ${option}`).join(' and '));
+    report('check/shorthand-provider', value.span, { name: provider, needs: needs.join(', or ') });
+  } else if (model.trim() === '') report('check/missing-model', value.span, { name });
 }

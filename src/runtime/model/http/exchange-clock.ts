@@ -1,4 +1,5 @@
 import type { TimeoutFailure } from '../../../schema/errors.ts';
+import { HTTP_SETTINGS } from '../../../schema/providers/common-options.ts';
 
 /**
  * Time limits of one request to a provider, in milliseconds; 0 means no limit. The deadline of the whole call also
@@ -15,18 +16,12 @@ export interface ExchangeLimits {
   readonly requestMs: number;
 }
 
-/**
- * The limits of a client that sets none under `http`.
- * - connect: a host that does not answer in 10 s will not answer in 60.
- * - first token: reasoning models think for minutes before they write; 5 minutes is beyond the slowest seen.
- * - idle: providers send a ping or a token far more often than every 2 minutes.
- * - request: 10 minutes, the default of the providers' own libraries.
- */
+/** The limits of a client that sets none under `http`. */
 export const DEFAULT_LIMITS: ExchangeLimits = {
-  connectMs: 10_000,
-  firstTokenMs: 300_000,
-  idleMs: 120_000,
-  requestMs: 600_000,
+  connectMs: HTTP_SETTINGS.connect_timeout_ms.default,
+  firstTokenMs: HTTP_SETTINGS.time_to_first_token_timeout_ms.default,
+  idleMs: HTTP_SETTINGS.idle_timeout_ms.default,
+  requestMs: HTTP_SETTINGS.request_timeout_ms.default,
 };
 
 export type TimerName = TimeoutFailure['timer'];

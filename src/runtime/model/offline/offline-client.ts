@@ -1,31 +1,20 @@
-import type { JsonValue } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { OFFLINE } from '../../../schema/providers/offline.ts';
+import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
 import type { ModelClient, ModelAttempt, ModelListener, ModelRequest } from '../model-client.ts';
 import { attemptFailure } from '../attempt-failure.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
-import type { OptionReader } from '../options/option-reader.ts';
 import { sampleValue, seedOf } from './sample-value.ts';
 
-/** Answers of the offline provider: what a model could have said to a function with these arguments. */
+/** The replies of the offline provider: possible answers of a model to a call with these arguments. */
 export interface OfflineAnswers {
   answer(functionName: string, args: Readonly<Record<string, unknown>>): string;
 }
 
-interface OfflineOptions {
-  readonly reply?: string;
-  readonly latencyMs: number;
-  /** Characters in each piece of a stream. */
-  readonly chunkSize: number;
-  readonly chunkDelayMs: number;
-  readonly failStatus?: number;
-}
-
-const DEFAULT_CHUNK_SIZE = 16;
-
-const KNOWN = ['reply', 'latency_ms', 'chunk_size', 'chunk_delay_ms', 'fail_status', 'model'];
+type OfflineOptions = OptionValues<typeof OFFLINE.options>;
 
 const ROLES = ['system', 'user', 'assistant'];
 
@@ -42,52 +31,17 @@ export function createOfflineAnswers(definitions: DefinitionIndex): OfflineAnswe
 
 /**
  * A client that needs no network and no key: it answers with a value of the function's return type, made from the
- * arguments, or with the text of `reply`. It goes the same way as every other reply: pieces, parser, retries.
+ * arguments, or with `reply`. Its replies take the same way as all others: deltas, parser, retries.
  */
-export function createOfflineClient(name: string, reader: OptionReader, answers: OfflineAnswers): ModelClient {
-  const options = readOptions(reader);
-  const model = 'offline';
+export function createOfflineClient(name: string, options: OfflineOptions, answers: OfflineAnswers): ModelClient {
   return {
     name,
     provider: 'offline',
-    model,
+    model: 'offline',
     prompt: { name, provider: 'offline', defaultRole: 'system', allowedRoles: ROLES, remapRoles: {}, options: {} },
     finishReasons: { kind: 'any' },
     ask: (request, listener) => new OfflineAttempt({ name, options, answers, request, listener }),
   };
-}
-
-function readOptions(reader: OptionReader): OfflineOptions {
-  const reply = readReply(reader);
-  const count = (key: string, fallback: number): number => reader.count(key) ?? fallback;
-  const failStatus = readFailStatus(reader);
-  const options: OfflineOptions = {
-    ...(reply === undefined ? {} : { reply }),
-    latencyMs: count('latency_ms', 0),
-    chunkSize: Math.max(1, count('chunk_size', DEFAULT_CHUNK_SIZE)),
-    chunkDelayMs: count('chunk_delay_ms', 0),
-    ...(failStatus === undefined ? {} : { failStatus }),
-  };
-  for (const key of reader.rest().keys()) {
-    if (!KNOWN.includes(key)) reader.fault(key, `is unknown to the offline provider; it has ${KNOWN.join(', ')}`);
-  }
-  return options;
-}
-
-/** A text as it is; anything else as its JSON. */
-function readReply(reader: OptionReader): string | undefined {
-  const value: JsonValue | undefined = reader.take('reply');
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  return JSON.stringify(value);
-}
-
-function readFailStatus(reader: OptionReader): number | undefined {
-  const status = reader.count('fail_status');
-  if (status !== undefined && (status < 400 || status > 599)) {
-    reader.fault('fail_status', 'has to be the status of an error, 400 to 599');
-  }
-  return status;
 }
 
 interface OfflineAttemptParts {
@@ -101,7 +55,7 @@ interface OfflineAttemptParts {
 class OfflineAttempt implements ModelAttempt {
   readonly #parts: OfflineAttemptParts;
   readonly #reply: string;
-  #told = 0;
+  #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -111,9 +65,11 @@ class OfflineAttempt implements ModelAttempt {
   constructor(parts: OfflineAttemptParts) {
     this.#parts = parts;
     const { options, answers, request } = parts;
-    this.#reply = options.reply ?? answers.answer(request.functionName, request.args);
-    if (options.latencyMs > 0 || options.chunkDelayMs > 0) this.#watchDeadline();
-    this.#after(options.latencyMs, () => this.#begin());
+    const { reply = null, latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = options;
+    if (reply === null) this.#reply = answers.answer(request.functionName, request.args);
+    else this.#reply = typeof reply === 'string' ? reply : JSON.stringify(reply);
+    if (latencyMs > 0 || chunkDelayMs > 0) this.#watchDeadline();
+    this.#after(latencyMs, () => this.#begin());
   }
 
   cancel(): void {
@@ -121,7 +77,7 @@ class OfflineAttempt implements ModelAttempt {
     clearTimeout(this.#deadline);
     clearImmediate(this.#immediate);
     this.#waiting = undefined;
-    this.#told = this.#reply.length + 1;
+    this.#sent = this.#reply.length + 1;
   }
 
   /** Its deltas cost nothing to read. */
@@ -140,26 +96,28 @@ class OfflineAttempt implements ModelAttempt {
 
   #begin(): void {
     const { options, request, name } = this.#parts;
-    if (options.failStatus !== undefined) {
-      const fault = { kind: 'status', status: options.failStatus, body: 'asked to fail by "fail_status"' } as const;
+    if (options.fail_status !== undefined) {
+      const fault = { kind: 'status', status: options.fail_status, body: 'asked to fail by "fail_status"' } as const;
       this.#end(err(attemptFailure(name, fault, [])));
-    } else if (request.streamed) this.#tellPieces();
+    } else if (request.streamed) this.#sendDeltas();
     else this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
   }
 
-  #tellPieces(): void {
+  #sendDeltas(): void {
     const { options, listener } = this.#parts;
     if (this.#paused) {
-      this.#waiting = () => this.#tellPieces();
+      this.#waiting = () => this.#sendDeltas();
       return;
     }
-    if (this.#told >= this.#reply.length) {
+    if (this.#sent >= this.#reply.length) {
       this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
       return;
     }
-    listener.text(this.#reply.slice(this.#told, this.#told + options.chunkSize));
-    this.#told += options.chunkSize;
-    this.#after(options.chunkDelayMs, () => this.#tellPieces());
+    // A size of 0 would never end.
+    const size = Math.max(1, options.chunk_size);
+    listener.text(this.#reply.slice(this.#sent, this.#sent + size));
+    this.#sent += size;
+    this.#after(options.chunk_delay_ms, () => this.#sendDeltas());
   }
 
   #watchDeadline(): void {

@@ -2,17 +2,17 @@ import type { JsonValue } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ClassType, EnumType, Type } from '../../../schema/type.ts';
 
-/** Below this depth lists and maps are empty and unions take their simplest member, so recursive types end. */
+/** Below this depth, lists and maps are empty and unions take their simplest member, so that recursive types end. */
 const FULL_DEPTH = 3;
 
-/** Even a type that nests without choice ends here: a class tree this deep is longer than any reply. */
+/** The depth at which types without a choice end too: a class tree this deep is longer than any reply. */
 const LAST_DEPTH = 24;
 
 const ITEMS = 2;
 
 /**
- * A value of a type, as a model would write it (aliases for names, skipped members left out). The same seed gives
- * the same value.
+ * A value of a type in the form of a model's reply (aliases for names, without skipped members). The same seed gives the
+ * same value.
  */
 export function sampleValue(type: Type, definitions: DefinitionIndex, seed: number): JsonValue {
   return new Sampler(definitions, seed).value(type, 'value', 0);
@@ -100,7 +100,7 @@ class Sampler {
     }
   }
 
-  /** Null is only chosen where nothing else ends. */
+  /** Chooses null only where no other member ends. */
   #member(members: readonly Type[], depth: number): Type {
     const simple = members.filter((member) => isSimple(member));
     const useful = members.filter((member) => member.kind !== 'null' && member.kind !== 'media');
@@ -108,7 +108,7 @@ class Sampler {
     return choices[this.#below(choices.length)] ?? { kind: 'null' };
   }
 
-  /** xorshift32: small, and the same everywhere. */
+  /** xorshift32: small, and the same on every machine. */
   #below(limit: number): number {
     let state = this.#state;
     state ^= state << 13;

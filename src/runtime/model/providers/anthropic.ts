@@ -1,52 +1,39 @@
-import type { JsonObject } from '../../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { anthropicFormat } from '../wire/anthropic-format.ts';
+import type { MediaPart, Message } from '../../../schema/message.ts';
+import type { ANTHROPIC } from '../../../schema/providers/anthropic.ts';
+import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
-import type { ClientOptions } from '../options/client-options.ts';
-import type { OptionReader } from '../options/option-reader.ts';
-import { anthropicMessages } from './anthropic-messages.ts';
-import { bodyModel, urlOf } from './provider.ts';
-import type { Connection, HttpProvider } from './provider.ts';
-import { replyFormat } from './reply-formats.ts';
-import { requestHeaders, requestPath } from './request-head.ts';
-
-/** The API asks for a limit; this one is for clients that name none. */
-const DEFAULT_MAX_TOKENS = 4096;
+import { anthropicFormat } from '../wire/anthropic-format.ts';
+import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
+import { replyFormat, requestHeaders, requestPath } from './provider.ts';
+import type { ClientSetup, HttpProvider } from './provider.ts';
 
 const API_VERSION = '2023-06-01';
 
-/** Anthropic: https://docs.anthropic.com/en/api/messages */
 export const anthropic: HttpProvider = {
-  roles: ['system', 'user', 'assistant'],
-  defaultRole: 'user',
-  keyVariable: 'ANTHROPIC_API_KEY',
-  defaultUrl: 'https://api.anthropic.com',
-  connect,
-};
-
-function connect(options: ClientOptions, reader: OptionReader): Connection {
-  const url = urlOf(anthropic, options, reader);
-  return {
-    url,
-    ...bodyModel(options),
-    mediaUrls: { pdf: 'send_base64' },
+  connect: ({ url, options, values }: ClientSetup<typeof ANTHROPIC.options>) => ({
     protocol: (apiKey) => {
       const path = requestPath(url, '/v1/messages', options);
       const headers = requestHeaders(options, { 'anthropic-version': API_VERSION, 'x-api-key': apiKey });
-      return anthropicProtocol({ paths: { whole: path, streamed: path }, options, headers, members: {} });
+      const paths = { whole: path, streamed: path };
+      return anthropicProtocol({ paths, options, headers, members: {}, maxTokens: values.max_tokens });
     },
-  };
-}
+  }),
+};
 
-/** The messages API at these paths: shared by Anthropic and Vertex AI, which has members of its own in the body. */
+/** The messages API at these paths: shared by Anthropic and Vertex AI, which adds members of its own to the body. */
 export function anthropicProtocol(parts: {
   readonly paths: { readonly whole: string; readonly streamed: string };
   readonly options: ClientOptions;
   readonly headers: readonly string[];
   readonly members: JsonObject;
+  /** The limit of clients that give none. */
+  readonly maxTokens: JsonValue;
 }): ReadyProtocol {
   const { paths, options, headers } = parts;
-  const limit = options.body.has('max_tokens') ? {} : { max_tokens: DEFAULT_MAX_TOKENS };
+  const limit = options.body.has('max_tokens') ? {} : { max_tokens: parts.maxTokens };
   const members = { ...parts.members, ...Object.fromEntries(options.body), ...limit };
   return {
     format: replyFormat(options, anthropicFormat),
@@ -57,4 +44,25 @@ export function anthropicProtocol(parts: {
       return ok({ path: streamed ? paths.streamed : paths.whole, headers, body });
     },
   };
+}
+
+/** Messages as Anthropic documents them: `system` messages before the first other one go to the top. */
+function anthropicMessages(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
+  const wire = wireConversation<JsonObject>(messages, options, (part) => {
+    const block = part.kind === 'text' ? ok({ type: 'text', text: part.text }) : mediaBlock(part);
+    return withMetadata(block, part, options);
+  });
+  if (!wire.ok) return wire;
+  const { system, turns } = wire.value;
+  const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));
+  return ok({ ...(system === undefined ? {} : { system }), messages: conversation });
+}
+
+function mediaBlock(part: MediaPart): Result<JsonObject, string> {
+  if (part.media === 'video') return err('cannot take video. Send frames of it as images');
+  const type = part.media === 'pdf' ? 'document' : part.media;
+  if (part.source.kind === 'url') return ok({ type, source: { type: 'url', url: part.source.url } });
+  const inline = inlineData(part.source, part.media === 'pdf' ? 'application/pdf' : undefined);
+  if (!inline.ok) return inline;
+  return ok({ type, source: { type: 'base64', media_type: inline.value.mediaType, data: inline.value.data } });
 }

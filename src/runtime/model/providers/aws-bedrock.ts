@@ -1,127 +1,48 @@
-import { isJsonObject } from '../../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { bedrockFormat } from '../wire/bedrock-format.ts';
+import type { MediaPart, Message, MessagePart } from '../../../schema/message.ts';
+import { AWS_KEY_VARIABLES, BEDROCK_TOKEN_VARIABLE } from '../../../schema/providers/aws-bedrock.ts';
+import type { AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
+import { headerProblem } from '../../../schema/providers/header.ts';
+import type { ClientOptions } from '../client-options.ts';
 import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
-import type { ClientOptions } from '../options/client-options.ts';
-import { headerFault } from '../options/header-fault.ts';
-import type { OptionReader } from '../options/option-reader.ts';
-import { AWS_CREDENTIAL_VARIABLES, AWS_KEY_VARIABLES, BEARER_TOKEN, findAwsCredentials } from './aws-credentials.ts';
-import type { AwsClientCredentials, AwsCredentialSource } from './aws-credentials.ts';
-import { bedrockMessages } from './bedrock-messages.ts';
-import type { Connection, HttpProvider, MissingSecret, ProviderAccess, Setting } from './provider.ts';
-import { withCredential } from './renewed-credential.ts';
-import { replyFormat } from './reply-formats.ts';
-import { requestHeaders, requestPath } from './request-head.ts';
+import { bedrockFormat } from '../wire/bedrock-format.ts';
+import { findAwsCredentials } from './aws-credentials.ts';
+import type { AwsCredentialSource } from './aws-credentials.ts';
 import { AwsSigner } from './aws-signer.ts';
 import type { AwsCredentials } from './aws-signer.ts';
+import { formatName, inlineData, wireConversation, wireMetadata } from './message-parts.ts';
+import { replyFormat, requestHeaders, requestPath } from './provider.ts';
+import type { ClientSetup, HttpProvider, MissingSecret, ProviderAccess } from './provider.ts';
+import { withCredential } from './renewed-credential.ts';
 
-/** Amazon Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
+type BedrockClient = ClientSetup<typeof AWS_BEDROCK.options>;
+
 export const awsBedrock: HttpProvider = {
-  roles: ['system', 'user', 'assistant'],
-  defaultRole: 'user',
-  variables: ['AWS_REGION', 'AWS_DEFAULT_REGION', ...AWS_CREDENTIAL_VARIABLES],
-  ownOrigins: /^https:\/\/bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/u,
-  connect,
+  connect: (client: BedrockClient) => ({ protocol: (apiKey, access) => protocol(client, apiKey, access) }),
 };
-
-const REGION = /^[a-z0-9-]{1,40}$/u;
-
-/** Their names in the definition language, and on the wire. */
-const INFERENCE_NAMES: Readonly<Record<string, string>> = {
-  max_tokens: 'maxTokens',
-  temperature: 'temperature',
-  top_p: 'topP',
-  stop_sequences: 'stopSequences',
-};
-
-interface BedrockClient {
-  readonly url: string;
-  readonly region: string;
-  readonly model: string;
-  readonly options: ClientOptions;
-  readonly members: JsonObject;
-  readonly credentials: AwsClientCredentials;
-}
-
-function connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection {
-  const region = reader.string('region') ?? setting('AWS_REGION') ?? setting('AWS_DEFAULT_REGION');
-  if (region === undefined) reader.fault('region', 'is required, here or as AWS_REGION');
-  else if (!REGION.test(region)) reader.fault('region', 'has to be the name of an AWS region');
-  const model = reader.string('model') ?? reader.string('model_id');
-  reader.take('model_id');
-  if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
-  const url = readEndpoint(options, reader) ?? `https://bedrock-runtime.${region ?? 'invalid'}.amazonaws.com`;
-  const credentials = { keys: readKeys(reader), profile: reader.string('profile'), region: region ?? '' };
-  const members = readMembers(reader);
-  const client = { url, region: region ?? '', model: model ?? '', options, credentials, members };
-  return {
-    url,
-    ...(model === undefined ? {} : { model }),
-    mediaUrls: { image: 'send_base64', audio: 'send_base64', pdf: 'send_base64', video: 'send_base64' },
-    protocol: (apiKey, access) => protocol(client, apiKey, access),
-  };
-}
-
-function readEndpoint(options: ClientOptions, reader: OptionReader): string | undefined {
-  const endpoint = reader.string('endpoint_url') ?? options.baseUrl;
-  if (endpoint === undefined) return undefined;
-  if (URL.canParse(endpoint) && /^https?:$/u.test(new URL(endpoint).protocol)) return endpoint.replace(/\/$/u, '');
-  reader.fault('endpoint_url', 'has to be an http or https URL');
-  return undefined;
-}
-
-function readKeys(reader: OptionReader): Partial<AwsCredentials> {
-  const accessKeyId = reader.string('access_key_id');
-  const secretAccessKey = reader.string('secret_access_key');
-  const sessionToken = reader.string('session_token');
-  return {
-    ...(accessKeyId === undefined ? {} : { accessKeyId }),
-    ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-  };
-}
-
-function readMembers(reader: OptionReader): JsonObject {
-  const additional = reader.take('additional_model_request_fields');
-  const inference = reader.take('inference_configuration');
-  if (inference !== undefined && !isJsonObject(inference)) reader.fault('inference_configuration', 'has to be a map');
-  const members: Record<string, JsonValue> = {};
-  if (additional !== undefined) members['additionalModelRequestFields'] = additional;
-  if (isJsonObject(inference)) members['inferenceConfig'] = renamed(inference);
-  return members;
-}
-
-function renamed(inference: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(inference).map(([name, value]) => [
-      Object.hasOwn(INFERENCE_NAMES, name) ? (INFERENCE_NAMES[name] ?? name) : name,
-      value,
-    ]),
-  );
-}
 
 function protocol(
   client: BedrockClient,
   apiKey: string | undefined,
   access: ProviderAccess,
 ): WireProtocol | MissingSecret {
-  const token = apiKey ?? access.secrets(AWS_KEY_VARIABLES).get(BEARER_TOKEN);
-  const because = token === undefined ? undefined : headerFault('authorization', token);
-  if (because !== undefined) return { missing: BEARER_TOKEN, because };
+  const token = apiKey ?? access.secrets(AWS_KEY_VARIABLES).get(BEDROCK_TOKEN_VARIABLE);
+  const problem = token === undefined ? undefined : headerProblem('authorization', token);
+  if (problem !== undefined) return { missing: BEDROCK_TOKEN_VARIABLE, because: problem.message };
   if (token !== undefined || client.options.headers.has('authorization')) return unsignedProtocol(client, token);
-  const credentials = findAwsCredentials(client.credentials, access);
+  const credentials = findAwsCredentials(client.values, access);
   return 'missing' in credentials ? credentials : signedProtocol(client, credentials);
 }
 
-function unsignedProtocol(client: BedrockClient, token: string | undefined): ReadyProtocol {
-  const { url, options } = client;
-  const path = `/model/${encodeURIComponent(client.model)}/converse`;
+function unsignedProtocol({ url, options, values }: BedrockClient, token: string | undefined): ReadyProtocol {
+  const path = `/model/${encodeURIComponent(options.model ?? '')}/converse`;
   const whole = requestPath(url, path, options);
   const stream = requestPath(url, `${path}-stream`, options);
   const headers = requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` });
-  const members = { ...client.members, ...Object.fromEntries(options.body) };
+  const members = { ...ownMembers(values), ...Object.fromEntries(options.body) };
   return {
     format: replyFormat(options, bedrockFormat),
     call(messages, streamed) {
@@ -132,12 +53,40 @@ function unsignedProtocol(client: BedrockClient, token: string | undefined): Rea
   };
 }
 
+function ownMembers({
+  additional_model_request_fields: additional,
+  inference_configuration: inference,
+}: BedrockClient['values']): JsonObject {
+  const members: Record<string, JsonValue> = {};
+  if (additional !== undefined) members['additionalModelRequestFields'] = additional;
+  if (inference !== undefined) members['inferenceConfig'] = renamed(inference);
+  return members;
+}
+
+/** From the names in the definition language to those in the request. */
+const INFERENCE_NAMES: Readonly<Record<string, string>> = {
+  max_tokens: 'maxTokens',
+  temperature: 'temperature',
+  top_p: 'topP',
+  stop_sequences: 'stopSequences',
+};
+
+function renamed(inference: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(inference).map(([name, value]) => [
+      Object.hasOwn(INFERENCE_NAMES, name) ? (INFERENCE_NAMES[name] ?? name) : name,
+      value,
+    ]),
+  );
+}
+
 function signedProtocol(client: BedrockClient, credentials: AwsCredentialSource): WireProtocol {
   const unsigned = unsignedProtocol(client, undefined);
   const signer = new AwsSigner();
   const { host } = new URL(client.url);
+  const region = client.values.region ?? '';
   const sign = ({ path, headers, body }: HttpCall, keys: AwsCredentials): HttpCall => {
-    const request = { host, path, body, region: client.region, service: 'bedrock', headers: SIGNED_HEADERS };
+    const request = { host, path, body, region, service: 'bedrock', headers: SIGNED_HEADERS };
     return { path, body, headers: [...headers, ...Object.entries(signer.sign(request, keys)).flat()] };
   };
   return {
@@ -150,3 +99,43 @@ function signedProtocol(client: BedrockClient, credentials: AwsCredentialSource)
 }
 
 const SIGNED_HEADERS = { 'content-type': 'application/json' };
+
+/** Messages as Converse takes them; leading system messages are apart. */
+function bedrockMessages(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
+  const wire = wireConversation<JsonObject>(messages, options, (part) => blocks(part, options));
+  if (!wire.ok) return wire;
+  const { system, turns } = wire.value;
+  const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));
+  return ok({ messages: conversation, ...(system === undefined ? {} : { system }) });
+}
+
+/** Metadata `cache_control` becomes a block of its own after the part: Converse has no other place for it. */
+function blocks(part: MessagePart, options: ClientOptions): Result<readonly JsonObject[], string> {
+  const block = part.kind === 'text' ? ok({ text: part.text }) : mediaBlock(part);
+  if (!block.ok) return block;
+  const cached = Object.hasOwn(wireMetadata(part, options) ?? {}, 'cache_control');
+  return ok(cached ? [block.value, { cachePoint: { type: 'default' } }] : [block.value]);
+}
+
+function mediaBlock({ media, source }: MediaPart): Result<JsonObject, string> {
+  if (media === 'audio') return err('cannot take audio: Converse has no such block');
+  // Videos are too large for most requests, so Bedrock fetches them from S3 itself, with the keys of the call.
+  if (media === 'video' && source.kind === 'url' && source.url.startsWith('s3://')) {
+    const format = formatName(source.mediaType ?? 'video/mp4', FORMATS);
+    return ok({ video: { format, source: { s3Location: { uri: source.url } } } });
+  }
+  const inline = inlineData(source, media === 'pdf' ? 'application/pdf' : undefined);
+  if (!inline.ok) return inline;
+  const bytes = { format: formatName(inline.value.mediaType, FORMATS), source: { bytes: inline.value.data } };
+  return ok(media === 'pdf' ? { document: { ...bytes, name: 'document' } } : { [media]: bytes });
+}
+
+/** Formats whose names are not the subtypes of their media types. */
+const FORMATS = {
+  jpg: 'jpeg',
+  quicktime: 'mov',
+  'x-matroska': 'mkv',
+  'x-flv': 'flv',
+  'x-ms-wmv': 'wmv',
+  '3gpp': 'three_gp',
+};

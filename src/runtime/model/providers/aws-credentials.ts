@@ -1,63 +1,45 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fetchProfileCredentials } from './aws-profile-package.ts';
-import { readAwsProfile } from './aws-profile.ts';
-import type { AwsProfileFiles } from './aws-profile.ts';
-import { fetchRoleCredentials, findAwsRole } from './aws-role.ts';
-import { fetchWebIdentityCredentials, findWebIdentity } from './aws-web-identity.ts';
-import type { MissingSecret, ProviderAccess } from './provider.ts';
-import { RenewedCredential } from './renewed-credential.ts';
+import type * as CredentialProviderIni from '@aws-sdk/credential-provider-ini';
+import type { Result } from '../../../base/result.ts';
+import { err, ok } from '../../../base/result.ts';
+import { AWS_KEY_VARIABLES } from '../../../schema/providers/aws-bedrock.ts';
+import type { AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
+import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
+import { fetchRoleCredentials, fetchWebIdentityCredentials, findAwsRole, findWebIdentity } from './aws-roles.ts';
 import type { AwsCredentials } from './aws-signer.ts';
+import type { MissingSecret, ProviderAccess } from './provider.ts';
+import { DEFAULT_LIFE_MS, RenewedCredential } from './renewed-credential.ts';
+import type { Lease } from './renewed-credential.ts';
 
-/** Holds a Bedrock API key, which goes out as it is: nothing is signed then. */
-export const BEARER_TOKEN = 'AWS_BEARER_TOKEN_BEDROCK';
+/** The options of a client about its credentials. */
+type CredentialOptions = Pick<
+  OptionValues<typeof AWS_BEDROCK.options>,
+  'access_key_id' | 'secret_access_key' | 'session_token' | 'profile' | 'region'
+>;
 
-/** Keys in the environment: all of one account. */
-export const AWS_KEY_VARIABLES = [BEARER_TOKEN, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
-
-/** Variables that decide whose keys are taken. */
-export const AWS_CREDENTIAL_VARIABLES = [
-  ...AWS_KEY_VARIABLES,
-  'AWS_PROFILE',
-  'AWS_SHARED_CREDENTIALS_FILE',
-  'AWS_CONFIG_FILE',
-  'AWS_WEB_IDENTITY_TOKEN_FILE',
-  'AWS_ROLE_ARN',
-  'AWS_ROLE_SESSION_NAME',
-  'AWS_ENDPOINT_URL_STS',
-  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
-  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
-  'AWS_EC2_METADATA_DISABLED',
-  'AWS_EC2_METADATA_SERVICE_ENDPOINT',
-  'HOME',
-];
-
-/** What a client says of its credentials in its own options. */
-export interface AwsClientCredentials {
-  readonly keys: Partial<AwsCredentials>;
-  readonly profile: string | undefined;
-  readonly region: string;
-}
-
-/** Keys, or where they come from again and again. */
+/** Keys, or a source that renews them. */
 export type AwsCredentialSource = AwsCredentials | RenewedCredential<AwsCredentials>;
 
 /**
  * The client's own keys or profile, the variables of the environment, the default profile, a web identity, or the role
- * of the container or machine: all of one place, never one of each.
+ * of the container or machine: all from one place, never some of each.
  */
 export function findAwsCredentials(
-  client: AwsClientCredentials,
+  options: CredentialOptions,
   access: ProviderAccess,
 ): AwsCredentialSource | MissingSecret {
-  const { accessKeyId, secretAccessKey } = client.keys;
-  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
-    return { ...client.keys, accessKeyId, secretAccessKey };
-  }
+  const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = options;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return keysOf(accessKeyId, secretAccessKey, sessionToken);
   // A profile that the client names comes before the environment.
-  if (client.profile !== undefined) return namedProfile(client.profile, access);
-  return environmentKeys(access) ?? defaultCredentials(client.region, access) ?? { missing: 'AWS_ACCESS_KEY_ID' };
+  if (options.profile !== undefined) return namedProfile(options.profile, access);
+  const found = environmentKeys(access) ?? defaultCredentials(options.region ?? '', access);
+  return found ?? { missing: 'AWS_ACCESS_KEY_ID' };
+}
+
+function keysOf(accessKeyId: string, secretAccessKey: string, sessionToken: string | undefined): AwsCredentials {
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }
 
 function namedProfile(name: string, access: ProviderAccess): AwsCredentialSource | MissingSecret {
@@ -73,11 +55,10 @@ function environmentKeys(access: ProviderAccess): AwsCredentials | MissingSecret
   if (accessKeyId === undefined) return keys.ofRequest ? { missing: 'AWS_ACCESS_KEY_ID' } : undefined;
   const secretAccessKey = keys.get('AWS_SECRET_ACCESS_KEY');
   if (secretAccessKey === undefined) return { missing: 'AWS_SECRET_ACCESS_KEY' };
-  const sessionToken = keys.get('AWS_SESSION_TOKEN');
-  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+  return keysOf(accessKeyId, secretAccessKey, keys.get('AWS_SESSION_TOKEN'));
 }
 
-/** What the server has without a key in its environment. */
+/** The credentials of a server without a key in its environment. */
 function defaultCredentials(region: string, access: ProviderAccess): AwsCredentialSource | undefined {
   const profile = profileCredentials(access.ofServer('AWS_PROFILE') ?? 'default', access);
   if (profile !== undefined) return profile;
@@ -104,4 +85,100 @@ function profileFiles(access: ProviderAccess): AwsProfileFiles | undefined {
 
 function below(home: string | undefined, path: string): string {
   return home === undefined ? '' : join(home, path);
+}
+
+/** The files with profiles: `~/.aws/credentials` and `~/.aws/config` unless variables name others. */
+interface AwsProfileFiles {
+  readonly credentials: string;
+  readonly config: string;
+}
+
+/** A profile contains keys, or a way to get them. */
+type AwsProfile = { readonly kind: 'keys'; readonly keys: AwsCredentials } | ElsewhereProfile;
+
+/** Single sign-on, a role to assume, or a program that prints keys. */
+interface ElsewhereProfile {
+  readonly kind: 'elsewhere';
+  readonly name: string;
+  readonly files: AwsProfileFiles;
+}
+
+/** Settings of profiles without keys of their own. */
+const ELSEWHERE = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'];
+
+/**
+ * A profile of the files that AWS's tools share (INI, as `aws configure` writes it). Undefined when neither
+ * file is readable and has such a profile with a way to get keys. svc reads the files once, when it creates their client.
+ */
+export function readAwsProfile(files: AwsProfileFiles, name: string): AwsProfile | undefined {
+  const values = new Map([...profileValues(files.config, name), ...profileValues(files.credentials, name)]);
+  const elsewhere = { kind: 'elsewhere', name, files } as const;
+  // A role comes before keys: these can be the ones with which the role is assumed.
+  if (values.has('role_arn')) return elsewhere;
+  const accessKeyId = values.get('aws_access_key_id');
+  const secretAccessKey = values.get('aws_secret_access_key');
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    return ELSEWHERE.some((setting) => values.has(setting)) ? elsewhere : undefined;
+  }
+  return { kind: 'keys', keys: keysOf(accessKeyId, secretAccessKey, values.get('aws_session_token')) };
+}
+
+function profileValues(path: string, profile: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  let inside = false;
+  for (const line of linesOf(path)) {
+    const section = /^\s*\[\s*(?:profile\s+)?([^\]]*?)\s*\]/u.exec(line);
+    if (section !== null) inside = section[1] === profile;
+    const at = line.indexOf('=');
+    if (inside && at > 0) values.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim());
+  }
+  return values;
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split(/\r?\n/u)
+      .filter((line) => !/^\s*[#;]/u.test(line));
+  } catch {
+    return [];
+  }
+}
+
+/** Amazon's own reader of such profiles: 16 MB that few users need, so those who do install it beside svc. */
+const PACKAGE = '@aws-sdk/credential-provider-ini';
+
+type ProfileReader = Pick<typeof CredentialProviderIni, 'fromIni'>;
+
+/** Gets the keys of a profile with Amazon's own package, which nothing else loads. */
+export async function fetchProfileCredentials(
+  profile: ElsewhereProfile,
+  load: () => Promise<ProfileReader> = () => import('@aws-sdk/credential-provider-ini'),
+): Promise<Result<Lease<AwsCredentials>, string>> {
+  const { name, files } = profile;
+  const reader = await loaded(load);
+  if (reader === undefined) {
+    return err(
+      `needs the package ${PACKAGE} for its AWS profile "${name}", which signs in or assumes a role. Install it beside svc, or use a profile with keys`,
+    );
+  }
+  try {
+    const provider = reader.fromIni({ profile: name, filepath: files.credentials, configFilepath: files.config });
+    const { accessKeyId, secretAccessKey, sessionToken, expiration } = await provider();
+    const value = keysOf(accessKeyId, secretAccessKey, sessionToken);
+    return ok({ value, livesMs: expiration === undefined ? DEFAULT_LIFE_MS : expiration.getTime() - Date.now() });
+  } catch {
+    // The package's message can contain the whole command line of a program that prints keys.
+    return err(
+      `could not get the keys of its AWS profile "${name}". On the server, "aws sts get-caller-identity --profile ${name}" shows why`,
+    );
+  }
+}
+
+async function loaded(load: () => Promise<ProfileReader>): Promise<ProfileReader | undefined> {
+  try {
+    return await load();
+  } catch {
+    return undefined;
+  }
 }

@@ -8,12 +8,12 @@ export interface AwsCredentials {
 
 export interface AwsRequest {
   readonly host: string;
-  /** As it is sent: encoded once. */
+  /** As in the request: encoded once. */
   readonly path: string;
   readonly body: string;
   readonly region: string;
   readonly service: string;
-  /** In the names of AWS: lower case. `host` and the date are added. */
+  /** Names in lower case. The signer adds `host` and the date. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export class AwsSigner {
   #secret = '';
   #key: Buffer = Buffer.alloc(0);
 
-  /** The headers that a request needs besides its own. */
+  /** Returns the headers that the signature adds to a request. */
   sign(request: AwsRequest, credentials: AwsCredentials, now: Date = new Date()): Readonly<Record<string, string>> {
     const time = now.toISOString().replace(/[-:]|\.\d{3}/gu, '');
     const token = credentials.sessionToken === undefined ? {} : { 'x-amz-security-token': credentials.sessionToken };
@@ -45,7 +45,7 @@ export class AwsSigner {
     };
   }
 
-  /** The key of a scope is good for the whole day: it is derived by an HMAC for each part of the scope. */
+  /** The key of a scope is valid for the whole day; its derivation takes an HMAC for each part of the scope. */
   #keyFor(scope: string, secret: string): Buffer {
     if (scope !== this.#scope || secret !== this.#secret) {
       this.#key = scope.split('/').reduce<Buffer>((key, part) => hmac(key, part), Buffer.from(`AWS4${secret}`));
@@ -66,7 +66,7 @@ function canonicalRequest(
   return `POST\n${canonicalPath(path)}\n${query}\n${lines}\n${names.join(';')}\n${sha256(request.body)}`;
 }
 
-/** Every service but S3 signs the path with each segment encoded once more. */
+/** Every service except S3 signs the path with each segment encoded again. */
 function canonicalPath(path: string): string {
   return path
     .split('/')

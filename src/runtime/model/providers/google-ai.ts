@@ -1,45 +1,30 @@
+import type { JsonObject } from '../../../base/json.ts';
+import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { googleFormat } from '../wire/google-format.ts';
+import type { MediaPart, Message } from '../../../schema/message.ts';
+import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
-import type { ClientOptions } from '../options/client-options.ts';
-import type { OptionReader } from '../options/option-reader.ts';
-import { googleContents } from './google-contents.ts';
-import { urlOf } from './provider.ts';
-import type { Connection, HttpProvider } from './provider.ts';
-import { replyFormat } from './reply-formats.ts';
-import { requestHeaders, requestPath } from './request-head.ts';
+import { googleFormat } from '../wire/google-format.ts';
+import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
+import { replyFormat, requestHeaders, requestPath } from './provider.ts';
+import type { HttpProvider } from './provider.ts';
 
-/** The Gemini API: https://ai.google.dev/api/generate-content */
 export const googleAi: HttpProvider = {
-  roles: ['system', 'user', 'assistant'],
-  defaultRole: 'user',
-  keyVariable: 'GOOGLE_API_KEY',
-  defaultUrl: 'https://generativelanguage.googleapis.com/v1beta',
-  connect,
-};
-
-function connect(options: ClientOptions, reader: OptionReader): Connection {
-  const url = urlOf(googleAi, options, reader);
-  const model = reader.string('model');
-  if (model === undefined) reader.fault('model', 'is required: it is part of the URL');
-  return {
-    url,
-    ...(model === undefined ? {} : { model }),
-    mediaUrls: { image: 'send_base64' },
+  connect: ({ url, options }) => ({
     protocol: (apiKey) => {
       const headers = requestHeaders(options, { 'x-goog-api-key': apiKey });
-      return googleProtocol({ base: `${url}/models/${modelPath(model ?? '')}`, options, headers });
+      return googleProtocol({ base: `${url}/models/${modelPath(options.model ?? '')}`, options, headers });
     },
-  };
-}
+  }),
+};
 
-/** A model's name as one or more segments of a path: `tunedModels/x` keeps its slash, nothing climbs up. */
+/** A model's name as one or more segments of a path: `tunedModels/x` keeps its slash, and `..` does not lead upwards. */
 export function modelPath(model: string): string {
   const segments = model.split('/').map((segment) => encodeURIComponent(segment));
   return segments.map((segment) => (/^\.+$/u.test(segment) ? '_' : segment)).join('/');
 }
 
-/** generateContent under a model's URL: shared by the Gemini API and Vertex AI. */
+/** generateContent below a model's URL: shared by the Gemini API and Vertex AI. */
 export function googleProtocol(parts: {
   readonly base: string;
   readonly options: ClientOptions;
@@ -57,4 +42,26 @@ export function googleProtocol(parts: {
       return ok({ path: streamed ? stream : whole, headers, body: JSON.stringify({ ...members, ...wire.value }) });
     },
   };
+}
+
+/** Messages as Gemini documents them: leading system messages are the instruction, and the assistant is called `model`. */
+function googleContents(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
+  const wire = wireConversation<JsonObject>(messages, options, (part) => {
+    const written = part.kind === 'text' ? ok({ text: part.text }) : mediaPart(part);
+    return withMetadata(written, part, options);
+  });
+  if (!wire.ok) return wire;
+  const { system, turns } = wire.value;
+  const contents = turns.map(({ role, parts: own }) => ({ role: role === 'assistant' ? 'model' : role, parts: own }));
+  return ok({ ...(system === undefined ? {} : { system_instruction: { parts: system } }), contents });
+}
+
+function mediaPart({ source, media }: MediaPart): Result<JsonObject, string> {
+  if (source.kind === 'url') {
+    const type = source.mediaType === undefined ? {} : { mime_type: source.mediaType };
+    return ok({ file_data: { file_uri: source.url, ...type } });
+  }
+  const inline = inlineData(source, media === 'pdf' ? 'application/pdf' : undefined);
+  if (!inline.ok) return inline;
+  return ok({ inline_data: { mime_type: inline.value.mediaType, data: inline.value.data } });
 }

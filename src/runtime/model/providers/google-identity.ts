@@ -1,16 +1,20 @@
 import { createPrivateKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { parseJson, stringAt } from '../wire/json-reading.ts';
+import { GOOGLE_VARIABLES } from '../../../schema/providers/google.ts';
+import { parseJson, stringAt } from '../wire/reply-format.ts';
+import type { MissingSecret, ProviderAccess } from './provider.ts';
 
-/** Whoever Google gives access tokens to. */
+/** An account for which Google issues access tokens. */
 export type GoogleIdentity = (ServiceAccount | AuthorizedUser | MetadataServer) & {
   readonly projectId: string | undefined;
 };
 
-/** The parts of a service account's key file that count. */
+/** The parts of a service account's key file that svc uses. */
 export interface ServiceAccount {
   readonly kind: 'service-account';
   readonly clientEmail: string;
@@ -18,42 +22,89 @@ export interface ServiceAccount {
   readonly tokenUri: string;
 }
 
-/** What `gcloud auth application-default login` writes. */
+/** The content of the file that `gcloud auth application-default login` writes. */
 interface AuthorizedUser {
   readonly kind: 'user';
   readonly clientId: string;
   readonly clientSecret: string;
   readonly refreshToken: string;
   readonly tokenUri: string;
-  /** Which project a user's calls are billed to: Google wants to hear it. */
+  /** The project to which Google bills a user's calls. */
   readonly quotaProject?: string;
 }
 
-/** The account of the machine, told by a service that only the machine can reach. */
+/** The account of the machine, from a service that only the machine can reach. */
 interface MetadataServer {
   readonly kind: 'machine';
   readonly host: string;
 }
 
+/** The metadata service of Google's machines. */
+const GOOGLE_METADATA_HOST = 'metadata.google.internal';
+
+/**
+ * The account of a client, found as Google's own libraries find it
+ * (https://cloud.google.com/docs/authentication/application-default-credentials): the client's option, the variables,
+ * the file of `gcloud auth application-default login`, the account of the machine. A request cannot name files of the
+ * server, neither by an option nor by a variable, and an account of the server never completes what it brings.
+ */
+export function findGoogleIdentity(
+  option: string | JsonObject | undefined,
+  access: ProviderAccess,
+): GoogleIdentity | MissingSecret {
+  if (option !== undefined) return identityIn('credentials', option, access.trusted);
+  const { credentials, credentialsContent } = GOOGLE_VARIABLES;
+  const secrets = access.secrets([credentialsContent, credentials]);
+  for (const variable of [credentialsContent, credentials]) {
+    const given = secrets.get(variable);
+    if (given !== undefined) return identityIn(variable, given, !secrets.ofRequest);
+  }
+  if (secrets.ofRequest) return { missing: credentials };
+  const file = gcloudFile(access);
+  if (file !== undefined) return identityIn(credentials, file, true);
+  const host = access.ofServer(GOOGLE_VARIABLES.metadataHost) ?? machineHost(access);
+  return host === undefined ? { missing: credentials } : { kind: 'machine', host, projectId: undefined };
+}
+
+function machineHost(access: ProviderAccess): string | undefined {
+  return access.machine === 'google' && access.ofServer(GOOGLE_VARIABLES.detection) !== 'none'
+    ? GOOGLE_METADATA_HOST
+    : undefined;
+}
+
+function identityIn(holder: string, given: string | object, mayReadFiles: boolean): GoogleIdentity | MissingSecret {
+  const identity = readIdentity(given, mayReadFiles);
+  return identity.ok ? identity.value : { missing: holder, because: identity.failure };
+}
+
+function gcloudFile(access: ProviderAccess): string | undefined {
+  const home = access.ofServer(GOOGLE_VARIABLES.home);
+  const folder =
+    access.ofServer(GOOGLE_VARIABLES.gcloudFolder) ?? (home === undefined ? undefined : join(home, '.config/gcloud'));
+  if (folder === undefined) return undefined;
+  const file = join(folder, 'application_default_credentials.json');
+  return existsSync(file) ? file : undefined;
+}
+
 const DEFAULT_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 
 /**
- * An identity from its JSON text, a map of the same, or (where allowed) the path of a file. The failure says why it is
- * none, and follows the name of what held it. Where files are not allowed, neither is a token URI outside of Google: a
- * signed assertion would be good at Google.
+ * Reads an identity from its JSON text, a map of the same, or (where allowed) the path of a file. The failure completes a
+ * sentence that begins with the name of the option or variable. Where files are not allowed, neither is a token URI
+ * outside of Google: whoever received the signed assertion could use it at Google.
  */
-export function readIdentity(given: string | object, mayReadFiles: boolean): Result<GoogleIdentity, string> {
+function readIdentity(given: string | object, mayReadFiles: boolean): Result<GoogleIdentity, string> {
   const data = typeof given === 'string' ? parseIdentity(given, mayReadFiles) : ok(given);
   if (!data.ok) return data;
   const tokenUri = stringAt(data.value, 'token_uri') ?? DEFAULT_TOKEN_URI;
-  if (!URL.canParse(tokenUri)) return err('has a "token_uri" that is no URL');
+  if (!URL.canParse(tokenUri)) return err('has a "token_uri" that is not a URL');
   if (!mayReadFiles && new URL(tokenUri).origin !== new URL(DEFAULT_TOKEN_URI).origin) {
     return err('has a "token_uri" that is not Google\'s');
   }
   const account = readServiceAccount(data.value, tokenUri);
   if (account !== undefined) return account;
   const user = readUser(data.value, tokenUri);
-  return user === undefined ? err(`holds ${described(data.value)}: ${READABLE}`) : ok(user);
+  return user === undefined ? err(`contains ${described(data.value)}: ${READABLE}`) : ok(user);
 }
 
 const READABLE = 'a service account and an authorized user can be read';
@@ -68,13 +119,13 @@ function readServiceAccount(data: unknown, tokenUri: string): Result<GoogleIdent
   const keyText = stringAt(data, 'private_key');
   if (clientEmail === undefined || keyText === undefined) return undefined;
   const privateKey = readPrivateKey(keyText);
-  if (privateKey === undefined) return err('has a "private_key" that is no RSA key of at most 4096 bits');
+  if (privateKey === undefined) return err('has a "private_key" that is not an RSA key of at most 4096 bits');
   return ok({ kind: 'service-account', clientEmail, privateKey, tokenUri, projectId: stringAt(data, 'project_id') });
 }
 
 /**
  * The text of a key of 4096 bits has 3300 characters. The time of a signature grows with the third power of the numbers
- * in a key, of which the modulus is but one, so the text of all of them is bounded.
+ * in a key, and the modulus is only one of them, so the bound is on the text of all.
  */
 const MAX_KEY_CHARACTERS = 4000;
 

@@ -2,7 +2,7 @@ import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { countAt, parseJson, stringAt } from '../wire/json-reading.ts';
+import { countAt, parseJson, stringAt } from '../wire/reply-format.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
@@ -12,28 +12,28 @@ import { RenewedCredential } from './renewed-credential.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** The access token of an identity, kept until shortly before its end. */
+/** The access token of an identity, kept until shortly before it expires. */
 export function googleToken(identity: GoogleIdentity, pools: ConnectionPools): RenewedCredential<string> {
   return new RenewedCredential(() => fetchToken(identity, pools));
 }
 
 async function fetchToken(identity: GoogleIdentity, pools: ConnectionPools): Promise<Result<Lease<string>, string>> {
-  const question = await tokenRequest(identity);
-  if (!question.ok) return question;
-  const answer = await askService(pools, question.value.url, question.value.request);
+  const request = await tokenRequest(identity);
+  if (!request.ok) return request;
+  const answer = await askService(pools, request.value.url, request.value.request);
   if (!answer.ok) return err(`could not get an access token: ${answer.failure}`);
   const reply = parseJson(answer.value);
   const value = stringAt(reply, 'access_token');
-  if (value === undefined) return err('could not get an access token: the answer holds none');
+  if (value === undefined) return err('could not get an access token: the answer contains none');
   return ok({ value, livesMs: (countAt(reply, 'expires_in') ?? 3600) * 1000 });
 }
 
-interface TokenQuestion {
+interface TokenRequest {
   readonly url: string;
   readonly request: ServiceRequest;
 }
 
-async function tokenRequest(identity: GoogleIdentity): Promise<Result<TokenQuestion, string>> {
+async function tokenRequest(identity: GoogleIdentity): Promise<Result<TokenRequest, string>> {
   switch (identity.kind) {
     case 'service-account': {
       const assertion = await signedAssertion(identity);
@@ -52,14 +52,14 @@ async function tokenRequest(identity: GoogleIdentity): Promise<Result<TokenQuest
   }
 }
 
-function form(url: string, fields: Readonly<Record<string, string>>): TokenQuestion {
+function form(url: string, fields: Readonly<Record<string, string>>): TokenRequest {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return { url, request: { headers, body: new URLSearchParams(fields).toString() } };
 }
 
 const signOnThread = promisify(sign);
 
-/** A JWT (RFC 7523) by which the account asks for a token. It is signed on a thread: that takes milliseconds. */
+/** The JWT (RFC 7523) with which the account requests a token. A thread signs it, since that takes milliseconds. */
 async function signedAssertion(account: ServiceAccount): Promise<Result<string, string>> {
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: account.clientEmail, scope: SCOPE, aud: account.tokenUri, iat: now, exp: now + 3600 };

@@ -1,86 +1,107 @@
+import type { OptionTable, OptionValues } from '../../../schema/providers/option-shapes.ts';
+import type { MediaUrls } from '../../../schema/providers/provider-description.ts';
+import type { ClientOptions } from '../client-options.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { WireProtocol } from '../http-model-client.ts';
-import type { MediaKind } from '../../../schema/type.ts';
-import type { ClientOptions, MediaUrlHandling } from '../options/client-options.ts';
-import type { OptionReader } from '../options/option-reader.ts';
+import { anthropicFormat } from '../wire/anthropic-format.ts';
+import { googleFormat } from '../wire/google-format.ts';
+import { openAiChatFormat, openAiResponsesFormat, transcriptionFormat } from '../wire/openai-formats.ts';
+import type { ReplyFormat } from '../wire/reply-format.ts';
 import type { CloudMachine } from './cloud-machine.ts';
 
-/** What svc knows of one provider that is asked over HTTP. */
+/** The wire code of a provider that svc reaches over HTTP. Its facts are in `schema/providers`. */
 export interface HttpProvider {
-  /** Roles, when the client names none; the first is the default unless `defaultRole` says otherwise. */
-  readonly roles: readonly string[];
-  readonly defaultRole: string;
-  /** The variable that holds the key when the client gives none; absent when the provider needs none. */
-  readonly keyVariable?: string;
-  /** Where the provider's own service is; absent when a client has to say it. */
-  readonly defaultUrl?: string;
-  /** Reads what is the provider's own. Faults go to the reader; the result is then not used. */
-  connect(options: ClientOptions, reader: OptionReader, setting: Setting): Connection;
-  /** Variables besides the key that a client may depend on. */
-  readonly variables?: readonly string[];
-  /** Loads what its calls will need besides connections, so that the first one does not wait for it. */
+  connect(client: ClientSetup): Connection;
+  /** Loads the modules that its calls need besides connections, so that the first call does not wait for them. */
   load?(): void;
-  /** Origins of the provider's own service, where there are many: its variables may always go there. */
-  readonly ownOrigins?: RegExp;
 }
 
-/** The value of an environment variable that is no secret; undefined when it is not set. */
-export type Setting = (variable: string) => string | undefined;
+/** The checked options of one client. */
+export interface ClientSetup<O extends OptionTable = OptionTable> {
+  readonly options: ClientOptions;
+  /** All options that the description of the provider lists. */
+  readonly values: OptionValues<O>;
+  /** The base of all its URLs, without a slash at the end. */
+  readonly url: string;
+}
 
-/** What a protocol may use besides the key. */
+/** The way from one client to its provider, all but the key. */
+export interface Connection {
+  /** Some models accept fewer roles, or cannot stream. */
+  readonly roles?: readonly string[];
+  readonly defaultRole?: string;
+  readonly streams?: false;
+  /** In place of the provider's own handling of media URLs. */
+  readonly mediaUrls?: MediaUrls;
+  /** `apiKey` is undefined when the provider needs none and the client gives none. */
+  protocol(apiKey: string | undefined, access: ProviderAccess): WireProtocol | MissingSecret;
+}
+
+/** The services and secrets that a protocol can use besides the key. */
 export interface ProviderAccess {
   /**
-   * Secrets of the environment that belong together. They come from one place: of a request that brings one of them, or
-   * takes one away, all do.
+   * Secrets of the environment that belong together. They come from one place: when a request brings or removes one of
+   * them, the server provides none.
    */
   readonly secrets: (variables: readonly string[]) => SecretGroup;
-  /** What names a file or a service of the server: nothing that a request says changes it. */
+  /** A variable that names a file or a service of the server: no request changes it. */
   readonly ofServer: (variable: string) => string | undefined;
+  /** A variable that is not a secret. */
+  readonly setting: (variable: string) => string | undefined;
   readonly pools: ConnectionPools;
-  /** Whose machine the server runs on, when it is one of a cloud. */
+  /** The cloud whose machine the server runs on, if any. */
   readonly machine: CloudMachine | undefined;
-  /** What the client says of its credentials comes from the files or the server, so it may name files of the server. */
+  /** The credentials in the client's options come from the files or the server, so they can name files of the server. */
   readonly trusted: boolean;
 }
 
 export interface SecretGroup {
-  /** The request decides: what it does not bring is not there, and nothing of the server's takes its place. */
+  /** The request decides: nothing of the server's replaces a secret that it does not bring. */
   readonly ofRequest: boolean;
   /** Undefined when the variable is not set, or not for this host. */
   readonly get: (variable: string) => string | undefined;
 }
 
-/** A credential that is not there, or of no use, by the variable that would hold it. */
+/** A credential that is missing or unusable, by the variable that would contain it. */
 export interface MissingSecret {
   readonly missing: string;
-  /** Why what is there is of no use: ends a sentence that begins with the variable. */
+  /** The reason why an existing one is unusable: completes a sentence that begins with the variable. */
   readonly because?: string;
 }
 
-/** One client's way to its provider, all but the key. */
-export interface Connection {
-  /** Base of all its URLs, with no slash at the end. */
-  readonly url: string;
-  readonly model?: string;
-  /** Some models take fewer roles, or cannot stream. */
-  readonly roles?: readonly string[];
-  readonly defaultRole?: string;
-  readonly streams?: false;
-  /** Media whose URLs the provider does not take, unless the client says otherwise. */
-  readonly mediaUrls?: Readonly<Partial<Record<MediaKind, MediaUrlHandling>>>;
-  /** `apiKey` is undefined when the provider needs none and the client gives none. */
-  protocol(apiKey: string | undefined, access: ProviderAccess): WireProtocol | MissingSecret;
+/** Headers of every call of one client, flat: the provider's, then the client's own, which win. */
+export function requestHeaders(
+  options: ClientOptions,
+  provided: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const all = new Map<string, string>([
+    ['content-type', 'application/json'],
+    ['accept', '*/*'],
+  ]);
+  for (const [name, value] of Object.entries(provided)) if (value !== undefined) all.set(name, value);
+  for (const [name, value] of options.headers) all.set(name, value);
+  // svc decompresses no reply, whatever a client's headers ask for.
+  all.set('accept-encoding', 'identity');
+  return [...all].flat();
 }
 
-/** The model of a client whose body carries it under `model`. */
-export function bodyModel(options: ClientOptions): { readonly model?: string } {
-  const model = options.body.get('model');
-  return typeof model === 'string' ? { model } : {};
+/** Path and query of a URL below the client's base, with its `query_params`. */
+export function requestPath(baseUrl: string, suffix: string, options: ClientOptions): string {
+  const url = new URL(baseUrl + suffix);
+  for (const [name, value] of options.queryParams) url.searchParams.set(name, value);
+  return url.pathname + url.search;
 }
 
-/** The base URL that the client gives, or the provider's own; a fault when there is neither. */
-export function urlOf(provider: HttpProvider, options: ClientOptions, reader: OptionReader): string {
-  const url = options.baseUrl ?? provider.defaultUrl;
-  if (url === undefined) reader.fault('base_url', 'is required for this provider');
-  return url ?? 'http://invalid.invalid';
+const FORMATS: Readonly<Record<NonNullable<ClientOptions['responseType']>, ReplyFormat>> = {
+  openai: openAiChatFormat,
+  'openai-responses': openAiResponsesFormat,
+  'openai-transcription': transcriptionFormat,
+  anthropic: anthropicFormat,
+  google: googleFormat,
+  vertex: googleFormat,
+};
+
+/** The format of replies: that of `client_response_type`, or the provider's own. */
+export function replyFormat(options: ClientOptions, own: ReplyFormat): ReplyFormat {
+  return options.responseType === undefined ? own : FORMATS[options.responseType];
 }

@@ -1,21 +1,21 @@
 import type { Result } from '../../../base/result.ts';
 import { ok } from '../../../base/result.ts';
 
-/** New ones are fetched this long before the end, or halfway when they live for less than twice as long. */
+/** svc renews a credential this long before it expires, or halfway when it lives for less than twice as long. */
 const RENEW_BEFORE_MS = 5 * 60 * 1000;
 
-/** Credentials that do not say when they end are fetched again as if they lived this long. */
+/** The assumed lifetime of credentials that do not state one. */
 export const DEFAULT_LIFE_MS = 60 * 60 * 1000;
 
 export interface Lease<T> {
   readonly value: T;
-  /** Not above 0 when it is over already. */
+  /** The remaining lifetime; 0 or less when the credential has expired. */
   readonly livesMs: number;
 }
 
 /**
- * A credential with an end: fetched when it is first needed and kept until shortly before that end. While a new one
- * cannot be had, the old one serves until its end.
+ * A credential that expires: fetched when it is first needed and kept until shortly before it expires. While a new one
+ * is unavailable, the old one serves until it expires.
  */
 export class RenewedCredential<T> {
   readonly #fetch: () => Promise<Result<Lease<T>, string>>;
@@ -26,12 +26,12 @@ export class RenewedCredential<T> {
     this.#fetch = fetch;
   }
 
-  /** The credential, as long as it need not be fetched. */
+  /** The credential; undefined when it has to be fetched. */
   get held(): T | undefined {
     return this.#held !== undefined && performance.now() < this.#held.renewAt ? this.#held.value : undefined;
   }
 
-  /** Calls that come while it is fetched wait for the same answer. */
+  /** Calls that arrive during a fetch wait for its result. */
   get(): Promise<Result<T, string>> {
     const { held } = this;
     if (held !== undefined) return Promise.resolve(ok(held));
@@ -52,7 +52,7 @@ export class RenewedCredential<T> {
   }
 }
 
-/** Makes something with a credential: at once when it is there, as it nearly always is. */
+/** Builds something from a credential: synchronously when it is held, as it nearly always is. */
 export function withCredential<T, Made>(
   credential: T | RenewedCredential<T>,
   make: (value: T) => Made,

@@ -1,13 +1,16 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { isProvider } from '../../../schema/client.ts';
 import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
+import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
+import { readOptions } from '../../../schema/providers/provider-description.ts';
+import { isStrategy, PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
+import type { ROUND_ROBIN } from '../../../schema/providers/strategies.ts';
 import type { Violation } from '../../../schema/violation.ts';
+import { optionViolation } from '../client-options.ts';
 import type { ClientSource } from '../client-source.ts';
-import { OptionReader } from '../options/option-reader.ts';
-import { resolveOptions } from '../options/resolve-options.ts';
-import type { Environment } from '../options/resolve-options.ts';
+import { resolveOptions } from '../environment.ts';
+import type { CallEnvironment } from '../environment.ts';
 
 /** The clients of a call, in their order, with their retries. */
 export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) & {
@@ -40,7 +43,7 @@ export interface ClientCatalogue {
   find(name: string): ClientSource | undefined;
   names(): Iterable<string>;
   policy(name: string): RetryPolicyType | undefined;
-  readonly environment: Environment;
+  readonly environment: CallEnvironment;
 }
 
 /** Deeper nesting of strategies is a loop or a mistake. */
@@ -76,7 +79,7 @@ class Planner {
     if (!retry.ok) return retry;
     const policy = retry.value === undefined ? {} : { retry: retry.value };
     const { provider } = source.definition;
-    if (provider !== 'fallback' && provider !== 'round-robin') return ok({ kind: 'single', name, source, ...policy });
+    if (!isStrategy(provider)) return ok({ kind: 'single', name, source, ...policy });
     const strategy = this.#strategy(source, [...above, name]);
     return strategy.ok ? ok({ ...strategy.value, name, ...policy }) : strategy;
   }
@@ -126,9 +129,8 @@ class Planner {
 /** The client of a shorthand such as `openai/gpt-4o`; undefined if the text is not a shorthand. */
 function shorthandSource(text: string): ClientSource | undefined {
   const slash = text.indexOf('/');
-  const provider = text.slice(0, slash);
-  if (slash <= 0 || slash === text.length - 1 || !isProvider(provider)) return undefined;
-  if (provider === 'fallback' || provider === 'round-robin') return undefined;
+  const provider = providerNamed(text.slice(0, slash));
+  if (slash === text.length - 1 || provider === undefined || isStrategy(provider)) return undefined;
   const model = { key: 'model', value: { kind: 'scalar', value: text.slice(slash + 1) } } as const;
   return { definition: { name: text, provider, options: [model] }, from: 'files' };
 }
@@ -139,22 +141,22 @@ interface StrategyOptions {
   readonly totalTimeoutMs: number | undefined;
 }
 
-/** The options of a strategy. Those of the files were checked with the files; this checks those of a request. */
+/** The options of a strategy. For options without effect, the files have a warning; in a request, they are violations. */
 function readStrategy(
   { definition, from }: ClientSource,
-  environment: Environment,
+  environment: CallEnvironment,
 ): Result<StrategyOptions, Violation> {
-  const reader = new OptionReader(resolveOptions(definition.options, environment).values);
-  const names = reader.strings('strategy') ?? [];
-  if (names.length === 0) reader.fault('strategy', 'has to be a list of client names');
-  const total = reader.times('http', ['total_timeout_ms']).get('total_timeout_ms');
-  const start = reader.count('start') ?? 0;
-  for (const key of from === 'request' ? reader.rest().keys() : []) {
-    reader.fault(key, 'is unknown to a strategy; allowed: strategy, start, http');
+  const { values: given } = resolveOptions(definition.options, environment);
+  const { values, violations } = readOptions(PROVIDER_DESCRIPTIONS[definition.provider], given);
+  const first = violations.find(({ kind }) => from === 'request' || kind !== 'unused');
+  if (first !== undefined) {
+    const { path, message } = optionViolation(first);
+    return err({ path, message: `${message} (of the client "${definition.name}")` });
   }
-  const [first] = reader.faults;
-  if (first !== undefined) return err({ ...first, message: `${first.message} (of the client "${definition.name}")` });
-  return ok({ names, start, totalTimeoutMs: total === 0 ? undefined : total });
+  // A fallback has no `start`; all else is the same.
+  const { strategy = [], http, start = 0 } = values as Partial<OptionValues<typeof ROUND_ROBIN.options>>;
+  const total = http?.total_timeout_ms;
+  return ok({ names: strategy, start, totalTimeoutMs: total === 0 ? undefined : total });
 }
 
 /** A client that does not exist has no option of its own: the violation is in the list that names it. */

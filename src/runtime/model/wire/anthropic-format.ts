@@ -1,44 +1,41 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
-import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
-import { malformed } from './reply-format.ts';
-import type { ModelReply, ReplyFormat } from './reply-format.ts';
-import { reportedError } from './reported-error.ts';
+import {
+  countAt,
+  knownDetails,
+  listAt,
+  malformed,
+  objectAt,
+  parseJson,
+  reportedError,
+  stringAt,
+} from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
-export const anthropicFormat: ReplyFormat = { readWhole, openStream: () => new MessageStream() };
-
-function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
-  const reply = parseJson(body);
-  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
-  if (reply['type'] === 'error') return err(reportedError(reply['error']));
-  const content = listAt(reply, 'content');
-  if (content === undefined) return err(malformed('answered without "content"'));
-  const finishReason = stringAt(reply, 'stop_reason');
-  return ok({
-    text: content.map(textOfBlock).join(''),
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...usageOf(reply),
-  });
-}
+export const anthropicFormat: ReplyFormat = {
+  readWhole(body) {
+    const reply = parseJson(body);
+    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    if (reply['type'] === 'error') return err(reportedError(reply['error']));
+    const content = listAt(reply, 'content');
+    if (content === undefined) return err(malformed('answered without "content"'));
+    const details = { ...usageOf(reply), finishReason: stringAt(reply, 'stop_reason') };
+    return ok({ text: content.map(textOfBlock).join(''), ...knownDetails(details) });
+  },
+  openStream: () => new MessageStream(),
+};
 
 /** Thinking and tool blocks are not part of the answer. */
 function textOfBlock(block: unknown): string {
   return stringAt(block, 'type') === 'text' ? (stringAt(block, 'text') ?? '') : '';
 }
 
-function usageOf(holder: unknown): Pick<ModelReply, 'inputTokens' | 'outputTokens'> {
+function usageOf(holder: unknown): PossibleDetails {
   const usage = objectAt(holder, 'usage');
-  const inputTokens = countAt(usage, 'input_tokens');
-  const outputTokens = countAt(usage, 'output_tokens');
-  return {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-  };
+  return { inputTokens: countAt(usage, 'input_tokens'), outputTokens: countAt(usage, 'output_tokens') };
 }
 
 class MessageStream extends JsonEventStream {
@@ -61,7 +58,7 @@ class MessageStream extends JsonEventStream {
         this.fault = reportedError(event['error']);
         return '';
       default:
-        // `ping`, and events that are yet to come: the documentation asks to pass over what one does not know.
+        // `ping`, and future events: the documentation asks clients to ignore unknown ones.
         return '';
     }
   }

@@ -1,43 +1,37 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
-import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
-import { malformed } from './reply-format.ts';
-import type { ModelReply, ReplyFormat } from './reply-format.ts';
-import { reportedError } from './reported-error.ts';
+import {
+  countAt,
+  knownDetails,
+  listAt,
+  malformed,
+  objectAt,
+  parseJson,
+  reportedError,
+  stringAt,
+} from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  readWhole,
+  readWhole(body) {
+    const reply = parseJson(body);
+    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
+    if (content === undefined) return err(malformed('answered without "output.message.content"'));
+    const text = content.map((block) => stringAt(block, 'text') ?? '').join('');
+    return ok({ text, ...knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') }) });
+  },
   openStream: () => new ConverseStream(),
   frames: (listener) => new AwsEventReader(listener),
 };
 
-function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
-  const reply = parseJson(body);
-  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
-  const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
-  if (content === undefined) return err(malformed('answered without "output.message.content"'));
-  const finishReason = stringAt(reply, 'stopReason');
-  return ok({
-    text: content.map((block) => stringAt(block, 'text') ?? '').join(''),
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...usageOf(reply),
-  });
-}
-
-function usageOf(holder: unknown): Pick<ModelReply, 'inputTokens' | 'outputTokens'> {
+function usageOf(holder: unknown): PossibleDetails {
   const usage = objectAt(holder, 'usage');
-  const inputTokens = countAt(usage, 'inputTokens');
-  const outputTokens = countAt(usage, 'outputTokens');
-  return {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-  };
+  return { inputTokens: countAt(usage, 'inputTokens'), outputTokens: countAt(usage, 'outputTokens') };
 }
 
 class ConverseStream extends JsonEventStream {
@@ -49,7 +43,7 @@ class ConverseStream extends JsonEventStream {
     const metadata = objectAt(event, 'metadata');
     if (metadata !== undefined) {
       this.learnDetails(usageOf(metadata));
-      // It comes last, after the stop.
+      // The metadata follow the stop and are the last event.
       this.done = this.details.finishReason !== undefined;
     }
     return textOf(event) ?? '';

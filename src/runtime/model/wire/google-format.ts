@@ -1,28 +1,35 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
-import { countAt, listAt, objectAt, parseJson, stringAt } from './json-reading.ts';
-import { isOnlyOne, malformed } from './reply-format.ts';
-import type { ModelReply, ReplyFormat } from './reply-format.ts';
-import { reportedError } from './reported-error.ts';
+import {
+  countAt,
+  isOnlyOne,
+  knownDetails,
+  listAt,
+  malformed,
+  objectAt,
+  parseJson,
+  reportedError,
+  stringAt,
+} from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
 
-/** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI writes the same. */
-export const googleFormat: ReplyFormat = { readWhole, openStream: () => new CandidateStream() };
-
-function readWhole(body: string): Result<ModelReply, UpstreamFailure> {
-  const reply = parseJson(body);
-  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
-  if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
-  const blocked = blockedReason(reply);
-  if (blocked !== undefined) return err(malformed(blocked));
-  const candidates = listAt(reply, 'candidates');
-  if (candidates === undefined) return err(malformed('answered without "candidates"'));
-  if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
-  return ok({ text: textOfCandidate(candidates[0]), ...definedOnly(detailsOf(reply)) });
-}
+/** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
+export const googleFormat: ReplyFormat = {
+  readWhole(body) {
+    const reply = parseJson(body);
+    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
+    const blocked = blockedReason(reply);
+    if (blocked !== undefined) return err(malformed(blocked));
+    const candidates = listAt(reply, 'candidates');
+    if (candidates === undefined) return err(malformed('answered without "candidates"'));
+    if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
+    return ok({ text: textOfCandidate(candidates[0]), ...knownDetails(detailsOf(reply)) });
+  },
+  openStream: () => new CandidateStream(),
+};
 
 function blockedReason(reply: EventObject): string | undefined {
   const reason = stringAt(reply['promptFeedback'], 'blockReason');
@@ -37,13 +44,7 @@ function textOfCandidate(candidate: unknown): string {
     .join('');
 }
 
-interface Details {
-  readonly finishReason: string | undefined;
-  readonly inputTokens: number | undefined;
-  readonly outputTokens: number | undefined;
-}
-
-function detailsOf(reply: EventObject): Details {
+function detailsOf(reply: EventObject): PossibleDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
@@ -52,15 +53,11 @@ function detailsOf(reply: EventObject): Details {
   };
 }
 
-/** Thoughts are counted apart from the answer, and are output all the same: they are generated and paid for. */
+/** Thoughts are counted apart from the answer, but are output too: they are generated and paid for. */
 function outputTokens(usage: EventObject | undefined): number | undefined {
   const answer = countAt(usage, 'candidatesTokenCount');
   const thoughts = countAt(usage, 'thoughtsTokenCount');
   return answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0);
-}
-
-function definedOnly(details: Details): Omit<ModelReply, 'text'> {
-  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
 class CandidateStream extends JsonEventStream {
@@ -80,7 +77,7 @@ class CandidateStream extends JsonEventStream {
   protected override plainText(event: EventObject): string | undefined {
     const details = detailsOf(event);
     if (details.finishReason !== undefined || event['error'] !== undefined) return undefined;
-    // Usage grows with each event; where it comes along, it has to be read.
+    // Usage grows with each event, so every event that contains it has to be read.
     if (details.inputTokens !== undefined || details.outputTokens !== undefined) return undefined;
     const candidates = listAt(event, 'candidates') ?? [];
     return isOnlyOne(candidates) ? textOfCandidate(candidates[0]) : undefined;

@@ -1,28 +1,25 @@
 import { isJsonObject } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { parseJson } from './json-reading.ts';
-import { malformed } from './reply-format.ts';
-import type { ModelReply, StreamedReply } from './reply-format.ts';
+import { malformed, parseJson } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, StreamedReply } from './reply-format.ts';
 import { TextHole } from './text-hole.ts';
 
-/** A JSON object that an event holds. */
+/** The JSON object in an event. */
 export type EventObject = Readonly<Record<string, unknown>>;
 
-type Details = Omit<ModelReply, 'text'>;
-
 /**
- * A streamed reply whose events are JSON objects: what all formats share. Events that differ only in their piece of
- * text are read without being parsed.
+ * A streamed reply whose events are JSON objects: the common part of all formats. Events that differ only in their delta
+ * of text are read without being parsed.
  */
 export abstract class JsonEventStream implements StreamedReply {
   readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
-  /** Joined when they are taken: a sum of strings is a tree in which every piece lives as long as the reply. */
-  #pieces: string[] = [];
+  /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
+  #deltas: string[] = [];
   fault: UpstreamFailure | undefined;
   done = false;
-  readonly #details: { -readonly [Key in keyof Details]: Details[Key] } = {};
+  readonly #details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
 
-  get details(): Details {
+  get details(): ReplyDetails {
     return this.#details;
   }
 
@@ -31,35 +28,35 @@ export abstract class JsonEventStream implements StreamedReply {
   }
 
   takeText(): string {
-    const pieces = this.#pieces;
-    if (pieces.length === 0) return '';
-    this.#pieces = [];
-    return pieces.join('');
+    const deltas = this.#deltas;
+    if (deltas.length === 0) return '';
+    this.#deltas = [];
+    return deltas.join('');
   }
 
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
-    const piece = this.#hole.read(source, start, end);
-    if (piece === undefined) this.#parse(source.slice(start, end));
-    else this.#pieces.push(piece);
+    const delta = this.#hole.read(source, start, end);
+    if (delta === undefined) this.#parse(source.slice(start, end));
+    else this.#deltas.push(delta);
   }
 
   run(source: string, start: number, gap: string): number {
     if (this.done || this.fault !== undefined) return start;
     const run = this.#hole.readRun(source, start, gap);
     if (run === undefined) return start;
-    this.#pieces.push(run.text);
+    this.#deltas.push(run.text);
     return run.next;
   }
 
-  /** Takes what an event says, and returns the text that it brings. */
+  /** Takes an event, and returns its delta of text. */
   protected abstract take(event: EventObject): string;
 
-  /** The text of an event that says nothing else; undefined for every other event. */
+  /** The text of an event that contains nothing else; undefined for every other event. */
   protected abstract plainText(event: EventObject): string | undefined;
 
-  /** Adds to what is known besides the text; what is undefined changes nothing. */
-  protected learnDetails(learned: { readonly [Key in keyof Details]?: Details[Key] | undefined }): void {
+  /** Adds known details; undefined ones change nothing. */
+  protected learnDetails(learned: PossibleDetails): void {
     const { finishReason, inputTokens, outputTokens } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
     if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
@@ -76,8 +73,8 @@ export abstract class JsonEventStream implements StreamedReply {
       this.fault = malformed(`sent an event that is not a JSON object: ${JSON.stringify(data.slice(0, 200))}`);
       return;
     }
-    const piece = this.take(event);
-    this.#pieces.push(piece);
-    if (piece !== '' && this.plainText(event) === piece) this.#hole.learn(data, piece);
+    const delta = this.take(event);
+    this.#deltas.push(delta);
+    if (delta !== '' && this.plainText(event) === delta) this.#hole.learn(data, delta);
   }
 }

@@ -1,9 +1,9 @@
+import { isJsonObject, ownValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { countAt } from './json-reading.ts';
 
-/** What a provider's answer says, in one shape for all providers. */
+/** A provider's reply, in one shape for all providers. */
 export interface ModelReply {
   /** The whole text. */
   readonly text: string;
@@ -12,12 +12,12 @@ export interface ModelReply {
   readonly outputTokens?: number;
 }
 
-/** How one family of providers writes replies. Has no state. */
+/** The reply format of a family of providers. Has no state. */
 export interface ReplyFormat {
-  /** Reads the body of a whole reply. The failure says what is wrong with it, for the caller. */
+  /** Reads the body of a whole reply. The failure states the problem, for the caller. */
   readWhole(body: string): Result<ModelReply, UpstreamFailure>;
   openStream(): StreamedReply;
-  /** How a stream is cut into events, where that is not by server-sent events. */
+  /** Cuts a stream into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
 }
 
@@ -26,28 +26,117 @@ export interface StreamedReply {
   /** The data of one event is `text.slice(start, end)`. */
   event(text: string, start: number, end: number): void;
   /**
-   * Takes as many as it can of the events whose data begins at `start` and that follow each other with `gap` between the data
-   * of each two; returns where the data of the first one begins that it left.
+   * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
+   * the data of each two; returns where the data of the first remaining event begins.
    */
   run(text: string, start: number, gap: string): number;
-  /** The text that came since the last call; empty when none did. */
+  /** The text since the last call; empty when there was none. */
   takeText(): string;
-  /** Set when the provider said that it failed, or when an event cannot be read. */
+  /** Set when the provider reported a failure, or when an event cannot be read. */
   readonly fault: UpstreamFailure | undefined;
-  /** The provider said that nothing more comes. */
+  /** The provider announced the end. */
   readonly done: boolean;
-  /** A finish reason or an end mark was seen: a stream that ends without one was cut off. */
+  /** A finish reason or an end mark arrived: a stream that ends without one was cut off. */
   readonly complete: boolean;
-  /** What is known besides the text. */
-  readonly details: Omit<ModelReply, 'text'>;
+  /** Everything known besides the text. */
+  readonly details: ReplyDetails;
 }
 
-/** An answer that is not what the provider documents. */
+export type ReplyDetails = Omit<ModelReply, 'text'>;
+
+/** Details of which any can be unknown. */
+export type PossibleDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
+
+/** The details that are known. */
+export function knownDetails({ finishReason, inputTokens, outputTokens }: PossibleDetails): ReplyDetails {
+  return {
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+/** A reply that does not have the form that the provider documents. */
 export function malformed(message: string): UpstreamFailure {
   return { kind: 'unusable', message };
 }
 
-/** Of a streamed event: it holds no piece of a second answer. Several answers (`n: 2`) come in turns, each with its `index`. */
+/** Of a streamed event: it contains no part of a second answer. Several answers (`n: 2`) take turns, each with its `index`. */
 export function isOnlyOne(answers: readonly unknown[]): boolean {
   return answers.length <= 1 && (countAt(answers[0], 'index') ?? 0) === 0;
+}
+
+/** Words in an error's type or code that mean that the same request will fail again. */
+const FINAL =
+  /invalid|validation|authentication|permission|access_?denied|not_?found|billing|insufficient_quota|content_filter|UNAUTH/iu;
+
+/** The failure for an `error` object inside a reply of status 200. */
+export function reportedError(error: unknown): UpstreamFailure {
+  const type = stringAt(error, 'type') ?? stringAt(error, 'status') ?? '';
+  const code = stringAt(error, 'code') ?? countAt(error, 'code') ?? '';
+  const message = typeof error === 'string' ? error : (stringAt(error, 'message') ?? textOf(error));
+  const name = type === '' ? String(code) : type;
+  const retryable = !FINAL.test(`${type} ${code}`) && !isFinalStatus(code);
+  return { kind: 'reported', message: name === '' ? message : `${name}: ${message}`, retryable };
+}
+
+/** The message of a provider's error body: its `error.message` or `message`, or the whole text. */
+export function errorBodyText(body: string, parsed: unknown): string {
+  // Google sends a list of one in reply to a request for a stream.
+  const holder: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!isJsonObject(holder)) return body.trim();
+  const error = holder['error'];
+  if (typeof error === 'string') return error;
+  return stringAt(error, 'message') ?? stringAt(holder, 'message') ?? stringAt(holder, 'Message') ?? body.trim();
+}
+
+function textOf(error: unknown): string {
+  if (!isJsonObject(error)) return NO_MESSAGE;
+  try {
+    return JSON.stringify(error).slice(0, 500);
+  } catch {
+    // JSON.parse reads any depth, JSON.stringify writes some thousand levels.
+    return NO_MESSAGE;
+  }
+}
+
+const NO_MESSAGE = 'no message';
+
+function isFinalStatus(code: string | number): boolean {
+  return typeof code === 'number' && code >= 400 && code < 500 && ![408, 409, 425, 429].includes(code);
+}
+
+/** The value of JSON text; undefined when it is not JSON (or too deep to be read). */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The member `key` as an object; undefined when it is anything else. */
+export function objectAt(value: unknown, key: string): Readonly<Record<string, unknown>> | undefined {
+  const member = memberOf(value, key);
+  return isJsonObject(member) ? member : undefined;
+}
+
+export function stringAt(value: unknown, key: string): string | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'string' ? member : undefined;
+}
+
+export function listAt(value: unknown, key: string): readonly unknown[] | undefined {
+  const member = memberOf(value, key);
+  return Array.isArray(member) ? member : undefined;
+}
+
+/** A count: numbers of tokens are never negative or fractional. */
+export function countAt(value: unknown, key: string): number | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isJsonObject(value) ? ownValue(value, key) : undefined;
 }

@@ -1,27 +1,27 @@
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Learning costs two parses: when this many events did not repeat what was learned, it is given up. */
+/** Learning costs two parses, so it stops after this many events that did not repeat the learned shape. */
 const MAX_LESSONS = 6;
 
-/** Stands for the text while a shape is tested; no model writes it. */
+/** Takes the place of the text while a shape is tested; no model writes it. */
 const PROBE = '\u0001probe\u0001';
 const PROBE_JSON = JSON.stringify(PROBE);
 
 /**
- * Most events of a streamed reply differ in nothing but the piece of text they bring. This learns the bytes before
- * and after that text from one parsed event, and then reads the text of events that repeat them exactly, with no
- * JSON.parse. What is learned is proved by parsing it with another text in the hole, so a match can mean nothing else.
- * An event that differs anywhere is not matched, and the caller parses it.
+ * Most events of a streamed reply differ only in their delta of text. This learns the bytes before and after that text
+ * from one parsed event, and then reads the text of events that repeat them exactly, without JSON.parse. It proves the
+ * learned shape by parsing it with another text in the hole, so a match is unambiguous. An event that differs anywhere
+ * does not match, and the caller parses it.
  */
 export class TextHole {
-  /** The piece of text of an event that brings only that; undefined for any other event. */
+  /** The delta of an event that contains nothing else; undefined for any other event. */
   readonly #textOf: (event: unknown) => string | undefined;
   #before = '';
   #after = '';
   /**
-   * Some providers append text that differs in each event and means nothing (`"obfuscation":"…"`, `"p":"…"`): the
-   * brackets behind it; empty when there is none.
+   * Some providers append meaningless text that differs in each event (`"obfuscation":"…"`, `"p":"…"`): the brackets
+   * after it; empty when there is none.
    */
   #behindPadding = '';
   #lessons = 0;
@@ -32,7 +32,7 @@ export class TextHole {
 
   /** The text of the event `source.slice(start, end)`; undefined when its shape is not the learned one. */
   read(source: string, start: number, end: number): string | undefined {
-    // A slice costs nothing and compares by machine words; startsWith goes character by character.
+    // A slice is free and compares machine words; startsWith compares character by character.
     if (this.#before === '' || source.slice(start, start + this.#before.length) !== this.#before) return undefined;
     const from = start + this.#before.length;
     const quote = closingQuote(source, from, end);
@@ -42,8 +42,8 @@ export class TextHole {
   }
 
   /**
-   * The text of events of the learned shape that follow each other from `start` on with `gap` between each two, all but the
-   * last one, and where that one begins. One search finds what stands between their texts, whatever their number.
+   * The text of all events of the learned shape that follow each other from `start` with `gap` between each two, except the
+   * last one, and the start of that one. One search finds the bytes between their texts, whatever their number.
    */
   readRun(source: string, start: number, gap: string): Run | undefined {
     if (this.#before === '' || this.#behindPadding !== '') return undefined;
@@ -58,7 +58,7 @@ export class TextHole {
     return text === undefined ? undefined : { text, next: to + between.length - this.#before.length };
   }
 
-  /** Learns from an event that was parsed and brought `text`. */
+  /** Learns from a parsed event whose delta is `text`. */
   learn(source: string, text: string): void {
     if (this.#lessons >= MAX_LESSONS || text === '') return;
     this.#lessons += 1;
@@ -92,14 +92,14 @@ interface Run {
   readonly next: number;
 }
 
-/** Undefined when other events stand among these, which then have a quote or a line break, or when an escape spans two. */
+/** Undefined when other events, with a quote or a line break, are among these, or when an escape spans two. */
 function escapedText(events: string, between: string, raw: string): string | undefined {
   return events.includes(`\\${between}`) ? undefined : unescape(raw);
 }
 
 const PADDING = /("(?:obfuscation|p)":")[A-Za-z0-9]*"(\}+)$/u;
 
-/** Index of the quote that ends the JSON string which begins at `from`; -1 when it is not before `end`. */
+/** Index of the quote that ends the JSON string starting at `from`; -1 when it is not before `end`. */
 function closingQuote(source: string, from: number, end: number): number {
   for (let quote = source.indexOf('"', from); quote >= 0 && quote < end; quote = source.indexOf('"', quote + 1)) {
     let at = quote - 1;

@@ -1,0 +1,66 @@
+import type { Span } from '../../diagnostics/span.ts';
+import type { OptionData, OptionPath, OptionViolation } from '../../schema/providers/option-shapes.ts';
+import { UNKNOWN_TEXT } from '../../schema/providers/option-shapes.ts';
+import type { EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
+import { textOf } from './build/text-of.ts';
+
+/** The entries of a block as plain data; of a key that is given twice, the first value. */
+export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
+  return Object.fromEntries(entries.toReversed().map((entry) => [entry.key.text, valueData(entry.value)]));
+}
+
+/** The value as the runtime will read it. Environment variables, and parts that could not be parsed, are unknown. */
+function valueData(node: ValueNode | undefined): OptionData {
+  switch (node?.kind) {
+    case 'number':
+    case 'boolean':
+      return node.value;
+    case 'string':
+    case 'raw-string':
+      return textOf(node) ?? '';
+    case 'expression':
+      return `{{${node.source}}}`;
+    case 'null':
+      return null;
+    case 'list':
+      return node.items.map(valueData);
+    case 'map':
+      return entryData(node.entries);
+    case 'env':
+    case 'broken':
+    case undefined:
+      return UNKNOWN_TEXT;
+  }
+}
+
+/** The place of a violation in the text. */
+export interface OptionSite {
+  /** The last name of the path, with the indexes behind it: `allowed_roles[1]`. */
+  readonly name: string;
+  readonly span: Span;
+}
+
+/** Undefined when the option, or a value around it, could not be parsed: it has a diagnostic already. */
+export function siteOf(entries: readonly EntryNode[], { path, kind }: OptionViolation): OptionSite | undefined {
+  let level: ValueNode | undefined;
+  let members = entries;
+  let span: Span | undefined;
+  for (const step of path) {
+    if (typeof step === 'number') level = level?.kind === 'list' ? level.items[step] : undefined;
+    else {
+      const entry = members.find(({ key }) => key.text === step);
+      level = entry?.value;
+      span = entry?.key.span;
+    }
+    if (level === undefined || level.kind === 'broken') return undefined;
+    members = level.kind === 'map' ? level.entries : [];
+    if (typeof step === 'number') span = level.span;
+  }
+  if (level === undefined || span === undefined) return undefined;
+  return { name: nameOf(path), span: kind === 'value' || kind === 'empty' || kind === 'role' ? level.span : span };
+}
+
+function nameOf(path: OptionPath): string {
+  const last = path.findLastIndex((step) => typeof step === 'string');
+  return path.slice(last).reduce<string>((name, step) => (typeof step === 'number' ? `${name}[${step}]` : step), '');
+}

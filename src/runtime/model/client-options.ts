@@ -1,0 +1,90 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
+import type { OptionPath, OptionValues, OptionViolation } from '../../schema/providers/option-shapes.ts';
+import type { MediaUrls } from '../../schema/providers/provider-description.ts';
+import type { Violation } from '../../schema/violation.ts';
+import type { ExchangeLimits } from './http/exchange-clock.ts';
+
+type CommonValues = OptionValues<typeof COMMON_OPTIONS>;
+
+/** The options that every HTTP provider understands; the rest belongs to the provider. */
+export interface ClientOptions {
+  readonly apiKey: string | undefined;
+  /** Absent where the client names none. */
+  readonly model: string | undefined;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly queryParams: ReadonlyMap<string, string>;
+  readonly defaultRole: string | undefined;
+  readonly allowedRoles: readonly string[] | undefined;
+  /** From the role in the template to its name in the request. */
+  readonly remapRoles: ReadonlyMap<string, string>;
+  /** Which keyword arguments of `_.role(…)` reach the request. */
+  readonly roleMetadata: CommonValues['allowed_role_metadata'];
+  readonly supportsStreaming: boolean;
+  readonly finishReasons: FinishReasonRule;
+  readonly responseType: CommonValues['client_response_type'];
+  readonly mediaUrls: MediaUrls;
+  readonly limits: ExchangeLimits;
+  /** Everything else, for the request body, in the order in which it was written. */
+  readonly body: ReadonlyMap<string, JsonValue>;
+}
+
+/** Compared without regard to case; a reply without a reason always passes. */
+export type FinishReasonRule =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'allow'; readonly reasons: readonly string[] }
+  | { readonly kind: 'deny'; readonly reasons: readonly string[] };
+
+/** The options in the terms of the runtime. */
+export function clientOptions(
+  values: CommonValues & { readonly model?: unknown; readonly model_id?: unknown },
+  body: ReadonlyMap<string, JsonValue>,
+): ClientOptions {
+  const { http } = values;
+  return {
+    apiKey: values.api_key,
+    model: [values.model, values.model_id].find((model) => typeof model === 'string'),
+    headers: values.headers ?? NONE,
+    queryParams: values.query_params ?? NONE,
+    defaultRole: values.default_role,
+    allowedRoles: values.allowed_roles,
+    remapRoles: values.remap_roles,
+    roleMetadata: values.allowed_role_metadata,
+    supportsStreaming: values.supports_streaming,
+    finishReasons: finishReasonRule(values),
+    responseType: values.client_response_type,
+    mediaUrls: definedMembers(values.media_url_handler),
+    limits: {
+      connectMs: http.connect_timeout_ms,
+      firstTokenMs: http.time_to_first_token_timeout_ms,
+      idleMs: http.idle_timeout_ms,
+      requestMs: http.request_timeout_ms,
+    },
+    body,
+  };
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+function finishReasonRule({
+  finish_reason_allow_list: allow,
+  finish_reason_deny_list: deny,
+}: CommonValues): FinishReasonRule {
+  if (allow !== undefined) return { kind: 'allow', reasons: allow.map((reason) => reason.toLowerCase()) };
+  if (deny !== undefined) return { kind: 'deny', reasons: deny.map((reason) => reason.toLowerCase()) };
+  return { kind: 'any' };
+}
+
+function definedMembers(handlings: CommonValues['media_url_handler']): MediaUrls {
+  return Object.fromEntries(Object.entries(handlings).filter(([, handling]) => handling !== undefined));
+}
+
+/** A violation with its path as text: `options.allowed_roles[1]`. */
+export function optionViolation({ path, message }: Pick<OptionViolation, 'path' | 'message'>): Violation {
+  return { path: `options${pathText(path)}`, message };
+}
+
+function pathText(path: OptionPath): string {
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+}

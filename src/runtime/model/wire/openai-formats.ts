@@ -1,0 +1,163 @@
+import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { isJsonObject } from '../../../base/json.ts';
+import { err, ok } from '../../../base/result.ts';
+import { JsonEventStream } from './json-event-stream.ts';
+import type { EventObject } from './json-event-stream.ts';
+import {
+  countAt,
+  isOnlyOne,
+  knownDetails,
+  listAt,
+  malformed,
+  objectAt,
+  parseJson,
+  reportedError,
+  stringAt,
+} from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
+
+/** Member names, checked against the types of the openai package; the values are checked when they are read. */
+const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
+const USAGE = 'usage' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
+const FINISH_REASON = 'finish_reason' satisfies keyof ChatCompletionChunk.Choice;
+const DELTA = 'delta' satisfies keyof ChatCompletionChunk.Choice;
+const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
+
+/** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
+export const openAiChatFormat: ReplyFormat = {
+  readWhole(body) {
+    const reply = parseJson(body);
+    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
+    const choices = listAt(reply, CHOICES);
+    if (choices === undefined) return err(malformed('answered without "choices"'));
+    if (choices.length !== 1) return err(malformed(`answered ${choices.length} choices instead of one`));
+    // OpenRouter reports a model that failed midway in its choice.
+    const failed = objectAt(choices[0], 'error');
+    if (failed !== undefined) return err(reportedError(failed));
+    const message = objectAt(choices[0], MESSAGE);
+    if (message === undefined) return err(malformed('answered a choice without "message"'));
+    return ok({ text: contentText(message['content']), ...knownDetails(chatDetails(reply, choices[0])) });
+  },
+  openStream: () => new ChatStream(),
+};
+
+/** Content is a string, null (a refusal or a tool call: an empty reply), or with some servers a list of parts. */
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => stringAt(part, 'text') ?? '').join('');
+}
+
+function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
+  const usage = objectAt(reply, USAGE);
+  return {
+    finishReason: stringAt(choice, FINISH_REASON),
+    inputTokens: countAt(usage, 'prompt_tokens'),
+    outputTokens: countAt(usage, 'completion_tokens'),
+  };
+}
+
+class ChatStream extends JsonEventStream {
+  protected override take(chunk: EventObject): string {
+    if (chunk['error'] !== undefined && chunk['error'] !== null) {
+      this.fault = reportedError(chunk['error']);
+      return '';
+    }
+    const choices = listAt(chunk, CHOICES) ?? [];
+    if (!isOnlyOne(choices)) {
+      this.fault = malformed('answered several choices instead of one');
+      return '';
+    }
+    this.learnDetails(chatDetails(chunk, choices[0]));
+    return contentText(objectAt(choices[0], DELTA)?.['content']);
+  }
+
+  /** The chunk contains no finish reason, no usage, and one choice. */
+  protected override plainText(chunk: EventObject): string | undefined {
+    const choices = listAt(chunk, CHOICES);
+    if (choices?.length !== 1 || !isOnlyOne(choices)) return undefined;
+    if (stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
+    if (objectAt(chunk, USAGE) !== undefined || objectAt(chunk, 'error') !== undefined) return undefined;
+    return stringAt(objectAt(choices[0], DELTA), 'content');
+  }
+}
+
+/** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
+export const openAiResponsesFormat: ReplyFormat = {
+  readWhole(body) {
+    const reply = parseJson(body);
+    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
+    if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
+    return ok({ text: outputText(reply), ...knownDetails(responseDetails(reply)) });
+  },
+  openStream: () => new ResponseStream(),
+};
+
+/** The text parts of all messages; reasoning and tool calls are not part of the answer. */
+function outputText(response: unknown): string {
+  const messages = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'message');
+  const parts = messages.flatMap((message) => listAt(message, 'content') ?? []);
+  return parts.map((part) => (stringAt(part, 'type') === 'output_text' ? (stringAt(part, 'text') ?? '') : '')).join('');
+}
+
+/** An incomplete response states its reason apart from its status. */
+function responseDetails(response: unknown): PossibleDetails {
+  const usage = objectAt(response, 'usage');
+  return {
+    finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
+    inputTokens: countAt(usage, 'input_tokens'),
+    outputTokens: countAt(usage, 'output_tokens'),
+  };
+}
+
+class ResponseStream extends JsonEventStream {
+  protected override take(event: EventObject): string {
+    switch (event['type']) {
+      case 'response.output_text.delta':
+        return stringAt(event, 'delta') ?? '';
+      case 'response.completed':
+      case 'response.incomplete':
+        this.learnDetails(responseDetails(event['response']));
+        this.done = true;
+        return '';
+      case 'response.failed':
+        this.fault = reportedError(objectAt(event['response'], 'error') ?? 'the response failed');
+        return '';
+      case 'error':
+        this.fault = reportedError(objectAt(event, 'error') ?? event);
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    return event['type'] === 'response.output_text.delta' ? stringAt(event, 'delta') : undefined;
+  }
+}
+
+/** OpenAI's transcriptions: https://platform.openai.com/docs/api-reference/audio/createTranscription */
+export const transcriptionFormat: ReplyFormat = {
+  readWhole(body) {
+    const reply = parseJson(body);
+    const error = objectAt(reply, 'error');
+    if (error !== undefined) return err(reportedError(error));
+    const text = stringAt(reply, 'text');
+    return text === undefined ? err(malformed('answered without "text"')) : ok({ text });
+  },
+  openStream: () => new TranscriptStream(),
+};
+
+class TranscriptStream extends JsonEventStream {
+  protected override take(event: EventObject): string {
+    if (event['type'] === 'transcript.text.done') this.done = true;
+    if (event['type'] === 'error') this.fault = reportedError(objectAt(event, 'error') ?? event);
+    return event['type'] === 'transcript.text.delta' ? (stringAt(event, 'delta') ?? '') : '';
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    return event['type'] === 'transcript.text.delta' ? stringAt(event, 'delta') : undefined;
+  }
+}

@@ -1,0 +1,292 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Result } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
+import { didYouMean } from '../../base/suggestion.ts';
+import { headerProblem } from './header.ts';
+
+/** Stands for the string of an environment variable, which the checker does not know. */
+export const UNKNOWN_TEXT = Symbol('the string of an environment variable');
+
+/** The value of an option: JSON at run time; with UNKNOWN_TEXT for each `env.X` in the checker. */
+export type OptionData =
+  | null
+  | boolean
+  | number
+  | string
+  | typeof UNKNOWN_TEXT
+  | readonly OptionData[]
+  | { readonly [key: string]: OptionData };
+
+/** The form of an option's value. `expected` completes a message that begins with `has to be`. */
+export type Shape =
+  /** Any JSON, passed on unchanged. */
+  | { readonly kind: 'json' }
+  | { readonly kind: 'text'; readonly pattern?: RegExp; readonly expected?: string }
+  /** An http or https URL without credentials; read without a slash at its end. */
+  | { readonly kind: 'url' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'number'; readonly expected: string }
+  | CountShape
+  | { readonly kind: 'one-of'; readonly words: readonly string[] }
+  | { readonly kind: 'list'; readonly item: Shape; readonly nonEmpty?: true; readonly expected: string }
+  /** Keys are data; `headers`: they are names of HTTP headers, read in lower case. */
+  | { readonly kind: 'map'; readonly value: Shape; readonly headers?: true; readonly expected: string }
+  /** A JSON object of which svc knows nothing more. */
+  | { readonly kind: 'object'; readonly expected: string }
+  /** Keys are fixed, and each has a description of its own. */
+  | { readonly kind: 'settings'; readonly settings: OptionTable; readonly expected: string }
+  | { readonly kind: 'either'; readonly shapes: readonly Shape[]; readonly expected: string };
+
+interface CountShape {
+  readonly kind: 'count';
+  /** Bounds, both included; 0 and the largest safe integer unless given. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Digits in a string do not count, as they do elsewhere because environment variables hold strings. */
+  readonly literal?: true;
+  readonly expected: string;
+}
+
+/** One option: its shape, its default, what svc does with it, and the text of its row in docs/clients.md. */
+export interface OptionDescription {
+  readonly shape: Shape;
+  readonly text: string;
+  /** Read in place of an absent value. */
+  readonly default?: JsonValue;
+  /** Variables that give the value when the client does not, in this order. */
+  readonly fromVariables?: readonly string[];
+  /** The provider receives it in the request body too. */
+  readonly inBody?: true;
+  /** Part of the host to which requests go. */
+  readonly decidesUrl?: true;
+  /** Never shown in an error or a log. */
+  readonly secret?: true;
+  /** Can name a file or an account of the server, which a request must not choose. */
+  readonly namesAccount?: true;
+}
+
+export type OptionTable = Readonly<Record<string, OptionDescription>>;
+
+/** What `readValue` returns for a value of this shape. */
+export type ShapeValue<S> = S extends { readonly kind: infer K }
+  ? K extends 'text' | 'url'
+    ? string
+    : K extends 'boolean'
+      ? boolean
+      : K extends 'count' | 'number'
+        ? number
+        : K extends 'one-of'
+          ? WordOf<S>
+          : K extends 'list'
+            ? ReadonlyArray<S extends { readonly item: infer I } ? ShapeValue<I> : never>
+            : K extends 'map'
+              ? ReadonlyMap<string, S extends { readonly value: infer V } ? ShapeValue<V> : never>
+              : K extends 'object'
+                ? JsonObject
+                : K extends 'settings'
+                  ? S extends { readonly settings: infer T }
+                    ? OptionValues<T>
+                    : never
+                  : K extends 'either'
+                    ? S extends { readonly shapes: ReadonlyArray<infer E> }
+                      ? ShapeValue<E>
+                      : never
+                    : JsonValue
+  : never;
+
+type WordOf<S> = S extends { readonly words: ReadonlyArray<infer W> } ? W : never;
+
+/** The values of a table of options; undefined where an option without a default is absent. */
+export type OptionValues<T> = string extends keyof T
+  ? Readonly<Record<string, unknown>>
+  : {
+      readonly [K in keyof T]: T[K] extends { readonly shape: infer S; readonly default: unknown }
+        ? ShapeValue<S>
+        : T[K] extends { readonly shape: infer S }
+          ? ShapeValue<S> | undefined
+          : never;
+    };
+
+/** Keys of maps and indexes of lists, from the options of the client on. */
+export type OptionPath = ReadonlyArray<string | number>;
+
+/** One thing that is wrong with the options of a client. */
+export type OptionViolation = {
+  readonly path: OptionPath;
+  /** Completes a sentence that begins with the path. */
+  readonly message: string;
+} &
+  /** `name`: the key is wrong; `value`: the value; `empty`: a list that needs an item has none. */
+  (
+    | { readonly kind: 'value' | 'name' | 'empty' }
+    /** `unused`: in definition files it has no effect and is only worth a warning. */
+    | { readonly kind: 'unknown' | 'unused'; readonly known: readonly string[] }
+    | { readonly kind: 'missing'; readonly alternatives: readonly (readonly string[])[]; readonly why: string }
+    | { readonly kind: 'excluded'; readonly other: string }
+    | { readonly kind: 'role'; readonly allowed: readonly string[] }
+  );
+
+/** A request can contain millions of wrong entries; no answer lists more than the first hundred and one of them. */
+export const MAX_VIOLATIONS = 101;
+
+/** Reads the value of one option, and adds to `found` what is wrong with it. The result counts only when nothing is. */
+export function readValue(shape: Shape, value: OptionData, path: OptionPath, found: OptionViolation[]): unknown {
+  switch (shape.kind) {
+    case 'json':
+      return value;
+    case 'list':
+      return readList(shape, value, path, found);
+    case 'map':
+      return readMap(shape, value, path, found);
+    case 'settings':
+      if (!isMap(value)) found.push(wrongValue(path, shape.expected, value));
+      return readTable(shape.settings, isMap(value) ? value : {}, path, found);
+    case 'object':
+      if (isMap(value)) return value;
+      break;
+    case 'either':
+      for (const each of shape.shapes) {
+        const refused: OptionViolation[] = [];
+        const read = readValue(each, value, path, refused);
+        if (refused.length === 0) return read;
+      }
+      break;
+    default: {
+      const read = readScalar(shape, value);
+      if (read.ok) return read.value;
+      found.push({ kind: 'value', path, message: read.failure });
+      return undefined;
+    }
+  }
+  found.push(wrongValue(path, shape.expected, value));
+  return undefined;
+}
+
+function wrongValue(path: OptionPath, expected: string, value: OptionData): OptionViolation {
+  const hint = value === UNKNOWN_TEXT ? '; an environment variable is a string' : '';
+  return { kind: 'value', path, message: `has to be ${expected}${hint}` };
+}
+
+type ScalarShape = Extract<Shape, { readonly kind: 'text' | 'url' | 'boolean' | 'number' | 'count' | 'one-of' }>;
+
+function readScalar(shape: ScalarShape, value: OptionData): Result<unknown, string> {
+  const isUnknown = value === UNKNOWN_TEXT;
+  switch (shape.kind) {
+    case 'text':
+      if (isUnknown || (typeof value === 'string' && shape.pattern?.test(value) !== false)) return ok(value);
+      return err(`has to be ${shape.expected ?? 'a string'}`);
+    case 'url':
+      return isUnknown ? ok(value) : readUrl(value);
+    case 'boolean':
+      // Environment variables hold strings.
+      if (value === true || value === 'true' || isUnknown) return ok(true);
+      return value === false || value === 'false' ? ok(false) : err('has to be true or false');
+    case 'number':
+      return typeof value === 'number' && value >= 0 ? ok(value) : err(`has to be ${shape.expected}`);
+    case 'count':
+      return isCount(shape, value) ? ok(Number(isUnknown ? 0 : value)) : err(`has to be ${shape.expected}`);
+    case 'one-of':
+      if (isUnknown || (typeof value === 'string' && shape.words.includes(value))) return ok(value);
+      return err(`has to be one of ${shape.words.map((word) => `"${word}"`).join(', ')}`);
+  }
+}
+
+function isCount({ min = 0, max = Number.MAX_SAFE_INTEGER, literal }: CountShape, value: OptionData): boolean {
+  if (value === UNKNOWN_TEXT) return literal !== true;
+  const isDigits = literal !== true && typeof value === 'string' && /^\d{1,15}$/u.test(value);
+  const count = isDigits ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= min && count <= max;
+}
+
+function readUrl(value: OptionData): Result<string, string> {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  if (typeof value !== 'string' || url === undefined || !/^https?:$/u.test(url.protocol)) {
+    return err('has to be an http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') {
+    return err('must not contain a user name or a password; use "headers"');
+  }
+  return ok(value.endsWith('/') ? value.slice(0, -1) : value);
+}
+
+function readList(
+  shape: Extract<Shape, { kind: 'list' }>,
+  value: OptionData,
+  path: OptionPath,
+  found: OptionViolation[],
+): readonly unknown[] {
+  if (!isList(value)) {
+    found.push(wrongValue(path, shape.expected, value));
+    return [];
+  }
+  if (shape.nonEmpty === true && value.length === 0) {
+    found.push({ kind: 'empty', path, message: `has to be ${shape.expected}` });
+  }
+  const items: unknown[] = [];
+  for (const [index, item] of value.entries()) {
+    if (found.length >= MAX_VIOLATIONS) break;
+    items.push(readValue(shape.item, item, [...path, index], found));
+  }
+  return items;
+}
+
+function readMap(
+  shape: Extract<Shape, { kind: 'map' }>,
+  value: OptionData,
+  path: OptionPath,
+  found: OptionViolation[],
+): ReadonlyMap<string, unknown> {
+  const members = new Map<string, unknown>();
+  if (!isMap(value)) {
+    found.push(wrongValue(path, shape.expected, value));
+    return members;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (found.length >= MAX_VIOLATIONS) break;
+    const at = [...path, key];
+    const read = readValue(shape.value, member, at, found);
+    const problem = shape.headers === true ? headerProblem(key, typeof read === 'string' ? read : '') : undefined;
+    if (problem !== undefined) found.push({ kind: problem.of, path: at, message: problem.message });
+    members.set(shape.headers === true ? key.toLowerCase() : key, read);
+  }
+  return members;
+}
+
+/** Reads a map whose keys are those of the table. */
+function readTable(
+  table: OptionTable,
+  value: Readonly<Record<string, OptionData>>,
+  path: OptionPath,
+  found: OptionViolation[],
+): Readonly<Record<string, unknown>> {
+  const known = Object.keys(table);
+  for (const key of Object.keys(value)) {
+    if (found.length >= MAX_VIOLATIONS) break;
+    if (!Object.hasOwn(table, key)) found.push(unknownOption('unknown', [...path, key], known));
+  }
+  const read: Record<string, unknown> = {};
+  for (const [key, { shape, default: fallback }] of Object.entries(table)) {
+    const given = Object.hasOwn(value, key) ? value[key] : fallback;
+    read[key] = given === undefined ? undefined : readValue(shape, given, [...path, key], found);
+  }
+  return read;
+}
+
+/** The cost of a suggestion grows with the length of the name, which a request chooses. */
+const LONGEST_SUGGESTED = 64;
+
+export function unknownOption(kind: 'unknown' | 'unused', path: OptionPath, known: readonly string[]): OptionViolation {
+  const name = String(path.at(-1));
+  const near = name.length > LONGEST_SUGGESTED ? '' : didYouMean(name, known);
+  const message = `is unknown; allowed: ${known.join(', ')}${near === '' ? '' : `. ${near}`}`;
+  return { kind, path, message, known };
+}
+
+function isList(value: OptionData): value is readonly OptionData[] {
+  return Array.isArray(value);
+}
+
+function isMap(value: OptionData): value is Readonly<Record<string, OptionData>> {
+  return isJsonObject(value);
+}

@@ -68,17 +68,17 @@ function forbidden(message: string): NodeJS.ErrnoException {
 
 export type AddressKind = 'public' | 'private' | 'link-local';
 
-const linkLocal = new BlockList();
-linkLocal.addSubnet('169.254.0.0', 16, 'ipv4');
-linkLocal.addSubnet('fe80::', 10, 'ipv6');
-// Metadata services outside the link-local range: AWS over IPv6, Alibaba Cloud, Oracle Cloud.
-linkLocal.addAddress('fd00:ec2::254', 'ipv6');
-linkLocal.addAddress('100.100.100.200', 'ipv4');
-linkLocal.addAddress('192.0.0.192', 'ipv4');
+// The last three are metadata services outside the link-local ranges: Alibaba Cloud, Oracle Cloud, AWS over IPv6.
+const linkLocal = blockList([
+  ['169.254.0.0', 16],
+  ['fe80::', 10],
+  ['100.100.100.200', 32],
+  ['192.0.0.192', 32],
+  ['fd00:ec2::254', 128],
+]);
 
 // IANA special-purpose registries: every range that is not part of the public internet.
-const privateNets = new BlockList();
-for (const [net, bits] of [
+const privateNets = blockList([
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -89,10 +89,6 @@ for (const [net, bits] of [
   ['198.18.0.0', 15],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-] as const) {
-  privateNets.addSubnet(net, bits, 'ipv4');
-}
-for (const [net, bits] of [
   ['::', 127],
   ['64:ff9b:1::', 48],
   ['100::', 64],
@@ -100,55 +96,32 @@ for (const [net, bits] of [
   ['fc00::', 7],
   ['fec0::', 10],
   ['ff00::', 8],
-] as const) {
-  privateNets.addSubnet(net, bits, 'ipv6');
-}
+]);
 
-/** The kind of an IP literal. IPv4 inside IPv6 (mapped, translated, NAT64, 6to4) counts as the IPv4 address. */
+/** The kind of an IP literal. IPv4 inside IPv6 (mapped, compatible, translated, NAT64, 6to4) counts as the IPv4 address. */
 export function addressKind(address: string): AddressKind {
-  const inner = embeddedIpv4(address);
-  const literal = inner ?? address;
+  const literal = address.replace(/%.*$/u, '');
   const family = isIP(literal) === 6 ? 'ipv6' : 'ipv4';
   if (linkLocal.check(literal, family)) return 'link-local';
   return privateNets.check(literal, family) ? 'private' : 'public';
 }
 
-/** `::ffff:a.b.c.d`, `::ffff:0:a.b.c.d`, `::a.b.c.d`, `64:ff9b::a.b.c.d` and `2002:aabb:ccdd::` lead to an IPv4 host. */
-function embeddedIpv4(address: string): string | undefined {
-  if (isIP(address) !== 6) return undefined;
-  const groups = ipv6Groups(address);
-  const high = groups.slice(0, 6).join(':');
-  if (EMBEDDING.has(high) && !isUnspecifiedOrLoopback(groups)) return dotted(groups[6], groups[7]);
-  if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
-  return undefined;
+/** The networks, and the IPv6 networks that lead to those of IPv4. `BlockList` finds mapped addresses (`::ffff:a.b.c.d`) itself. */
+function blockList(networks: readonly (readonly [address: string, bits: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [address, bits] of networks) {
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, bits, family);
+    if (family === 'ipv6') continue;
+    // RFC 4291 (compatible), RFC 7915 (translated), RFC 6052 (NAT64): the IPv4 address follows the first 96 bits.
+    for (const prefix of ['::', '::ffff:0:', '64:ff9b::']) list.addSubnet(`${prefix}${address}`, 96 + bits, 'ipv6');
+    const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+    // RFC 3056 (6to4): it follows the first 16 bits.
+    list.addSubnet(`2002:${hex(a, b)}:${hex(c, d)}::`, 16 + bits, 'ipv6');
+  }
+  return list;
 }
 
-/** RFC 4291 (mapped; compatible), RFC 7915 (translated), RFC 6052 (NAT64): the first 96 bits. */
-const EMBEDDING: ReadonlySet<string> = new Set([
-  '0:0:0:0:0:65535',
-  '0:0:0:0:0:0',
-  '0:0:0:0:65535:0',
-  '100:65435:0:0:0:0',
-]);
-
-/** `::` and `::1` contain no IPv4 address. */
-function isUnspecifiedOrLoopback(groups: readonly number[]): boolean {
-  return groups.slice(0, 7).every((group) => group === 0) && (groups[7] ?? 0) <= 1;
-}
-
-function ipv6Groups(address: string): readonly number[] {
-  // URL writes an IPv6 address in its canonical form: hexadecimal groups, no dotted end.
-  const plain = new URL(`http://[${address.replace(/%.*$/u, '')}]`).hostname.slice(1, -1);
-  const [head = '', tail] = plain.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
-  const all = [...before, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...after];
-  return all.map((group) => Number.parseInt(group, 16));
-}
-
-function dotted(high: number | undefined, low: number | undefined): string {
-  const first = high ?? 0;
-  const second = low ?? 0;
-  return `${first >> 8}.${first & 255}.${second >> 8}.${second & 255}`;
+function hex(high: number, low: number): string {
+  return (high * 256 + low).toString(16);
 }

@@ -12,7 +12,7 @@ import type { Message } from '../../src/schema/message.ts';
 import type { ClientType, OptionValue } from '../../src/schema/client.ts';
 import type { Provider } from '../../src/schema/providers/providers.ts';
 
-/** Connections and answers for clients that a test makes by hand. Close it when the test ends. */
+/** Connections and answers for clients that a test creates itself. Close them when the test ends. */
 export function testServices(): ClientServices & { readonly pools: ConnectionPools } {
   return {
     pools: new ConnectionPools(),
@@ -21,7 +21,7 @@ export function testServices(): ClientServices & { readonly pools: ConnectionPoo
   };
 }
 
-/** A definition as the compiler would give it; `env.X` as a text stays a text. */
+/** A definition as the compiler emits it; the string `env.X` stays a string. */
 export function clientDefinition(
   provider: Provider,
   options: Readonly<Record<string, JsonValue>>,
@@ -43,7 +43,7 @@ function optionValue(value: JsonValue): OptionValue {
   return { kind: 'scalar', value: value as string | number | boolean | null };
 }
 
-/** The client of a definition; throws what is wrong with it. */
+/** The client of a definition; throws if it cannot be created. */
 export function makeClient(
   definition: ClientType,
   services: ClientServices,
@@ -57,7 +57,7 @@ export function makeClient(
 
 export interface Asked {
   readonly result: Result<ModelReply, AttemptFailure>;
-  readonly pieces: readonly string[];
+  readonly deltas: readonly string[];
   /** Milliseconds until the end. */
   readonly ms: number;
 }
@@ -67,7 +67,7 @@ export function ask(
   client: ModelClient,
   options: { readonly streamed?: boolean; readonly messages?: readonly Message[]; readonly deadlineMs?: number } = {},
 ): Promise<Asked> {
-  const pieces: string[] = [];
+  const deltas: string[] = [];
   const startedAt = performance.now();
   return new Promise((resolve) => {
     client.ask(
@@ -80,8 +80,8 @@ export function ask(
         deadlineAt: startedAt + (options.deadlineMs ?? 120_000),
       },
       {
-        text: (piece) => pieces.push(piece),
-        ended: (result) => resolve({ result, pieces, ms: performance.now() - startedAt }),
+        text: (delta) => deltas.push(delta),
+        ended: (result) => resolve({ result, deltas, ms: performance.now() - startedAt }),
       },
     );
   });

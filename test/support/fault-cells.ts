@@ -3,7 +3,7 @@ import type { Behaviour, FakeProvider } from './fake-provider.ts';
 import { FAULTS, REPLY_TEXT } from './upstream-faults.ts';
 import type { LimitName, UpstreamFault } from './upstream-faults.ts';
 
-/** How the function that meets a fault is set up. In each, the first answer is faulty and all others are good. */
+/** The setups of a function that meets a fault. In each, the first answer is faulty and all others are good. */
 export const STRATEGIES = ['Alone', 'Retry', 'Fallback'] as const;
 
 export type Strategy = (typeof STRATEGIES)[number];
@@ -12,7 +12,7 @@ export const MODES = ['call', 'stream'] as const;
 
 export type Mode = (typeof MODES)[number];
 
-/** One fault met in one way. */
+/** One fault in one setup. */
 export interface FaultCell {
   readonly fault: UpstreamFault;
   readonly mode: Mode;
@@ -27,14 +27,14 @@ export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
 /** No fault ends by this. */
 const LONG_LIMIT_MS = 120_000;
 
-/** How a cell ended, as far as the page tells it. */
+/** The result of a cell, as far as the page shows it. */
 export interface CellEnd {
   readonly attempts: number;
   /** Undefined when the value came. */
   readonly failure?: { readonly status: number; readonly upstreamStatus?: number; readonly timer?: string };
 }
 
-/** What stands in the page: `value`, `502`, `502 (429)` or `504 idle`, and the attempts when there were several. */
+/** The text of a cell: `value`, `502`, `502 (429)` or `504 idle`, and the number of attempts if there were several. */
 export function cellText({ failure, attempts }: CellEnd): string {
   const count = attempts > 1 ? `, ${attempts} attempts` : '';
   if (failure === undefined) return `value${count}`;

@@ -13,19 +13,19 @@ import {
 } from './fake-provider.ts';
 import type { Behaviour, RecordedRequest, Wire } from './fake-provider.ts';
 
-/** One way in which a provider goes wrong, or does something unusual that is right. */
+/** A failure of a provider, or unusual behaviour that is correct. */
 export interface UpstreamFault {
-  /** As the page of faults names it. */
+  /** As in docs/faults.md. */
   readonly name: string;
-  /** What it does to a request for a whole reply. */
+  /** The answer to a request for a whole reply. */
   readonly call: Behaviour;
-  /** What it does to a request for a stream. */
+  /** The answer to a request for a stream. */
   readonly stream: Behaviour;
-  /** Where its URL leads, when the fault is not in the answer. */
-  readonly leads?: 'nowhere' | 'to a server that never ends its TLS handshake';
-  /** It sends as much as is read, so that it keeps a processor busy. */
+  /** The target of its URL, if the fault is not in the answer. */
+  readonly leads?: 'nowhere' | 'to a server that never finishes its TLS handshake';
+  /** It sends as fast as svc reads, which keeps a processor busy. */
   readonly floods?: true;
-  /** It shows at the second use of a connection. */
+  /** The fault is at the second use of a connection. */
   readonly secondUse?: true;
   /** Ends by a time limit: the short limits of its client, in milliseconds. Those that must not end it are far away. */
   readonly limits?: Limits;
@@ -47,7 +47,7 @@ export interface FaultGroup {
   readonly faults: readonly UpstreamFault[];
 }
 
-/** What a provider says when it answers well. Characters of one to four bytes. */
+/** The text of a good answer. Its characters have one to four bytes. */
 export const REPLY_TEXT = 'fine é ☃ 𝄞';
 
 const WHOLE = JSON.stringify(chatCompletion(REPLY_TEXT));
@@ -117,7 +117,7 @@ function json(text: string | Buffer): Behaviour {
 /** A whole reply, byte by byte. */
 const wholeInBytes: Behaviour = async (_request, wire) => {
   wire.write(head(200, CHUNKED_JSON));
-  for (const piece of bytesOf(WHOLE)) wire.write(chunk(piece));
+  for (const byte of bytesOf(WHOLE)) wire.write(chunk(byte));
   wire.write(chunk(''));
 };
 
@@ -178,7 +178,7 @@ const CONNECTION: readonly UpstreamFault[] = [
   { ...always('refuses the connection', close), leads: 'nowhere' },
   {
     ...always('accepts the connection and never finishes the TLS handshake', silence),
-    leads: 'to a server that never ends its TLS handshake',
+    leads: 'to a server that never finishes its TLS handshake',
     limits: { connect: 300 },
   },
   { ...always('accepts the request and never answers', silence), limits: UNANSWERED },

@@ -131,7 +131,7 @@ test.each([
 });
 
 test.each([['169.254.169.254'], ['127.0.0.1', '::ffff:169.254.169.254'], ['fd00:ec2::254']])(
-  'a name that leads to %s is not asked for anybody',
+  'svc connects to no name that leads to %s, for any caller',
   async (...addresses) => {
     const result = await askAt(addresses, true);
     expect(!result.ok && result.failure.failure.message).toContain('metadata address');

@@ -11,14 +11,14 @@ import { ask, clientDefinition, makeClient, testServices } from '../../support/a
 import { head, startFakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-provider.ts';
 
-test('pieces are joined in their order, and are not written to', () => {
+test('chunks are joined in their order and never written to', () => {
   assertProperty(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (pieces) => {
+    fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (chunks) => {
       const body = new BodyBuffer();
-      const given = pieces.map((piece) => Buffer.from(piece));
-      for (const piece of given) body.add(piece);
-      expect(body.take()).toEqual(Buffer.concat(pieces));
-      expect(given).toEqual(pieces.map((piece) => Buffer.from(piece)));
+      const given = chunks.map((chunk) => Buffer.from(chunk));
+      for (const chunk of given) body.add(chunk);
+      expect(body.take()).toEqual(Buffer.concat(chunks));
+      expect(given).toEqual(chunks.map((chunk) => Buffer.from(chunk)));
       expect(body.take()).toHaveLength(0);
     }),
   );
@@ -29,7 +29,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const PIECES = 200_000;
 
-/** The beginning of a body in chunks of one byte each; `held` tells how many bytes of heap it takes here when it has come. */
+/** The beginning of a body in chunks of one byte each; `held`: the bytes of heap that it takes once it has arrived. */
 function inBytes(held: (bytes: number) => void): Behaviour {
   return async (_request, wire) => {
     collectGarbage();

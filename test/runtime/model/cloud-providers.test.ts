@@ -240,8 +240,8 @@ test('vertex-ai: a stream', async () => {
   const events = [`data: ${JSON.stringify(GOOGLE_REPLY)}\n\n`];
   fake.answer((request, wire) => (request.path === '/token' ? google(request, wire) : sse(events)(request, wire)));
   const options = { model: 'gemini', base_url: fake.url, credentials: account() };
-  const { pieces } = await asked('vertex-ai', options, { streamed: true });
-  expect(pieces).toEqual(['Hello']);
+  const { deltas } = await asked('vertex-ai', options, { streamed: true });
+  expect(deltas).toEqual(['Hello']);
   expect(fake.requests[1]?.path).toBe('/gemini:streamGenerateContent?alt=sse');
 });
 

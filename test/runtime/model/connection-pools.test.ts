@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-test('a pool that has to go for others lets its calls end, and closes its connections', async () => {
+test('a pool that others replace lets its calls end and closes its connections', async () => {
   fake.answer(reply('fine', { latencyMs: 300 }));
   const definition = clientDefinition('openai-generic', { base_url: `${fake.url}/v1`, model: 'm' });
   const client = makeClient(definition, { ...testServices(), pools });
@@ -30,7 +30,7 @@ test('a pool that has to go for others lets its calls end, and closes its connec
   expect((await ask(client)).result.ok).toBe(true);
 });
 
-test('a pool that is used is not the one to go', () => {
+test('a pool in use is not replaced', () => {
   const used = pools.to({ origin: 'http://used.example', guard: 'none' });
   for (let at = 0; at < 600; at += 1) {
     pools.to({ origin: `http://more-${at}.example`, guard: 'none' });
@@ -38,7 +38,7 @@ test('a pool that is used is not the one to go', () => {
   }
 });
 
-test('pools of one origin are apart where they may not do the same', () => {
+test('one origin has a pool for each guard', () => {
   const origin = 'http://one.example';
   const guards = ['none', 'public-only', 'not-link-local'] as const;
   expect(new Set(guards.map((guard) => pools.to({ origin, guard }))).size).toBe(3);
@@ -75,7 +75,7 @@ test.each(['destroy', 'resetAndDestroy'] as const)(
   },
 );
 
-test('after the end, everything fails at once', async () => {
+test('after close(), every call fails at once', async () => {
   await pools.close();
   const definition = clientDefinition('openai-generic', { base_url: `${fake.url}/v1`, model: 'm' });
   const { result } = await ask(makeClient(definition, { ...testServices(), pools }));

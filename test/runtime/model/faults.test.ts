@@ -88,7 +88,7 @@ interface Row {
   readonly retry?: AttemptFailure['retry'];
 }
 
-/** What a reply can be besides whole and good, where the page of faults does not say it. */
+/** Unusual replies that docs/faults.md does not list. */
 const TABLE: readonly Row[] = [
   {
     name: 'cut in a body that only the end of its connection ends',
@@ -120,8 +120,8 @@ const CASES = TABLE.flatMap((row) => [
 test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, retry }) => {
   const { result } = await asked(fake.at('fault', behaviour), mode === 'stream');
   expect(result.ok ? 'ok' : code(result.failure)).toBe(outcome);
-  const told = result.ok ? undefined : result.failure.retry;
-  expect(retry ?? told).toBe(told);
+  const actual = result.ok ? undefined : result.failure.retry;
+  expect(retry ?? actual).toBe(actual);
 });
 
 test.each<[string, Behaviour, boolean, string]>([
@@ -129,7 +129,7 @@ test.each<[string, Behaviour, boolean, string]>([
   ['a stream that ends too early', then(raw(head(200, SSE_HEADERS), chunk('')), end), true, 'ended its stream before'],
   ['an empty reply', status(200, ''), false, 'sent an empty reply'],
   ['a connection that is cut', reset, false, 'could not be reached'],
-])('%s is told as what it is', async (_name, behaviour, streamed, message) => {
+])('the failure names %s', async (_name, behaviour, streamed, message) => {
   const { result } = await asked(fake.at('fault', behaviour), streamed);
   expect(!result.ok && result.failure.failure.message).toContain(`The client "Tested" ${message}`);
 });
@@ -167,13 +167,13 @@ test.each<[string, string, number | undefined]>([
   ['0', '5', 0],
   ['soon', '2', 2000],
   ['-1', 'later', undefined],
-])('retry-after-ms %s counts before retry-after %s', async (exact, seconds, wait) => {
+])('retry-after-ms %s overrides retry-after %s', async (exact, seconds, wait) => {
   const headers = { 'retry-after-ms': exact, 'retry-after': seconds };
   const { result } = await asked(fake.at('later', status(429, {}, headers)), false);
   expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
 });
 
-test('an error tells what the provider said, without the key it echoed', async () => {
+test('an error quotes the provider without the key that it echoed', async () => {
   const url = fake.at(
     'echo',
     status(401, { error: { message: 'Incorrect API key provided: canary-key-1234, sk-abcdef123456' } }),
@@ -184,10 +184,10 @@ test('an error tells what the provider said, without the key it echoed', async (
   );
 });
 
-test('keys in headers and query parameters are taken out as well, with their scheme and without', async () => {
-  const told = 'no: canary-a1 canary-b2 canary-c3, not "plain value"';
+test('keys in headers and query parameters are masked too, with their scheme and without', async () => {
+  const message = 'no: canary-a1 canary-b2 canary-c3, not "plain value"';
   const definition = clientDefinition('openai-generic', {
-    base_url: fake.at('echo', status(401, { error: { message: told } })),
+    base_url: fake.at('echo', status(401, { error: { message } })),
     model: 'm',
     headers: { authorization: 'Token canary-a1', 'x-api-key': 'canary-b2', 'x-title': 'plain value' },
     query_params: { key: 'canary-c3' },
@@ -198,7 +198,7 @@ test('keys in headers and query parameters are taken out as well, with their sch
   );
 });
 
-test('after all of this no connection is left but idle ones, and closing ends these', async () => {
+test('after all of this only idle connections remain, and closing ends them', async () => {
   await services.pools.close();
   await sleep(50);
   expect(fake.openSockets).toBe(0);

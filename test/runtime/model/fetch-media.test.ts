@@ -100,7 +100,7 @@ test('who leaves while media are downloaded ends the download, and the model is 
     wire.write(`${head(200, { 'content-length': '1000000' })}begin`);
     while (!wire.gone) await sleep(5);
   });
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   const exchange = inlining().ask(
     {
       functionName: 'Fn',
@@ -110,14 +110,14 @@ test('who leaves while media are downloaded ends the download, and the model is 
       deadlineAt: performance.now() + DEADLINE_MS,
       privateUrls: true,
     },
-    { text: (piece) => told.push(piece), ended: (result) => told.push(result) },
+    { text: (delta) => received.push(delta), ended: (result) => received.push(result) },
   );
   await until(() => fake.requests.length === 1);
   exchange.cancel();
   await until(() => fake.abandoned.length === 1);
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
   expect(fake.requests.map((each) => each.path)).toEqual(['/a.png']);
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test('the deadline of a call holds while media are downloaded', async () => {

@@ -6,7 +6,7 @@ import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 
-// Providers as somebody else understood their documentation: what both sides got wrong alike would show here.
+// A mock written by others from the providers' documentation: it shows mistakes that svc and its own fakes share.
 const mock = new LLMock({ port: 0 });
 const services = testServices();
 const TEXT = 'Hi there! "quoted", é and 😀,\nover two lines.';
@@ -15,7 +15,7 @@ interface Foreign {
   readonly provider: Provider;
   readonly path: string;
   readonly options: Readonly<Record<string, JsonValue>>;
-  /** The names that the provider has for what a call used. */
+  /** The provider's names for token usage. */
   readonly usage: readonly [input: string, output: string];
 }
 
@@ -44,8 +44,8 @@ const CLIENTS: readonly Foreign[] = [
   { provider: 'aws-bedrock', path: '', options: { model: CLAUDE, ...AWS, api_key: null }, usage: INPUT },
 ];
 
-/** They are not asked for usage in their streams. */
-const TELL_NOTHING = new Set<Provider>(['openai-generic', 'azure-openai', 'ollama', 'openrouter']);
+/** svc does not ask them for usage in streams. */
+const WITHOUT_USAGE = new Set<Provider>(['openai-generic', 'azure-openai', 'ollama', 'openrouter']);
 
 const CASES = CLIENTS.flatMap((client) =>
   [false, true].map((streamed) => [client.provider, streamed, client] as const),
@@ -73,15 +73,15 @@ function asked({ provider, path, options }: Foreign, streamed: boolean): Promise
 }
 
 test.each(CASES)('%s, streamed: %s: text, finish reason and tokens', async (provider, streamed, client) => {
-  const { result, pieces } = await asked(client, streamed);
+  const { result, deltas } = await asked(client, streamed);
   expect(result.ok ? result.value.text : result.failure).toBe(TEXT);
   expect(result.ok && result.value.finishReason).toMatch(/^(stop|end_turn|STOP|completed)$/u);
-  expect(pieces.join('')).toBe(streamed ? TEXT : '');
-  if (streamed && TELL_NOTHING.has(provider)) return;
+  expect(deltas.join('')).toBe(streamed ? TEXT : '');
+  if (streamed && WITHOUT_USAGE.has(provider)) return;
   expect(result).toMatchObject({ value: { inputTokens: 12, outputTokens: 34 } });
 });
 
-test.each(CASES)('%s, streamed: %s: an error is told with its status and message', async (_name, streamed, client) => {
+test.each(CASES)('%s, streamed: %s: an error has its status and message', async (_name, streamed, client) => {
   mock.nextRequestError(429, { message: 'Too many requests for this model', type: 'rate_limit_error' });
   const { result } = await asked(client, streamed);
   expect(result).toMatchObject({ ok: false, failure: { retry: 'status', upstreamStatus: 429 } });

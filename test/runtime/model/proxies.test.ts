@@ -123,7 +123,7 @@ test("the proxy's credentials go to the proxy alone", async () => {
   expect(fake.requests[0]?.headers['proxy-authorization']).toBeUndefined();
 });
 
-test('a proxy that refuses is a fault of the client, which says nothing of its credentials', async () => {
+test('a proxy that refuses is a failure of the client, without the credentials of the proxy', async () => {
   refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n';
   const result = await askByProxy('me:p4ssw0rd@');
   expect(result).toMatchObject({ ok: false, failure: { retry: 'always', failure: { code: 'client_error' } } });

@@ -114,10 +114,10 @@ test.each<[Provider, string, readonly object[]]>([
   ['google-ai', 'candidates', [ofCandidate(0, 'a'), BOTH_CANDIDATES]],
 ])('%s: a stream of several %s is refused, and they are not mixed (%#)', async (provider, several, events) => {
   fake.answer(sse([...data(...events), chatEvent({}, 'stop')]));
-  const { result, pieces } = await asked(provider, { api_key: 'k', model: 'm' }, { streamed: true });
+  const { result, deltas } = await asked(provider, { api_key: 'k', model: 'm' }, { streamed: true });
   expect(result).toMatchObject({ ok: false, failure: { retry: 'never' } });
   expect(!result.ok && result.failure.failure.message).toContain(`answered several ${several} instead of one`);
-  expect(pieces.join('')).not.toMatch(/[bdx]/u);
+  expect(deltas.join('')).not.toMatch(/[bdx]/u);
 });
 
 function media(part: Partial<MessagePart>): readonly Message[] {

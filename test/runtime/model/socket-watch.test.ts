@@ -65,7 +65,7 @@ test('responses can be paused, since undici keeps its parser where SocketWatch e
   expect(pool instanceof Http1Pool && pool.canPause).toBe(true);
 });
 
-/** All of the reply, and a moment later, when nothing is left to be read, the end of its connection. */
+/** The whole reply, and the end of its connection a moment later, when no bytes are left to read. */
 function reply(headers: Readonly<Record<string, string>>, lastly: 'end' | 'reset'): Behaviour {
   return async (_request, wire) => {
     wire.write(`${head(200, headers)}one two`);
@@ -74,7 +74,7 @@ function reply(headers: Readonly<Record<string, string>>, lastly: 'end' | 'reset
   };
 }
 
-test('a paused reply that the end of its connection ends is whole', async () => {
+test('a paused reply that ends with its connection is whole', async () => {
   for (const headers of [{ connection: 'close' }, { connection: 'close', 'content-length': '7' }]) {
     fake.answer(reply(headers, 'end'));
     for (const pauseMs of [1, 100]) {
@@ -83,14 +83,14 @@ test('a paused reply that the end of its connection ends is whole', async () => 
   }
 });
 
-test('a paused reply whose connection is cut is a fault', async () => {
+test('a paused reply whose connection is cut is a failure', async () => {
   for (const headers of [{ connection: 'close' }, { 'content-length': '99' }]) {
     fake.answer(reply(headers, 'reset'));
     expect(await askWithPause(100)).toEqual({ outcome: 'cut', text: 'one two' });
   }
 });
 
-test('where the parser is not found, responses are not paused, and nothing breaks', () => {
+test('without the parser, responses are not paused, and nothing breaks', () => {
   const watch = new SocketWatch();
   const socket = new Socket();
   watch.connector((_options, callback) => callback(null, socket))(
@@ -113,7 +113,7 @@ test('a reply is read to its end where it cannot be paused', async () => {
   await connections.close();
 });
 
-test('a connection that nobody waits for any more is given up, one that somebody waits for is not', async () => {
+test('a connection attempt ends when no request waits for it any more, and not before', async () => {
   const own = new ConnectionPools();
   const silent = await startFakeProvider();
   const endpoint = endpointOf(silent, 'https:');
@@ -139,7 +139,7 @@ test('a connection that nobody waits for any more is given up, one that somebody
   await silent.close();
 });
 
-test('closing gives up what is still connecting', async () => {
+test('closing ends the connection attempts', async () => {
   const own = new ConnectionPools();
   const silent = await startFakeProvider();
   const call = { path: '/', headers: [], body: '' };

@@ -50,7 +50,7 @@ test('every cut of the bytes gives the same events', () => {
   expect(read([...source].map((byte) => Buffer.from([byte])))).toEqual(whole);
 });
 
-test('any text cut anywhere gives the events of the text in one piece', () => {
+test('a text cut anywhere has the same events as the whole text', () => {
   const line = fc.constantFrom('data: a', 'data: é', 'data:', ': c', '', 'id: 1');
   const end = fc.constantFrom('\n', '\r\n', '\r');
   const text = fc.array(fc.tuple(line, end)).map((lines) => lines.flat().join(''));

@@ -15,7 +15,7 @@ import { SystemTrust } from '../../../src/runtime/model/http/system-trust.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { chatCompletion } from '../../support/fake-provider.ts';
 
-// A service on loopback whose certificate is signed by an authority that only this test knows.
+// A service on loopback whose certificate is signed by an authority that only this test trusts.
 const AUTHORITY = new URL('certificates/authority.pem', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'svc-trust-'));
 let server: Server;
@@ -45,7 +45,7 @@ function certificate(name: string): string {
   return readFileSync(new URL(`certificates/${name}`, import.meta.url), 'utf8');
 }
 
-/** What two calls gave: the text of the replies, or why there was none. */
+/** The results of two calls: the text of the reply, or the message of the failure. */
 async function asked(env: Readonly<Record<string, string>>, host = 'localhost'): Promise<readonly unknown[]> {
   handshakes = 0;
   const services = { ...testServices(), pools: new ConnectionPools(env) };
@@ -67,7 +67,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('an authority that nobody knows is a failure that says what to do', async () => {
+test('an unknown authority is a failure that states what to do', async () => {
   const [first] = await asked({ SSL_CERT_FILE: file('empty.pem', '') });
   expect(first).toContain('could not be reached: unable to verify the first certificate');
   expect(first).toContain('name its file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE');
@@ -110,7 +110,7 @@ test('through a proxy it is trusted too', async () => {
   proxy.close();
 });
 
-/** Whatever host it is asked for, its tunnels lead to the service of this test. */
+/** All of its tunnels lead to the service of this test. */
 function createProxy(): HttpServer {
   const proxy = createHttpServer();
   proxy.on('connect', (_request, socket: Socket) => {
@@ -124,13 +124,13 @@ function createProxy(): HttpServer {
   return proxy;
 }
 
-test('certificates are read from wherever the system has them, each once', () => {
+test('certificates are read from every place of the system, each once', () => {
   const env = { SSL_CERT_FILE: AUTHORITY, SSL_CERT_DIR: folderWith(AUTHORITY), NODE_EXTRA_CA_CERTS: AUTHORITY };
   expect(readSystemCertificates(env)).toHaveLength(1);
   expect(readSystemCertificates({ SSL_CERT_FILE: '/nowhere', SSL_CERT_DIR: '/nowhere' })).toEqual([]);
 });
 
-test('nothing is made when the system adds nothing, or when Node was told to use its store alone', () => {
+test('no context is created if the system adds nothing, or if Node uses only the store of the system', () => {
   const known = file('known.pem', rootCertificates.slice(0, 3).join('\n').replaceAll('\n', '\r\n'));
   expect(new SystemTrust({ SSL_CERT_FILE: known }).context()).toBeUndefined();
   const flags = { SSL_CERT_FILE: AUTHORITY, NODE_OPTIONS: '--use-openssl-ca' };

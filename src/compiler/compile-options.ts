@@ -1,16 +1,21 @@
+/** Values of environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What compiling depends on besides the files. */
+/** The inputs of the compiler besides the files. */
 export interface CompileOptions {
-  /** Version of this program, which `generator` blocks have to agree with in major and minor. */
+  /** Version of svc. The version in a `generator` block must have the same major and minor numbers. */
   readonly version: string;
+  /** False skips the comparison of versions. */
   readonly versionCheck: boolean;
-  /** Feature `beta`: warnings about experimental constructs stay silent. */
+  /** Feature `beta`: suppresses the warnings about experimental constructs. */
   readonly beta: boolean;
-  /** The server asks for a key, so the OpenAPI document has a security scheme. */
+  /** True if the server requires a key: the OpenAPI document then has a security scheme. */
   readonly apiKey: boolean;
-  /** Environment variables that attributes name, as in `@alias(env.NAME)`: read now, while the values of clients are read at each call. */
+  /**
+   * Environment variables for attributes such as `@alias(env.NAME)`, read at compile time. Client options read theirs
+   * at each call.
+   */
   readonly variables?: Variables;
-  /** The path before every endpoint, where a gateway adds one: the server's address in the OpenAPI document. */
+  /** The path that a gateway adds before every endpoint. The OpenAPI document uses it as the server's address. */
   readonly basePath?: string;
 }

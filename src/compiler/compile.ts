@@ -8,13 +8,16 @@ import { parse } from './1-parse/parse.ts';
 import { check } from './2-check/check.ts';
 
 export interface CompileResult {
-  /** Every problem of every file, by file and place. */
+  /** Every problem in every file, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent when a diagnostic is an error. */
+  /** Absent if a diagnostic is an error. */
   readonly program?: Program;
 }
 
-/** Definition files to a program: parse each file, check them together, emit. Never throws for what the files say. */
+/**
+ * Compiles definition files to a program: parses each file, checks all of them together, and emits. Never throws
+ * because of their content.
+ */
 export function compile(files: readonly SourceFile[], options: CompileOptions): CompileResult {
   const { diagnostics, definitions } = checkSources(files, options);
   if (definitions === undefined) return { diagnostics };
@@ -22,13 +25,13 @@ export function compile(files: readonly SourceFile[], options: CompileOptions): 
 }
 
 export interface CheckResult {
-  /** Every problem of every file, by file and place. */
+  /** Every problem in every file, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent when a diagnostic is an error. */
+  /** Absent if a diagnostic is an error. */
   readonly definitions?: Definitions;
 }
 
-/** The first two phases, which is all that a report needs: parse each file, check them together. Never throws for what the files say. */
+/** Runs the first two phases, which are enough for a report. Never throws because of the content of the files. */
 export function checkSources(files: readonly SourceFile[], options: CompileOptions): CheckResult {
   const parsed = files.map((file) => parse(file));
   const documents = parsed.map((each) => each.document);

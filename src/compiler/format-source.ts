@@ -6,15 +6,16 @@ const INDENT = '  ';
 const OPENERS = new Set([t.LeftBrace, t.LeftBracket, t.LeftParenthesis]);
 const CLOSERS = new Set([t.RightBrace, t.RightBracket, t.RightParenthesis]);
 const LINE_COMMENTS = new Set([t.LineComment, t.DocComment]);
-/** Words whose blocks are made of keys and values. */
+/** Words that begin a block of keys and values. */
 const MAP_WORDS = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
-/** Words that begin a definition without such a block. */
+/** Words that begin any other definition. */
 const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template', 'let']);
 
 /**
- * The text of a definition file in the usual layout: two spaces for each bracket, at most one empty line, no white space at
- * the ends of lines, one space or none between tokens, and lines of its own for what a block of several lines holds. Nothing but
- * white space changes: other line breaks stay where they are, and the inside of strings and prompts stays as it is. Only for text without errors, where brackets are balanced.
+ * Formats the text of a definition file: indents by two spaces per bracket, keeps at most one empty line, removes white
+ * space at the ends of lines, puts one space or none between tokens, and puts the content of a multi-line block on lines
+ * of its own. Changes only white space: keeps other line breaks and the content of strings and prompts. The text must have
+ * no syntax errors, so that its brackets are balanced.
  */
 export function formatSource(text: string): string {
   return new Formatter(text).run();
@@ -23,24 +24,24 @@ export function formatSource(text: string): string {
 class Formatter {
   readonly #tokens: readonly DefinitionToken[];
   readonly #lineBreak: string;
-  /** Braces of blocks that take several lines: the content of such a block has lines of its own. */
-  readonly #tall: ReadonlySet<DefinitionToken>;
+  /** Braces of multi-line blocks, whose content is on lines of its own. */
+  readonly #multiLineBraces: ReadonlySet<DefinitionToken>;
   #result = '';
   #depth = 0;
-  /** The outermost bracket around: that of a parameter list, or the brace of a block. */
+  /** The outermost open bracket: the parenthesis of a parameter list, or the brace of a block. */
   #outermost: DefinitionToken | undefined;
-  /** The word that began the definition we are in. */
+  /** The word that began the current definition. */
   #declaration = '';
-  /** How many brackets were open where the `type_builder` around began; what it holds are definitions. */
+  /** The number of open brackets at the start of the surrounding `type_builder`, which contains definitions. */
   #builderDepth = Infinity;
   #angles = 0;
-  /** White space behind the last token that was written. */
+  /** White space after the last written token. */
   #space = '';
   #previous: DefinitionToken | undefined;
 
   constructor(text: string) {
     this.#tokens = tokenize(text);
-    this.#tall = tallBraces(this.#tokens);
+    this.#multiLineBraces = multiLineBraces(this.#tokens);
     this.#lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   }
 
@@ -61,7 +62,7 @@ class Formatter {
     this.#space = '';
   }
 
-  /** A word begins a definition at the beginning of a line, and behind a block that closed on the same line. */
+  /** A word begins a definition at the start of a line, or after a block that closes on the same line. */
   #begin(token: DefinitionToken): void {
     const before = this.#previous;
     if (token.onNewLine || before === undefined || before.tokenType === t.RightBrace) this.#declaration = token.image;
@@ -81,8 +82,8 @@ class Formatter {
   }
 
   #gap(previous: DefinitionToken, next: DefinitionToken): string {
-    const opens = previous.tokenType === t.LeftBrace && this.#tall.has(previous);
-    const isEdge = opens || (next.tokenType === t.RightBrace && this.#tall.has(next));
+    const opens = previous.tokenType === t.LeftBrace && this.#multiLineBraces.has(previous);
+    const isEdge = opens || (next.tokenType === t.RightBrace && this.#multiLineBraces.has(next));
     const breaks = this.#space.split('\n').length - 1 || Number(isEdge && !LINE_COMMENTS.has(next.tokenType));
     if (breaks === 0) return this.#spaceInLine(previous, next);
     const keepsEmptyLine = breaks > 1 && !OPENERS.has(previous.tokenType) && !CLOSERS.has(next.tokenType);
@@ -95,41 +96,43 @@ class Formatter {
     const inMap = inBlock && MAP_WORDS.has(this.#declaration) && this.#depth <= this.#builderDepth;
     const opensAngle = next.tokenType === t.Less && ['map', 'client'].includes(previous.image);
     const inAngles = this.#angles > 0 || opensAngle;
-    return spaceBetween({ previous, next, apart: this.#space !== '', inMap, depth: this.#depth, inAngles });
+    return spaceBetween({ previous, next, spaced: this.#space !== '', inMap, depth: this.#depth, inAngles });
   }
 }
 
-function tallBraces(tokens: readonly DefinitionToken[]): ReadonlySet<DefinitionToken> {
-  const tall = new Set<DefinitionToken>();
+function multiLineBraces(tokens: readonly DefinitionToken[]): ReadonlySet<DefinitionToken> {
+  const braces = new Set<DefinitionToken>();
   const open: DefinitionToken[] = [];
   let lastBreak = -1;
   for (const token of tokens) {
     if (token.tokenType === t.WhiteSpace && token.image.includes('\n')) lastBreak = token.startOffset;
     if (token.tokenType === t.LeftBrace) open.push(token);
     const opener = token.tokenType === t.RightBrace ? open.pop() : undefined;
-    if (opener !== undefined && opener.startOffset < lastBreak) tall.add(opener).add(token);
+    if (opener !== undefined && opener.startOffset < lastBreak) braces.add(opener).add(token);
   }
-  return tall;
+  return braces;
 }
 
-/** A closing bracket stands below its line; an attribute of a field and a member of a union continue the line above. */
+/**
+ * A closing bracket aligns with the line of its opening one; attributes and members of a union continue the line above.
+ */
 function shiftOf(token: DefinitionToken): number {
   if (CLOSERS.has(token.tokenType)) return -1;
   const continues = token.tokenType === t.Pipe || (token.tokenType === t.Attribute && !token.image.startsWith('@@'));
   return continues ? 1 : 0;
 }
 
-/** Two tokens of one line, and what is around them. */
-export interface Neighbours {
+/** Two adjacent tokens on one line, with their surroundings. */
+interface Neighbours {
   readonly previous: DefinitionToken;
   readonly next: DefinitionToken;
-  /** White space stands between them now. */
-  readonly apart: boolean;
-  /** Keys and values are around, and not names and types. */
+  /** The source has white space between them. */
+  readonly spaced: boolean;
+  /** The surrounding block contains keys and values, not names and types. */
   readonly inMap: boolean;
-  /** How many brackets are open around. */
+  /** The number of open brackets. */
   readonly depth: number;
-  /** The brackets of `map<…>` or `client<…>` are open, or are these. */
+  /** The tokens are inside `map<…>` or `client<…>`, or are its brackets. */
   readonly inAngles: boolean;
 }
 
@@ -146,9 +149,9 @@ const NONE_AFTER = new Set<DefinitionToken['tokenType']>([t.LeftParenthesis, t.L
 const ONE_AROUND = new Set<DefinitionToken['tokenType']>([t.Pipe, t.Arrow, t.Equals]);
 const ONE_AFTER = new Set<DefinitionToken['tokenType']>([t.Comma, t.Colon]);
 
-/** What stands between two tokens of one line in the usual layout: one space or none. */
+/** Returns one space or none. */
 function spaceBetween(neighbours: Neighbours): '' | ' ' {
-  const { previous, next, apart } = neighbours;
+  const { previous, next, spaced } = neighbours;
   if (COMMENTS.has(next.tokenType) || COMMENTS.has(previous.tokenType)) return ' ';
   if (previous.tokenType === t.LeftBrace && next.tokenType === t.RightBrace) return '';
   if (NONE_BEFORE.has(next.tokenType) || NONE_AFTER.has(previous.tokenType)) return '';
@@ -158,13 +161,13 @@ function spaceBetween(neighbours: Neighbours): '' | ' ' {
   if (next.tokenType === t.LeftParenthesis) return beforeParenthesis(neighbours);
   if (next.tokenType === t.LeftBracket) return neighbours.inMap ? ' ' : '';
   if (!neighbours.inMap && isTight(neighbours)) return '';
-  return apart || next.tokenType === t.RawString || next.tokenType === t.Attribute ? ' ' : '';
+  return spaced || next.tokenType === t.RawString || next.tokenType === t.Attribute ? ' ' : '';
 }
 
 /** `F(`, `@alias(`, but `field (A | B)`. */
-function beforeParenthesis({ previous, apart, depth }: Neighbours): '' | ' ' {
+function beforeParenthesis({ previous, spaced, depth }: Neighbours): '' | ' ' {
   if (previous.tokenType === t.Attribute || depth === 0) return '';
-  return apart ? ' ' : '';
+  return spaced ? ' ' : '';
 }
 
 /** `T?`, and the brackets of `map<K, V>`. */

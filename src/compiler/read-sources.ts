@@ -4,14 +4,14 @@ import { err, ok, type Result } from '../base/result.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 
 const EXTENSIONS = ['.svc', '.baml'];
-/** Directories that hold the definitions of a project, when its root is named instead. */
+/** Definition directories to look for if the user names the root of a project. */
 const DEFINITION_DIRECTORIES = ['baml_src', 'svc_src'];
 
 /**
- * All definition files under `dir`, sorted by path, paths relative to the working directory. A directory that has no
- * definition files of its own but one of the usual definition directories stands for that one. What lies in a hidden directory counts only by the links to it:
- * Kubernetes mounts a ConfigMap as links into such directories, where each file would be found twice. The failure is a
- * sentence.
+ * Reads all definition files under `dir`, sorted by path, with paths relative to the working directory. If `dir` itself
+ * contains no definition file, but one of the usual definition directories, reads that one. Ignores files in hidden
+ * directories, but follows links to them: Kubernetes mounts a ConfigMap as links into such directories, so that each file
+ * would appear twice. The failure is a sentence for the user.
  */
 export function readSources(dir: string): Result<readonly SourceFile[], string> {
   const listed = listFiles(dir);
@@ -19,7 +19,7 @@ export function readSources(dir: string): Result<readonly SourceFile[], string> 
   const own = listed.value.filter(isDefinitionFile);
   const paths = own.some((path) => !path.includes('/')) ? own : withinUsualDirectory(own);
   if (paths.length === 0) return err(`no definition files (*.svc, *.baml) under "${shown(dir)}"`);
-  return readAll(dir, paths);
+  return readFiles(dir, paths);
 }
 
 function listFiles(dir: string): Result<readonly string[], string> {
@@ -41,7 +41,7 @@ function isIgnored(directory: string): boolean {
   return directory.startsWith('.') || directory === 'node_modules';
 }
 
-/** Only what lies in `baml_src` or `svc_src` directly below, when there is such a directory. */
+/** Keeps only the files in `baml_src` or `svc_src`, if the directory contains one of them. */
 function withinUsualDirectory(paths: readonly string[]): readonly string[] {
   for (const name of DEFINITION_DIRECTORIES) {
     const inside = paths.filter((path) => path.startsWith(`${name}/`));
@@ -50,7 +50,7 @@ function withinUsualDirectory(paths: readonly string[]): readonly string[] {
   return paths;
 }
 
-function readAll(dir: string, paths: readonly string[]): Result<readonly SourceFile[], string> {
+function readFiles(dir: string, paths: readonly string[]): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = [];
   for (const path of paths) {
     const read = readSource(join(dir, path));
@@ -60,7 +60,7 @@ function readAll(dir: string, paths: readonly string[]): Result<readonly SourceF
   return ok(files);
 }
 
-/** One file; none when the path is a directory whose name looks like one. */
+/** Returns one file, or none if the path is a directory with the name of a definition file. */
 function readSource(path: string): Result<readonly SourceFile[], string> {
   try {
     if (statSync(path).isDirectory()) return ok([]);

@@ -1,3 +1,5 @@
+import { countUpTo } from '../base/count-up-to.ts';
+
 /** Starts at 1; columns count UTF-16 units. */
 export interface Position {
   readonly line: number;
@@ -36,14 +38,7 @@ function lineStartsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** The line and column of an offset, by binary search over the starts of lines. */
 function positionIn(lineStarts: readonly number[], offset: number): Position {
-  let low = 0;
-  let high = lineStarts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((lineStarts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+  const line = Math.max(1, countUpTo(lineStarts, offset));
+  return { line, column: offset - (lineStarts[line - 1] ?? 0) + 1 };
 }

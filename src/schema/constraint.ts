@@ -4,18 +4,18 @@ import type { Expression } from './template.ts';
 /** `@assert(label?, {{ … }})` fails the value; `@check(label, {{ … }})` only reports. `this` is the value. */
 export interface Constraint {
   readonly level: 'assert' | 'check';
-  /** Always there for `check`. */
+  /** Always present for `check`. */
   readonly label?: string;
-  /** The text between the braces, trimmed: shown in check results and failures. */
+  /** The trimmed text between the braces, as it appears in check results and failures. */
   readonly source: string;
   readonly expression: Expression;
 }
 
 /**
- * An `@assert` or `@check` expression, ready to run. `self` is the value that the expression calls `this`.
- * The failure is the reason why the expression itself could not be evaluated.
+ * A compiled `@assert` or `@check` expression. `self` is the value of `this` in the expression. The failure is the reason
+ * why the evaluation failed.
  */
 export type Condition = (self: unknown) => Result<boolean, string>;
 
-/** Compiles the expression of a constraint. The rooms that check constraints get it from `runtime/call`. */
+/** Compiles the expression of a constraint. The rooms that check constraints receive it from `runtime/call`. */
 export type CompileCondition = (expression: Expression) => Condition;

@@ -3,7 +3,7 @@ import type { ClientType, RetryPolicyType } from './client.ts';
 import type { Definitions } from './program.ts';
 import type { AliasType, ClassType, EnumType } from './type.ts';
 
-/** Definitions by name. Names come from files, so these are Maps rather than objects. */
+/** Definitions by name. Names come from users, so these are Maps and not objects. */
 export interface DefinitionIndex {
   readonly classes: ReadonlyMap<string, ClassType>;
   readonly enums: ReadonlyMap<string, EnumType>;

@@ -6,11 +6,11 @@ export interface FunctionType {
   readonly name: string;
   readonly parameters: readonly ParameterType[];
   readonly returns: Type;
-  /** A client's name, or `provider/model`: the part before the first `/` is then a provider. */
+  /** The name of a client, or `provider/model` with a provider before the first `/`. */
   readonly client: string;
   readonly prompt: Template;
   readonly documentation?: string;
-  /** Argument objects of the `test` blocks that name this function, for the OpenAPI examples. */
+  /** The arguments of the `test` blocks that name this function, for the examples in the OpenAPI document. */
   readonly examples: readonly FunctionExample[];
 }
 
@@ -24,7 +24,7 @@ export interface FunctionExample {
   readonly args: JsonObject;
 }
 
-/** A `template_string`: callable from every template by its name. */
+/** A `template_string`, which every template can call by its name. */
 export interface TemplateStringType {
   readonly name: string;
   readonly parameters: readonly ParameterType[];

@@ -4,11 +4,14 @@ import type { ClientType, RetryPolicyType } from './client.ts';
 import type { FunctionType, TemplateStringType } from './function.ts';
 import type { AliasType, ClassType, EnumType } from './type.ts';
 
-/** What the definition files say, checked: names resolved, types normalised. Lists are in declaration order (files sorted by path). */
+/**
+ * The checked definitions, with resolved names and normalized types. Lists are in declaration order, with files sorted
+ * by path.
+ */
 export interface Definitions {
   readonly classes: readonly ClassType[];
   readonly enums: readonly EnumType[];
-  /** The recursive aliases only; the others are replaced by what they stand for. */
+  /** Only the recursive aliases; targets replace all others. */
   readonly aliases: readonly AliasType[];
   readonly functions: readonly FunctionType[];
   readonly templateStrings: readonly TemplateStringType[];
@@ -17,15 +20,15 @@ export interface Definitions {
 }
 
 /**
- * Everything the serving plane needs to know, compiled from the definitions: frozen plain data, safe for JSON and for
- * structured clone.
+ * The complete input of the serving plane, compiled from the definitions: frozen plain data, safe for JSON and structured
+ * clone.
  */
 export interface Program extends Definitions {
-  /** Changes whenever the shape of this data changes; a worker refuses another one. */
+  /** Changes with the shape of this data; a worker rejects any other format. */
   readonly format: 1;
-  /** SHA-256 (hex) over the rest: names the program file, shown in status and metrics. */
+  /** The result of `programHash`: part of the file name, the status page and the metrics. */
   readonly hash: string;
-  /** For positions in run-time errors. */
+  /** The definition files, for positions in run-time errors. */
   readonly files: readonly ProgramFile[];
   /**
    * Source of a CommonJS module that needs nothing else. It exports a predicate for a function, by its name:
@@ -37,6 +40,7 @@ export interface Program extends Definitions {
 
 export interface ProgramFile {
   readonly path: string;
+  /** The offset of the first character of each line. */
   readonly lineStarts: readonly number[];
 }
 

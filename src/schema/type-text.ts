@@ -1,6 +1,8 @@
 import type { Type } from './type.ts';
 
-/** The type as a definition file would say it, without attributes: `(int | string)[]`, `map<string, Resume>?`. */
+/**
+ * Returns the type in the syntax of definition files, without attributes: `(int | string)[]`, `map<string, Resume>?`.
+ */
 export function typeText(type: Type): string {
   switch (type.kind) {
     case 'class':

@@ -1,11 +1,11 @@
 import type { Constraint } from './constraint.ts';
 
 /**
- * A checked type. Plain data, frozen, safe for structured clone and JSON.
+ * A checked type: frozen plain data, safe for structured clone and JSON.
  *
- * `T?` is `union` of T and null, with null last; nested unions without attributes of their own are flattened and
- * duplicates dropped, so a union has at least two members. Aliases are replaced by what they stand for,
- * except recursive ones, which stay as `alias` (their target is in `Program.aliases`).
+ * `T?` is a `union` of T and null, with null last. Unions are flat, except for inner unions with attributes of their own,
+ * and have at least two different members. Only recursive aliases are of kind `alias`, with their target in
+ * `Program.aliases`; targets replace all other aliases.
  */
 export type Type = TypeShape & TypeAttributes;
 
@@ -36,17 +36,17 @@ export interface LiteralShape {
   readonly value: string | number | boolean;
 }
 
-/** What attributes say of a type where it is used. Absent means none. */
+/** The attributes of a type at its place of use. Absent means none. */
 export interface TypeAttributes {
-  /** `@assert` and `@check`, in source order; those of an alias come before those written at the use. */
+  /** `@assert` and `@check`, in source order. Those of an alias come before those at its use. */
   readonly constraints?: readonly Constraint[];
   readonly stream?: StreamAttributes;
 }
 
 export interface StreamAttributes {
-  /** `@stream.done`: in partials only when complete. */
+  /** `@stream.done`: partials contain the value only when it is complete. */
   readonly done?: true;
-  /** `@stream.with_state`: in partials wrapped as `{"value", "state"}`. */
+  /** `@stream.with_state`: partials contain the value as `{"value", "state"}`. */
   readonly withState?: true;
 }
 
@@ -68,13 +68,13 @@ export interface ClassType {
 export interface FieldType {
   readonly name: string;
   readonly type: Type;
-  /** The name in prompts and the only one accepted from the model; the real name when there is no `@alias`. */
+  /** The name in prompts and the only name that svc accepts from the model. Without `@alias`, both use `name`. */
   readonly alias?: string;
   readonly description?: string;
   readonly documentation?: string;
-  /** `@skip`: not rendered, absent from outputs. */
+  /** `@skip`: prompts and results do not contain the field. */
   readonly skip: boolean;
-  /** `@stream.not_null`: the object is withheld from partials until this is there. */
+  /** `@stream.not_null`: partials do not contain the object until this field has a value. */
   readonly streamNotNull: boolean;
 }
 
@@ -105,5 +105,5 @@ export interface AliasType {
   readonly documentation?: string;
 }
 
-/** Decides whether a JSON value fits a type. The rooms of the runtime get it from `runtime/call`. */
+/** Returns whether a JSON value matches a type. The rooms of the runtime receive it from `runtime/call`. */
 export type FitsType = (type: Type, value: unknown) => boolean;

@@ -2,10 +2,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
-import { quoteSource } from './quote-source.ts';
 import * as t from './tokens.ts';
 
-/** Deeper than any definition written by hand, and shallow enough for a recursive grammar. */
+/** Deeper than definitions that people write, and shallow enough for a recursive grammar. */
 const MAX_DEPTH = 64;
 
 const CLOSER_OF = new Map<TokenType, TokenType>([
@@ -16,23 +15,23 @@ const CLOSER_OF = new Map<TokenType, TokenType>([
 const CLOSERS = new Set<TokenType>(CLOSER_OF.values());
 
 const CLOSER_TEXT: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' };
-/** Tokens looked at for the name of the block that a brace opens: the head of a function with some parameters. */
+/** The most tokens between the name of a block and its brace: enough for a function with several parameters. */
 const LONGEST_HEAD = 60;
 const NAMED = /^@{0,2}\w/u;
 
 const UNTERMINATED = new Set<TokenType>([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression]);
 
 export interface Balanced {
-  /** Significant tokens; every bracket has its partner (`match` on the opening one). */
+  /** The tokens without trivia. Every bracket has a partner: `match` of the opening one. */
   readonly tokens: t.DefinitionToken[];
   readonly diagnostics: readonly Diagnostic[];
-  /** From an opening bracket that nobody closed to where it was taken to end: what else is wrong there follows from it. */
+  /** From each unclosed bracket to its assumed end. Other problems in such a region are consequences. */
   readonly unclosedRegions: readonly Region[];
 }
 
 /**
- * Makes every bracket have a partner, so that the grammar can always skip to the end of a block: missing closing
- * brackets are added (without an image), superfluous ones dropped, and what is nested too deep becomes one token.
+ * Gives every bracket a partner, so that the grammar can always skip to the end of a block: adds missing closing brackets
+ * (with an empty image), drops superfluous ones, and replaces brackets that are nested too deep by one token.
  */
 export function balanceBrackets(file: SourceFile, all: readonly t.DefinitionToken[]): Balanced {
   return new Balancer(file).run(all);
@@ -44,17 +43,17 @@ class Balancer {
   readonly #tokens: t.DefinitionToken[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #open: t.DefinitionToken[] = [];
-  /** Where the last literal without an end began. */
+  /** Offset of the last unterminated literal. */
   #unterminated = -1;
   /** Offset of the first token of the line. */
   #lineStart = 0;
   #indentation = 0;
-  /** An opening brace whose closing one is indented otherwise: when one is missing, it is probably that of this block. */
+  /** An opening brace whose partner has another indentation: if a closing brace is missing, then probably its own. */
   #suspect: t.DefinitionToken | undefined;
-  /** Of every opening bracket: the indentation of its line, and its place among the tokens. */
+  /** For each opening bracket, the indentation of its line and its index in `#tokens`. */
   readonly #openings = new Map<t.DefinitionToken, { readonly indentation: number; readonly index: number }>();
   readonly #unclosedRegions: Region[] = [];
-  /** How many brackets are open inside the part that is left out. */
+  /** The number of open brackets inside the part that is too deep. */
   #tooDeep = 0;
 
   constructor(file: SourceFile) {
@@ -81,7 +80,7 @@ class Balancer {
     else if (CLOSER_OF.has(token.tokenType)) this.#opening(token);
     else if (CLOSERS.has(token.tokenType)) this.#closing(token);
     else this.#add(token);
-    // A string without an end swallowed what closes the brackets of its line.
+    // An unterminated string contains the closing brackets of its line.
     if (token.tokenType === t.UnterminatedString) this.#closeLine();
   }
 
@@ -127,23 +126,23 @@ class Balancer {
       return;
     }
     this.#closeDownTo(index + 1, token);
-    this.#watchIndentation(token);
+    this.#compareIndentation(token);
     this.#pair(token);
   }
 
   /**
-   * Closes what nobody closed; one diagnostic for the innermost, since the others follow from the same mistake. `before`
-   * is where it shows that a closing bracket is missing.
+   * Closes open brackets down to a depth. Reports only the innermost one, because the others follow from the same mistake.
+   * `before` is the token that reveals the missing bracket.
    */
   #closeDownTo(depth: number, before?: t.DefinitionToken): void {
     const innermost = this.#open.at(-1);
     if (innermost === undefined || this.#open.length <= depth) return;
-    // An unclosed string or expression swallowed the closing bracket, and has a diagnostic of its own.
-    const swallowed = this.#unterminated > innermost.startOffset;
-    if (!swallowed) this.#reportUnclosed(innermost, before);
+    // An unterminated string or expression contains the closing bracket, and has its own diagnostic.
+    const isInLiteral = this.#unterminated > innermost.startOffset;
+    if (!isInLiteral) this.#reportUnclosed(innermost, before);
     const last = this.#tokens.at(-1);
     const at = last === undefined ? 0 : (last.endOffset ?? last.startOffset) + 1;
-    if (innermost.image !== '{' && !swallowed) this.#unclosedRegions.push({ start: innermost.startOffset, end: at });
+    if (innermost.image !== '{' && !isInLiteral) this.#unclosedRegions.push({ start: innermost.startOffset, end: at });
     while (this.#open.length > depth) this.#pair(virtualCloser(this.#open.at(-1), at));
   }
 
@@ -157,17 +156,20 @@ class Balancer {
     this.#diagnostics.push(parseDiagnostic('parse/unclosed-bracket', this.#span(culprit), params, related));
   }
 
-  /** What the bracket belongs to, as it is written: `class "Person"`, `"options"`; the empty text when that is not clear. */
+  /**
+   * Returns the owner of a bracket for a message, such as `class "Person"` or `"options"`; an empty string if it is
+   * unclear.
+   */
   #ownerOf(opener: t.DefinitionToken): string {
     const index = this.#openings.get(opener)?.index ?? 0;
     const before = this.#tokens[index - 1];
     if (opener.onNewLine || before === undefined || !NAMED.test(before.image)) return '';
-    if (opener.image !== '{') return quoteSource(before.image);
+    if (opener.image !== '{') return t.quoteToken(before);
     let first = index - 1;
     while (first > 0 && index - first < LONGEST_HEAD && this.#tokens[first]?.onNewLine === false) first -= 1;
     const [word, name] = [this.#tokens[first], this.#tokens[first + 1]];
     const isHead = word !== undefined && name !== undefined && t.KEYWORD_TYPES.has(word.image) && name !== opener;
-    return isHead && NAMED.test(name.image) ? `${word.image} ${quoteSource(name.image)}` : quoteSource(before.image);
+    return isHead && NAMED.test(name.image) ? `${word.image} ${t.quoteToken(name)}` : t.quoteToken(before);
   }
 
   #pair(closer: t.DefinitionToken): void {
@@ -176,17 +178,17 @@ class Balancer {
     this.#add(closer);
   }
 
-  /** Looks for a closing brace at the beginning of a line that is not indented like the line of its opening one. */
-  #watchIndentation(closer: t.DefinitionToken): void {
+  /** Remembers the first block whose closing brace begins a line with another indentation than its opening line. */
+  #compareIndentation(closer: t.DefinitionToken): void {
     const opener = this.#open.at(-1);
-    if (this.#open.length === 1) this.#suspectIsOver(closer);
+    if (this.#open.length === 1) this.#clearSuspect(closer);
     if (opener === undefined || !closer.onNewLine || this.#suspect !== undefined) return;
     const expected = this.#openings.get(opener)?.indentation;
     if (expected !== undefined && expected !== this.#indentation) this.#suspect = opener;
   }
 
-  /** A block that closed as it should clears the blocks inside of it. */
-  #suspectIsOver(closer: t.DefinitionToken): void {
+  /** The correct indentation of an outermost block shows that no brace is missing inside it. */
+  #clearSuspect(closer: t.DefinitionToken): void {
     if (closer.onNewLine && this.#indentation === this.#openings.get(this.#open[0] ?? closer)?.indentation)
       this.#suspect = undefined;
   }
@@ -209,48 +211,21 @@ function virtualCloser(opener: t.DefinitionToken | undefined, at: number): t.Def
   };
 }
 
-/** A part of a text, `end` exclusive. */
+/** A range of offsets, `end` exclusive. */
 export interface Region {
   readonly start: number;
   readonly end: number;
 }
 
-/** Answers whether an offset lies in one of many regions, by binary search. */
-export class Regions {
-  readonly #starts: number[] = [];
-  /** The furthest end of the regions up to each one. */
-  readonly #ends: number[] = [];
-
-  constructor(regions: readonly Region[]) {
-    let furthest = 0;
-    for (const { start, end } of regions.toSorted((a, b) => a.start - b.start)) {
-      furthest = Math.max(furthest, end);
-      this.#starts.push(start);
-      this.#ends.push(furthest);
-    }
-  }
-
-  covers(offset: number): boolean {
-    let low = 0;
-    let high = this.#starts.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return offset < (this.#ends[low - 1] ?? 0);
-  }
-}
-
-/** A word that stands alone on its line, indented less than the next line. */
+/** A word alone on its line, indented less than the next line. */
 interface LoneKey {
   readonly token: t.DefinitionToken;
   readonly indentation: number;
 }
 
 /**
- * Keys behind which an opening brace is missing: alone on their line, followed by deeper lines, and then by a closing
- * brace that is indented like the key. Only for a file in which a closing brace has no partner.
+ * Finds keys without an opening brace: alone on their line, followed by deeper lines and a closing brace with the
+ * indentation of the key. Only for files in which a closing brace has no partner.
  */
 export function keysWithoutBrace(text: string, all: readonly t.DefinitionToken[]): readonly t.DefinitionToken[] {
   const lines = linesOf(all);

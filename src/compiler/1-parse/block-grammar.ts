@@ -8,7 +8,6 @@ import type {
   TypeNode,
 } from './syntax-nodes.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import { quoteSource } from './quote-source.ts';
 import * as t from './tokens.ts';
 import { TypeGrammar } from './type-grammar.ts';
 
@@ -18,7 +17,7 @@ interface Declared {
   readonly broken?: true;
 }
 
-/** How the members of a block are read, and what one is called in a message. */
+/** The rule for one member of a block, and the words for the block and its member in messages. */
 interface MemberReader<M> {
   readonly what: string;
   readonly member: string;
@@ -30,7 +29,7 @@ interface Members<M> {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** A type that speaks of type parameters stands for nothing. */
+/** The target of an alias with type parameters cannot be resolved. */
 const UNREADABLE = { kind: 'broken' } as const;
 const VALID_NAME = /^[A-Za-z]\w*$/;
 
@@ -94,7 +93,7 @@ export abstract class BlockGrammar extends TypeGrammar {
     return name && { kind: 'alias', name, type: target, attributes, ...this.declared(word) };
   });
 
-  /** A name, with a report when its characters are not allowed. */
+  /** Reports a name with characters that are not allowed. */
   protected checkedName(token: t.DefinitionToken): NameNode {
     const name = token.image;
     if (!VALID_NAME.test(name)) this.report('parse/invalid-name', this.spanOf(token), { name, reason: reasonOf(name) });
@@ -106,7 +105,7 @@ export abstract class BlockGrammar extends TypeGrammar {
     return documentation === undefined ? {} : { documentation };
   }
 
-  /** What all definitions have. */
+  /** The members that all declaration nodes share. */
   protected declared(word: t.DefinitionToken): Declared {
     const span = this.spanFrom(word);
     const broken = this.brokenBetween(span);
@@ -124,14 +123,14 @@ export abstract class BlockGrammar extends TypeGrammar {
   protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
     this.ACTION(() => {
       const next = this.peek();
-      if (this.nextOnSameLine() && next.tokenType !== t.RightBrace) this.#notABlock(next, what);
+      if (this.nextOnSameLine() && next.tokenType !== t.RightBrace) this.#reportNoBlock(next);
       else if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
       this.skipDeclaration(this.peek(0).depth);
     });
     return [];
   }
 
-  /** The block of a class or enum: members, and attributes of the block. It becomes part of the rule that calls it. */
+  /** Reads the block of a class or enum: its members and attributes. Not a rule, so it is part of the calling rule. */
   #members<M>(name: NameNode | undefined, { what, member, read }: MemberReader<M>): Members<M> {
     const members: M[] = [];
     const attributes: AttributeNode[] = [];
@@ -157,9 +156,9 @@ export abstract class BlockGrammar extends TypeGrammar {
     return { members, attributes };
   }
 
-  #notABlock(token: t.DefinitionToken, what: string): void {
-    const advice = token.image === 'extends' ? `A ${what} does not extend another one: repeat the fields.` : '';
-    const params = { expected: '"{"', found: quoteSource(token.image), advice };
+  #reportNoBlock(token: t.DefinitionToken): void {
+    const advice = token.image === 'extends' ? 'Definitions cannot extend each other: repeat the fields.' : '';
+    const params = { expected: '"{"', found: t.quoteToken(token), advice };
     this.report('parse/unexpected-token', this.spanOf(token), params);
   }
 
@@ -195,7 +194,7 @@ export abstract class BlockGrammar extends TypeGrammar {
         this.report('parse/missing-type', name.span, { name: name.text, what });
       } else {
         const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
-        const params = { expected: 'a type', found: quoteSource(next.image), advice };
+        const params = { expected: 'a type', found: t.quoteToken(next), advice };
         this.report('parse/unexpected-token', this.spanOf(next), params);
       }
       this.skipEntry(this.peek(0).depth);

@@ -1,4 +1,15 @@
-import type { TemplateSource } from './template-source.ts';
+import { countUpTo } from '../../base/count-up-to.ts';
+
+/**
+ * The text of a template as the engine reads it: without delimiters, common indentation and surrounding white space.
+ */
+export interface TemplateSource {
+  /** Path of the definition file. */
+  readonly file: string;
+  readonly text: string;
+  /** Maps an offset in `text`, including `text.length`, to an offset in the file. */
+  toFileOffset(offset: number): number;
+}
 
 interface Line {
   readonly text: string;
@@ -7,16 +18,16 @@ interface Line {
 }
 
 /**
- * The text of a raw string as a value: the common indentation of its non-blank lines removed, blank space at both
- * ends trimmed, line ends written as `\n`. `raw` is what stands between the delimiters, `fileOffset` where it begins.
+ * Returns the value of a raw string: without the common indentation of its non-blank lines, trimmed at both ends, and
+ * with `\n` as its line ends. `raw` is the text between the delimiters, and `fileOffset` its offset in the file.
  */
 export function dedent(raw: string, fileOffset: number, file: string): TemplateSource {
   return dedentLines(raw, (text) => text.trimEnd().length, { file, fileOffset });
 }
 
 /**
- * The same for the body of a template_string, which keeps its last line break when the closing delimiter stands on a
- * line of its own: `{{ Header() }}Body` then puts `Body` on the next line.
+ * The same for the body of a template_string, which keeps its last line break if the closing delimiter is on a line of
+ * its own: `{{ Header() }}Body` then puts `Body` on the next line.
  */
 export function dedentTemplateString(raw: string, fileOffset: number, file: string): TemplateSource {
   return dedentLines(raw, endAfterLineBreak, { file, fileOffset });
@@ -70,7 +81,7 @@ function shorten(line: Line, indentation: number): Line {
   return { text: line.text.slice(removed), start: line.start + removed };
 }
 
-/** Maps an offset in the joined lines to one in the raw text, by binary search over the lines. */
+/** Maps an offset in the joined lines to an offset in the raw text. */
 function rawOffsets(lines: readonly Line[]): (offset: number) => number {
   const starts: number[] = [];
   let length = 0;
@@ -79,13 +90,7 @@ function rawOffsets(lines: readonly Line[]): (offset: number) => number {
     length += line.text.length + 1;
   }
   return (offset) => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return (lines[low]?.start ?? 0) + offset - (starts[low] ?? 0);
+    const index = Math.max(0, countUpTo(starts, offset) - 1);
+    return (lines[index]?.start ?? 0) + offset - (starts[index] ?? 0);
   };
 }

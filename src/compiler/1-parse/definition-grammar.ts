@@ -1,17 +1,17 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
-import { quoteSource } from './quote-source.ts';
+import { declarationHint } from './other-languages.ts';
 import * as t from './tokens.ts';
 import { FunctionGrammar } from './function-grammar.ts';
 
 const WORDS = ['class', 'enum', 'type', 'function', 'client', 'retry_policy', 'generator', 'test', 'template_string'];
 
 const DEFINITION_WORDS = new Set(WORDS);
-/** What follows the name of a definition. */
+/** Tokens that follow the name of a definition. */
 const HEAD_ENDS = new Set([t.LeftBrace, t.LeftParenthesis, t.Less, t.Equals]);
 
-/** Whole files. One instance serves any number of files, one after the other. */
+/** Whole files. One instance reads any number of files in succession. */
 export class DefinitionGrammar extends FunctionGrammar {
   readonly document = this.RULE('document', (): readonly DeclarationNode[] => {
     const declarations: DeclarationNode[] = [];
@@ -147,7 +147,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     this.performSelfAnalysis();
   }
 
-  /** Reads a whole file. Never throws for what the file says; `diagnostics` and `errors` tell what is wrong with it. */
+  /** Reads a whole file. Never throws because of its content: its problems are in `diagnostics` and `errors`. */
   parseDocument(
     file: string,
     tokens: t.DefinitionToken[],
@@ -157,7 +157,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     return this.document() ?? [];
   }
 
-  /** Adds the definition that a rule reads; when it fails, goes on with the next one. */
+  /** Adds the definition that a rule reads. If the rule fails, skips to the next definition. */
   #collect(declarations: DeclarationNode[], rule: () => DeclarationNode | undefined): void {
     const declaration = this.attempt(rule, (depth) => this.skipDeclaration(depth));
     this.ACTION(() => declaration !== undefined && declarations.push(declaration));
@@ -172,54 +172,33 @@ export class DefinitionGrammar extends FunctionGrammar {
   #strayDeclaration(token: t.DefinitionToken): void {
     const span = this.spanOf(token);
     if (token.tokenType === t.Semicolon) return this.report('parse/semicolon', span, {});
-    if (token.image.startsWith('#') && token.tokenType === t.Stray) {
-      return this.report('parse/unsupported-comment', span, { text: '#' });
-    }
-    if (token.image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
-    if (token.image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
+    if (this.reportComment(token)) return;
     if (token.tokenType === t.Dynamic) this.#strayDynamic(span);
     else if (this.isWord(token)) {
-      const suggestion = adviceForDefinition(token.image) || didYouMean(token.image, WORDS);
+      const suggestion = declarationHint(token.image) || didYouMean(token.image, WORDS);
       this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
       // `export class A {`: the definition itself is fine.
       if (this.nextOnSameLine() && DEFINITION_WORDS.has(this.peek().image)) return;
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
-    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: quoteSource(token.image) });
+    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: t.quoteToken(token) });
     this.skipUntil(token.depth, () => this.atDeclaration() || this.#atMistakenHead());
   }
 
-  /** `Class A {`, `struct B {`, `functon F(`: what is meant as the head of a definition, at the beginning of a line. */
+  /**
+   * Recognizes a misspelt or foreign head of a definition at the start of a line: `Class A {`, `struct B {`, `functon
+   * F(`.
+   */
   #atMistakenHead(): boolean {
     const next = this.peek();
     if (!next.onNewLine || !this.nextIs(t.Identifier) || !this.nextIs(t.Identifier, 2)) return false;
     if (!HEAD_ENDS.has(this.peek(3).tokenType) && !DEFINITION_WORDS.has(this.peek(2).image)) return false;
-    return adviceForDefinition(next.image) !== '' || didYouMean(next.image, WORDS) !== '';
+    return declarationHint(next.image) !== '' || didYouMean(next.image, WORDS) !== '';
   }
 
   #strayDynamic(span: ReturnType<DefinitionGrammar['spanOf']>): void {
     const name = this.peek(2).image;
     this.report('parse/dynamic-outside-test', span, { name });
-    // Its block extends another definition: read here, it would count as a second one.
+    // The block extends another definition: read here, it would be a duplicate.
     this.skipToken();
   }
-}
-
-/** Words that other languages begin a definition with, and what to write here. */
-const ADVICE: ReadonlyMap<string, string> = new Map([
-  ...words('Write `class Name { … }`.', 'interface struct model record dataclass schema message'),
-  ...words('Write `function Name(x: string) -> Type { … }`.', 'def fn func method async'),
-  ...words('All files of the directory are read together: nothing is imported.', 'import from include require use'),
-  ...words('Write `template_string Name(…) #"…"#`.', 'prompt template macro'),
-  ...words('Write `client<llm> Name { … }`.', 'provider llm model_client'),
-  ...words('Write `type Name = A | B`.', 'union typedef alias'),
-  ...words('Definitions are visible everywhere: remove the word.', 'export public default'),
-]);
-
-/** What to write in place of a word of another language that begins a definition; the empty text when it is none. */
-function adviceForDefinition(word: string): string {
-  return ADVICE.get(word.toLowerCase()) ?? '';
-}
-
-function words(advice: string, list: string): ReadonlyArray<readonly [string, string]> {
-  return list.split(' ').map((word) => [word, advice] as const);
 }

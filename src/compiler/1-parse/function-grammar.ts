@@ -119,8 +119,8 @@ export abstract class FunctionGrammar extends BlockGrammar {
   });
 
   /**
-   * Whether the block ahead has a client or a prompt. Otherwise it is the code of a workflow function, which is another
-   * language: it is skipped whole.
+   * Returns whether the next block contains a client or a prompt. If not, it is the code of a workflow function, which is
+   * another language, and the parser skips it.
    */
   #isModelFunction(brace = 1): boolean {
     if (!this.nextIs(t.LeftBrace, brace)) return false;
@@ -156,14 +156,14 @@ export abstract class FunctionGrammar extends BlockGrammar {
     return NO_PARAMETERS;
   }
 
-  /** Without a name it stays silent: what is missing before it shows the whole form already. */
+  /** Without a name it reports nothing, because the diagnostic for the missing part before it shows the whole form. */
   #missingReturnType(name: NameNode | undefined): Returns {
     if (name !== undefined) this.report('parse/missing-return-type', name.span, { name: name.text });
     this.ACTION(() => this.skipTo(t.LeftBrace));
     return { returnAttributes: [] };
   }
 
-  /** Where a type follows without an arrow, or behind what other languages have in its place: goes to that type. */
+  /** Reports a missing arrow, or another language's substitute for it, and moves to the type that follows. */
   #skipWrongArrow(name: NameNode | undefined): boolean {
     const first = this.peek();
     if (name === undefined || !this.nextOnSameLine() || this.nextIs(t.Arrow) || this.nextIs(t.LeftBrace)) return false;
@@ -190,13 +190,13 @@ export abstract class FunctionGrammar extends BlockGrammar {
     return this.nextOnSameLine() && !this.nextIs(t.Comma) && !this.nextIs(t.Equals) && !this.nextIs(t.RightParenthesis);
   }
 
-  /** `string text`, as other languages write it: the parameter that is meant. */
+  /** Reports `string text`, the order of other languages, and returns the intended parameter. */
   #swapped(name: NameNode, type: TypeNode | undefined): ParameterNode | undefined {
     if (type?.kind !== 'name' || !PRIMITIVE.test(name.text) || PRIMITIVE.test(type.name)) return undefined;
     const span = { ...name.span, end: type.span.end };
     this.report('parse/parameter-order', span, { name: type.name, type: name.text });
-    const meant: TypeNode = { kind: 'name', name: name.text, attributes: [], span: name.span };
-    return { name: { text: type.name, span: type.span }, type: meant, attributes: [] };
+    const intended: TypeNode = { kind: 'name', name: name.text, attributes: [], span: name.span };
+    return { name: { text: type.name, span: type.span }, type: intended, attributes: [] };
   }
 
   #checkParameter(
@@ -222,9 +222,9 @@ function returnsOf({ type, attributes }: AttributedType): Returns {
   return { returns: type, returnAttributes: attributes };
 }
 
-/** What stands before the return type in other languages. */
+/** Substitutes for the arrow in other languages. */
 const WRONG_ARROW = /^(?::|=|-|>|returns?)$/u;
-/** Of a function whose head has no parameter list at all. */
+/** The parameters of a function without a parameter list. */
 const NO_PARAMETERS: readonly ParameterNode[] = [];
 const PRIMITIVE = /^(?:string|int|float|bool|image|audio|pdf|video)$/u;
 const MODEL_KEYS = ['client', 'prompt'];

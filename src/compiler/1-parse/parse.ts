@@ -2,12 +2,12 @@ import type { IRecognitionException } from 'chevrotain';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
-import { balanceBrackets, keysWithoutBrace, Regions, type Balanced } from './balance-brackets.ts';
+import { countUpTo } from '../../base/count-up-to.ts';
+import { balanceBrackets, keysWithoutBrace, type Balanced, type Region } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
-import { quoteSource } from './quote-source.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
-import type { DefinitionToken } from './tokens.ts';
+import { quoteToken, type DefinitionToken } from './tokens.ts';
 
 export interface Parsed {
   readonly document: DocumentNode;
@@ -16,23 +16,26 @@ export interface Parsed {
 
 let grammar: DefinitionGrammar | undefined;
 
-/** Reads one definition file. Always gives a document, of what could be read, and a diagnostic for each mistake. Never throws. */
+/**
+ * Parses one definition file. Returns a document of all readable parts, and a diagnostic for each mistake. Never
+ * throws.
+ */
 export function parse(file: SourceFile): Parsed {
-  // Analysing the grammar takes tens of milliseconds: once, and only when something is compiled.
+  // The analysis of the grammar takes tens of milliseconds, so it runs once, on first use.
   grammar ??= new DefinitionGrammar();
   const { tokens, diagnostics: brackets, unclosedRegions } = balanced(file);
   const declarations = grammar.parseDocument(file.path, tokens, brackets);
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
-  const cascades = new Regions(unclosedRegions);
-  const told = new Set(brackets.map(({ span }) => span.start));
+  const isConsequence = coverageOf(unclosedRegions);
+  const reported = new Set(brackets.map(({ span }) => span.start));
   const found = [...grammar.diagnostics, ...syntax].filter(
-    ({ span }) => !cascades.covers(span.start) && !told.has(span.start),
+    ({ span }) => !isConsequence(span.start) && !reported.has(span.start),
   );
   const diagnostics = [...withoutEndsOfMissingBlocks(brackets, found, declarations), ...found];
   return { document: { file, declarations }, diagnostics };
 }
 
-/** The tokens with partners for all brackets; also for a closing brace whose opening one is missing behind a key. */
+/** Balances the brackets of a file, and adds a missing opening brace after a key. */
 function balanced(file: SourceFile): Balanced {
   const all = tokenize(file.text);
   const first = balanceBrackets(file, all);
@@ -48,7 +51,7 @@ function balanced(file: SourceFile): Balanced {
   return diagnostics.length > first.diagnostics.length ? first : { ...second, diagnostics };
 }
 
-/** Where the brace that opens a block is missing, the one that closes it is no second mistake. */
+/** Drops the diagnostic for the closing brace of a block whose opening brace is missing: it is the same mistake. */
 function withoutEndsOfMissingBlocks(
   brackets: readonly Diagnostic[],
   found: readonly Diagnostic[],
@@ -65,24 +68,21 @@ function withoutEndsOfMissingBlocks(
   });
 }
 
-/** How many of the ascending numbers are at most `limit`. */
-function countUpTo(numbers: readonly number[], limit: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Returns a function that reports whether an offset is in one of the regions. */
+function coverageOf(regions: readonly Region[]): (offset: number) => boolean {
+  const sorted = regions.toSorted((a, b) => a.start - b.start);
+  const starts = sorted.map(({ start }) => start);
+  const furthestEnds: number[] = [];
+  for (const { end } of sorted) furthestEnds.push(Math.max(end, furthestEnds.at(-1) ?? 0));
+  return (offset) => offset < (furthestEnds[countUpTo(starts, offset) - 1] ?? 0);
 }
 
 function describe(error: IRecognitionException, file: SourceFile): readonly Diagnostic[] {
   const { token, message: expected } = error;
   const atEnd = Number.isNaN(token.startOffset);
-  // A bracket that was added has its own diagnostic already.
+  // An added bracket already has its own diagnostic.
   if (!atEnd && token.image === '') return [];
-  // A punctuation mark that is missing at the end of a line is missing there, not on the next one.
+  // Points at the end of the line, where the punctuation mark is missing, and not at the next line.
   const { previousToken } = error as IRecognitionException & { readonly previousToken?: DefinitionToken };
   if (!atEnd && expected.startsWith('"') && previousToken?.endOffset !== undefined && isOnNewLine(token)) {
     const end = previousToken.endOffset + 1;
@@ -91,7 +91,7 @@ function describe(error: IRecognitionException, file: SourceFile): readonly Diag
   }
   const start = atEnd ? file.text.trimEnd().length : token.startOffset;
   const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
-  const found = atEnd ? 'the end of the file' : quoteSource(token.image);
+  const found = atEnd ? 'the end of the file' : quoteToken(token);
   return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
 }
 

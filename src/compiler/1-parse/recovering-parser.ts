@@ -5,9 +5,8 @@ import type { Span } from '../../diagnostics/span.ts';
 import { EmbeddedActionsParser, isRecognitionException, tokenLabel, tokenMatcher } from './chevrotain.ts';
 import type { NameNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
-import { quoteSource } from './quote-source.ts';
 
-/** The message of an exception is what was expected there; `parse` makes the sentence. */
+/** The message of an exception is only the expected token; `parse` completes the sentence. */
 const EXPECTATIONS: IParserErrorMessageProvider = {
   buildMismatchTokenMessage: ({ expected }) => tokenLabel(expected),
   buildNotAllInputParsedMessage: () => 'a definition',
@@ -31,35 +30,37 @@ const DECLARATION_WORDS = new Set<TokenType>([
 ]);
 
 /**
- * What all grammar rules share: nodes' spans, reports, and recovery. Brackets are balanced before the grammar runs, so
- * recovery is to give up one entry (to the end of its line) or one definition, and to go on behind it.
+ * Spans, reports and recovery for all grammar rules. Brackets are balanced before the grammar runs, so recovery skips one
+ * entry (to the end of its line) or one definition, and continues after it.
  */
 abstract class RecoveringParser extends EmbeddedActionsParser {
   readonly diagnostics: Diagnostic[] = [];
   protected file = '';
   #tokens: readonly t.DefinitionToken[] = [];
-  /** Where brackets have no partner, the next one last. */
-  #brackets: number[] = [];
+  /** Offsets of brackets without a partner, in descending order. */
+  #unmatchedBrackets: number[] = [];
 
-  /** `validate` looks for ambiguities in the grammar, which takes longer than reading most files: tests do it. */
+  /**
+   * `validate` checks the grammar for ambiguities. Only tests do so, because it takes longer than parsing most files.
+   */
   constructor(validate: boolean) {
     super(t.VOCABULARY, { maxLookahead: 1, errorMessageProvider: EXPECTATIONS, skipValidations: !validate });
   }
 
-  /** Makes the parser ready for another file. */
+  /** Resets the parser for another file. */
   protected begin(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): void {
     this.input = tokens;
     this.diagnostics.length = 0;
     this.file = file;
     this.#tokens = tokens;
-    this.#brackets = brackets.map(({ span }) => span.start).toSorted((a, b) => b - a);
+    this.#unmatchedBrackets = brackets.map(({ span }) => span.start).toSorted((a, b) => b - a);
   }
 
   protected get report(): (...args: Parameters<typeof parseDiagnostic>) => void {
     return (...args) => this.ACTION(() => void this.diagnostics.push(parseDiagnostic(...args)));
   }
 
-  /** The token `ahead` places from here, 1 being the next. */
+  /** Returns the token at a distance: 1 is the next one, 0 the current one. */
   protected peek(ahead = 1): t.DefinitionToken {
     return this.LA(ahead) as t.DefinitionToken;
   }
@@ -68,7 +69,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return tokenMatcher(this.LA(ahead), type);
   }
 
-  /** The next token is there and stands on the line of the one before it. */
+  /** Returns whether a next token exists on the current line. */
   protected nextOnSameLine(): boolean {
     const next = this.peek();
     return next.onNewLine === false && next.image !== '';
@@ -78,7 +79,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return Number.isNaN(this.LA(1).startOffset);
   }
 
-  /** Runs a rule; when it fails (it has reported why), `recover` moves on and the answer is undefined. */
+  /** Runs a rule. If the rule fails, which it reports itself, calls `recover` and returns undefined. */
   protected attempt<T>(rule: () => T, recover: (depth: number) => void): T | undefined {
     const { depth } = this.peek();
     try {
@@ -90,12 +91,12 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     }
   }
 
-  /** Skips to the next line on which a member of a block at that depth can begin, or to the end of the block. */
+  /** Skips to the next line that can begin a member of a block at that depth, or to the end of the block. */
   protected skipEntry(depth: number): void {
     this.skipUntil(depth, () => this.peek().onNewLine && this.#startsEntry());
   }
 
-  /** Skips to where the next definition at that depth begins, or to the end of the block. */
+  /** Skips to the next definition at that depth, or to the end of the block. */
   protected skipDeclaration(depth: number): void {
     this.skipUntil(depth, () => this.atDeclaration());
   }
@@ -105,7 +106,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     this.skipUntil(this.peek(0).depth, () => this.nextIs(type) || this.atDeclaration());
   }
 
-  /** Skips until `stop` holds outside of inner brackets, or until the brackets around that depth close. */
+  /** Skips until `stop` returns true outside inner brackets, or until the brackets at that depth close. */
   protected skipUntil(depth: number, stop: () => boolean): void {
     for (let next = this.peek(); !this.atEnd && next.depth >= depth; next = this.peek()) {
       if (next.depth === depth && stop()) return;
@@ -113,7 +114,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     }
   }
 
-  /** Skips one token, or what stands in brackets when it opens some. */
+  /** Skips one token, or a whole bracketed part if the token is an opening bracket. */
   protected skipToken(): void {
     const { match } = this.peek();
     const closer = match === undefined ? undefined : this.#tokens[match];
@@ -132,15 +133,15 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return { file: this.file, start: token.startOffset, end: token.startOffset + token.image.length };
   }
 
-  /** From the beginning of `token` to the end of what was read last. */
+  /** From the beginning of `token` to the end of the current token. */
   protected spanFrom(token: t.DefinitionToken): Span {
     const last = this.peek(0);
     return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
   }
 
-  /** Whether a problem was found in that part of the file. */
+  /** Returns whether that part of the file has a problem. */
   protected brokenBetween(span: Span): true | undefined {
-    if (this.#bracketBetween(span)) return true;
+    if (this.#unmatchedBracketBetween(span)) return true;
     for (let index = this.diagnostics.length - 1; index >= 0; index -= 1) {
       const at = this.diagnostics[index]?.span.start ?? -1;
       if (at < span.start) break;
@@ -150,11 +151,12 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return thrown >= span.start && thrown < span.end ? true : undefined;
   }
 
-  /** Definitions are asked about in their order, so what lies before one is never asked for again. */
-  #bracketBetween({ start, end }: Span): boolean {
-    for (let next = this.#brackets.at(-1); next !== undefined && next < end; next = this.#brackets.at(-1)) {
+  /** Drops the offsets before the span: callers ask for definitions in source order. */
+  #unmatchedBracketBetween({ start, end }: Span): boolean {
+    const offsets = this.#unmatchedBrackets;
+    for (let next = offsets.at(-1); next !== undefined && next < end; next = offsets.at(-1)) {
       if (next >= start) return true;
-      this.#brackets.pop();
+      offsets.pop();
     }
     return false;
   }
@@ -168,12 +170,12 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
   }
 }
 
-/** What all grammar rules say of tokens that are a mistake in themselves, or stand where nothing begins with them. */
+/** Diagnostics for tokens that are wrong in themselves, and for tokens that cannot begin a member of a block. */
 export abstract class ReportingParser extends RecoveringParser {
-  /** Which arguments are being read, if any. */
+  /** The kind of attribute whose arguments the parser is reading, if any. */
   protected argumentsOf: 'constraint' | 'attribute' | undefined;
 
-  /** Says what is wrong with a token that was recognised as a mistake. */
+  /** Reports a token that the tokenizer recognized as a mistake. */
   protected reportBroken(token: t.DefinitionToken): void {
     const span = this.spanOf(token);
     if (token.tokenType === t.UnterminatedString) this.report('parse/unterminated-string', span, {});
@@ -185,9 +187,7 @@ export abstract class ReportingParser extends RecoveringParser {
   protected reportStray(token: t.DefinitionToken, expected: string): void {
     const span = this.spanOf(token);
     const { image } = token;
-    if (isHashComment(token)) return this.report('parse/unsupported-comment', span, { text: '#' });
-    if (image.startsWith('/*')) return this.report('parse/unsupported-comment', span, { text: '/*' });
-    if (image.startsWith('{#')) return this.report('parse/unsupported-comment', span, { text: '{#' });
+    if (this.reportComment(token)) return;
     if (token.tokenType === t.Comma || token.tokenType === t.Semicolon) {
       return this.report('parse/separator-in-block', span, { text: image });
     }
@@ -196,10 +196,17 @@ export abstract class ReportingParser extends RecoveringParser {
     else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
     else if (token.tokenType !== t.TooDeep) {
       const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
-      const advice = strayAdvice(token, expected);
-      this.report('parse/unexpected-token', span, { expected: place, found: quoteSource(image), advice });
+      const advice = strayHint(token, expected);
+      this.report('parse/unexpected-token', span, { expected: place, found: t.quoteToken(token), advice });
     }
     this.skipEntry(token.depth);
+  }
+
+  /** Reports a comment in the syntax of another language, and returns whether the token is one. */
+  protected reportComment(token: t.DefinitionToken): boolean {
+    const text = isHashComment(token) ? '#' : ['/*', '{#'].find((opener) => token.image.startsWith(opener));
+    if (text !== undefined) this.report('parse/unsupported-comment', this.spanOf(token), { text });
+    return text !== undefined;
   }
 
   #reportRaw(token: t.DefinitionToken): void {
@@ -226,15 +233,15 @@ export abstract class ReportingParser extends RecoveringParser {
   }
 }
 
-/** What is meant by a token where a member of a block is expected. */
-function strayAdvice(token: t.DefinitionToken, expected: string): string {
+/** Returns a hint for a token in place of a member of a block. */
+function strayHint(token: t.DefinitionToken, expected: string): string {
   if (token.image === '=' && expected === 'a field')
     return 'Fields have no default values: a type that ends in "?" is optional.';
   if (expected !== 'an enum value') return '';
   if (token.tokenType === t.QuotedString)
-    return 'Values are names without quotes; `@alias("…")` gives one another text.';
+    return 'Write the name without quotes. `@alias("…")` changes what the model sees.';
   if (token.tokenType === t.Pipe) return 'Write one value per line.';
-  return 'A value is a name alone; `@alias("…")` is what the model sees in its place.';
+  return 'An enum value is only a name. `@alias("…")` changes what the model sees.';
 }
 
 export function isHashComment(token: t.DefinitionToken): boolean {
@@ -242,7 +249,7 @@ export function isHashComment(token: t.DefinitionToken): boolean {
 }
 
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
-/** What word processors make of the quotes of a string or raw string. */
+/** A string or raw string whose quotes a word processor replaced. */
 export const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
-/** A second key with its block or list, behind a value without quotes. */
+/** A second key with its block or list, after a value without quotes. */
 const SECOND_KEY = /\s(\w+\s+[{[])/;

@@ -1,34 +1,34 @@
-/** Where a literal ends (exclusive), and whether its end was there. */
+/** The end of a literal (exclusive), and whether the literal has a closing delimiter. */
 export interface Scanned {
   readonly end: number;
   readonly closed: boolean;
 }
 
 const NAME_CHARACTER = /[\p{L}\p{N}_]/u;
-/** No language construct needs more; the sixth "#" is text. */
+/** No language construct needs more; a sixth "#" is part of the text. */
 const MAX_HASHES = 5;
 
 /**
- * The head of a definition at the beginning of a line: where a literal or a bracket that was never closed is taken to
- * have ended. Prose may begin with the same words, but what follows a name tells them apart.
+ * The head of a definition at the start of a line, which ends an unclosed literal or bracket. Prose can begin with the
+ * same words, but not with the token that follows the name of a definition.
  */
 export const DECLARATION_HEAD =
   /(?:(?:class|enum|function|retry_policy|generator|test|template_string|string_template)[ \t]+[A-Za-z_]\w*[ \t]*[({#=]|type[ \t]+\w+[ \t]*=|client[ \t]*<|client[ \t]+\w+[ \t]*\{|dynamic[ \t]+(?:class|enum)\b)/y;
 
 const DECLARATION_LINE = new RegExp(String.raw`\n(?=${DECLARATION_HEAD.source})`, 'g');
 
-/** What stands behind the closing quote of a string: the end of its line, of its list or its attribute, or a comment. */
-const BEHIND_STRING = /[ \t]*(?:[)\]},@]|\/\/|\r?\n|$)/y;
+/** Text that can follow the closing quote of a string: the end of its line, list or attribute, or a comment. */
+const AFTER_STRING = /[ \t]*(?:[)\]},@]|\/\/|\r?\n|$)/y;
 
 /**
- * Finds the ends of literals in one source. It remembers what it searched for, and that a search ran to the end in
- * vain, so that a file full of unclosed literals still takes linear time.
+ * Finds the ends of literals in one source. It remembers the results of its searches, also of those that found nothing,
+ * so that a file full of unclosed literals still takes linear time.
  */
 export class LiteralScanner {
   readonly #text: string;
   /** For each needle: no occurrence between `from` and `at`. */
   readonly #found = new Map<string, { readonly from: number; readonly at: number }>();
-  /** After one literal without an end, the next ones of that kind have to close on their own line. */
+  /** Kinds of literals of which one was unterminated: the next ones of that kind must close on their own line. */
   readonly #singleLine = new Set<string>();
   /** No closing inner quote before this offset. */
   readonly #innerQuoteAbsent = new Map<string, number>();
@@ -37,7 +37,7 @@ export class LiteralScanner {
     this.#text = text;
   }
 
-  /** The first `needle` at or after `from`, or Infinity. */
+  /** Returns the offset of the first `needle` at or after `from`, or Infinity. */
   find(needle: string, from: number): number {
     const known = this.#found.get(needle);
     if (known !== undefined && known.from <= from && from <= known.at) return known.at;
@@ -48,9 +48,9 @@ export class LiteralScanner {
   }
 
   /**
-   * A quoted string may span lines. But when the closing quote of a string that does is followed by a letter, then that
-   * quote opens the next string, and this one was not closed on its own line. So it is when a definition begins before
-   * that quote, unless what is around the quote shows that it closes.
+   * A quoted string can span lines. But if a letter follows the closing quote of such a string, that quote opens the next
+   * string, and this one is unterminated on its first line. The same holds if a definition begins before that quote,
+   * unless the surroundings of the quote show that it closes a string.
    */
   quoted(start: number): Scanned {
     const lineEnd = this.lineEnd(start);
@@ -68,7 +68,7 @@ export class LiteralScanner {
     return { end: lineEnd, closed: false };
   }
 
-  /** The number of "#" of a raw string that begins at `start`, or 0 when none does. */
+  /** Returns the number of "#" of a raw string that begins at `start`, or 0 if none begins there. */
   hashes(start: number): number {
     let count = 0;
     while (this.#text[start + count] === '#' && count < MAX_HASHES) count += 1;
@@ -84,7 +84,7 @@ export class LiteralScanner {
     return { end: next === null ? this.#text.length : next.index, closed: false };
   }
 
-  /** `{{ … }}`; braces inside the strings of the expression do not count. */
+  /** `{{ … }}`, ignoring braces inside the strings of the expression. */
   expression(start: number): Scanned {
     const lineEnd = this.lineEnd(start);
     const limit = this.#singleLine.has('{{') ? lineEnd : this.#text.length;
@@ -98,13 +98,13 @@ export class LiteralScanner {
     return { end: lineEnd, closed: false };
   }
 
-  /** Offset of the line break at or after `from`, or of the end of the text. */
+  /** Returns the offset of the line break at or after `from`, or of the end of the text. */
   lineEnd(from: number): number {
     const end = Math.min(this.find('\n', from), this.#text.length);
     return this.#text[end - 1] === '\r' && end > from ? end - 1 : end;
   }
 
-  /** The closing quote of a string that closes on its own line; `start` when none does (then it is an apostrophe). */
+  /** Returns the closing quote on the same line, or `start` if there is none: then it is an apostrophe. */
   #lastOfInnerString(start: number, quote: string): number {
     const lineEnd = this.lineEnd(start);
     if (lineEnd <= (this.#innerQuoteAbsent.get(quote) ?? -1)) return start;
@@ -122,14 +122,70 @@ export class LiteralScanner {
   }
 
   #surelyCloses(quote: number): boolean {
-    BEHIND_STRING.lastIndex = quote + 1;
-    return this.#text[quote - 1] !== '#' && BEHIND_STRING.test(this.#text);
+    AFTER_STRING.lastIndex = quote + 1;
+    return this.#text[quote - 1] !== '#' && AFTER_STRING.test(this.#text);
   }
 
-  /** Whether a line begins at `at` that begins a definition. */
+  /** Returns whether a line that begins a definition starts at `at`. */
   #isDeclarationLine(at: number): boolean {
     if (this.#text[at - 1] !== '\n') return false;
     DECLARATION_HEAD.lastIndex = at;
     return DECLARATION_HEAD.test(this.#text);
   }
+}
+
+/** Numbers as values and as literal types. */
+export const UNQUOTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** Characters that a value without quotes cannot contain. Closing brackets and commas end it. */
+const FORBIDDEN = /[#@{([<>';]/;
+const ENDS = new Set([',', ')', ']', '}']);
+const OPENERS = new Set(['{', '(', '[']);
+/** The beginning of a raw string also ends a value: the next key is on the same line. */
+const RAW_STRING = /^#{1,5}"/;
+/** The most characters between brackets inside an invalid value; the limit keeps the scan linear. */
+const LONGEST_BRACKETS = 200;
+const BEGINS_LIKE_NUMBER = /^-?\d/;
+
+/** The end of a value without quotes (exclusive), and whether the value is valid. */
+export interface UnquotedValue {
+  readonly end: number;
+  readonly valid: boolean;
+}
+
+/**
+ * Finds the end of the value without quotes at `start`: the end of the line, a comma, a closing bracket, or a comment
+ * after a space. An invalid value includes the brackets that it opens, if they close on the same line.
+ */
+export function unquotedValue(text: string, start: number, lineEnd: number): UnquotedValue {
+  let end = start;
+  let valid = true;
+  let depth = 0;
+  let beforeOpener = lineEnd;
+  for (let at = start; at < lineEnd; at += 1) {
+    const character = text[at] ?? '';
+    if (depth === 0 && (ENDS.has(character) || beginsComment(text, at, start))) break;
+    if (depth > 0 && at - beforeOpener > LONGEST_BRACKETS) break;
+    if (depth === 0 && RAW_STRING.test(text.slice(at, at + 6))) break;
+    if (FORBIDDEN.test(character)) valid = false;
+    if (OPENERS.has(character)) {
+      if (depth === 0) beforeOpener = at;
+      depth += 1;
+    } else if (ENDS.has(character) && character !== ',') depth -= 1;
+    if (!isSpace(character)) end = at + 1;
+  }
+  if (depth > 0 && beforeOpener > start) end = beforeOpener;
+  return { end, valid: valid && !isBadNumber(text.slice(start, end)) };
+}
+
+function beginsComment(text: string, at: number, start: number): boolean {
+  return text.startsWith('//', at) && (at === start || isSpace(text[at - 1] ?? ''));
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t';
+}
+
+function isBadNumber(value: string): boolean {
+  return BEGINS_LIKE_NUMBER.test(value) && !UNQUOTED_NUMBER.test(value);
 }

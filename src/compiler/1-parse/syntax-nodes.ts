@@ -1,7 +1,7 @@
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { Span } from '../../diagnostics/span.ts';
 
-/** What one file says, as written. Parts that could not be read are left out; a diagnostic tells of each. */
+/** The content of one file as written, without unreadable parts; each of those has a diagnostic. */
 export interface DocumentNode {
   readonly file: SourceFile;
   readonly declarations: readonly DeclarationNode[];
@@ -28,9 +28,9 @@ interface Declared {
   readonly name: NameNode;
   /** The `///` lines above. */
   readonly documentation?: string;
-  /** The whole definition. */
+  /** From its first word to its closing bracket. */
   readonly span: Span;
-  /** Parts of it could not be read, so nothing can be said of what it lacks. */
+  /** Parts of it are unreadable, so the checker must not report missing parts. */
   readonly broken?: true;
 }
 
@@ -42,7 +42,7 @@ export interface ClassNode extends Declared {
 
 export interface FieldNode {
   readonly name: NameNode;
-  /** Missing after a diagnostic. */
+  /** Absent if it is unreadable, which has a diagnostic. */
   readonly type?: TypeNode;
   readonly attributes: readonly AttributeNode[];
   readonly documentation?: string;
@@ -107,11 +107,11 @@ export interface GeneratorNode extends Block {
 export interface TestNode extends Block {
   readonly kind: 'test';
   readonly attributes: readonly AttributeNode[];
-  /** Definitions in its `type_builder`, visible in this test only. */
+  /** Definitions in its `type_builder`, visible only in this test. */
   readonly types: readonly DeclarationNode[];
 }
 
-/** A function or `let` whose body is code: only its name matters, so that nobody else takes it. */
+/** A function or `let` whose body is code. The checker only reserves its name. */
 export interface WorkflowNode extends Declared {
   readonly kind: 'workflow';
 }
@@ -119,7 +119,7 @@ export interface WorkflowNode extends Declared {
 /** `key value` in a block or a map. */
 export interface EntryNode {
   readonly key: NameNode;
-  /** Missing after a diagnostic. */
+  /** Absent if it is unreadable, which has a diagnostic. */
   readonly value?: ValueNode;
 }
 
@@ -135,21 +135,21 @@ export type ValueShape =
   | { readonly kind: 'list'; readonly items: readonly ValueNode[] }
   | { readonly kind: 'map'; readonly entries: readonly EntryNode[] }
   | ExpressionShape
-  /** Could not be read; a diagnostic told why. Fits everywhere. */
+  /** Unreadable, which has a diagnostic. Compatible with everything. */
   | { readonly kind: 'broken' };
 
 interface RawStringShape {
   readonly kind: 'raw-string';
-  /** Between the delimiters, as written. */
+  /** The text between the delimiters, as written. */
   readonly raw: string;
-  /** Where `raw` begins in the file. */
+  /** Offset of `raw` in the file. */
   readonly contentStart: number;
 }
 
 /** `{{ … }}` */
 interface ExpressionShape {
   readonly kind: 'expression';
-  /** Between the braces, as written. */
+  /** The text between the braces, as written. */
   readonly source: string;
   readonly contentStart: number;
 }
@@ -160,7 +160,7 @@ export type ExpressionNode = { readonly span: Span } & ExpressionShape;
 export interface AttributeNode {
   /** Without the at signs: `alias`, `stream.done`. */
   readonly name: string;
-  /** Written with two at signs: it belongs to the block. */
+  /** True for two at signs: the attribute belongs to the block. */
   readonly block: boolean;
   readonly arguments: readonly ValueNode[];
   readonly span: Span;
@@ -177,5 +177,5 @@ export type TypeNodeShape =
   | { readonly kind: 'map'; readonly key: TypeNode; readonly value: TypeNode }
   | { readonly kind: 'union'; readonly members: readonly TypeNode[] }
   | { readonly kind: 'tuple'; readonly members: readonly TypeNode[] }
-  /** Could not be read; a diagnostic told why. Fits everywhere. */
+  /** Unreadable, which has a diagnostic. Compatible with everything. */
   | { readonly kind: 'broken' };

@@ -1,20 +1,19 @@
 import type { TokenType } from 'chevrotain';
-import { DECLARATION_HEAD, LiteralScanner } from './scan-literal.ts';
+import { DECLARATION_HEAD, LiteralScanner, UNQUOTED_NUMBER, unquotedValue } from './scan-literal.ts';
 import * as t from './tokens.ts';
-import { UNQUOTED_NUMBER, unquotedValue } from './unquoted-value.ts';
 
 /**
- * What the brackets around a position hold. `code`: names, types, attributes. `map`: keys with values. `list`: values.
- * Only in maps and lists does a value stand without quotes.
+ * The content of an open bracket. `code`: names, types, attributes. `map`: keys with values. `list`: values. Values
+ * without quotes appear only in maps and lists.
  */
 interface Frame {
   readonly kind: 'code' | 'map' | 'list';
   readonly closer: string;
   /** Offset of the opening bracket. */
   readonly start: number;
-  /** In a map: what comes next. */
+  /** In a map: the next expected part. */
   next: 'key' | 'value' | 'separator';
-  /** Definitions inside (`type_builder`) do not end the block. */
+  /** True for a `type_builder`: the definitions inside do not end the block. */
   readonly holdsDefinitions: boolean;
 }
 
@@ -29,8 +28,8 @@ const NUMBER = /-?\d[\w.]*/y;
 const EQUALS = /=+>?/y;
 
 /**
- * All tokens of a definition file, white space and comments included: their images joined are the source. Never throws.
- * Behind the tokens at the offsets `withoutBrace` an opening brace is missing; one without an image stands in for it.
+ * Returns all tokens of a definition file, including white space and comments: their joined images are the source. Never
+ * throws. Adds an opening brace with an empty image after each token whose offset is in `withoutBrace`.
  */
 export function tokenize(text: string, withoutBrace: ReadonlySet<number> = new Set()): readonly t.DefinitionToken[] {
   return new Tokenizer(text, withoutBrace).run();
@@ -42,12 +41,12 @@ class Tokenizer {
   readonly #scanner: LiteralScanner;
   readonly #tokens: t.DefinitionToken[] = [];
   #frames: Frame[] = [];
-  /** How many frames wait for each closing bracket, so that a search for one is never in vain. */
+  /** The number of frames for each closing bracket, which avoids searches that would find nothing. */
   #waiting = new Map<string, number>();
-  /** How many frames hold definitions. */
+  /** The number of frames that contain definitions. */
   #builders = 0;
   #at = 0;
-  /** The word that began the definition we are in. */
+  /** The word that began the current definition. */
   #declaration = '';
   #previous: t.DefinitionToken | undefined;
   #onNewLine = true;
@@ -126,7 +125,7 @@ class Tokenizer {
     return frame.kind === 'list' ? this.#listToken(frame) : this.#mapToken(frame);
   }
 
-  /** `{# … #}` is a comment in templates alone. */
+  /** `{# … #}` is a comment only in templates. */
   #templateComment(): t.DefinitionToken {
     const end = Math.min(this.#scanner.find('#}', this.#at + 2) + 2, this.#scanner.lineEnd(this.#at));
     return this.#push(t.Stray, end - this.#at);
@@ -194,7 +193,7 @@ class Tokenizer {
       frame.next = 'key';
       return this.#push(t.Comma, 1);
     }
-    // No value begins with "=": who writes it means an assignment.
+    // No value begins with "=", so it is meant as an assignment.
     const equals = frame.next === 'value' ? this.#match(EQUALS) : undefined;
     if (equals !== undefined) return this.#push(t.Equals, equals.length);
     if (frame.next === 'value' && this.#text[this.#at] !== ':') {
@@ -212,7 +211,7 @@ class Tokenizer {
     return this.#common() ?? this.#unquoted();
   }
 
-  /** What looks the same everywhere. */
+  /** Strings, raw strings and attributes, which look the same in every frame. */
   #common(): t.DefinitionToken | undefined {
     if (this.#text[this.#at] === '"') {
       const { end, closed } = this.#scanner.quoted(this.#at);
@@ -228,7 +227,7 @@ class Tokenizer {
     return attribute === undefined ? undefined : this.#push(t.Attribute, attribute.length);
   }
 
-  /** A string without an end swallowed what closes the brackets of its line. */
+  /** An unterminated string contains the closing brackets of its line. */
   #closeLine(): void {
     const lineStart = this.#text.lastIndexOf('\n', this.#at) + 1;
     const first = this.#frames.findIndex((frame) => frame.start >= lineStart && frame.closer !== '}');

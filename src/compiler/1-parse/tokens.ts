@@ -2,25 +2,25 @@ import type { IToken, TokenType } from 'chevrotain';
 import { createToken, Lexer } from './chevrotain.ts';
 
 /**
- * A token as the grammar sees it. White space and comments are tokens too (all images joined are the source),
- * but the grammar never meets them: what matters of them is kept on the next token.
+ * A token of a definition file. White space and comments are tokens too, so that the joined images are the source, but
+ * the grammar never sees them: the next token carries the information that it needs.
  */
 export interface DefinitionToken extends IToken {
-  /** A line break stands between this token and the one before it. */
+  /** A line break separates this token from the previous one. */
   onNewLine: boolean;
   /** The `///` lines directly above. */
   documentation?: string;
-  /** At the beginning of a line and followed by what only a definition has. */
+  /** The token begins a line and a definition, as the tokens after it show. */
   startsDeclaration?: true;
-  /** How many brackets are open around it; an opening or closing bracket counts as outside of itself. */
+  /** The number of open brackets around it. A bracket is outside of itself. */
   depth: number;
-  /** Index of the closing bracket in the balanced list, for an opening one. */
+  /** For an opening bracket: the index of its partner in the balanced tokens. */
   match?: number;
 }
 
-/** Every token except a closing brace: what a block may hold, rightly or wrongly. */
+/** Every token except closing braces: a block can contain it, valid or not. */
 export const Anything = category('Anything');
-/** A name, or a word that begins a definition somewhere else: no word is reserved by the grammar. */
+/** A name or a keyword: the grammar reserves no word. */
 export const Identifier = token('Identifier', 'a name', [Anything]);
 
 export const Class = keyword('class');
@@ -43,15 +43,15 @@ export const QuotedString = token('QuotedString', 'a string', [Anything]);
 export const RawString = token('RawString', 'a raw string', [Anything]);
 export const ExpressionToken = token('Expression', 'an expression', [Anything]);
 export const Number = token('Number', 'a number', [Anything]);
-/** A value without quotes: text, number, true, false, null or env.NAME. */
+/** A value without quotes: a string, a number, true, false, null or env.NAME. */
 export const Unquoted = token('Unquoted', 'a value', [Anything]);
-/** A value without quotes that contains what only quotes allow. */
+/** A value without quotes that contains characters which require quotes. */
 export const InvalidValue = token('InvalidValue', 'a value', [Anything]);
 export const UnterminatedString = token('UnterminatedString', 'a string', [Anything]);
 export const UnterminatedRawString = token('UnterminatedRawString', 'a raw string', [Anything]);
 export const UnterminatedExpression = token('UnterminatedExpression', 'an expression', [Anything]);
 export const Stray = token('Stray', 'a character', [Anything]);
-/** Stands for brackets that are nested too deep. */
+/** Replaces brackets that are nested too deep. */
 export const TooDeep = token('TooDeep', 'nested brackets', [Anything]);
 
 export const LeftBrace = token('LeftBrace', '"{"', [Anything]);
@@ -109,12 +109,12 @@ const KEYWORDS = [
   MapWord,
 ];
 
-/** Token types of the words that begin something somewhere, by their text. */
+/** The token types of keywords, by word. */
 export const KEYWORD_TYPES: ReadonlyMap<string, TokenType> = new Map(
   KEYWORDS.map((type) => [type.name.slice('Word '.length), type]),
 );
 
-/** Everything the grammar has to know of. */
+/** All token types that the grammar can see. */
 export const VOCABULARY: TokenType[] = [
   Anything,
   Identifier,
@@ -134,6 +134,17 @@ export const VOCABULARY: TokenType[] = [
   Arrow,
   ...PUNCTUATION.values(),
 ];
+
+/** The longest part of a token that a message repeats, in characters. */
+const LONGEST_QUOTE = 40;
+
+/** The first line of a token for a message, shortened, and in quotes unless it begins with one. */
+export function quoteToken({ image }: Pick<IToken, 'image'>): string {
+  const line = image.split('\n', 1)[0] ?? '';
+  const isShortened = line.length > LONGEST_QUOTE || line.length < image.length;
+  const quoted = `${line.slice(0, LONGEST_QUOTE)}${isShortened ? '…' : ''}`;
+  return quoted.startsWith('"') ? quoted : `"${quoted}"`;
+}
 
 export function isTrivia(type: TokenType): boolean {
   return type === WhiteSpace || type === LineComment || type === DocComment || type === BlockComment;

@@ -1,6 +1,5 @@
 import { tokenMatcher } from './chevrotain.ts';
-import { equivalentOfGeneric } from './foreign-types.ts';
-import { quoteSource } from './quote-source.ts';
+import { equivalentOfGeneric } from './other-languages.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 import { ValueGrammar } from './value-grammar.ts';
@@ -11,15 +10,15 @@ export interface AttributedType {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** Lists of lists, and maps of maps: as many as brackets may be nested. */
+/** The most nested lists or maps, as for brackets. */
 const MAX_NESTING = 64;
 
-/** Tokens of the arguments of a generic type of another language that are looked at to say what is meant. */
+/** The most tokens of a generic type's arguments that the parser reads to suggest an equivalent. */
 const LONGEST_ARGUMENTS = 20;
 
 /** Types. */
 export abstract class TypeGrammar extends ValueGrammar {
-  /** How many maps are open: their brackets are not among those that are balanced before. */
+  /** The number of open maps, whose angle brackets are not balanced beforehand. */
   #mapDepth = 0;
 
   protected readonly type = this.RULE('type', (): AttributedType => {
@@ -86,7 +85,7 @@ export abstract class TypeGrammar extends ValueGrammar {
     }),
   );
 
-  /** A type inside another one: the attributes behind it are its own. */
+  /** A type inside another one: the attributes after it belong to it. */
   protected readonly innerType = this.RULE('innerType', (): TypeNode => {
     const { type, attributes } = this.SUBRULE(this.type);
     return this.ACTION(() => withAttributes(type, attributes));
@@ -130,7 +129,7 @@ export abstract class TypeGrammar extends ValueGrammar {
     return members.length === 1 && only !== undefined ? only : this.node({ kind: 'tuple', members }, open);
   });
 
-  /** `[T]`, as other languages write a list. */
+  /** `[T]`, a list in other languages. */
   protected readonly bracketedType = this.RULE('bracketedType', (): TypeNode => {
     const open = this.take(t.LeftBracket);
     const element = this.SUBRULE(this.innerType);
@@ -173,7 +172,7 @@ export abstract class TypeGrammar extends ValueGrammar {
 
   #optional(type: TypeNode, first: t.DefinitionToken, mark: t.DefinitionToken): TypeNode {
     if (this.peek(-1).tokenType !== t.Question) return this.node({ kind: 'optional', type }, first);
-    // Of a row of them only the second is reported.
+    // Reports only the second of several.
     if (this.peek(-2).tokenType !== t.Question) this.report('parse/double-optional', this.spanOf(mark), {});
     return type;
   }
@@ -187,7 +186,7 @@ export abstract class TypeGrammar extends ValueGrammar {
     return this.node({ kind: 'literal', value: Number(token.image) }, token);
   }
 
-  /** `<T>`, or `[T]` as some languages write it. */
+  /** `<T>`, or `[T]` as in some languages. */
   #parametersFollow(): boolean {
     if (!this.nextOnSameLine()) return false;
     return this.nextIs(t.Less) || (this.nextIs(t.LeftBracket) && !this.nextIs(t.RightBracket, 2));
@@ -207,7 +206,7 @@ export abstract class TypeGrammar extends ValueGrammar {
     return this.node({ kind: 'broken' }, name);
   }
 
-  /** The arguments between the brackets ahead; none when they are more than names and literals. */
+  /** Returns the arguments between the next brackets; none if they are more than names and literals. */
   #argumentTexts(): readonly string[] {
     const texts: string[] = [];
     for (let ahead = 2; ahead < LONGEST_ARGUMENTS; ahead += 2) {
@@ -222,10 +221,10 @@ export abstract class TypeGrammar extends ValueGrammar {
 
   #sizedList(name: t.DefinitionToken): TypeNode {
     const size = this.peek(2);
-    const advice = `A list has no size: write \`${name.image}[]\`.`;
+    const advice = `A list has no fixed size: write \`${name.image}[]\`.`;
     this.report('parse/unexpected-token', this.spanOf(size), {
       expected: '"]"',
-      found: quoteSource(size.image),
+      found: t.quoteToken(size),
       advice,
     });
     this.skipToken();
@@ -253,7 +252,7 @@ export abstract class TypeGrammar extends ValueGrammar {
   }
 }
 
-/** A quote that makes no string here. */
+/** A quote that does not delimit strings here. */
 const FOREIGN_QUOTE = /^['\u2018-\u201F]$/u;
 
 function withAttributes(type: TypeNode, attributes: readonly AttributeNode[]): TypeNode {

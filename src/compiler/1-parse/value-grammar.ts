@@ -1,7 +1,6 @@
-import { parseScalar, unescapeString } from './unquoted-value.ts';
-import { quoteSource } from './quote-source.ts';
 import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
-import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode } from './syntax-nodes.ts';
+import { UNQUOTED_NUMBER } from './scan-literal.ts';
+import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode, ValueShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 
 /** Values, maps and attributes. */
@@ -38,7 +37,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return { kind: 'map', entries, span: this.spanFrom(open) };
   });
 
-  /** What stands between the braces of a map or of a block that is made of keys and values. */
+  /** The content of a map, or of a block of keys and values. */
   protected readonly entries = this.RULE('entries', (): readonly EntryNode[] => {
     const entries: EntryNode[] = [];
     this.MANY(() =>
@@ -67,12 +66,12 @@ export abstract class ValueGrammar extends ReportingParser {
       { ALT: () => this.#missingValue(name) },
     ]);
     const ended = this.ACTION(() => this.#endOfEntry());
-    // Behind a value that goes on nobody knows what was meant.
+    // More text follows the value on its line, so the intended value is unknown.
     if (value !== undefined && ended === false) return { key: name, value: { kind: 'broken', span: name.span } };
     return value === undefined ? { key: name } : { key: name, value };
   });
 
-  /** Something that no member of a block begins with. */
+  /** A token that cannot begin a member of a block. */
   protected readonly stray = this.RULE('stray', (expected: string): void => {
     const token = this.take(t.Anything);
     this.ACTION(() => this.reportStray(token, expected));
@@ -90,7 +89,7 @@ export abstract class ValueGrammar extends ReportingParser {
           this.OR([{ ALT: () => void args.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
         );
         const close = this.take(t.RightParenthesis);
-        // Without its end it is unknown what belongs to it.
+        // The arguments of an unclosed attribute are unknown.
         if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
       },
     });
@@ -127,7 +126,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return this.CONSUME(type) as t.DefinitionToken;
   }
 
-  /** Adds what a rule reads to `items`; when it fails, skips the rest of that entry. */
+  /** Adds the item that a rule reads. If the rule fails, skips the rest of the entry. */
   protected collect<T>(items: T[], rule: () => T): void {
     const item = this.attempt(rule, (depth) => this.skipEntry(depth));
     if (item !== undefined) items.push(item);
@@ -136,8 +135,8 @@ export abstract class ValueGrammar extends ReportingParser {
   protected rawString(token: t.DefinitionToken): RawStringNode {
     const hashes = token.image.indexOf('"');
     const raw = token.image.slice(hashes + 1, token.image.length - hashes - 1);
-    const swallowed = SWALLOWED.exec(raw)?.[1];
-    if (swallowed !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name: swallowed });
+    const definition = DEFINITION.exec(raw)?.[1];
+    if (definition !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name: definition });
     return { kind: 'raw-string', raw, contentStart: token.startOffset + hashes + 1, span: this.spanOf(token) };
   }
 
@@ -151,7 +150,10 @@ export abstract class ValueGrammar extends ReportingParser {
     return { kind: 'string', value, quoted: true, span: this.spanOf(token) };
   }
 
-  /** In an attribute a text in curly quotes is only odd; as the value of a key it is another model, file or address. */
+  /**
+   * Curly quotes are an error in the value of a key, where they change a model, file or address; in an attribute, a
+   * warning.
+   */
   #unquoted(token: t.DefinitionToken): ValueNode {
     const span = this.spanOf(token);
     if (this.argumentsOf !== undefined || !CURLY_QUOTE.test(token.image)) return { ...parseScalar(token.image), span };
@@ -164,7 +166,10 @@ export abstract class ValueGrammar extends ReportingParser {
     return { text: quoted ? unescapeString(token.image.slice(1, -1)) : token.image, span: this.spanOf(token) };
   }
 
-  /** A value begins on the line of its key; only what cannot be a key may begin on the next one. */
+  /**
+   * A value begins on the line of its key. Only a block, list or raw string, which cannot be a key, can begin on the
+   * next line.
+   */
   #valueFollows(): boolean {
     if (this.nextOnSameLine()) return !this.nextIs(t.Comma) && !this.nextIs(t.RightBrace);
     return this.nextIs(t.LeftBrace) || this.nextIs(t.LeftBracket) || this.nextIs(t.RawString);
@@ -177,14 +182,14 @@ export abstract class ValueGrammar extends ReportingParser {
       else
         this.report('parse/unexpected-token', this.spanOf(next), {
           expected: 'a value',
-          found: quoteSource(next.image),
+          found: t.quoteToken(next),
         });
       if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
   }
 
-  /** What follows a string of several lines shows that a quote is missing in the first of them. */
+  /** Text after a multi-line string shows that a quote is missing on the first line. */
   #reportSameLine(next: t.DefinitionToken, value: t.DefinitionToken): void {
     const { image, startOffset } = value;
     const isQuoted = value.tokenType === t.QuotedString;
@@ -193,7 +198,7 @@ export abstract class ValueGrammar extends ReportingParser {
     } else if (isQuoted && image.includes('\n')) {
       const end = startOffset + image.search(/\r?\n/u);
       this.report('parse/unterminated-string', { file: this.file, start: startOffset, end }, {});
-    } else this.report('parse/same-line', this.spanOf(next), { text: quoteSource(next.image) });
+    } else this.report('parse/same-line', this.spanOf(next), { text: t.quoteToken(next) });
   }
 
   #endOfEntry(): boolean {
@@ -206,5 +211,28 @@ export abstract class ValueGrammar extends ReportingParser {
   }
 }
 
-/** A function or client at the beginning of a line, in a raw string: a sign that its closing quote is missing. */
-const SWALLOWED = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
+/** The head of a function or client on a line of a raw string: a sign that its closing quote is missing. */
+const DEFINITION = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
+
+const ENVIRONMENT = /^env\.([A-Za-z_]\w*)$/;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['t', '\t'],
+  ['"', '"'],
+  ['\\', '\\'],
+]);
+
+/** Interprets a value without quotes: true, false, null, a number, env.NAME, or a string. */
+function parseScalar(text: string): ValueShape {
+  if (text === 'true' || text === 'false') return { kind: 'boolean', value: text === 'true' };
+  if (text === 'null') return { kind: 'null' };
+  if (UNQUOTED_NUMBER.test(text)) return { kind: 'number', value: Number(text), text };
+  const variable = ENVIRONMENT.exec(text)?.[1];
+  if (variable !== undefined) return { kind: 'env', variable };
+  return { kind: 'string', value: text, quoted: false };
+}
+
+/** Replaces \n, \t, \" and \\; keeps any other backslash. */
+function unescapeString(text: string): string {
+  return text.replace(/\\(.)/gs, (whole, character: string) => ESCAPES.get(character) ?? whole);
+}

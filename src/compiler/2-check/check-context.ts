@@ -1,28 +1,35 @@
 import { didYouMean } from '../../base/suggestion.ts';
 import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
+import type { AliasNode, DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
-import { AliasGraph } from './alias-graph.ts';
 import { DefinitionScope } from './scope.ts';
+import { dependenciesFirst, stronglyConnected } from './strongly-connected.ts';
 import { TemplateReader } from './template-reader.ts';
-import { attributeSites, type AttributeSite, type TypeSite, typesAt, typeSites } from './walk-types.ts';
+import {
+  attributeSites,
+  referencedNames,
+  typesAt,
+  typeSites,
+  type AttributeSite,
+  type TypeSite,
+} from './walk-types.ts';
 
 /**
- * Comparisons of names that are spent on suggestions. Thousands of unknown names among thousands of known ones would
- * take minutes, and nobody reads the suggestions of the last ones.
+ * The most comparisons of names for suggestions. Thousands of unknown names among thousands of known ones would take
+ * minutes, and users do not read that many suggestions.
  */
 const SUGGESTION_BUDGET = 200_000;
 
-/** What every law gets: the definitions, the options, and where to report. */
+/** The input of every rule: the definitions, the options, and functions that report. */
 export class CheckContext {
   readonly scope: DefinitionScope;
   readonly aliases: AliasGraph;
-  /** Every place where definitions write a type (types of tests are not among them). */
+  /** Every place where a definition contains a type, except in tests. */
   readonly typeSites: readonly TypeSite[];
-  /** Every type that the definitions write, and every type inside of it. */
+  /** Every type at these places, and every type inside it. */
   readonly types: readonly TypeNode[];
-  /** Every place that has attributes. */
+  /** Every place with attributes. */
   readonly attributeSites: readonly AttributeSite[];
   readonly templates: TemplateReader;
   readonly options: CompileOptions;
@@ -44,7 +51,7 @@ export class CheckContext {
     this.diagnostics.push(checkDiagnostic(...args));
   };
 
-  /** `Did you mean "A"?` for a name that is not among `names`; the empty text when none is near. */
+  /** Returns `Did you mean "A"?` for an unknown name, or an empty string if none of `names` is near. */
   readonly suggest = (wanted: string, names: Iterable<string>): string => {
     if (this.#suggestionBudget < 0) return '';
     const candidates = [...names];
@@ -53,5 +60,28 @@ export class CheckContext {
   };
 }
 
-/** One law: reports every place that breaks it. It may meet definitions that break other laws. */
+/** A rule reports every place that breaks it. The definitions can also break other rules. */
 export type Rule = (context: CheckContext) => void;
+
+/** The references between aliases, in particular those that form cycles. */
+class AliasGraph {
+  /** Aliases that refer to themselves. They stay in the program; their targets replace all others. */
+  readonly recursive: ReadonlySet<string>;
+  /** Groups of aliases that refer to each other without a list or map in between, which no value can satisfy. */
+  readonly endless: readonly (readonly AliasNode[])[];
+  /** All aliases, each after the aliases that it uses. */
+  readonly usedFirst: readonly string[];
+
+  constructor(scope: DefinitionScope) {
+    const names = [...scope.aliases.keys()];
+    const edges = (through: boolean) => (name: string) => {
+      const alias = scope.aliases.get(name);
+      return alias === undefined ? [] : referencedNames(alias.type, through).filter((to) => scope.aliases.has(to));
+    };
+    this.recursive = new Set(stronglyConnected(names, edges(true)).flat());
+    this.usedFirst = dependenciesFirst(names, edges(true));
+    this.endless = stronglyConnected(names, edges(false)).map((group) =>
+      group.flatMap((name) => scope.aliases.get(name) ?? []),
+    );
+  }
+}

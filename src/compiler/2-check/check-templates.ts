@@ -10,8 +10,7 @@ import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.t
 import { valueOf } from './build/text-of.ts';
 import type { CheckContext } from './check-context.ts';
 import { unusedParameter } from '../../diagnostics/catalogue/template.ts';
-import { callArgumentsRule } from './template-rules/call-arguments-rule.ts';
-import { debugCallRule } from './template-rules/debug-call-rule.ts';
+import { callArgumentsRule, debugCallRule } from './template-rules/call-arguments-rule.ts';
 import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
 import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
 import { namesInTemplate } from './template-rules/names-in.ts';
@@ -24,14 +23,14 @@ import { unknownFieldRule } from './template-rules/unknown-field-rule.ts';
 import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './template-rules/unknown-names-rule.ts';
 import { unknownMethodRule } from './template-rules/unknown-method-rule.ts';
 
-/** Applies the laws of templates to every prompt, template_string and constraint. */
+/** Applies the rules for templates to every prompt, template_string and constraint. */
 export function checkTemplates(context: CheckContext, definitions: Definitions): void {
   const { scope } = context;
   const index = indexDefinitions(definitions);
   const found: Diagnostic[] = [];
   for (const fn of definitions.functions) {
     const node = scope.functions.get(fn.name);
-    // Without a prompt there is nothing to check; that has its own diagnostic.
+    // A function without a prompt has its own diagnostic.
     if (node === undefined || valueOf(node.entries, 'prompt')?.kind !== 'raw-string') continue;
     const returns = node.returns === undefined ? {} : { returns: fn.returns };
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
@@ -44,8 +43,8 @@ export function checkTemplates(context: CheckContext, definitions: Definitions):
   context.diagnostics.push(...distinct(found));
 }
 
-/** What a template lacks is told only when all of it could be read. */
-const LACKS = new Set(['template/unused-parameter', 'template/no-output-format']);
+/** Codes for missing parts, reported only if the whole template is readable. */
+const MISSING_PARTS = new Set(['template/unused-parameter', 'template/no-output-format']);
 
 function problemsOf(
   { templates }: CheckContext,
@@ -53,7 +52,7 @@ function problemsOf(
   scope: Parameters<typeof checkTemplate>[1],
 ): readonly Diagnostic[] {
   const problems = checkTemplate(template, scope);
-  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !LACKS.has(code));
+  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !MISSING_PARTS.has(code));
 }
 
 function scopeOf(
@@ -65,7 +64,7 @@ function scopeOf(
   return { definitions, parameters, declaration: node.name.span, parameterSpans };
 }
 
-/** Finds every constraint in the definitions, with the type that it is about. */
+/** Checks every constraint in the definitions against its type. */
 class ConstraintWalk {
   readonly #context: CheckContext;
   readonly #definitions: DefinitionIndex;
@@ -112,7 +111,7 @@ class ConstraintWalk {
   }
 }
 
-/** A constraint of an alias is met at each use, but its problems are told once. */
+/** Drops duplicates: the walk visits a constraint of an alias at each use. */
 function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...new Map(diagnostics.map((diagnostic) => [placeOf(diagnostic), diagnostic])).values()];
 }
@@ -133,7 +132,9 @@ const EXPRESSION_RULES: readonly TemplateRule[] = [
 ];
 const RULES = { expression: EXPRESSION_RULES, filter: unknownFilterRule };
 
-/** Checks a prompt or template_string against what it may refer to. Errors are what fails for certain when it is rendered. */
+/**
+ * Checks a prompt or template_string against the names in scope. Errors are problems that certainly fail a rendering.
+ */
 export function checkTemplate(template: Template, scope: TemplateScope): readonly Diagnostic[] {
   const names = new Map<string, StaticValue>([
     ['ctx', CONTEXT],
@@ -153,7 +154,7 @@ function checkConstraint(expression: Expression, scope: ConstraintScope): readon
   return walker.diagnostics;
 }
 
-/** A parameter that the prompt does not use is a cost to every caller: a warning. */
+/** Warns about a parameter that the prompt does not use: every caller has to send it for nothing. */
 function unusedParameters(template: Template, scope: TemplateScope): readonly Diagnostic[] {
   const { read } = namesInTemplate(template.body);
   const passedOn = namesReadByTemplateStrings(read, scope);
@@ -165,7 +166,7 @@ function unusedParameters(template: Template, scope: TemplateScope): readonly Di
     });
 }
 
-/** `{name}`, `${name}` or `$name` in the text, as other languages put a value into a text. */
+/** Finds `{name}`, `${name}` or `$name` in the text, the interpolation of other languages. */
 function mistakenUse(template: Template, name: string): string | undefined {
   const pattern = new RegExp(`\\$?\\{ ?${name} ?\\}|\\$${name}\\b`, 'u');
   for (const statement of template.body) {

@@ -13,11 +13,11 @@ import { TypeBuilder } from './build/build-type.ts';
 
 export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
-  /** To be used only when no diagnostic is an error; absent when types were too large to be built. */
+  /** Valid only if no diagnostic is an error; absent if a type is too large to build. */
   readonly definitions?: Definitions;
 }
 
-/** Applies every law to the definitions of all files together, and resolves names and types. Never throws. */
+/** Applies every rule to the definitions of all files together, and resolves names and types. Never throws. */
 export function check(documents: readonly DocumentNode[], options: CompileOptions): Checked {
   const context = new CheckContext(documents, options);
   typeSize(context);
@@ -28,7 +28,10 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   return { definitions, diagnostics: [...context.diagnostics, ...context.templates.diagnostics] };
 }
 
-/** The checked definitions. Where a law was broken something stands in for it, so that the other laws can go on. */
+/**
+ * Builds the checked definitions. A placeholder replaces each part that breaks a rule, so that the rules for templates
+ * can run.
+ */
 function buildDefinitions(context: CheckContext): Definitions {
   const { scope, aliases } = context;
   const types = new TypeBuilder(context);

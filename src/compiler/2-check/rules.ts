@@ -23,7 +23,10 @@ import { tests } from './rules/tests.ts';
 import { unionMembers } from './rules/union-members.ts';
 import { uniqueAttributes, uniqueKeys, uniqueMembers, uniqueNames, uniqueTests } from './rules/unique-names.ts';
 
-/** All laws but the size of types, which comes before them. Their order does not matter: diagnostics are sorted by place. */
+/**
+ * All rules except the size of types, which runs first. Their order does not matter, because diagnostics are sorted by
+ * position.
+ */
 export const RULES: readonly Rule[] = [
   uniqueNames,
   uniqueMembers,

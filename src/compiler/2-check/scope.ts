@@ -4,7 +4,7 @@ import { textOf, valueOf } from './build/text-of.ts';
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
 
-/** Everything that the files declare, by kind and by name. Where a name was taken twice, the first one counts. */
+/** All declarations of the files, by kind and name. If a name is declared twice, the first declaration applies. */
 export class DefinitionScope {
   readonly classes: ReadonlyMap<string, NodeOfKind<'class'>>;
   readonly enums: ReadonlyMap<string, NodeOfKind<'enum'>>;
@@ -13,13 +13,13 @@ export class DefinitionScope {
   readonly templateStrings: ReadonlyMap<string, NodeOfKind<'template_string'>>;
   readonly clients: ReadonlyMap<string, NodeOfKind<'client'>>;
   readonly retryPolicies: ReadonlyMap<string, NodeOfKind<'retry_policy'>>;
-  /** Functions whose body is code; they are not served. */
+  /** Functions whose body is code. svc does not serve them. */
   readonly workflows: ReadonlyMap<string, NodeOfKind<'workflow'>>;
   readonly tests: readonly NodeOfKind<'test'>[];
-  /** The tests of each function, by its name. */
+  /** The tests of each function, by its name. A test can belong to several functions. */
   readonly testsOf: ReadonlyMap<string, readonly NodeOfKind<'test'>[]>;
   readonly generators: readonly NodeOfKind<'generator'>[];
-  /** In the order of files and lines. */
+  /** All declarations, in the order of files and lines. */
   readonly declarations: readonly DeclarationNode[];
 
   constructor(documents: readonly DocumentNode[]) {
@@ -41,7 +41,7 @@ export class DefinitionScope {
     return this.declarations.filter((node): node is NodeOfKind<K> => node.kind === kind);
   }
 
-  /** Whether a type of that name is declared. */
+  /** Returns whether a class, enum or alias has that name. */
   hasType(name: string): boolean {
     return this.classes.has(name) || this.enums.has(name) || this.aliases.has(name);
   }
@@ -70,7 +70,7 @@ function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<str
   return map;
 }
 
-/** Names of the functions that a test is for, each once. */
+/** Returns the names of the functions that a test is for. */
 export function testedFunctions(test: TestNode): ReadonlySet<string> {
   const functions = valueOf(test.entries, 'functions');
   return new Set(functions?.kind === 'list' ? functions.items.flatMap((item) => textOf(item) ?? []) : []);

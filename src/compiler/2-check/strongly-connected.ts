@@ -7,8 +7,8 @@ interface Visit {
 }
 
 /**
- * The groups of names that reach each other along `edgesOf` (a single name only when it has an edge to itself), in the
- * order of `names`. Tarjan's algorithm with a stack of its own, since a chain of definitions may be long.
+ * Returns the groups of names that reach each other along `edgesOf`, in the order of `names`. A single name is a group only
+ * if it has an edge to itself. Tarjan's algorithm with an explicit stack, because a chain of definitions can be long.
  */
 export function stronglyConnected(
   names: readonly string[],
@@ -17,7 +17,7 @@ export function stronglyConnected(
   return new Search(names, edgesOf).run();
 }
 
-/** All of `names`, each after everything that it reaches (except where they reach each other). */
+/** Returns all of `names`, each after the names that it reaches, except for names that reach each other. */
 export function dependenciesFirst(
   names: readonly string[],
   edgesOf: (name: string) => readonly string[],
@@ -28,7 +28,7 @@ export function dependenciesFirst(
 }
 
 class Search {
-  /** Names in the order in which the search was done with them. */
+  /** Names in the order in which the search left them. */
   readonly left: string[] = [];
   readonly #names: readonly string[];
   readonly #edgesOf: (name: string) => readonly string[];

@@ -1,13 +1,14 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { countUpTo } from '../../base/count-up-to.ts';
+import type { Constraint } from '../../schema/constraint.ts';
 import type { Expression, Template } from '../../schema/template.ts';
-import { dedent, dedentTemplateString } from '../1-parse/dedent.ts';
-import type { ExpressionNode, RawStringNode } from '../1-parse/syntax-nodes.ts';
-import type { TemplateSource } from '../1-parse/template-source.ts';
+import { dedent, dedentTemplateString, type TemplateSource } from '../1-parse/dedent.ts';
+import type { AttributeNode, ExpressionNode, RawStringNode } from '../1-parse/syntax-nodes.ts';
 import { parseExpression, parseTemplate } from '../1-parse/template/parse-template.ts';
 
-/** Reads the templates and expressions inside of definitions, each once however often it is asked for. */
+/** Parses the templates and expressions inside definitions, each only once. */
 export class TemplateReader {
-  /** Syntax problems of everything that was read. */
+  /** The syntax problems of everything read so far. */
   readonly diagnostics: Diagnostic[] = [];
   readonly #templates = new Map<RawStringNode, Template>();
   readonly #expressions = new Map<ExpressionNode, Expression | undefined>();
@@ -22,7 +23,7 @@ export class TemplateReader {
     return this.#template(node, dedentTemplateString);
   }
 
-  /** Undefined when its syntax is wrong. */
+  /** Returns undefined if the syntax is wrong. */
   expression(node: ExpressionNode): Expression | undefined {
     if (!this.#expressions.has(node)) {
       const { expression, diagnostics } = parseExpression(constraintSource(node));
@@ -33,14 +34,29 @@ export class TemplateReader {
     return this.#expressions.get(node);
   }
 
-  /** Whether all of a template could be read: otherwise nothing can be said about what it does not contain. */
+  /** Returns whether a whole template is readable. If not, rules must not report missing parts of it. */
   isReadable(template: Template): boolean {
     return !this.#unreadable.has(template);
   }
 
-  /** The file that an expression was read from: an alias brings its constraints into other files. */
+  /** Returns the file of an expression. An alias brings its constraints into other files. */
   fileOf(expression: Expression): string | undefined {
     return this.#files.get(expression);
+  }
+
+  /** The `@assert` and `@check` among the attributes, in source order, without those whose syntax is wrong. */
+  constraints(attributes: readonly AttributeNode[]): readonly Constraint[] {
+    return attributes.flatMap((node) => this.#constraint(node) ?? []);
+  }
+
+  #constraint(node: AttributeNode): Constraint | undefined {
+    if (node.name !== 'assert' && node.name !== 'check') return undefined;
+    const expressionNode = expressionOf(node);
+    const expression = expressionNode && this.expression(expressionNode);
+    if (expressionNode === undefined || expression === undefined) return undefined;
+    const label = labelOf(node);
+    const source = constraintSource(expressionNode).text.trim();
+    return { level: node.name, ...(label !== undefined && { label }), source, expression };
   }
 
   #template(node: RawStringNode, prepare: typeof dedent): Template {
@@ -58,10 +74,10 @@ export class TemplateReader {
 const LONE_BACKSLASH = /\\(?:["'\\]|)/g;
 
 /**
- * The text of a constraint as the expression that it stands for. In constraints a backslash is an ordinary character, so
- * that a pattern can be written as it is (`regex_match("\d+")`); in expressions it is written twice.
+ * Doubles the backslashes of a constraint for the parser of expressions. In constraints a backslash is an ordinary
+ * character, so that a pattern needs no escapes: `regex_match("\d+")`.
  */
-export function constraintSource(node: ExpressionNode): TemplateSource {
+function constraintSource(node: ExpressionNode): TemplateSource {
   const added: number[] = [];
   let text = '';
   let from = 0;
@@ -72,18 +88,17 @@ export function constraintSource(node: ExpressionNode): TemplateSource {
     from = match.index;
   }
   text += node.source.slice(from);
-  const toFileOffset = (offset: number): number => node.contentStart + offset - countBelow(added, offset);
+  const toFileOffset = (offset: number): number => node.contentStart + offset - countUpTo(added, offset - 1);
   return { file: node.span.file, text, toFileOffset };
 }
 
-/** How many of the ascending numbers are below the limit. */
-function countBelow(numbers: readonly number[], limit: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** The label of a constraint, if it has one. */
+export function labelOf(node: AttributeNode): string | undefined {
+  const first = node.arguments[0];
+  return first?.kind === 'string' ? first.value : undefined;
+}
+
+/** The expression of a constraint, if it has one. */
+export function expressionOf(node: AttributeNode): ExpressionNode | undefined {
+  return node.arguments.find((argument) => argument.kind === 'expression');
 }

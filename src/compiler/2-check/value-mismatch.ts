@@ -4,37 +4,32 @@ import { MEDIA } from './build/build-type.ts';
 import { hasAttribute } from './build/text-of.ts';
 import type { DefinitionScope } from './scope.ts';
 
-/** Where a value does not fit its type, and what would: `a number`. */
+/** The place of a value that does not match its type, and the expected value, such as `a number`. */
 export interface ValueMismatch {
   readonly span: Span;
   readonly expected: string;
 }
 
 /**
- * Comparisons of a value with a type. Nested unions double them with each level, and aliases that stand for each other
- * never end: what is beyond this fits.
+ * The most comparisons of a value with a type. Nested unions double them at each level, and aliases that refer to each
+ * other never end. Beyond this limit, the value counts as a match.
  */
 const MAX_STEPS = 2000;
 
 /**
- * The first place where a written value certainly does not fit a type. What cannot be known here (variables, names that
- * nobody declares, what could not be read) fits.
+ * Returns the first part of an argument that certainly does not match its type. Unknown parts (environment variables,
+ * undeclared names, unreadable text) count as a match; so does an undeclared argument, which has its own diagnostic.
  */
-function valueMismatch(value: ValueNode, type: TypeNode, scope: DefinitionScope): ValueMismatch | undefined {
-  return new Fit(scope).mismatch(value, type);
-}
-
-/** The same for an argument of a function; one that is not declared has a diagnostic of its own. */
 export function argumentMismatch(
   { key, value }: EntryNode,
   node: FunctionNode,
   scope: DefinitionScope,
 ): ValueMismatch | undefined {
   const type = node.parameters.find(({ name }) => name.text === key.text)?.type;
-  return type === undefined || value === undefined ? undefined : valueMismatch(value, type, scope);
+  return type === undefined || value === undefined ? undefined : new MismatchSearch(scope).mismatch(value, type);
 }
 
-class Fit {
+class MismatchSearch {
   readonly #scope: DefinitionScope;
   #steps = 0;
 
@@ -67,7 +62,7 @@ class Fit {
     }
   }
 
-  /** With one member besides null, what that one misses says more than that nothing fits. */
+  /** If only one member is not null, its mismatch is more precise than that of the union. */
   #union(value: ValueNode, members: readonly TypeNode[]): ValueMismatch | undefined {
     const mismatches = members.map((member) => this.mismatch(value, member));
     if (mismatches.includes(undefined)) return undefined;
@@ -79,7 +74,7 @@ class Fit {
     const expected = EXPECTED.get(name);
     if (expected !== undefined) return expected.fits(value) ? undefined : wanted(value, expected.text);
     if (MEDIA.some((kind) => kind === name)) {
-      return value.kind === 'map' ? undefined : wanted(value, 'a map with a url, a file or a base64 text');
+      return value.kind === 'map' ? undefined : wanted(value, 'a map with "url", "file" or "base64"');
     }
     const { classes, enums, aliases } = this.#scope;
     const alias = aliases.get(name);
@@ -90,7 +85,7 @@ class Fit {
     return enumNode === undefined ? undefined : valueOfEnum(value, enumNode);
   }
 
-  /** Fields that are not declared are ignored when a function is called, so they are here. */
+  /** Ignores undeclared fields, as calls do. */
   #members(value: ValueNode, node: ClassNode): ValueMismatch | undefined {
     if (value.kind !== 'map') return wanted(value, `a map with the fields of class "${node.name.text}"`);
     return first(value.entries, (entry) => {
@@ -101,7 +96,7 @@ class Fit {
 }
 
 const EXPECTED: ReadonlyMap<string, { readonly text: string; readonly fits: (value: ValueNode) => boolean }> = new Map([
-  ['string', { text: 'a text', fits: ({ kind }) => kind === 'string' || kind === 'raw-string' }],
+  ['string', { text: 'a string', fits: ({ kind }) => kind === 'string' || kind === 'raw-string' }],
   ['int', { text: 'a whole number', fits: (value) => value.kind === 'number' && Number.isInteger(value.value) }],
   ['float', { text: 'a number', fits: ({ kind }) => kind === 'number' }],
   ['bool', { text: 'true or false', fits: ({ kind }) => kind === 'boolean' }],
@@ -127,9 +122,9 @@ function wanted(value: ValueNode, expected: string): ValueMismatch {
   return { span: value.span, expected };
 }
 
-function first<T>(items: readonly T[], misfitOf: (item: T) => ValueMismatch | undefined): ValueMismatch | undefined {
+function first<T>(items: readonly T[], mismatchOf: (item: T) => ValueMismatch | undefined): ValueMismatch | undefined {
   for (const item of items) {
-    const mismatch = misfitOf(item);
+    const mismatch = mismatchOf(item);
     if (mismatch !== undefined) return mismatch;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { AttributeNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { DefinitionScope } from './scope.ts';
 
-/** Where a type is written. */
+/** A type in a definition. */
 export interface TypeSite {
   readonly type: TypeNode;
   /** Attributes of the field, parameter, alias or function that has the type. */
@@ -9,7 +9,7 @@ export interface TypeSite {
   readonly use: 'field' | 'parameter' | 'alias' | 'return';
 }
 
-/** Every place where definitions write a type, in source order (types of tests are not looked at). */
+/** Returns every place where a definition contains a type, in source order, except in tests. */
 export function typeSites(scope: DefinitionScope): readonly TypeSite[] {
   return scope.declarations.flatMap((node): readonly TypeSite[] => {
     switch (node.kind) {
@@ -35,14 +35,14 @@ export function typeSites(scope: DefinitionScope): readonly TypeSite[] {
   });
 }
 
-/** Every type node of the sites, outer ones first. */
+/** Returns every type node of the sites, outer types first. */
 export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
   const types: TypeNode[] = [];
   for (const { type } of sites) walkType(type, (inner) => types.push(inner));
   return types;
 }
 
-/** Visits a type and all types inside of it. */
+/** Visits a type and all types inside it. */
 export function walkType(type: TypeNode, visit: (type: TypeNode) => void): void {
   visit(type);
   switch (type.kind) {
@@ -64,6 +64,26 @@ export function walkType(type: TypeNode, visit: (type: TypeNode) => void): void 
   }
 }
 
+/** Returns the names in a type. `throughContainers` includes those inside lists and maps. */
+export function referencedNames(type: TypeNode, throughContainers: boolean): readonly string[] {
+  switch (type.kind) {
+    case 'name':
+      return [type.name];
+    case 'list':
+      return throughContainers ? referencedNames(type.element, true) : [];
+    case 'map':
+      return throughContainers ? [...referencedNames(type.key, true), ...referencedNames(type.value, true)] : [];
+    case 'optional':
+      return referencedNames(type.type, throughContainers);
+    case 'union':
+    case 'tuple':
+      return type.members.flatMap((member) => referencedNames(member, throughContainers));
+    case 'literal':
+    case 'broken':
+      return [];
+  }
+}
+
 function typeSite(
   use: TypeSite['use'],
   type: TypeNode | undefined,
@@ -72,7 +92,7 @@ function typeSite(
   return type === undefined ? [] : [{ type, attributes, use }];
 }
 
-/** What a group of attributes stands on. `inner-type`: on a type inside of another one. */
+/** The owner of a group of attributes. `inner-type` is a type inside another one. */
 export type AttributePlace =
   | 'field'
   | 'enum-value'
@@ -86,11 +106,11 @@ export type AttributePlace =
 
 export interface AttributeSite {
   readonly place: AttributePlace;
-  /** All attributes of that place, never none. */
+  /** All attributes of that place: at least one. */
   readonly attributes: readonly AttributeNode[];
 }
 
-/** Every place that has attributes: blocks and their members, and the types that are written in them. */
+/** Returns every place with attributes: blocks, their members, and the types in them. */
 export function attributeSites(scope: DefinitionScope, types: readonly TypeSite[]): readonly AttributeSite[] {
   return [...blockSites(scope), ...sitesInTypes(types)].filter((site) => site.attributes.length > 0);
 }
@@ -105,7 +125,7 @@ function blockSites(scope: DefinitionScope): readonly AttributeSite[] {
   });
 }
 
-/** Fields whose type could not be read: the sites of types do not have them. */
+/** Fields with an unreadable type, which have no type site. */
 function untyped(
   fields: readonly { type?: unknown; attributes: readonly AttributeNode[] }[],
 ): readonly AttributeSite[] {

@@ -3,10 +3,10 @@ import type { Arguments, BinaryOperator, Expression, ExpressionShape, FilterCall
 import type { Token } from './tokenize-expression.ts';
 import type { TokenReader } from './token-reader.ts';
 
-/** Levels of an expression tree: `a ~ b ~ c` has three. Whoever walks the tree recursively relies on it. */
+/** The most levels of an expression tree (`a ~ b ~ c` has three). Recursive walks of the tree rely on this limit. */
 const MAX_DEPTH = 400;
 
-/** Binding strength of binary operators, loosest first; all of them group to the left. */
+/** Precedence of binary operators, loosest first. All are left-associative. */
 const STRENGTH: ReadonlyMap<string, number> = new Map([
   ['or', 1],
   ['and', 2],
@@ -41,7 +41,7 @@ export class ExpressionParser {
     this.#reader = reader;
   }
 
-  /** Any expression, `a if b else c` included. */
+  /** Parses any expression, including `a if b else c`. */
   parse(): Expression {
     return this.#reader.nested(() => {
       let result = this.parseWithoutConditional();
@@ -50,7 +50,7 @@ export class ExpressionParser {
     });
   }
 
-  /** As the iterable of a `for`, where `if` begins the filter. */
+  /** Parses the iterable of a `for`, after which `if` begins the filter. */
   parseWithoutConditional(): Expression {
     return this.#binary(1);
   }
@@ -231,7 +231,7 @@ export class ExpressionParser {
     }
   }
 
-  /** Strings one after the other are one string. */
+  /** Adjacent strings form one string. */
   #strings(): Expression {
     const { start } = this.#reader.current;
     let value = '';
@@ -292,7 +292,7 @@ export class ExpressionParser {
     return { ...shape, ...this.#reader.context.located(token.start, token.end) };
   }
 
-  /** Builds a node that begins with `first` (a child, or an offset in the text) and measures its depth. */
+  /** Creates a node that begins with `first` (a child, or an offset in the text), and records its depth. */
   #node(shape: ExpressionShape, first: Expression | number, others: readonly Expression[] = []): Expression {
     const end = this.#reader.previousEnd;
     const located = this.#reader.context.located(typeof first === 'number' ? first : 0, end);

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Expression, Template } from '../../../schema/template.ts';
-import type { TemplateSource } from '../template-source.ts';
+import type { TemplateSource } from '../dedent.ts';
 import { ExpressionParser } from './expression-parser.ts';
 import { ParseContext, TokenReader } from './token-reader.ts';
 import { StatementParser } from './statement-parser.ts';
@@ -9,8 +9,8 @@ import type { Chunk, TokenizeContext } from './tokenize-expression.ts';
 import { unclosedBlock, unclosedTag } from '../../../diagnostics/catalogue/template.ts';
 
 /**
- * Parses a prompt or the body of a template_string. The template is always there, without the tags that have errors;
- * every tag with an error has one diagnostic. Linear in the text; nesting is bounded by a diagnostic.
+ * Parses a prompt or the body of a template_string. Always returns a template, without the tags that have errors; each of
+ * those has one diagnostic. Takes linear time, and reports nesting beyond a limit.
  */
 export function parseTemplate(source: TemplateSource): {
   readonly template: Template;
@@ -21,7 +21,7 @@ export function parseTemplate(source: TemplateSource): {
   return { template: { file: source.file, body }, diagnostics: context.diagnostics };
 }
 
-/** Parses what stands between the braces of `@assert(…, {{ here }})`. No expression when there is an error. */
+/** Parses the text between the braces of `@assert(…, {{ here }})`. Returns no expression if it has an error. */
 export function parseExpression(source: TemplateSource): {
   readonly expression?: Expression;
   readonly diagnostics: readonly Diagnostic[];
@@ -35,7 +35,10 @@ export function parseExpression(source: TemplateSource): {
   return reader.failed ? { diagnostics: context.diagnostics } : { expression, diagnostics: context.diagnostics };
 }
 
-/** What a tag does to the text beside it: `-` trims all blank space, `+` nothing, `block` what trim_blocks and lstrip_blocks say. */
+/**
+ * The effect of a tag on adjacent text: `-` trims all white space, `+` trims nothing, `block` follows trim_blocks and
+ * lstrip_blocks.
+ */
 type Trim = '-' | '+' | 'block' | 'none';
 
 interface TextEdges {
@@ -46,8 +49,8 @@ interface TextEdges {
 const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/gu;
 
 /**
- * Splits a template into text and tags. Comments and `raw` blocks are resolved here, and so is whitespace control: a
- * line that holds only a block tag leaves no trace. One pass, linear in the text.
+ * Splits a template into text and tags in one pass. Resolves comments, `raw` blocks and whitespace control: a line with
+ * only a block tag adds nothing to the output.
  */
 function splitTemplate(context: TokenizeContext): readonly Chunk[] {
   return new Splitter(context).run();
@@ -151,7 +154,7 @@ function trimText(raw: string, edges: TextEdges, atStart: boolean): string {
   return raw.slice(from, Math.max(from, to));
 }
 
-/** lstrip_blocks: where the blank space between the last line break and the tag begins. */
+/** lstrip_blocks: returns the start of the white space between the last line break and the tag. */
 function endBeforeIndentation(raw: string, atStart: boolean): number {
   let at = raw.length;
   while (at > 0 && (raw.charAt(at - 1) === ' ' || raw.charAt(at - 1) === '\t')) at -= 1;
@@ -159,7 +162,7 @@ function endBeforeIndentation(raw: string, atStart: boolean): number {
   return lineBegins ? at : raw.length;
 }
 
-/** trim_blocks: the line break right after a tag. */
+/** trim_blocks: returns the length of the line break directly after a tag. */
 function lengthOfLineBreak(raw: string): number {
   if (raw.startsWith('\r\n')) return 2;
   return raw.startsWith('\n') ? 1 : 0;

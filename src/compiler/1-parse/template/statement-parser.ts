@@ -22,14 +22,14 @@ import type { ParseContext } from './token-reader.ts';
 import type { Chunk, TagChunk, Token } from './tokenize-expression.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** Blocks inside blocks; past it the rest of the template is not read. */
+/** The most nested blocks; the parser stops reading the template beyond it. */
 const MAX_BLOCKS = 100;
 
 const STATEMENTS = ['if', 'for', 'set', 'with', 'filter', 'macro', 'call', 'raw'] as const;
 const INNER_WORDS = new Set(['elif', 'else', ...STATEMENTS.map((name) => `end${name}`)]);
 const RESERVED = new Set(['true', 'True', 'false', 'False', 'none', 'None', 'loop', 'self']);
 
-/** The first word of a block tag, with what follows it. */
+/** The first word of a block tag, with readers for the rest of the tag. */
 interface Tag {
   readonly word: Token;
   readonly reader: TokenReader;
@@ -37,14 +37,14 @@ interface Tag {
   readonly chunk: TagChunk;
 }
 
-/** Builds the statements of a template from its chunks. An error in one tag does not hide those in others. */
+/** Builds the statements of a template from its chunks. Reports errors in each tag independently. */
 export class StatementParser {
   readonly #context: ParseContext;
   readonly #chunks: readonly Chunk[];
   readonly #open: string[] = [];
   #at = 0;
   #abandoned = false;
-  /** How many blocks were open where one was ended by the wrong word: the innermost of them has its diagnostic. */
+  /** The number of open blocks at an end tag with the wrong word, which is the diagnostic for the innermost block. */
   #wronglyEnded = 0;
 
   constructor(context: ParseContext, chunks: readonly Chunk[]) {
@@ -56,7 +56,7 @@ export class StatementParser {
     return this.#body([]);
   }
 
-  /** Statements up to a tag that begins with one of `stops`; the cursor stays on it. */
+  /** Parses statements up to a tag that begins with one of `stops`, and leaves the cursor on that tag. */
   #body(stops: readonly string[]): readonly Statement[] {
     const statements: Statement[] = [];
     for (;;) {
@@ -69,7 +69,7 @@ export class StatementParser {
     }
   }
 
-  /** Also stops at the end of an outer block, so that one missing end does not swallow the rest. */
+  /** Also stops at the end of an outer block, so that one missing end tag does not affect the rest. */
   #stopsAt(chunk: TagChunk, stops: readonly string[]): boolean {
     const word = firstWord(chunk);
     return stops.includes(word) || (word.startsWith('end') && this.#open.includes(word.slice(3)));
@@ -107,11 +107,11 @@ export class StatementParser {
       case 'call':
         return this.#call(tag);
       default:
-        return this.#noStatement(tag);
+        return this.#reportWord(tag);
     }
   }
 
-  #noStatement({ word }: Tag): undefined {
+  #reportWord({ word }: Tag): undefined {
     const span = this.#context.span(word.start, word.end);
     if (this.#abandoned) return undefined;
     if (INNER_WORDS.has(word.text)) {
@@ -161,7 +161,7 @@ export class StatementParser {
     if (tag.reader.skipOperator('=')) {
       return { kind: 'set', target, value: endOfTag(tag, this.#valueOfSet(tag)) };
     }
-    // Without a target it is not clear whether a block was meant: nothing is expected to follow.
+    // After an error in the target it is unclear whether a block follows, so the parser expects none.
     if (tag.reader.failed)
       return { kind: 'set', target, value: { kind: 'none', start: target.start, end: target.end } };
     const filters = this.#optionalFilters(tag);
@@ -169,7 +169,7 @@ export class StatementParser {
     return { kind: 'set-block', target, filters, body: this.#closed(tag) };
   }
 
-  /** `{% set a, b = 1, 2 %}` is a list of the two. */
+  /** `{% set a, b = 1, 2 %}` assigns from a list of the two. */
   #valueOfSet({ reader, expressions }: Tag): Expression {
     const first = expressions.parse();
     if (!reader.isOperator(',')) return first;
@@ -258,7 +258,7 @@ export class StatementParser {
     return token;
   }
 
-  /** The body of a block that has no inner tags, with its end. */
+  /** Parses the body and the end tag of a block without inner tags. */
   #closed(tag: Tag): readonly Statement[] {
     const stops = [`end${tag.word.text}`];
     const body = this.#inner(tag, stops);
@@ -271,9 +271,9 @@ export class StatementParser {
     this.#open.push(tag.word.text);
     const body = this.#body(stops);
     this.#open.pop();
-    const isTold = this.#wronglyEnded > this.#open.length;
+    const isReported = this.#wronglyEnded > this.#open.length;
     this.#wronglyEnded = Math.min(this.#wronglyEnded, this.#open.length);
-    if (!this.#isAt(stops) && !this.#abandoned && !isTold) {
+    if (!this.#isAt(stops) && !this.#abandoned && !isReported) {
       this.#context.report(unclosedBlock(this.#context.span(tag.chunk.start, tag.chunk.end), tag.word.text));
     }
     return body;
@@ -291,7 +291,7 @@ export class StatementParser {
     return chunk?.kind === 'block' && words.includes(firstWord(chunk));
   }
 
-  /** Takes the tag that continues or ends the open block, when it is the next one. */
+  /** Consumes the next tag if it continues or ends the open block. */
   #innerTag(words: readonly string[]): Tag | undefined {
     const chunk = this.#chunks[this.#at];
     if (chunk?.kind !== 'block' || !words.includes(firstWord(chunk))) return undefined;

@@ -2,16 +2,16 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { tooDeep, unexpectedToken } from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
 import type { Token, TokenizeContext } from './tokenize-expression.ts';
-import type { TemplateSource } from '../template-source.ts';
+import type { TemplateSource } from '../dedent.ts';
 
-/** Brackets inside brackets. People write fewer than ten; the limit keeps the parser's own stack small. */
+/** The most nested brackets. People write fewer than ten; the limit keeps the stack of the parser small. */
 const MAX_NESTING = 100;
 
-const NOTHING: Token = { type: 'end', text: '', start: 0, end: 0 };
+const END: Token = { type: 'end', text: '', start: 0, end: 0 };
 
 /**
- * A cursor over the tokens of one tag. The first problem is reported and moves the cursor to the end, where every
- * rule stops: a tag has one error at most, and no rule has to unwind.
+ * A cursor over the tokens of one tag. The first problem moves the cursor to the end, where every rule stops: a tag has
+ * at most one error, and no rule has to unwind.
  */
 export class TokenReader {
   readonly context: ParseContext;
@@ -26,14 +26,14 @@ export class TokenReader {
   }
 
   get current(): Token {
-    return this.#tokens[this.#at] ?? NOTHING;
+    return this.#tokens[this.#at] ?? END;
   }
 
   get following(): Token {
-    return this.#tokens[this.#at + 1] ?? NOTHING;
+    return this.#tokens[this.#at + 1] ?? END;
   }
 
-  /** Offset where the token before the cursor ends. */
+  /** The end of the token before the cursor. */
   get previousEnd(): number {
     return this.#tokens[this.#at - 1]?.end ?? this.current.start;
   }
@@ -56,7 +56,7 @@ export class TokenReader {
     return this.current.type === 'name' && this.current.text === text;
   }
 
-  /** Moves on when the current token is this operator. */
+  /** Skips the current token if it is this operator, and returns whether it was. */
   skipOperator(text: string): boolean {
     const found = this.isOperator(text);
     if (found) this.next();
@@ -103,7 +103,7 @@ export class TokenReader {
     this.fail(tooDeep(this.#spanOf(this.current)));
   }
 
-  /** Runs a rule one level deeper. Past the limit the rule fails before it goes on. */
+  /** Runs a rule one level deeper. Beyond the limit, the rule starts at the end of the tag. */
   nested<T>(rule: () => T): T {
     this.#nesting += 1;
     if (this.#nesting > MAX_NESTING) this.failTooDeep();
@@ -117,7 +117,7 @@ export class TokenReader {
   }
 }
 
-/** What one parse shares: the text, the way from its offsets to the file, and the problems found so far. */
+/** The shared state of one parse: the text, its position in the file, and the diagnostics so far. */
 export class ParseContext implements TokenizeContext {
   readonly text: string;
   readonly diagnostics: Diagnostic[] = [];
@@ -136,7 +136,7 @@ export class ParseContext implements TokenizeContext {
     return { file: this.#source.file, ...this.located(start, end) };
   }
 
-  /** Offsets in the file. */
+  /** Converts offsets in the text to offsets in the file. */
   located(start: number, end: number): { readonly start: number; readonly end: number } {
     return { start: this.#source.toFileOffset(start), end: this.#source.toFileOffset(end) };
   }

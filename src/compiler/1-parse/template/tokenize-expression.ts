@@ -8,7 +8,7 @@ import {
 } from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
 
-/** What the tokenizer needs to know of the place it works in. */
+/** The text to tokenize, and the receiver of diagnostics. */
 export interface TokenizeContext {
   readonly text: string;
   report(diagnostic: Diagnostic): void;
@@ -17,11 +17,11 @@ export interface TokenizeContext {
 
 export interface TokenizedTag {
   readonly tokens: readonly Token[];
-  /** Offset after the closer. */
+  /** The offset after the closer. */
   readonly end: number;
-  /** Whitespace control written at the closer: `-`, `+` or nothing. */
+  /** The whitespace control before the closer: `-`, `+` or an empty string. */
   readonly control: string;
-  /** False after a lexical error: the tokens are not worth parsing. */
+  /** False after a lexical error: the parser must not read the tokens. */
   readonly sound: boolean;
 }
 
@@ -31,7 +31,10 @@ const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const NUMBER = /0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?/y;
 const AFTER_NUMBER = /[\p{L}\p{N}_]+/uy;
 
-/** Reads the tokens of a tag from `start` up to its closer (`}}` or `%}`), or to the end of the text without one. */
+/**
+ * Reads the tokens of a tag from `start` to its closer (`}}` or `%}`), or to the end of the text if `closer` is
+ * undefined.
+ */
 export function tokenizeExpression(context: TokenizeContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
   return new Tokenizer(context, start, closer).run();
 }
@@ -132,7 +135,7 @@ class Tokenizer {
     return two === '{%' || two === '{#';
   }
 
-  /** A `}` that closes nothing: most likely half of the closer. */
+  /** A `}` without a partner: most likely half of the closer. */
   #strayBrace(): boolean {
     return this.#closer !== undefined && this.#openBraces === 0 && this.#text.charAt(this.#at) === '}';
   }
@@ -197,7 +200,7 @@ interface Escape {
   readonly known: boolean;
 }
 
-/** The character that the text after a backslash stands for; one without a meaning stands for itself. */
+/** Reads an escape sequence after its backslash. An unknown one is the character itself. */
 function readEscape(text: string, at: number): Escape {
   const character = text.charAt(at);
   if (character === 'u' || character === 'x') {
@@ -210,16 +213,16 @@ function readEscape(text: string, at: number): Escape {
   return { value: value ?? character, length: character.length, known: value !== undefined };
 }
 
-/** One word of an expression. Offsets are into the template's text. */
+/** One token of an expression. Offsets are those in the template's text. */
 export interface Token {
   readonly type: 'name' | 'string' | 'integer' | 'float' | 'operator' | 'end';
-  /** The text as written; for a string its value, for `end` nothing. */
+  /** The text as written; the value of a string; empty for `end`. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** A piece of a template after whitespace control: text, or a tag with the tokens between its delimiters. */
+/** A part of a template after whitespace control: text, or a tag with the tokens between its delimiters. */
 export type Chunk = TextChunk | TagChunk;
 
 export interface TextChunk {

@@ -2,7 +2,6 @@ import type { ClassType, EnumType, EnumValueType, FieldType } from '../../../sch
 import type { Variables } from '../../compile-options.ts';
 import type { ClassNode, EnumNode, EnumValueNode, FieldNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import { buildConstraints } from './build-constraints.ts';
 import type { TypeBuilder } from './build-type.ts';
 import { attributeText, hasAttribute } from './text-of.ts';
 
@@ -16,15 +15,15 @@ export function buildClass(node: ClassNode, types: TypeBuilder, context: CheckCo
     ...(description !== undefined && { description }),
     ...documented(node),
     ...(alias !== undefined && { alias }),
-    constraints: buildConstraints(node.attributes, context.templates),
+    constraints: context.templates.constraints(node.attributes),
     streamDone: hasAttribute(node.attributes, 'stream.done'),
-    // Of a class with unreadable fields nobody can say which fields it lacks.
+    // A class with unreadable fields can have any field.
     dynamic: hasAttribute(node.attributes, 'dynamic') || node.broken === true,
   };
 }
 
 export function buildEnum(node: EnumNode, context: CheckContext): EnumType {
-  const constraints = buildConstraints(node.attributes, context.templates);
+  const constraints = context.templates.constraints(node.attributes);
   return {
     name: node.name.text,
     values: node.values.map((value) => buildEnumValue(value, context.options.variables)),

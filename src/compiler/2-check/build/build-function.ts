@@ -47,7 +47,10 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
   return { file: node.span.file, body: [] };
 }
 
-/** Only arguments that fit and are plain JSON make an example: no environment, no expressions. */
+/**
+ * Returns the arguments of a test if they match the types and are plain JSON, without environment variables and
+ * expressions.
+ */
 function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): readonly FunctionExample[] {
   const args = valueOf(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
@@ -56,7 +59,7 @@ function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): 
   return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
 }
 
-/** The entries as a JSON object; undefined when one of them is not plain JSON. */
+/** Returns the entries as a JSON object, or undefined if one of them is not plain JSON. */
 function plainEntries(entries: readonly EntryNode[]): JsonObject | undefined {
   const values = entries.map((entry) => [entry.key.text, plainValue(entry.value)] as const);
   const plain = values.filter((pair): pair is readonly [string, JsonValue] => pair[1] !== undefined);

@@ -2,33 +2,32 @@ import type { Constraint } from '../../../schema/constraint.ts';
 import type { MediaKind, StreamAttributes, Type, TypeAttributes } from '../../../schema/type.ts';
 import type { AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import { buildConstraints } from './build-constraints.ts';
 import { hasAttribute } from './text-of.ts';
 
 export const PRIMITIVES = ['string', 'int', 'float', 'bool', 'null'] as const;
 export const MEDIA: readonly MediaKind[] = ['image', 'audio', 'pdf', 'video'];
 
-/** Stands where a law was broken: of it nothing is known, so no other law complains. Such a program is never served. */
+/** Replaces a type that breaks a rule. It is unknown to the other rules, and svc never serves such a program. */
 const PLACEHOLDER: Type = { kind: 'alias', name: '' };
 
-/** Turns types as written into checked ones: names resolved, aliases replaced, unions flattened. */
+/** Builds checked types from type nodes: resolves names, replaces aliases and flattens unions. */
 export class TypeBuilder {
   readonly #context: CheckContext;
   readonly #aliases = new Map<string, Type>();
 
   constructor(context: CheckContext) {
     this.#context = context;
-    // Used ones first, so that a long chain of aliases is no deep recursion.
+    // Builds the used aliases first, so that a long chain of aliases does not become a deep recursion.
     for (const name of context.aliases.usedFirst) this.alias(name);
   }
 
-  /** `attributes` are those of the field, parameter, alias or function that has the type. */
+  /** `attributes` are those of the field, parameter, alias or function with the type. */
   build(node: TypeNode | undefined, attributes: readonly AttributeNode[] = []): Type {
     if (node === undefined) return PLACEHOLDER;
     return withAttributes(this.#shape(node), this.#attributes([...node.attributes, ...attributes]));
   }
 
-  /** What an alias stands for. */
+  /** Returns the target of an alias. */
   alias(name: string): Type {
     const known = this.#aliases.get(name);
     if (known !== undefined) return known;
@@ -72,7 +71,7 @@ export class TypeBuilder {
   }
 
   #attributes(nodes: readonly AttributeNode[]): TypeAttributes {
-    const constraints = buildConstraints(nodes, this.#context.templates);
+    const constraints = this.#context.templates.constraints(nodes);
     const stream: StreamAttributes = {
       ...(hasAttribute(nodes, 'stream.done') && { done: true as const }),
       ...(hasAttribute(nodes, 'stream.with_state') && { withState: true as const }),
@@ -94,7 +93,7 @@ function withAttributes(type: Type, more: TypeAttributes): Type {
   };
 }
 
-/** A union in its normal form: flat, without duplicates, null last; a single type when only one is left. */
+/** Normalizes a union: flat, without duplicates, null last. Returns the only member if one is left. */
 function unionOf(members: readonly Type[]): Type {
   const distinct = new Map<string, Type>();
   for (const member of members.flatMap(flatten)) distinct.set(JSON.stringify(member), member);

@@ -2,7 +2,7 @@ import type { Variables } from '../../compile-options.ts';
 import { dedent } from '../../1-parse/dedent.ts';
 import type { AttributeNode, EntryNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 
-/** The text of a value that is text: quoted, raw (dedented), or without quotes. */
+/** Returns the string of a quoted, raw (dedented) or unquoted value; undefined for other values. */
 export function textOf(value: ValueNode | undefined): string | undefined {
   if (value?.kind === 'string') return value.value;
   if (value?.kind === 'raw-string') return dedent(value.raw, value.contentStart, value.span.file).text;
@@ -10,8 +10,8 @@ export function textOf(value: ValueNode | undefined): string | undefined {
 }
 
 /**
- * The text that an attribute such as `@alias` or `@description` gives. A number or a word is text too, and a variable is
- * what it holds; undefined when it is not set.
+ * Returns the string argument of an attribute such as `@alias` or `@description`. Numbers and words count as strings.
+ * An environment variable is its value, or undefined if it is not set.
  */
 export function attributeText(
   attributes: readonly AttributeNode[],
@@ -30,7 +30,7 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
   return attributes.some((attribute) => attribute.name === name);
 }
 
-/** The value of a key in a block; the first one, when it is there twice. */
+/** Returns the value of a key in a block, the first one if the key appears twice. */
 export function valueOf(entries: readonly EntryNode[], key: string): ValueNode | undefined {
   return entries.find((entry) => entry.key.text === key)?.value;
 }

@@ -7,7 +7,10 @@ interface Member {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** The model sees aliases only: two members with the same one could not be told apart in its reply. */
+/**
+ * Members of a class or enum have different aliases: the model sees only the alias, so a reply could not distinguish
+ * them.
+ */
 export const aliasCollisions: Rule = (context) => {
   for (const node of context.scope.classes.values()) reportCollisions(context, node.fields);
   for (const node of context.scope.enums.values()) reportCollisions(context, node.values);

@@ -6,8 +6,8 @@ import type { DefinitionScope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 
 /**
- * The definitions in the `type_builder` of a test name types of the files or of each other, each once. They extend
- * definitions for that test alone, and tests are not run here: a mistake is a warning.
+ * The definitions in the `type_builder` of a test refer to types of the files or of the same block, and have different
+ * names. They extend definitions only for that test, and the server runs no tests, so a mistake is a warning.
  */
 export const builtTypes: Rule = (context) => {
   for (const test of context.scope.tests) {

@@ -1,12 +1,12 @@
 import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { expressionOf, labelOf } from '../build/build-constraints.ts';
+import { expressionOf, labelOf } from '../template-reader.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { walkType } from '../walk-types.ts';
 import type { DefinitionScope } from '../scope.ts';
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** A constraint is an optional label (a must for @check, which reports by it) and one expression. */
+/** A constraint has an optional label (required for @check, whose results are listed by label) and one expression. */
 export const constraintForm: Rule = (context) => {
   for (const { attributes } of context.attributeSites) {
     for (const node of attributes) {
@@ -29,8 +29,8 @@ function checkForm({ report }: CheckContext, node: AttributeNode): void {
 }
 
 /**
- * The results of all checks of a value stand together, by label: those of its class or alias, and those of the field or
- * type that uses it. A label that both have shows one result and hides the other.
+ * The checks of a field or type have other labels than the checks of the class or alias that it uses. All results of a
+ * value are listed together by label, so one result would hide the other.
  */
 export const repeatedLabels: Rule = (context) => {
   for (const { type, attributes } of context.typeSites) {
@@ -42,7 +42,7 @@ export const repeatedLabels: Rule = (context) => {
 };
 
 function reportRepeated(context: CheckContext, own: readonly AttributeNode[], type: TypeNode): void {
-  const inherited = new Map(checksBelow(context, type).map((node) => [labelOf(node), node]));
+  const inherited = new Map(inheritedChecks(context, type).map((node) => [labelOf(node), node]));
   for (const node of own.filter(isCheck)) {
     const first = inherited.get(labelOf(node));
     if (first === undefined || first === node) continue;
@@ -51,8 +51,8 @@ function reportRepeated(context: CheckContext, own: readonly AttributeNode[], ty
   }
 }
 
-/** Checks that a value of the type has because of what the type is: of the class or enum, and of aliases on the way. */
-function checksBelow({ scope, aliases }: CheckContext, type: TypeNode): readonly AttributeNode[] {
+/** Returns the checks of the class, enum and aliases that a type refers to. */
+function inheritedChecks({ scope, aliases }: CheckContext, type: TypeNode): readonly AttributeNode[] {
   const found: AttributeNode[] = [];
   for (let next: TypeNode | undefined = type; next !== undefined;) {
     if (next !== type) found.push(...next.attributes);
@@ -71,7 +71,7 @@ function isCheck(node: AttributeNode): boolean {
   return node.name === 'check' && labelOf(node) !== undefined;
 }
 
-/** The outcome of a @check is part of a result; an argument has nowhere to show it. @assert is enforced on arguments. */
+/** Parameters have no @check: only results carry the outcome of checks. @assert applies to arguments. */
 export const parameterChecks: Rule = ({ scope, aliases, report }) => {
   for (const node of scope.functions.values()) {
     for (const parameter of node.parameters) {
@@ -85,7 +85,9 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
   }
 };
 
-/** Attributes of a type, of all types inside of it, and of the aliases it uses; not those of classes. */
+/**
+ * Returns the attributes of a type, of the types inside it and of the aliases that it uses, without those of classes.
+ */
 function attributesWithin(
   root: TypeNode,
   scope: DefinitionScope,

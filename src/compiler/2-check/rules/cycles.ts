@@ -3,7 +3,7 @@ import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { stronglyConnected } from '../strongly-connected.ts';
 
-/** A class that needs a value of itself, directly or through others, has no value that ever ends. */
+/** A class does not require a value of itself, directly or through other classes: such a value would never end. */
 export const classCycles: Rule = ({ scope, aliases, report }) => {
   const required = (name: string): readonly string[] =>
     (scope.classes.get(name)?.fields ?? []).flatMap((field) =>
@@ -19,7 +19,10 @@ export const classCycles: Rule = ({ scope, aliases, report }) => {
   }
 };
 
-/** Classes of which a value of the type must contain one. A union requires what its only non-null member does. */
+/**
+ * Returns the classes that every value of a type must contain. A union requires the classes that all of its members
+ * require.
+ */
 function requiredClasses(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): readonly string[] {
   if (type.kind === 'union') {
     const members = type.members.map((member) => requiredClasses(member, scope, recursive));
@@ -31,7 +34,7 @@ function requiredClasses(type: TypeNode, scope: DefinitionScope, recursive: Read
   return alias === undefined || recursive.has(type.name) ? [] : requiredClasses(alias.type, scope, recursive);
 }
 
-/** An alias that reaches itself without a list or a map in between stands for nothing. */
+/** An alias refers to itself only inside a list or a map: otherwise it has no value. */
 export const aliasCycles: Rule = ({ aliases, report }) => {
   for (const group of aliases.endless) {
     const [first, ...others] = group;

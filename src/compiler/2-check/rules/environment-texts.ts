@@ -3,10 +3,10 @@ import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[A-Z]\w*)$/;
-/** Beginnings of keys that providers hand out. */
+/** The formats of keys that providers issue. */
 const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
 
-/** Environment variables are read without quotes only; and secrets belong there, not into files. */
+/** Options refer to environment variables without quotes, and contain no secrets: those belong in the environment. */
 export const environmentTexts: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     for (const entry of optionsOf(node)) if (entry.value !== undefined) checkValue(context, entry.value);

@@ -1,14 +1,14 @@
 import type { FunctionNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-/** A function over a model is a client and a prompt; the prompt is a raw string, since it is a template. */
+/** A function has a client and a prompt. The prompt is a raw string, because it is a template. */
 export const functionParts: Rule = (context) => {
   for (const node of context.scope.functions.values()) checkFunction(context, node);
 };
 
 function checkFunction({ report }: CheckContext, node: FunctionNode): void {
   const owner = `function "${node.name.text}"`;
-  // A misspelt or old key has its own diagnostic, and the missing one follows from it.
+  // An unknown key has its own diagnostic, and is probably the missing one.
   const misspelt =
     node.broken === true || node.entries.some(({ key }) => key.text !== 'client' && key.text !== 'prompt');
   const missing = (key: string): boolean => !misspelt && !node.entries.some((entry) => entry.key.text === key);

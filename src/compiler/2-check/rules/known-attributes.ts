@@ -1,11 +1,15 @@
 import { didYouMean } from '../../../base/suggestion.ts';
+import { attributeHint } from '../../1-parse/other-languages.ts';
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { AttributePlace } from '../walk-types.ts';
 
 type Effect = 'effect' | 'none' | 'error';
 
-/** Where each attribute may stand; `error` where it is not listed. Blocks take two at signs, everything else one. */
+/**
+ * The effect of each attribute by place; unlisted places are errors. Attributes of blocks have two at signs, all others
+ * one.
+ */
 const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>> = {
   alias: { field: 'effect', 'enum-value': 'effect', enum: 'effect', class: 'effect' },
   description: { field: 'effect', 'enum-value': 'effect', class: 'effect', enum: 'none' },
@@ -18,7 +22,7 @@ const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>>
   'stream.with_state': { field: 'effect', return: 'effect', 'inner-type': 'effect', class: 'none', enum: 'none' },
 };
 
-/** Attributes other than constraints that are written on parameters or inside of types are read by nobody. */
+/** Places where an unsuitable attribute is only a warning. */
 const LENIENT: ReadonlySet<AttributePlace> = new Set(['parameter', 'return', 'inner-type']);
 
 const PLACES: Readonly<Record<AttributePlace, string>> = {
@@ -29,33 +33,12 @@ const PLACES: Readonly<Record<AttributePlace, string>> = {
   alias: 'a type alias',
   parameter: 'a parameter',
   return: 'a return type',
-  'inner-type': 'a type inside of another one',
+  'inner-type': 'a type inside another type',
   test: 'a test',
 };
 const BLOCKS: ReadonlySet<AttributePlace> = new Set(['class', 'enum', 'test']);
 
-/** Attributes that people expect, and what does that here. */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
-  ['optional', 'A field is optional when its type ends in "?".'],
-  ['nullable', 'A field can be null when its type ends in "?".'],
-  ['required', 'Every field is required whose type does not end in "?".'],
-  ['default', 'Fields have no default values: a type that ends in "?" is optional.'],
-  ['name', 'Write `@alias("…")`.'],
-  ['rename', 'Write `@alias("…")`.'],
-  ['desc', 'Write `@description("…")`.'],
-  ['doc', 'Write `@description("…")`.'],
-  ['comment', 'Write `@description("…")`.'],
-  ['ignore', 'Write `@skip`.'],
-  ['exclude', 'Write `@skip`.'],
-  ['min', 'Write `@assert({{ this >= 0 }})`.'],
-  ['max', 'Write `@assert({{ this <= 0 }})`.'],
-  ['regex', 'Write `@assert({{ this|regex_match("…") }})`.'],
-  ['pattern', 'Write `@assert({{ this|regex_match("…") }})`.'],
-  ['validate', 'Write `@assert({{ … }})`.'],
-  ['stream', 'There are `@stream.done`, `@stream.not_null` and `@stream.with_state`.'],
-]);
-
-/** There is a fixed set of attributes, and each has its places: a misspelt one would silently do nothing. */
+/** Attributes are known and in a suitable place: others would silently do nothing. */
 export const knownAttributes: Rule = (context) => {
   for (const { place, attributes } of context.attributeSites) {
     for (const attribute of attributes) checkAttribute(context, attribute, place);
@@ -68,7 +51,7 @@ function checkAttribute({ report }: CheckContext, node: AttributeNode, place: At
   const effects = Object.hasOwn(EFFECTS, node.name) ? EFFECTS[node.name] : undefined;
   if (effects === undefined) {
     const known = Object.keys(EFFECTS).map((each) => at + each);
-    const suggestion = FOREIGN.get(node.name.toLowerCase()) ?? didYouMean(name, known);
+    const suggestion = attributeHint(node.name) ?? didYouMean(name, known);
     report('check/unknown-attribute', node.span, { name, suggestion });
     return;
   }
@@ -84,8 +67,11 @@ function missing(place: AttributePlace): Effect {
 }
 
 function placesOf(effects: Partial<Record<AttributePlace, Effect>>): string {
-  const places = Object.entries(PLACES).filter(([place]) => effects[place as AttributePlace] === 'effect');
-  return `It belongs on ${places.map(([, text]) => text).join(' or ')}.`;
+  const places = Object.entries(PLACES)
+    .filter(([place]) => effects[place as AttributePlace] === 'effect')
+    .map(([, text]) => text);
+  const head = places.slice(0, -1).join(', ');
+  return `Use it on ${head === '' ? '' : `${head} or `}${places.at(-1)}.`;
 }
 
 function everywhere(): Partial<Record<AttributePlace, Effect>> {

@@ -18,26 +18,26 @@ const KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>
   ],
   test: ['functions', 'args', 'type_builder'],
 };
-/** Where other keys belong, most likely. */
-const ADVICE: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
-  function: 'It has a client and a prompt; settings of the model belong to the `options` of a client.',
-  client: 'It has provider, retry_policy and options; settings of the model belong into `options { … }`.',
+/** Hints about the usual misplaced keys. */
+const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
+  function: 'A function has "client" and "prompt". Settings of the model belong in the `options` of a client.',
+  client: 'A client has "provider", "retry_policy" and "options". Settings of the model belong in `options { … }`.',
 };
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
-/** Every block has a fixed set of keys: a misspelt one would silently do nothing. */
+/** The keys of a block are known: a misspelt one would silently do nothing. */
 export const knownKeys: Rule = ({ scope, report }) => {
   for (const node of scope.declarations) {
     const keys = KEYS[node.kind];
     if (keys === undefined || !('entries' in node)) continue;
     for (const { key, value } of node.entries) {
-      // A key without a value has a diagnostic already.
+      // A key without a value already has a diagnostic.
       if (keys.includes(key.text) || value === undefined) continue;
       if (node.kind === 'function' && LEGACY_FUNCTION_KEYS.has(key.text)) {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const suggestion = didYouMean(key.text, keys) || ADVICE[node.kind] || `It has: ${keys.join(', ')}.`;
+      const suggestion = didYouMean(key.text, keys) || HINTS[node.kind] || `Use one of ${keys.join(', ')}.`;
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }

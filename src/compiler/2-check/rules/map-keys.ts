@@ -2,7 +2,10 @@ import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 
-/** Keys of JSON objects are strings, so a map's key is `string`, an enum, a literal string, or a union of those literals. */
+/**
+ * The key of a map is `string`, an enum, a literal string, or a union of literal strings, because keys of JSON objects
+ * are strings.
+ */
 export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
   for (const type of types) {
     if (type.kind !== 'map' || isKey(type.key, scope, aliases.recursive)) continue;
@@ -15,7 +18,7 @@ function isKey(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<st
     case 'name': {
       const alias = scope.aliases.get(type.name);
       if (alias !== undefined) return !recursive.has(type.name) && isKey(alias.type, scope, recursive);
-      // An unknown type is another law's matter.
+      // Another rule reports unknown types.
       return type.name === 'string' || scope.enums.has(type.name) || isUnknown(type.name, scope);
     }
     case 'literal':

@@ -1,13 +1,12 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { referencedNames } from '../alias-graph.ts';
 import { MEDIA } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
-import { walkType } from '../walk-types.ts';
+import { referencedNames, walkType } from '../walk-types.ts';
 
-/** A model answers with text, so no image, audio, pdf or video can be in what a function returns. */
+/** Return types contain no image, audio, pdf or video, because a model replies with text. */
 export const mediaOutput: Rule = ({ scope, report }) => {
-  // What an earlier function returns has been looked at: each place is reported once.
+  // Skips types that an earlier function returns, so that each place is reported once.
   const seen = new Set<string>();
   for (const node of scope.functions.values()) {
     if (node.returns === undefined) continue;
@@ -20,7 +19,7 @@ export const mediaOutput: Rule = ({ scope, report }) => {
   }
 };
 
-/** The type, what it is made of, and the same of all classes and aliases that it reaches and that are not in `seen` yet. */
+/** Returns all types inside a type, and inside the classes and aliases that it reaches, except those in `seen`. */
 function newTypes(root: TypeNode, scope: DefinitionScope, seen: Set<string>): readonly TypeNode[] {
   const found: TypeNode[] = [];
   const waiting: TypeNode[] = [root];

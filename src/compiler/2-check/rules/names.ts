@@ -4,7 +4,7 @@ import type { NameNode } from '../../1-parse/syntax-nodes.ts';
 
 const TYPE_NAMES = new Set(['String', 'Int', 'Float', 'Boolean', 'Bytes', 'BigInt', 'Json', 'BamlClient']);
 
-/** Words of the languages that generated clients are written in; a field of that name could not be generated. */
+/** Reserved words of the languages of generated clients, which cannot be names of fields there. */
 const FIELD_NAMES = new Set(
   (
     'Self and any assert async audio await bigint bool box break catch chan class const continue debugger defer do dyn ' +
@@ -15,7 +15,7 @@ const FIELD_NAMES = new Set(
   ).split(' '),
 );
 
-/** Some names mean something else already: in definitions themselves, or in the languages that use them. */
+/** Names of types and fields are not reserved words, of definitions or of the languages of clients. */
 export const reservedNames: Rule = ({ scope, report }) => {
   for (const node of scope.declarations) {
     const { text, span } = node.name;
@@ -37,7 +37,10 @@ const ARTICLES = new Map([
   ['template_string', 'a template_string'],
 ]);
 
-/** Types, functions, clients, template strings and enum values begin with a capital letter, which tells them from fields. */
+/**
+ * Types, functions, clients, template strings and enum values begin with a capital letter, which distinguishes them
+ * from fields.
+ */
 export const capitalizedNames: Rule = (context) => {
   for (const node of context.scope.declarations) {
     const what = ARTICLES.get(node.kind);
@@ -52,12 +55,12 @@ function checkName({ report }: CheckContext, { text, span }: NameNode, what: str
   report('check/lowercase-name', span, { name: text, what, better });
 }
 
-/** Keys of a request body beside the arguments. */
+/** Keys of a request body that are not arguments. */
 const REQUEST_KEYS = new Set<string>(OPTIONS_KEYS);
-/** What every prompt sees without declaring it. */
+/** Variables that every prompt can read. */
 const BUILT_INS = new Set(['ctx', '_']);
 
-/** A parameter is a key of the request and a name in the prompt, and must hide nothing in either. */
+/** A parameter hides no other key of the request and no built-in variable of the prompt. */
 export const parameterNames: Rule = ({ scope, report }) => {
   for (const node of scope.functions.values()) {
     for (const { name } of node.parameters) {

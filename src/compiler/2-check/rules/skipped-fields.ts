@@ -3,7 +3,7 @@ import { hasAttribute } from '../build/text-of.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 
-/** A skipped field never comes from a model, so it must be able to be absent. */
+/** A skipped field is optional, because a model never fills it. */
 export const skippedFields: Rule = ({ scope, aliases, report }) => {
   for (const node of scope.classes.values()) {
     for (const field of node.fields) {

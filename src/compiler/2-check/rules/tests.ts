@@ -4,7 +4,7 @@ import { textOf, valueOf } from '../build/text-of.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 
-/** Tests are examples of calls. They are not run here, so a wrong one is only a warning. */
+/** Tests name functions, and give arguments that match. The server runs no tests, so a mistake is a warning. */
 export const tests: Rule = (context) => {
   for (const test of context.scope.tests) {
     const functions = valueOf(test.entries, 'functions');
@@ -22,13 +22,13 @@ export const tests: Rule = (context) => {
 };
 
 function reportUnknown({ scope, report, suggest }: CheckContext, span: TypeNode['span'], name: string): void {
-  // A workflow function exists, though it is not served.
+  // A workflow function exists, although svc does not serve it.
   if (scope.workflows.has(name)) return;
   report('check/unknown-tested-function', span, { name, suggestion: suggest(name, scope.functions.keys()) });
 }
 
 function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode, node: FunctionNode): void {
-  // Where a test could not be read whole, what is missing may be there.
+  // An argument can be in the unreadable part of a test.
   const isComplete = test.broken !== true;
   const owner = `function "${node.name.text}"`;
   const args = valueOf(test.entries, 'args');
@@ -37,7 +37,7 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
   for (const entry of entries) {
     const { key } = entry;
     if (names.includes(key.text)) {
-      // What a `type_builder` adds to types is unknown here.
+      // A `type_builder` can add to any type.
       const mismatch = test.types.length === 0 ? argumentMismatch(entry, node, scope) : undefined;
       const params = { name: key.text, owner, expected: mismatch?.expected ?? '' };
       if (mismatch !== undefined) report('check/test-argument-type', mismatch.span, params);
@@ -48,14 +48,14 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
   }
   for (const parameter of isComplete ? node.parameters : []) {
     const given = entries.some((entry) => entry.key.text === parameter.name.text);
-    if (given || mayBeAbsent(parameter.type)) continue;
+    if (given || isOptional(parameter.type)) continue;
     report('check/missing-test-argument', test.name.span, { name: parameter.name.text, owner });
   }
 }
 
-/** Optional as written; an alias for an optional type is given the benefit of the doubt. */
-function mayBeAbsent(type: TypeNode | undefined): boolean {
+/** Returns whether a parameter is optional as written; does not resolve aliases. */
+function isOptional(type: TypeNode | undefined): boolean {
   if (type === undefined || type.kind === 'optional') return true;
-  if (type.kind === 'union') return type.members.some(mayBeAbsent);
+  if (type.kind === 'union') return type.members.some(isOptional);
   return type.kind === 'name' && type.name === 'null';
 }

@@ -1,9 +1,12 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 
-/** Far above any type that people write, far below what would fill the memory (thirty aliases that double are 2^30 parts). */
+/**
+ * Far above the types that people write, and far below the limits of memory: thirty aliases that each double the last
+ * have 2^30 parts.
+ */
 const MAX_PARTS = 10_000;
-/** Aliases of aliases: the laws that follow them call themselves as often. */
+/** The longest chain of aliases, which is the recursion depth of the rules that follow them. */
 const MAX_CHAIN = 100;
 
 interface Size {
@@ -14,8 +17,8 @@ interface Size {
 const SINGLE: Size = { parts: 1, chain: 0 };
 
 /**
- * Aliases are replaced by what they stand for, so a chain of them can become a type of any size. This law comes first:
- * where it is broken, no other one is applied.
+ * Types have a bounded size after the replacement of aliases by their targets, which can grow exponentially. This rule
+ * runs first, and the checker applies no other rule if it is broken.
  */
 export const typeSize: Rule = ({ scope, aliases, report }) => {
   const sizes = new Map<string, Size>();
@@ -25,7 +28,7 @@ export const typeSize: Rule = ({ scope, aliases, report }) => {
     const { parts, chain } = sizeOf(alias.type, sizes);
     const tooLarge = parts > MAX_PARTS || chain >= MAX_CHAIN;
     if (tooLarge) report('check/type-too-large', alias.name.span, { name, limit: MAX_PARTS });
-    // Reported once: what is built on it counts it as small.
+    // Counts as small from here on, so that the types that use it are not reported as well.
     sizes.set(name, tooLarge ? SINGLE : { parts, chain: chain + 1 });
   }
 };

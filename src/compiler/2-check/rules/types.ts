@@ -1,10 +1,10 @@
-import { adviceForType } from '../../1-parse/foreign-types.ts';
+import { typeHint } from '../../1-parse/other-languages.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { hasAttribute } from '../build/text-of.ts';
 
-/** A type is a primitive, a media kind, or the name of a class, enum or alias; anything else cannot be checked or parsed. */
+/** A type is a primitive, a media kind, or the name of a class, enum or alias. */
 export const unknownType: Rule = ({ types, scope, report, suggest }) => {
   const builtIn: readonly string[] = [...PRIMITIVES, ...MEDIA];
   const known = [...builtIn, ...scope.typeNames];
@@ -16,9 +16,9 @@ export const unknownType: Rule = ({ types, scope, report, suggest }) => {
       report('check/not-a-type', type.span, { name, what });
       continue;
     }
-    // A name with a capital letter is rather a misspelt class.
-    const isOwn = /^[A-Z]/u.test(name);
-    const suggestion = (isOwn && suggest(name, known)) || adviceForType(name) || suggest(name, known);
+    // A name with a capital letter is probably a misspelt class.
+    const isCapitalized = /^[A-Z]/u.test(name);
+    const suggestion = (isCapitalized && suggest(name, known)) || typeHint(name) || suggest(name, known);
     report('check/unknown-type', type.span, { name, suggestion });
   }
 };
@@ -29,12 +29,12 @@ function otherKind(scope: DefinitionScope, name: string): string | undefined {
   return scope.templateStrings.has(name) ? 'template_string' : undefined;
 }
 
-/** `(A, B)` can be written but neither be shown to a model nor be parsed. */
+/** There are no tuples: the syntax `(A, B)` exists, but svc can neither describe them to a model nor parse them. */
 export const noTuples: Rule = ({ types, report }) => {
   for (const type of types) if (type.kind === 'tuple') report('check/tuple-type', type.span, {});
 };
 
-/** An enum without values, or with skipped ones only, is a question without an answer. */
+/** An enum has a value that is not skipped: otherwise a model has no valid reply. */
 export const emptyEnums: Rule = ({ scope, report }) => {
   for (const node of scope.enums.values()) {
     const isOpen = hasAttribute(node.attributes, 'dynamic') || node.broken === true;

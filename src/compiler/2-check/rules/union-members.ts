@@ -1,7 +1,10 @@
 import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-/** Members of a union are different types, and classes among them differ in their fields; otherwise a reply fits several. */
+/**
+ * Members of a union are different types, and classes among them have different fields: otherwise a reply matches
+ * several.
+ */
 export const unionMembers: Rule = (context) => {
   const shapes = new Map<ClassNode, string>();
   for (const type of context.types) {
@@ -42,7 +45,7 @@ function reportAmbiguous(
   }
 }
 
-/** Equal for classes that every reply fits alike. */
+/** Returns the same string for classes that match the same replies. */
 function shapeOf(node: ClassNode): string {
   const fields = node.fields.map((field) => {
     const attributes = field.attributes.map((attribute) => `${attribute.name}(${argumentText(attribute.arguments)})`);
@@ -55,7 +58,7 @@ function argumentText(values: readonly object[]): string {
   return values.map((value) => JSON.stringify({ ...value, span: undefined, contentStart: undefined })).join();
 }
 
-/** A type as text that is equal for equal types, whatever the white space. Attributes count. */
+/** Returns the same string for equal types, regardless of white space. Attributes count. */
 function typeText(type: TypeNode): string {
   const attributes = type.attributes.map((node) => ` @${node.name}`).join('');
   return `${shapeText(type)}${attributes}`;

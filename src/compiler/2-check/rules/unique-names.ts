@@ -8,7 +8,7 @@ import type {
 } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { testedFunctions } from '../scope.ts';
-import { labelOf } from '../build/build-constraints.ts';
+import { labelOf } from '../template-reader.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
   class: 'a class',
@@ -46,7 +46,7 @@ export const uniqueNames: Rule = ({ scope, report }) => {
 type Code = 'check/duplicate-field' | 'check/duplicate-value' | 'check/duplicate-parameter';
 type Member = { readonly name: NameNode };
 
-/** Fields, enum values and parameters are addressed by name, so a second one of the same name could never be. */
+/** Fields, enum values and parameters have different names, because other parts refer to them by name. */
 export const uniqueMembers: Rule = (context) => {
   for (const node of context.scope.declarations) {
     const owner = `${node.kind} "${node.name.text}"`;
@@ -68,7 +68,7 @@ function reportAll({ report }: CheckContext, code: Code, owner: string, members:
   );
 }
 
-/** A key stands once in a block and in a map: of two prompts or two values of an option one would be lost without a word. */
+/** A key appears once in a block or map: one of two values would be lost silently. */
 export const uniqueKeys: Rule = (context) => {
   for (const node of context.scope.declarations) {
     if ('entries' in node) checkEntries(context, node.entries);
@@ -93,7 +93,7 @@ function checkValue(context: CheckContext, value: ValueNode): void {
   if (value.kind === 'list') for (const item of value.items) checkValue(context, item);
 }
 
-/** The tests of one function have different names; tests of different functions may share one. */
+/** The tests of one function have different names. Tests of different functions can share one. */
 export const uniqueTests: Rule = ({ scope, report }) => {
   const seen = new Map<string, TestNode>();
   for (const test of scope.tests) {
@@ -109,7 +109,7 @@ export const uniqueTests: Rule = ({ scope, report }) => {
   }
 };
 
-/** An attribute stands once in a place; only constraints may be many, and then checks have different labels. */
+/** An attribute appears once in a place, except constraints, whose checks have different labels. */
 export const uniqueAttributes: Rule = (context) => {
   for (const { attributes } of context.attributeSites) {
     const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);

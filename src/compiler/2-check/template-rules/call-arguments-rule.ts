@@ -1,14 +1,14 @@
-import { missingArgument } from '../../../diagnostics/catalogue/template.ts';
+import { debugCall, missingArgument, wrongArguments } from '../../../diagnostics/catalogue/template.ts';
 import { FUNCTIONS, isFunctionName, OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
-import type { Expression } from '../../../schema/template.ts';
-import { reportArguments } from './fit-arguments.ts';
+import type { Arguments, Expression } from '../../../schema/template.ts';
 import type { RuleContext } from './template-rule.ts';
 
 type Call = Extract<Expression, { readonly kind: 'call' }>;
 
 /**
- * Calls of functions, macros, template_strings, `ctx.output_format` and `_.role` get the arguments that they take. An argument too many
- * or with an unknown name fails for certain; a missing one of a macro or template_string prints nothing, a warning.
+ * Calls of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. Too many
+ * arguments or an unknown name are errors, because the rendering fails. A missing argument of a macro or template_string
+ * is a warning, because it prints nothing.
  */
 export function callArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call') return;
@@ -64,4 +64,43 @@ function checkRole(call: Call, context: RuleContext): void {
   const { callee } = call;
   if (callee.kind !== 'attribute' || context.valueOf(callee.object).kind !== 'chat') return;
   check(`"_.${callee.name}"`, ['role', '**metadata'], call, context);
+}
+
+/** Warns about `debug()`: it prints variables in other tools, but nothing here, because prompts go to a model. */
+export function debugCallRule(expression: Expression, context: RuleContext): void {
+  if (expression.kind !== 'call') return;
+  const callee = context.valueOf(expression.callee);
+  if (callee.kind === 'function' && callee.name === 'debug') context.report(debugCall(context.span(expression)));
+}
+
+/** The use of a filter, test, function or method. */
+export interface ArgumentsUse {
+  /** The callee in messages: `filter "round"`, `"range"`, … */
+  readonly what: string;
+  /** In the notation of the template vocabulary. */
+  readonly parameters: readonly string[];
+  readonly args: Arguments;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reports the first mismatch between arguments and parameters. */
+export function reportArguments(use: ArgumentsUse, context: RuleContext): void {
+  const problem = argumentProblem(use);
+  if (problem !== undefined) context.report(wrongArguments(context.span(use), use.what, problem));
+}
+
+function argumentProblem({ parameters, args }: ArgumentsUse): string | undefined {
+  const named = new Set(args.named.map((entry) => entry.name));
+  let left = args.positional.length;
+  for (const text of parameters) {
+    const name = text.replace(/^\**/u, '').replace(/[=?]*$/u, '');
+    if (text.startsWith('**')) named.clear();
+    else if (text.startsWith('*')) left = 0;
+    else if (!text.includes('=') && left > 0) left -= 1;
+    else if (!named.delete(name) && !text.endsWith('?')) return `the argument "${name}" is missing`;
+  }
+  if (left > 0) return `there ${left === 1 ? 'is one argument' : `are ${left} arguments`} too many`;
+  const [unknown] = named;
+  return unknown === undefined ? undefined : `there is no argument "${unknown}"`;
 }

@@ -5,8 +5,8 @@ import { alternatives } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
 /**
- * An enum equals the real names of its values and nothing else. A comparison with another string, as with an alias, is
- * never true: a warning.
+ * An enum equals only the names of its values. A comparison with any other string, such as an alias, is never true, so it
+ * is a warning.
  */
 export function enumComparisonRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'binary') return;
@@ -32,7 +32,7 @@ function compare(side: Expression, other: Expression, context: RuleContext): voi
   context.report(unknownEnumValue(context.span(other), { enumName: type.name, value: other.value, names }));
 }
 
-/** The enum of an expression that can be nothing else (or null). */
+/** Returns the enum of an expression that can only be a value of it, or null. */
 function enumOf(expression: Expression, context: RuleContext): EnumType | undefined {
   const value = context.valueOf(expression);
   if (value.kind !== 'typed') return undefined;

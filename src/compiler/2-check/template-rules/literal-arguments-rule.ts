@@ -13,8 +13,8 @@ const MAP_STYLE: Option = { name: 'map_style', known: ['angle', 'object'], anyCa
 const FORMATS = ['type', 'format'].map((name): Option => ({ name, known: ['json', 'yaml', 'toon'], anyCase: true }));
 
 /**
- * What is written as an argument of `ctx.output_format` or of the filter `format`, and not computed, is one of the values
- * that these know; anything else fails when the prompt is rendered.
+ * Literal arguments of `ctx.output_format` and of the filter `format` must be among the known values. Any other value is an
+ * error, because the rendering fails.
  */
 export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'filter' && expression.filter.name === 'format') {
@@ -33,13 +33,13 @@ function checkOneOf({ name, known, anyCase }: Option, args: Arguments, context: 
   const value = named(args, name);
   if (value?.kind !== 'string' || known.includes(anyCase ? value.value.toLowerCase() : value.value)) return;
   const expected = known.map((each) => `"${each}"`).join(', ');
-  context.report(wrongValue(context.span(value), `"${name}" has to be one of ${expected}.`, ''));
+  context.report(wrongValue(context.span(value), `"${name}" must be one of ${expected}.`, ''));
 }
 
 function checkClasses(value: Expression | undefined, context: RuleContext): void {
   if (value?.kind === 'string' && value.value !== 'auto') {
     context.report(
-      wrongValue(context.span(value), '"hoist_classes" is true, false, "auto" or a list.', 'Write `["Name"]`.'),
+      wrongValue(context.span(value), '"hoist_classes" must be true, false, "auto" or a list.', 'Write `["Name"]`.'),
     );
   }
   if (value?.kind !== 'list') return;

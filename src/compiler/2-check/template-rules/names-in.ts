@@ -1,25 +1,25 @@
 import type { Expression, FilterCall, Statement } from '../../../schema/template.ts';
 import { operandsOf } from './template-walker.ts';
 
-/** The names in a template, wherever they stand. */
+/** All names in a template. */
 export interface NamesInTemplate {
-  /** Every name that is read. */
+  /** Every name that the template reads. */
   readonly read: ReadonlySet<string>;
   /** Every `.attribute` and `["attribute"]`. */
   readonly attributes: ReadonlySet<string>;
-  /** Names that stand for themselves, not as the object of an attribute. */
-  readonly barePlaces: ReadonlySet<string>;
+  /** Names that appear other than as the object of an attribute. */
+  readonly bare: ReadonlySet<string>;
 }
 
 export function namesInTemplate(body: readonly Statement[]): NamesInTemplate {
   const read = new Set<string>();
   const attributes = new Set<string>();
-  const barePlaces = new Set<string>();
+  const bare = new Set<string>();
   const stack = [...expressionsOf(body)];
   for (let expression = stack.pop(); expression !== undefined; expression = stack.pop()) {
     if (expression.kind === 'name') {
       read.add(expression.name);
-      barePlaces.add(expression.name);
+      bare.add(expression.name);
       continue;
     }
     const parts = operandsOf(expression);
@@ -29,7 +29,7 @@ export function namesInTemplate(body: readonly Statement[]): NamesInTemplate {
     if (owner?.kind === 'name') read.add(owner.name);
     stack.push(...parts.filter((part) => part !== owner || part.kind !== 'name'));
   }
-  return { read, attributes, barePlaces };
+  return { read, attributes, bare };
 }
 
 function* expressionsOf(body: readonly Statement[]): Generator<Expression> {

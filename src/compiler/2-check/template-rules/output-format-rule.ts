@@ -7,8 +7,8 @@ import { namesInTemplate } from './names-in.ts';
 import type { TemplateScope } from './template-rule.ts';
 
 /**
- * A prompt whose function returns something structured says how, with `ctx.output_format`: here or in a template_string
- * that it uses. Without it the model has to guess: a warning.
+ * The prompt of a function with a structured return type must contain `ctx.output_format`, directly or in a
+ * template_string that it uses. A prompt without it is a warning, because the model has to guess the format.
  */
 export function outputFormatRule(template: Template, scope: TemplateScope): readonly Diagnostic[] {
   const { returns, definitions, declaration } = scope;
@@ -18,18 +18,18 @@ export function outputFormatRule(template: Template, scope: TemplateScope): read
 
 function isStructured(type: Type): boolean {
   if (type.kind === 'union') return type.members.some(isStructured);
-  // A type that could not be resolved has no name; it may be anything.
+  // The placeholder for an unresolved type, which can be any type.
   if (type.kind === 'alias' && type.name === '') return false;
   return ['class', 'enum', 'list', 'map', 'alias'].includes(type.kind);
 }
 
-/** `ctx` as a whole may have been passed on, which counts. */
+/** A use of `ctx` as a whole counts, because the prompt can pass it on. */
 function mentionsOutputFormat(template: Template, definitions: DefinitionIndex): boolean {
   const seen = new Set<string>();
   const stack: (readonly Statement[])[] = [template.body];
   for (let body = stack.pop(); body !== undefined; body = stack.pop()) {
     const names = namesInTemplate(body);
-    if (names.attributes.has('output_format') || names.barePlaces.has('ctx')) return true;
+    if (names.attributes.has('output_format') || names.bare.has('ctx')) return true;
     for (const name of names.read) {
       const used = seen.has(name) ? undefined : definitions.templateStrings.get(name);
       seen.add(name);

@@ -3,10 +3,10 @@ import type { TemplateStringType } from '../../../schema/function.ts';
 import type { Macro } from '../../../schema/template.ts';
 import type { EnumType, Type } from '../../../schema/type.ts';
 
-/** What is known of a value before the template runs. */
+/** The known properties of a value before the template runs. */
 export type StaticValue =
   | { readonly kind: 'any' }
-  /** A name that nothing declares. */
+  /** An undeclared name. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'typed'; readonly type: Type }
   | { readonly kind: 'enum'; readonly type: EnumType }
@@ -37,13 +37,13 @@ export const CONTEXT: StaticValue = object('ctx', {
   output_format: { kind: 'output-format' },
 });
 
-/** `loop` inside of a `for`. */
+/** `loop` inside a `for`. */
 export const LOOP: StaticValue = untyped(
   'loop',
   'index index0 revindex revindex0 first last length depth depth0 previtem nextitem cycle changed'.split(' '),
 );
 
-/** An object of whose attributes only the names are known. */
+/** Creates an object whose attributes have known names and unknown values. */
 function untyped(name: string, names: readonly string[]): StaticValue {
   return object(name, Object.fromEntries(names.map((each): [string, StaticValue] => [each, ANY])));
 }
@@ -56,7 +56,7 @@ export function typed(type: Type): StaticValue {
   return { kind: 'typed', type };
 }
 
-/** The members of a type other than null, aliases followed. */
+/** Returns the members of a type except null, with aliases resolved. */
 export function alternatives(type: Type, definitions: DefinitionIndex): readonly Type[] {
   const found: Type[] = [];
   const seen = new Set<string>();
@@ -72,7 +72,7 @@ export function alternatives(type: Type, definitions: DefinitionIndex): readonly
   return found;
 }
 
-/** What a `for` over the value gives in each round. */
+/** Returns the loop variable of a `for` over the value. */
 export function elementOf(value: StaticValue, definitions: DefinitionIndex): StaticValue {
   if (value.kind !== 'typed') return ANY;
   const [only, ...others] = alternatives(value.type, definitions);
@@ -81,7 +81,7 @@ export function elementOf(value: StaticValue, definitions: DefinitionIndex): Sta
   return only.kind === 'map' ? typed({ kind: 'string' }) : ANY;
 }
 
-/** `value.name` or `value["name"]`, as far as it is known. */
+/** Returns the known properties of `value.name` or `value["name"]`. */
 export function staticAttribute(value: StaticValue, name: string, definitions: DefinitionIndex): StaticValue {
   if (value.kind === 'object') return value.attributes.get(name) ?? ANY;
   if (value.kind === 'enum') return typed({ kind: 'enum', name: value.type.name });

@@ -6,32 +6,32 @@ import type { StaticValue } from './static-value.ts';
 import type { ParameterType } from '../../../schema/function.ts';
 import type { Type } from '../../../schema/type.ts';
 
-/** One law about expressions in templates and conditions. It sees each expression after the parts of it. */
+/** A rule for expressions in templates and constraints. It sees each expression after its operands. */
 export type TemplateRule = (expression: Expression, context: RuleContext) => void;
 
 export interface RuleContext {
   readonly definitions: DefinitionIndex;
-  /** Names that could stand here, for suggestions. */
+  /** All names in scope, for suggestions. */
   visibleNames(): Iterable<string>;
-  /** What is known of an expression that was visited before. */
+  /** Returns the known properties of an expression that the walker has visited. */
   valueOf(expression: Expression): StaticValue;
   span(located: { readonly start: number; readonly end: number }): Span;
   report(diagnostic: Diagnostic): void;
 }
 
-/** What a template may refer to, and where a problem without a better place is shown. */
+/** The names in the scope of a template, and the fallback position of its diagnostics. */
 export interface TemplateScope {
   readonly definitions: DefinitionIndex;
   readonly parameters: readonly ParameterType[];
-  /** Of a function; a template_string has none. */
+  /** The return type of the function; absent for a template_string. */
   readonly returns?: Type;
   /** The name of the function or template_string in its declaration. */
   readonly declaration: Span;
-  /** Where each parameter is declared; `declaration` stands in for those that are missing. */
+  /** The declaration of each parameter; `declaration` is the fallback. */
   readonly parameterSpans?: ReadonlyMap<string, Span>;
 }
 
-/** What a condition may refer to. */
+/** The scope of a constraint. */
 export interface ConstraintScope {
   readonly definitions: DefinitionIndex;
   /** The file of the expression. */

@@ -20,7 +20,7 @@ interface Rules {
   readonly filter: (filter: FilterCall, context: RuleContext) => void;
 }
 
-/** Goes through a template in the order in which it runs, knows what each name stands for, and shows the rules each expression. */
+/** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
 export class TemplateWalker implements RuleContext {
   readonly definitions: DefinitionIndex;
   readonly diagnostics: Diagnostic[] = [];
@@ -54,7 +54,7 @@ export class TemplateWalker implements RuleContext {
     yield* ['ctx', '_'];
   }
 
-  /** Macros are known in all of the body: one may call another that comes after it. */
+  /** Macros are visible in the whole body, so one can call another that is declared later. */
   body(statements: readonly Statement[]): void {
     for (const statement of statements) {
       if (statement.kind === 'macro')
@@ -70,7 +70,7 @@ export class TemplateWalker implements RuleContext {
     return value;
   }
 
-  /** A name or method that is called is judged together with its call. */
+  /** The rules check the name of a called function or method together with its call. */
   #callee(callee: Expression): void {
     if (callee.kind === 'name') this.#values.set(callee, this.#lookUp(callee.name));
     else if (callee.kind !== 'attribute') this.expression(callee);
@@ -151,7 +151,7 @@ export class TemplateWalker implements RuleContext {
     else if (target.kind === 'names') for (const item of target.items) this.#assign(item, ANY);
   }
 
-  /** A name that is assigned twice may hold either. */
+  /** A name with two assignments can have either value. */
   #declare(name: string, value: StaticValue): void {
     const scope = this.#scopes.at(-1);
     scope?.set(name, scope.has(name) ? ANY : value);
@@ -232,7 +232,7 @@ export class TemplateWalker implements RuleContext {
   }
 }
 
-/** The direct parts of an expression, arguments included. */
+/** Returns the operands of an expression, including arguments. */
 export function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'list':

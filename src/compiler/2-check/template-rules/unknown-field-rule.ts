@@ -4,8 +4,8 @@ import { alternatives, type StaticValue } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
 /**
- * A field, a value of an enum, or an attribute of `ctx` or `loop` has to exist; an unknown one prints nothing. `_` has two
- * methods, and everything else of it fails.
+ * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one prints nothing. `_` has two methods;
+ * any other attribute of it fails.
  */
 export function unknownFieldRule(expression: Expression, context: RuleContext): void {
   const access = accessOf(expression);
@@ -43,7 +43,7 @@ interface KnownNames {
 const CHAT_METHODS = ['_.role', '_.chat'];
 const MAPPING_METHODS = ['items', 'keys', 'values', 'get'];
 
-/** The names that a value has, when that is certain. */
+/** Returns the names of a value's attributes, or undefined if they are uncertain. */
 function namesOf(value: StaticValue, context: RuleContext): KnownNames | undefined {
   if (value.kind === 'object') return { owner: `"${value.name}"`, known: [...value.attributes.keys()] };
   if (value.kind !== 'typed') return undefined;

@@ -2,11 +2,14 @@ import { unknownMethod } from '../../../diagnostics/catalogue/template.ts';
 import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { reportArguments } from './fit-arguments.ts';
+import { reportArguments } from './call-arguments-rule.ts';
 import { alternatives } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A method that is called has to be one of the kind of value, and to get the arguments that it takes: anything else fails for certain. */
+/**
+ * A called method must exist for the type of the value, and its arguments must match. Anything else is an error,
+ * because the rendering fails.
+ */
 export function unknownMethodRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { object, name } = expression.callee;
@@ -21,7 +24,7 @@ export function unknownMethodRule(expression: Expression, context: RuleContext):
     context.report(unknownMethod(context.span(expression.callee), name, new Set(known.map(([each]) => each))));
   }
   const [parameters, ...others] = new Set(found.map(([, each]) => each));
-  // A method of two kinds of values is left to the rendering: which one is called depends on the value.
+  // The parameters depend on the value if two of its types have the method.
   if (parameters === undefined || others.length > 0) return;
   const { args, start, end } = expression;
   reportArguments({ what: `method "${name}"`, parameters, args, start, end }, context);
@@ -31,7 +34,7 @@ type Methods = Readonly<Record<string, readonly string[]>>;
 
 const NO_METHODS: Methods = {};
 
-/** Undefined when anything may be called, as the value of a map is. */
+/** Returns undefined for a type with unknown methods. */
 function methodsOf(type: Type): Methods | undefined {
   switch (type.kind) {
     case 'string':

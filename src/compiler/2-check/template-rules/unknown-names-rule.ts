@@ -6,10 +6,10 @@ import {
 } from '../../../diagnostics/catalogue/template.ts';
 import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
-import { reportArguments } from './fit-arguments.ts';
+import { reportArguments } from './call-arguments-rule.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A filter has to exist and to get the arguments that it takes: anything else fails for certain. */
+/** A filter must exist, and its arguments must match. Anything else is an error, because the rendering fails. */
 export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
   const { name } = filter;
   if (!isFilterName(name)) {
@@ -24,13 +24,13 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
   }
 }
 
-/** `format=` is another name of `type=`: one of them has to be there. */
+/** `format=` is another name for `type=`. One of them is required. */
 function formatParameters({ args }: FilterCall): readonly string[] {
   const [type, ...others] = FILTERS.format;
   return args.named.some((entry) => entry.name === 'format') ? FILTERS.format : [type.replace('?', ''), ...others];
 }
 
-/** A test has to exist and to get the arguments that it takes: anything else fails for certain. */
+/** A test must exist, and its arguments must match. Anything else is an error, because the rendering fails. */
 export function unknownTestRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'test') return;
   const { name } = expression;
@@ -39,8 +39,8 @@ export function unknownTestRule(expression: Expression, context: RuleContext): v
 }
 
 /**
- * A name has to stand for something. An unknown one prints nothing, which is rarely meant: a warning. Calling one fails
- * for certain: an error.
+ * A name must be declared. An unknown variable is a warning, because it prints nothing. A call of an unknown function is
+ * an error, because the rendering fails.
  */
 export function unknownVariableRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'call' && expression.callee.kind === 'name') {

@@ -3,8 +3,8 @@ import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createPromptRenderer } from '../src/runtime/prompt/create-prompt-renderer.ts';
 import type { PromptClient } from '../src/schema/message.ts';
-import { createTypeFits } from '../src/runtime/arguments/type-fit.ts';
-import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { ValidatorCompiler } from '../src/compiler/3-emit/validator-compiler.ts';
+import { ArgumentValidators } from '../src/runtime/arguments/load-validators.ts';
 
 // Compares the CPU time of rendering a 1 KB prompt with a loop and filters to two other engines for the same dialect.
 
@@ -99,7 +99,9 @@ function svcEngines(): readonly Engine[] {
     apiKey: false,
   });
   if (program === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'));
-  const renderer = createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
+  const compiler = new ValidatorCompiler(program);
+  const validators = new ArgumentValidators((functionName) => compiler.source(functionName));
+  const renderer = createPromptRenderer(program, (functionName) => validators.of(functionName).createFits());
   const render = (functionName: string) => (): string => {
     const result = renderer.render(functionName, ARGS, CLIENT);
     if (!result.ok) throw new Error(result.failure.message);

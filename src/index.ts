@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
 import { FunctionLibrary } from './runtime/call/function-library.ts';
@@ -52,7 +53,10 @@ export function loadFunctions(options: LoadOptions): FunctionLibrary {
     apiKey: false,
     ...(options.env !== undefined && { variables: options.env }),
   });
-  if (program !== undefined) return new FunctionLibrary(program, options);
+  if (program !== undefined) {
+    const validators = new ValidatorCompiler(program);
+    return new FunctionLibrary(program, (functionName) => validators.source(functionName), options);
+  }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   throw new DefinitionError(
     errors.map(({ span, message }) => {

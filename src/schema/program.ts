@@ -25,16 +25,11 @@ export interface Definitions {
  */
 export interface Program extends Definitions {
   /** Changes with the shape of this data; a worker rejects any other format. */
-  readonly format: 1;
+  readonly format: 2;
   /** The result of `programHash`: part of the file name, the status page and the metrics. */
   readonly hash: string;
   /** The definition files, for positions in run-time errors. */
   readonly files: readonly ProgramFile[];
-  /**
-   * Source of a CommonJS module that needs nothing else. It exports a predicate for a function, by its name:
-   * `(args: unknown) => boolean`, true when the argument object fits the signature.
-   */
-  readonly validatorSource: string;
   readonly openapi: JsonObject;
 }
 

@@ -3,6 +3,9 @@ import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './pro
 /** How long a question waits for the answer of the primary. */
 const ANSWER_MS = 5_000;
 
+/** Ten thousand classes compile in 5 s; a busy machine takes a multiple of that. */
+const COMPILE_MS = 30_000;
+
 type Answer = Extract<PrimaryMessage, { readonly id: number }>;
 
 /** An answer, and the socket that came with it, if any. */
@@ -47,6 +50,13 @@ export class PrimaryLink {
     return answer.type === 'turn' ? answer.turn : 0;
   }
 
+  /** The source of a function's argument validators. Rejects with the reason, or when the primary does not answer. */
+  async validators(functionName: string): Promise<string> {
+    const { answer } = await this.#ask((id) => ({ type: 'load-validators', id, functionName }), COMPILE_MS);
+    if (answer.type === 'validators' && answer.source !== undefined) return answer.source;
+    throw new Error(`no validators of ${functionName}: ${answer.type === 'validators' ? answer.failure : answer.type}`);
+  }
+
   /** The bound socket of a port, from which the other workers accept too. Rejects with the reason. */
   async sharedPort(host: string, port: number): Promise<object> {
     const { answer, socket } = await this.#ask((id) => ({ type: 'share-port', id, host, port }));
@@ -55,14 +65,14 @@ export class PrimaryLink {
     return socket;
   }
 
-  #ask(question: (id: number) => WorkerMessage): Promise<Answered> {
+  #ask(question: (id: number) => WorkerMessage, timeoutMs = ANSWER_MS): Promise<Answered> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id);
         reject(new Error('the primary did not answer'));
-      }, ANSWER_MS);
+      }, timeoutMs);
       this.#pending.set(id, { resolve, timer });
       this.send(question(id));
     });

@@ -14,7 +14,7 @@ import { claimPorts } from './claim-port.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
 import type { ProcessSignals } from './process-signals.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor, type ServedProgram } from './supervisor.ts';
 
 /** The parts of the serve command that the primary uses. */
 export interface PrimaryOptions {
@@ -22,6 +22,8 @@ export interface PrimaryOptions {
   readonly signals: ProcessSignals;
   /** Version of this program, for status and metrics. */
   readonly version: string;
+  /** Starts to load the compiler of argument validators; the function it returns gives the source for one function. */
+  validators(program: Program): (functionName: string) => Promise<string>;
   /** Writes the start line to the standard output. */
   print(line: string): void;
   /** Writes the reason of a failed start to the standard error. */
@@ -100,13 +102,18 @@ class Primary {
     this.#holdings = holdings;
   }
 
+  #servedProgram(program: Program, config: Config): ServedProgram {
+    const validators = this.#options.validators(program);
+    return { path: writeProgram(program, this.#holdings.directory), config, validators };
+  }
+
   async run(program: Program): Promise<number> {
     const { logger, signals, version } = this.#options;
     this.#serves(program.hash);
     const supervisor = new Supervisor({
       config: this.#config,
       port: this.#holdings.port,
-      program: { path: writeProgram(program, this.#holdings.directory), config: this.#config },
+      program: this.#servedProgram(program, this.#config),
       version,
       logger,
       metrics: this.#metrics,
@@ -170,7 +177,7 @@ class Primary {
       return;
     }
     const config = { ...this.#config, env, secrets };
-    const moved = await supervisor.reload({ path: writeProgram(program, this.#holdings.directory), config });
+    const moved = await supervisor.reload(this.#servedProgram(program, config));
     if (supervisor.stopping) return;
     if (!moved) {
       logger.error({ program: hash }, 'no worker could serve the new definitions; the old ones stay');

@@ -32,6 +32,8 @@ export type PrimaryMessage =
   | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
   /** Answers `take-turn`. */
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
+  /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
+  | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
   /** Answers `share-port`; the socket is attached unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
@@ -53,6 +55,8 @@ export type WorkerMessage =
   | { readonly type: 'merge-metrics'; readonly id: number }
   /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
+  /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
+  | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
   /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
@@ -91,6 +95,7 @@ const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
   metrics: true,
   'merge-metrics': true,
   'take-turn': true,
+  'load-validators': true,
   'share-port': true,
   drained: true,
 };
@@ -105,6 +110,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   'collect-metrics': true,
   'merged-metrics': true,
   turn: true,
+  validators: true,
   'shared-port': true,
 };
 

@@ -16,6 +16,8 @@ export interface ServedProgram {
   readonly path: string;
   /** A reload changes its environment; everything else stays as it was at the start. */
   readonly config: Config;
+  /** Returns the source of a function's argument validators. */
+  readonly validators: (functionName: string) => Promise<string>;
 }
 
 export interface SupervisorOptions {
@@ -139,6 +141,7 @@ export class Supervisor implements HandleOwner {
     else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
     else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message.id);
     else if (message.type === 'take-turn') this.#answerTurn(handle, message);
+    else if (message.type === 'load-validators') void this.#answerValidators(handle, message);
     else void this.#answerPort(handle, message);
   }
 
@@ -324,6 +327,16 @@ export class Supervisor implements HandleOwner {
     const turn = this.#turns.get(client) ?? 0;
     this.#turns.set(client, turn + 1);
     handle.send({ type: 'turn', id, turn });
+  }
+
+  async #answerValidators(handle: WorkerHandle, { id, functionName }: Question<'load-validators'>): Promise<void> {
+    try {
+      const source = await this.#programs.get(handle.generation)?.validators(functionName);
+      handle.send({ type: 'validators', id, ...(source !== undefined && { source }) });
+    } catch (error) {
+      this.#options.logger.error({ function: functionName, err: error }, 'a bug: validators cannot be compiled');
+      handle.send({ type: 'validators', id, failure: messageOf(error) });
+    }
   }
 
   async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {

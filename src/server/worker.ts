@@ -103,6 +103,7 @@ class Worker {
         return;
       case 'merged-metrics':
       case 'turn':
+      case 'validators':
       case 'shared-port':
         return;
       default:
@@ -162,6 +163,7 @@ class Worker {
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
+      validatorSource: (functionName) => this.#link.validators(functionName),
     });
     const labels = { functions: runtime.functionNames, clients: clientNames(program) };
     const metrics = new ProcessMetrics(labels, {

@@ -43,6 +43,8 @@ export const IMPORT_TABLE: readonly Room[] = [
 /** The one folder that knows an npm package; the rest of the program knows what that folder made of it. */
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-ini': 'src/runtime/model',
+  ajv: 'src/compiler/3-emit',
+  'ajv-formats': 'src/compiler/3-emit',
   chevrotain: 'src/compiler/1-parse',
   commander: 'src/cli',
   dotenv: 'src/config',

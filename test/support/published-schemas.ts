@@ -1,10 +1,11 @@
 import { Ajv } from 'ajv';
 import type { ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
 import { isJsonObject } from '../../src/base/json.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Program } from '../../src/schema/program.ts';
 
-/** What the OpenAPI document of a program says of the function `Do`. */
+/** The schemas of the function `Do` in the OpenAPI document of a program. */
 export interface PublishedSchemas {
   readonly args: ValidateFunction;
   readonly result: ValidateFunction;
@@ -13,6 +14,7 @@ export interface PublishedSchemas {
 
 export function publishedSchemas(program: Program): PublishedSchemas {
   const ajv = new Ajv({ strict: false, logger: false, validateSchema: false, ownProperties: true });
+  formats.default(ajv);
   const document = jsonSchema(program.openapi) as JsonObject;
   ajv.addSchema({ ...document, $id: 'doc' });
   const operation = 'doc#/paths/~1call~1Do/post';
@@ -28,7 +30,7 @@ export function publishedSchemas(program: Program): PublishedSchemas {
 function jsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(jsonSchema);
   if (!isJsonObject(value)) return value;
-  const { nullable, format: _format, ...rest } = value;
+  const { nullable, ...rest } = value;
   const schema = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, jsonSchema(member)]));
   return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
 }

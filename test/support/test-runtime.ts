@@ -11,6 +11,7 @@ import type {
   RuntimeOptions,
 } from '../../src/runtime/call/runtime.ts';
 import type { Program } from '../../src/schema/program.ts';
+import { validatorSource } from './validators.ts';
 
 /** The program of one definition file; throws its diagnostics. */
 export function compileText(text: string): Program {
@@ -29,13 +30,15 @@ export function testRuntime(
   env: Readonly<Record<string, string>> = {},
   options: Partial<RuntimeOptions> = {},
 ): FunctionRuntime {
-  return createRuntime(compileText(text), {
+  const program = compileText(text);
+  return createRuntime(program, {
     logger: silentLogger,
     env,
     clientRegistry: 'open',
     allowPrivateUrls: true,
     exposePrompts: false,
     parseElsewhereAbove: Infinity,
+    validatorSource: validatorSource(program),
     ...options,
   });
 }

@@ -26,6 +26,7 @@ export async function serveCommand(
     logger,
     signals,
     version: packageInfo().version,
+    validators: validatorCompiler,
     print: (line) => terminal.out.write(`${line}\n`),
     printError: (line) => terminal.error.write(`${line}\n`),
     reload: () => reload(flags, fullConfig, logger),
@@ -118,4 +119,13 @@ function variablesOf(value: OptionValue): readonly string[] {
     case 'scalar':
       return [];
   }
+}
+
+/** AJV loads while the workers load their code, and compiles the validators of a function at its first call. */
+function validatorCompiler(program: Program): (functionName: string) => Promise<string> {
+  const loading = import('../../compiler/3-emit/validator-compiler.ts');
+  const compiler = loading.then(({ ValidatorCompiler }) => new ValidatorCompiler(program));
+  // Without a handler, a failure to load would end this process; the first call reports it.
+  compiler.catch(() => undefined);
+  return async (functionName) => (await compiler).source(functionName);
 }

@@ -5,13 +5,12 @@ import { programHash } from '../../schema/program.ts';
 import type { Definitions, Program } from '../../schema/program.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { emitOpenApi } from './openapi/emit-openapi.ts';
-import { emitValidators } from './emit-validators.ts';
 
 /** Turns checked definitions into the frozen data that the serving plane runs on. The same input gives the same hash. */
 export function emitProgram(definitions: Definitions, files: readonly SourceFile[], options: CompileOptions): Program {
   const index = indexDefinitions(definitions);
   const program: Omit<Program, 'hash'> = {
-    format: 1,
+    format: 2,
     files: files.map(({ path, lineStarts }) => ({ path, lineStarts: [...lineStarts] })),
     classes: definitions.classes,
     enums: definitions.enums,
@@ -20,7 +19,6 @@ export function emitProgram(definitions: Definitions, files: readonly SourceFile
     templateStrings: definitions.templateStrings,
     clients: definitions.clients,
     retryPolicies: definitions.retryPolicies,
-    validatorSource: emitValidators(index),
     openapi: emitOpenApi(index, options),
   };
   return deepFreeze({ ...program, hash: programHash(program) });

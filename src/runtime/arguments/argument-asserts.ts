@@ -1,18 +1,18 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { CompileCondition, Condition, Constraint } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
+import { possibleMembers } from '../../schema/possible-members.ts';
+import type { UnionType } from '../../schema/possible-members.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
-import type { Type } from '../../schema/type.ts';
+import type { FitsType, Type } from '../../schema/type.ts';
 import type { Violation } from '../../schema/violation.ts';
-import { MAX_VALUE_DEPTH, memberOf, TypeFit } from './type-fit.ts';
+import { MAX_VALUE_DEPTH } from './explain-arguments.ts';
+import type { FunctionValidators } from './load-validators.ts';
 import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
 
-/**
- * The `@assert` constraints that arguments of a function have to meet, made once per worker. Nothing of it runs for
- * functions whose parameters have none.
- */
+/** Checks the `@assert` constraints of parameters. A function without any costs nothing. One per program and worker. */
 export class ArgumentAsserts {
   readonly #index: DefinitionIndex;
   readonly #compileCondition: CompileCondition;
@@ -24,17 +24,23 @@ export class ArgumentAsserts {
     this.#compileCondition = compileCondition;
   }
 
-  /** What arguments that fit the signature break; empty when all asserts hold. Null is no value and breaks none. */
-  faults(fn: FunctionType, args: Readonly<Record<string, unknown>>): readonly Violation[] {
+  /** The asserts that arguments which fit the signature violate; empty when all hold. Null is no value and violates none. */
+  violations(
+    fn: FunctionType,
+    args: Readonly<Record<string, unknown>>,
+    validators: FunctionValidators,
+  ): readonly Violation[] {
     let asserted = this.#asserted.get(fn);
     if (asserted === undefined) this.#asserted.set(fn, (asserted = reachesAssert(fn, this.#index)));
-    if (!asserted) return [];
-    const walk = new AssertWalk(this.#index, (constraint, value) => this.#evaluate(constraint, value));
-    for (const { name, type } of fn.parameters) walk.explain(type, memberOf(args, name), pathStep(undefined, name));
-    return walk.faults;
+    if (!asserted) return NO_VIOLATIONS;
+    const walk = new AssertWalk(this.#index, validators.createFits(), (constraint, value) =>
+      this.#evaluate(constraint, value),
+    );
+    for (const { name, type } of fn.parameters) walk.explain(type, ownValue(args, name), pathStep(undefined, name));
+    return walk.violations;
   }
 
-  /** Undefined when the constraint holds, else what to say. */
+  /** Undefined when the constraint holds, else the message. */
   #evaluate(constraint: Constraint, value: unknown): string | undefined {
     let condition = this.#conditions.get(constraint);
     if (condition === undefined) {
@@ -49,39 +55,41 @@ export class ArgumentAsserts {
 
 type Evaluate = (constraint: Constraint, value: unknown) => string | undefined;
 
-/** Enough to see what is wrong; a long list may break the same assert a million times. */
-const MAX_FAULTS = 100;
+const NO_VIOLATIONS: readonly Violation[] = [];
+
+/** Enough to see the mistake; a long list can violate the same assert a million times. */
+const MAX_VIOLATIONS = 100;
 
 class AssertWalk {
-  readonly faults: Violation[] = [];
+  readonly violations: Violation[] = [];
   readonly #index: DefinitionIndex;
   readonly #evaluate: Evaluate;
-  readonly #fit: TypeFit;
+  readonly #fits: FitsType;
   readonly #known = new Map<Type, WeakMap<object, boolean>>();
 
-  constructor(index: DefinitionIndex, evaluate: Evaluate) {
+  constructor(index: DefinitionIndex, fits: FitsType, evaluate: Evaluate) {
     this.#index = index;
+    this.#fits = fits;
     this.#evaluate = evaluate;
-    this.#fit = new TypeFit(index);
   }
 
-  /** Lists the asserts that break, going down only where one does. */
+  /** Lists the asserts that fail; descends only into parts in which one fails. */
   explain(type: Type, value: unknown, path: ValuePath): void {
-    if (this.faults.length >= MAX_FAULTS || this.#holds(type, value, path.depth)) return;
+    if (this.violations.length >= MAX_VIOLATIONS || this.#holds(type, value, path.depth)) return;
     if (path.depth > MAX_VALUE_DEPTH) {
-      this.faults.push({ path: pathText(path), message: `nested deeper than ${MAX_VALUE_DEPTH} levels` });
+      this.violations.push({ path: pathText(path), message: `nested deeper than ${MAX_VALUE_DEPTH} levels` });
       return;
     }
     for (const constraint of this.#constraints(type)) {
       const message = this.#evaluate(constraint, value);
-      if (message !== undefined) this.faults.push({ path: pathText(path), message });
+      if (message !== undefined) this.violations.push({ path: pathText(path), message });
     }
-    for (const part of this.#parts(type, value, path.depth).slice(0, type.kind === 'union' ? 1 : undefined)) {
+    for (const part of this.#parts(type, value).slice(0, type.kind === 'union' ? 1 : undefined)) {
       this.explain(part.type, part.value, part.step === undefined ? path : pathStep(path, part.step));
     }
   }
 
-  /** Remembered for each pair of type and object, so that unions that lead back to themselves stay cheap. */
+  /** Remembers its answer for each pair of type and object: recursive unions would cost exponential time. */
   #holds(type: Type, value: unknown, depth: number): boolean {
     if (value === null || value === undefined) return true;
     if (typeof value !== 'object') return this.#holdsNow(type, value, depth);
@@ -97,7 +105,7 @@ class AssertWalk {
   #holdsNow(type: Type, value: unknown, depth: number): boolean {
     if (depth > MAX_VALUE_DEPTH) return false;
     if (this.#constraints(type).some((constraint) => this.#evaluate(constraint, value) !== undefined)) return false;
-    const parts = this.#parts(type, value, depth);
+    const parts = this.#parts(type, value);
     const holds = (part: Part): boolean =>
       this.#holds(part.type, part.value, part.step === undefined ? depth : depth + 1);
     return type.kind === 'union' ? parts.some(holds) : parts.every(holds);
@@ -110,8 +118,8 @@ class AssertWalk {
     return all.filter((constraint) => constraint.level === 'assert');
   }
 
-  /** What is inside the value; for a union the value itself, as each member that it fits. */
-  #parts(type: Type, value: unknown, depth: number): readonly Part[] {
+  /** The parts of a value with their types; for a union, the value itself as each member that it fits. */
+  #parts(type: Type, value: unknown): readonly Part[] {
     if (type.kind === 'list' && Array.isArray(value)) {
       return value.map((item, step) => ({ type: type.element, value: item, step }));
     }
@@ -120,20 +128,26 @@ class AssertWalk {
     }
     if (type.kind === 'class' && isJsonObject(value)) {
       const fields = this.#index.classes.get(type.name)?.fields ?? [];
-      return fields.map((field) => ({ type: field.type, value: memberOf(value, field.name), step: field.name }));
+      return fields.map((field) => ({ type: field.type, value: ownValue(value, field.name), step: field.name }));
     }
     if (type.kind === 'union') {
-      return type.members.filter((one) => this.#fit.fits(one, value, depth)).map((one) => ({ type: one, value }));
+      return this.#fitting(type, value).map((one) => ({ type: one, value }));
     }
     const target = type.kind === 'alias' ? this.#index.aliases.get(type.name)?.type : undefined;
     return target === undefined ? [] : [{ type: target, value }];
+  }
+
+  /** The value fits the union, so it fits the only member of its JSON type. */
+  #fitting(union: UnionType, value: unknown): readonly Type[] {
+    const possible = possibleMembers(union, value, this.#index);
+    return possible.length === 1 ? possible : possible.filter((one) => this.#fits(one, value));
   }
 }
 
 interface Part {
   readonly type: Type;
   readonly value: unknown;
-  /** Absent where it is the same value. */
+  /** Absent for the same value. */
   readonly step?: string | number;
 }
 

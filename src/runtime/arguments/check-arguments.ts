@@ -1,40 +1,33 @@
 import type { CompileCondition } from '../../schema/constraint.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
-import type { Program } from '../../schema/program.ts';
-import { loadValidators } from './load-validators.ts';
-import type { ArgumentPredicate } from './load-validators.ts';
-import { ArgumentAsserts } from './argument-asserts.ts';
-import { argumentFaults } from './argument-faults.ts';
+import type { Definitions } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
+import { ArgumentAsserts } from './argument-asserts.ts';
+import { explainArguments } from './explain-arguments.ts';
+import type { ArgumentValidators } from './load-validators.ts';
 
-/** Every fault of an argument object against a function's signature; empty when it fits. Never throws for any data. */
+/** Every violation of a function's signature by an argument object; empty when it fits. Never throws for any data. */
 export type ArgumentChecker = (fn: FunctionType, args: Readonly<Record<string, unknown>>) => readonly Violation[];
 
-const NO_FAULTS: readonly Violation[] = [];
+/** The validator decides, so a refusal that the walk could not explain is a refusal too. */
+const REFUSED: readonly Violation[] = [{ path: '', message: 'the arguments do not fit the signature' }];
 
 /**
- * The argument checker of a program, made once per worker. The compiled predicate answers for arguments that fit,
- * which is nearly all of them; the walk that explains runs only for the others. Where all types fit, asserts are
- * evaluated. What stands under the options key is not looked at.
+ * Creates the argument checker of a program. The compiled validator of the function decides; only after a no, a walk finds
+ * the violations and words them. Arguments that fit are checked against their asserts. The options key is not checked.
  */
-export function createArgumentChecker(program: Program, compileCondition: CompileCondition): ArgumentChecker {
-  const predicates = loadValidators(program.validatorSource);
-  const index = indexDefinitions(program);
+export function createArgumentChecker(
+  definitions: Definitions,
+  validators: ArgumentValidators,
+  compileCondition: CompileCondition,
+): ArgumentChecker {
+  const index = indexDefinitions(definitions);
   const asserts = new ArgumentAsserts(index, compileCondition);
   return (fn, args) => {
-    const faults = accepts(predicates.get(fn.name), args) ? NO_FAULTS : argumentFaults(fn, args, index);
-    return faults.length > 0 ? faults : asserts.faults(fn, args);
+    const ofFunction = validators.of(fn.name);
+    if (ofFunction.accepts(args)) return asserts.violations(fn, args, ofFunction);
+    const violations = explainArguments(fn, args, { index, fits: ofFunction.createFits() });
+    return violations.length > 0 ? violations : REFUSED;
   };
-}
-
-function accepts(predicate: ArgumentPredicate | undefined, args: unknown): boolean {
-  if (predicate === undefined) return false;
-  try {
-    return predicate(args);
-  } catch (error) {
-    // Compiled predicates recurse with the value: too deep a value overflows the stack, and the walk says so.
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }

@@ -16,8 +16,8 @@ import { createReplyParser } from '../reply/create-reply-parser.ts';
 import type { ReplyParser } from '../reply/reply-parser.ts';
 import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../../schema/message.ts';
-import { createTypeFits } from '../arguments/type-fit.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
+import { ArgumentValidators } from '../arguments/load-validators.ts';
 import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import { FunctionRun } from './function-run.ts';
@@ -49,10 +49,12 @@ class ProgramRuntime implements FunctionRuntime {
   readonly #prepare: PrepareServices;
   readonly #run: RunServices;
   readonly #pools: ConnectionPools;
+  readonly #validators: ArgumentValidators;
   readonly #functions = new Map<string, FunctionServices>();
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
+    this.#validators = new ArgumentValidators(options.validatorSource);
     loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
     this.#pools = new ConnectionPools(options.env);
@@ -65,16 +67,21 @@ class ProgramRuntime implements FunctionRuntime {
     this.#prepare = {
       definitions,
       directory,
-      checkArguments: createArgumentChecker(program, compileCondition),
+      checkArguments: createArgumentChecker(program, this.#validators, compileCondition),
       options,
       plans: new Map(),
     };
     const turn = roundRobinTurns(options.roundRobinTurn);
-    this.#run = { options, directory, renderer: createPromptRenderer(program, createTypeFits(definitions)), turn };
+    const renderer = createPromptRenderer(program, (functionName) => this.#validators.of(functionName).createFits());
+    this.#run = { options, directory, renderer, turn };
   }
 
   has(functionName: string): boolean {
     return this.#prepare.definitions.functions.has(functionName);
+  }
+
+  load(functionName: string): Promise<void> | undefined {
+    return this.has(functionName) ? this.#validators.load(functionName) : undefined;
   }
 
   prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { Program } from '../../schema/program.ts';
+import type { ValidatorSource } from '../arguments/load-validators.ts';
 import { createRuntime } from './create-runtime.ts';
 import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
@@ -37,7 +38,7 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 export class FunctionLibrary {
   readonly #runtime: FunctionRuntime;
 
-  constructor(program: Program, options: LibraryOptions = {}) {
+  constructor(program: Program, validatorSource: ValidatorSource, options: LibraryOptions = {}) {
     this.#runtime = createRuntime(program, {
       logger: options.logger ?? silentLogger,
       env: definedOnly(options.env ?? {}),
@@ -45,6 +46,7 @@ export class FunctionLibrary {
       allowPrivateUrls: true,
       exposePrompts: true,
       parseElsewhereAbove: Infinity,
+      validatorSource,
     });
   }
 

@@ -7,7 +7,7 @@ import type { Result } from '../../base/result.ts';
 import { programHash } from '../../schema/program.ts';
 import type { Program } from '../../schema/program.ts';
 
-const FORMAT: Program['format'] = 1;
+const FORMAT: Program['format'] = 2;
 
 /**
  * Writes the program as JSON into `directory`, readable by this user alone, and returns the path of the file, which is

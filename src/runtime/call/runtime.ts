@@ -4,11 +4,17 @@ import type { Message } from '../../schema/message.ts';
 import type { ParsedReply, ParseFlag } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { Logger } from '../../logging/logger.ts';
+import type { ValidatorSource } from '../arguments/load-validators.ts';
 
 /** Calls the functions of one program. It handles prompts, models and parsing, but no HTTP. */
 export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
+  /**
+   * Loads what `prepare` needs for a function; undefined when that is there already, or the function does not exist.
+   * Rejects when the validators cannot be had now.
+   */
+  load(functionName: string): Promise<void> | undefined;
   /**
    * Checks an argument object, including its options key. Fails with `function_not_found`, `invalid_argument` or
    * `invalid_options`; `details` lists every violation.
@@ -106,6 +112,8 @@ export interface RuntimeOptions {
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
   /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */
   readonly parseElsewhereAbove: number;
+  /** Returns the compiled argument validators of a function (see `ValidatorCompiler`). */
+  readonly validatorSource: ValidatorSource;
   /**
    * Returns the turn of a round-robin client over all processes: 0, 1, 2, … for each client's name. Without it, this
    * process counts the turns.

@@ -1,5 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import { possibleMembers } from '../../schema/possible-members.ts';
+import type { UnionType } from '../../schema/possible-members.ts';
 import type { ClassType, EnumType, MediaKind, Type } from '../../schema/type.ts';
 import type { MediaSource } from '../../schema/message.ts';
 import {
@@ -44,7 +46,7 @@ export class ArgumentConverter {
       case 'map':
         return this.#toMap(type.value);
       case 'union':
-        return this.#toMember(type.members);
+        return this.#toMember(type);
       case 'alias':
         return this.#toAlias(type.name);
       case 'string':
@@ -95,13 +97,15 @@ export class ArgumentConverter {
     };
   }
 
-  /** Converts to the first member that the value fits. */
-  #toMember(members: readonly Type[]): Convert {
-    const choices = members.map((type) => ({ type, convert: this.convertTo(type) }));
-    if (choices.every((choice) => choice.convert === asIs)) return asIs;
+  /** Converts to the first member that the value fits: the only possible one, or one that its validator accepts. */
+  #toMember(union: UnionType): Convert {
+    const converts = new Map(union.members.map((type) => [type, this.convertTo(type)]));
+    if ([...converts.values()].every((convert) => convert === asIs)) return asIs;
     return (value, fits) => {
-      const fitting = choices.find((choice) => fits(choice.type, value));
-      return fitting === undefined ? asIs(value) : fitting.convert(value, fits);
+      const possible = possibleMembers(union, value, this.#index);
+      const fitting = possible.length === 1 ? possible[0] : possible.find((type) => fits(type, value));
+      const convert = fitting === undefined ? undefined : converts.get(fitting);
+      return convert === undefined ? asIs(value) : convert(value, fits);
     };
   }
 

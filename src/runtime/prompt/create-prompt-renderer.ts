@@ -34,9 +34,9 @@ export interface PromptRenderer {
 
 /**
  * Creates the renderer of a program's prompts. Each prompt is compiled on first use. `createFits` is called once for each
- * rendering, so the function that it returns can remember its answers.
+ * rendering, with the name of the function; its result can remember answers.
  */
-export function createPromptRenderer(program: Program, createFits: () => FitsType): PromptRenderer {
+export function createPromptRenderer(program: Program, createFits: (functionName: string) => FitsType): PromptRenderer {
   const index = indexDefinitions(program);
   const converter = new ArgumentConverter(index);
   const globals = new PromptGlobals(index, converter);
@@ -58,7 +58,7 @@ export function createPromptRenderer(program: Program, createFits: () => FitsTyp
   ): Result<readonly Message[], PromptFailure> {
     const prompt = promptOf(functionName);
     if (prompt === undefined) return err(promptError(`There is no function "${functionName}".`));
-    const converted = prompt.convert(args, createFits());
+    const converted = prompt.convert(args, createFits(functionName));
     // template_strings look up the arguments of the function by name.
     const lookup = (name: string): Value => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name));
     const rendering = new Rendering(prompt.file, lookup);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { ClassType, Type } from '../../../src/schema/type.ts';
 import {
   alias,
@@ -25,9 +24,10 @@ import {
   union,
 } from '../../support/definitions.ts';
 import { publishedSchemas } from '../../support/published-schemas.ts';
+import { validatorsOf } from '../../support/validators.ts';
 
-// Two readings of the same types: the predicate that svc writes, and the schema of the document, as another validator
-// understands it. What callers are told to send is what is accepted.
+// Two readings of the same types: the validators of the calls, and the schema of the document, as an independent validator
+// reads it. Calls accept what the document promises.
 
 function typesWith(...named: readonly Type[]): fc.Arbitrary<Type> {
   return fc.letrec<{ type: Type }>((tie) => ({
@@ -46,7 +46,7 @@ const KEYS = ['a', 'b', 'kind', 'constructor', 'url', 'base64', 'media_type'];
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
-    fc.constantFrom('', 'X', 'a', 0, 1, 1.5, true, false, null),
+    fc.constantFrom('', 'X', 'a', 'QUJD', 'QUI', 0, 1, 1.5, 2 ** 53, true, false, null),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 4 }),
   ),
@@ -58,7 +58,7 @@ interface Reading {
   readonly fits: boolean;
 }
 
-/** Shows `law` what both say of random values for random types; answers how many were accepted and refused. */
+/** Passes the two readings of random values for random types to `law`; returns how many were accepted and refused. */
 function compare(types: fc.Arbitrary<Type>, law: (reading: Reading) => void): { accepted: number; refused: number } {
   const seen = { accepted: 0, refused: 0 };
   const fields = fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'kind', 'constructor'), types), {
@@ -74,11 +74,10 @@ function compare(types: fc.Arbitrary<Type>, law: (reading: Reading) => void): { 
         aliases: [alias('Json', union(string, list(json), list(aliasRef('Json'))))],
         functions: [functionType('Do', { x })],
       });
-      const predicate = loadValidators(program.validatorSource).get('Do');
-      if (predicate === undefined) return;
+      const validators = validatorsOf(program).of('Do');
       const { args: schema } = publishedSchemas(program);
       for (const args of [...all.map((value) => ({ x: value })), {}, { x: null, other: 1 }]) {
-        const reading = { value: args, accepted: predicate(args), fits: schema(args) };
+        const reading = { value: args, accepted: validators.accepts(args), fits: schema(args) };
         law(reading);
         seen[reading.accepted ? 'accepted' : 'refused'] += 1;
       }
@@ -95,7 +94,7 @@ function classOf(name: string, fields: ReadonlyArray<readonly [string, Type]>): 
   );
 }
 
-test('the predicate accepts exactly the arguments that fit the schema of the document', () => {
+test('calls accept exactly the arguments that fit the schema of the document', () => {
   const seen = compare(typesWith(), ({ value, accepted, fits }) => {
     expect({ value, accepted }).toEqual({ value, accepted: fits });
   });
@@ -103,7 +102,7 @@ test('the predicate accepts exactly the arguments that fit the schema of the doc
   expect(seen.refused).toBeGreaterThan(500);
 });
 
-test('with recursive aliases, whose lists the document leaves open, what the predicate accepts fits', () => {
+test('with recursive aliases, whose lists the document leaves open, accepted arguments fit the schema', () => {
   const seen = compare(typesWith(aliasRef('Json')), ({ value, accepted, fits }) => {
     if (accepted) expect({ value, fits }).toEqual({ value, fits: true });
   });

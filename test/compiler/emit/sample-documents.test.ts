@@ -9,9 +9,9 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { readSources } from '../../../src/compiler/read-sources.ts';
 import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
-import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import { openApiFaults, resolve } from './openapi-rules.ts';
+import { validatorsOf } from '../../support/validators.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const samples = join(root, 'test/compiler/samples/valid');
@@ -50,7 +50,7 @@ test.each(directories)('%s compiles to the same program every time', (directory)
 
 test.each(directories)('the examples in the document of %s fit their functions', (directory) => {
   const program = programOf(directory);
-  const check = createArgumentChecker(program, compileCondition);
+  const check = createArgumentChecker(program, validatorsOf(program), compileCondition);
   for (const fn of program.functions) {
     const path = `#/paths/~1call~1${fn.name}/post/requestBody/content/application~1json/examples`;
     const examples = resolve(path, program.openapi) ?? {};
@@ -60,12 +60,12 @@ test.each(directories)('the examples in the document of %s fit their functions',
   }
 });
 
-test.each(directories)('every function of %s has a predicate and both paths', (directory) => {
+test.each(directories)('every function of %s has validators and both paths', (directory) => {
   const program = programOf(directory);
-  const predicates = loadValidators(program.validatorSource);
+  const validators = validatorsOf(program);
   const paths = program.openapi['paths'];
   for (const { name } of program.functions) {
-    expect(predicates.has(name), name).toBe(true);
+    expect(validators.of(name).accepts('not an object'), name).toBe(false);
     expect(
       isJsonObject(paths) && [`/call/${name}`, `/stream/${name}`].every((path) => Object.hasOwn(paths, path)),
     ).toBe(true);

@@ -24,6 +24,7 @@ import {
   string,
   union,
 } from '../../support/definitions.ts';
+import { validatorsOf } from '../../support/validators.ts';
 
 function assert(source: string, label?: string): Constraint {
   const { expression } = parseExpression({ file: 'test.svc', text: source, toFileOffset: (offset) => offset });
@@ -51,7 +52,8 @@ const shared: Partial<Definitions> = {
 
 function faultsOf(type: Type, value: unknown): readonly Violation[] {
   const fn = functionType('Check', { x: type });
-  return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, { x: value });
+  const program = programOf({ ...shared, functions: [fn] });
+  return createArgumentChecker(program, validatorsOf(program), compileCondition)(fn, { x: value });
 }
 
 const FAILED = 'the assert positive failed: this > 0';

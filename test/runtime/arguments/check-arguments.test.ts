@@ -27,6 +27,7 @@ import {
   string,
   union,
 } from '../../support/definitions.ts';
+import { validatorsOf } from '../../support/validators.ts';
 
 const shared: Partial<Definitions> = {
   classes: [
@@ -50,7 +51,8 @@ function faultsOf(type: Type, value: unknown): readonly Violation[] {
 
 function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly Violation[] {
   const fn = functionType('Check', parameters);
-  return createArgumentChecker(programOf({ ...shared, functions: [fn] }), compileCondition)(fn, args);
+  const program = programOf({ ...shared, functions: [fn] });
+  return createArgumentChecker(program, validatorsOf(program), compileCondition)(fn, args);
 }
 
 const resume = classRef('Resume');
@@ -134,6 +136,13 @@ test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
     { file: 'f' },
     'x.file',
     'unknown key "file"; allowed: "url", "base64" or "media_type"',
+  ],
+  [
+    'base64 that is none',
+    media('image'),
+    { base64: 'data:image/png;base64,QUJD' },
+    'x.base64',
+    'expected base64 with padding (RFC 4648, section 4)',
   ],
   ['a wrong media type', media('pdf'), { url: 'u', media_type: 5 }, 'x.media_type', 'expected a string, got an int'],
   ['no member of a union', union(int, list(string)), true, 'x', 'expected one of int or string[], got a bool'],

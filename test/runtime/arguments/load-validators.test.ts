@@ -1,48 +1,194 @@
 import { expect, test } from 'vitest';
-import { loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
-import { classRef, classType, field, functionType, int, nothing, programOf, union } from '../../support/definitions.ts';
+import { ArgumentValidators, loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
+import type { FunctionValidators } from '../../../src/runtime/arguments/load-validators.ts';
+import type { Definitions } from '../../../src/schema/program.ts';
+import type { Type } from '../../../src/schema/type.ts';
+import {
+  classRef,
+  classType,
+  enumRef,
+  enumType,
+  field,
+  functionType,
+  int,
+  list,
+  literal,
+  media,
+  nothing,
+  optional,
+  programOf,
+  string,
+  union,
+} from '../../support/definitions.ts';
+import { validatorSource, validatorsOf } from '../../support/validators.ts';
 
-const HARD_NAMES = ['constructor', '__proto__x', 'toString', 'a-b', 'é', '"quoted"', 'Normal'];
+/** The validators of a function `Do` with one parameter `x`. */
+function validatorsFor(type: Type, definitions: Partial<Definitions> = {}): FunctionValidators {
+  return validatorsOf(programOf({ ...definitions, functions: [functionType('Do', { x: type })] })).of('Do');
+}
 
-test('every function has a predicate under its own name, whatever the name', () => {
-  const functions = HARD_NAMES.map((name) => functionType(name, { x: int }));
-  const predicates = loadValidators(programOf({ functions }).validatorSource);
-  expect([...predicates.keys()].toSorted()).toEqual(HARD_NAMES.toSorted());
-  for (const predicate of predicates.values()) {
-    expect(predicate({ x: 1 })).toBe(true);
-    expect(predicate({ x: 'a' })).toBe(false);
+const numbers = (length: number): readonly number[] => Array.from({ length }, (_item, at) => at);
+
+test('every function has validators, whatever its name', () => {
+  const names = ['constructor', '__proto__x', 'toString', 'a-b', 'é', '"quoted"', 'Normal'];
+  const validators = validatorsOf(programOf({ functions: names.map((name) => functionType(name, { x: int })) }));
+  for (const name of names) {
+    expect(validators.of(name).accepts({ x: 1 }), name).toBe(true);
+    expect(validators.of(name).accepts({ x: 'a' }), name).toBe(false);
   }
 });
 
-test('a program without functions has no predicates', () => {
-  expect(loadValidators(programOf({}).validatorSource).size).toBe(0);
-});
-
-test('functions with the same signature share one predicate', () => {
-  const functions = [
-    functionType('One', { x: int }),
-    functionType('Two', { x: int }),
-    functionType('Other', { y: int }),
-  ];
-  const predicates = loadValidators(programOf({ functions }).validatorSource);
-  expect(predicates.get('One')).toBe(predicates.get('Two'));
-  expect(predicates.get('One')).not.toBe(predicates.get('Other'));
-});
-
-test('a chain of five thousand classes has predicates, and a value too deep for the stack is told by a RangeError', () => {
-  const classes = Array.from({ length: 5000 }, (_, at) =>
-    classType(`C${at}`, [field('next', union(classRef(`C${(at + 1) % 5000}`), nothing))]),
+test('a module holds the types of its function and no others', () => {
+  const source = validatorSource(
+    programOf({
+      classes: [classType('A', [field('a', classRef('B'))]), classType('B', []), classType('C', [])],
+      functions: [functionType('One', { x: list(classRef('A')) }), functionType('Two', { y: int })],
+    }),
   );
-  const functions = [functionType('Do', { x: classRef('C0') })];
-  const predicate = loadValidators(programOf({ classes, functions }).validatorSource).get('Do');
-  expect(predicate?.({ x: { next: { next: null } } })).toBe(true);
-  expect(predicate?.({ x: { next: { next: 5 } } })).toBe(false);
+  const types = (name: string) => [...loadValidators(source(name)).types.keys()].toSorted();
+  expect(types('One')).toEqual(['A', 'A[]', 'B']);
+  expect(types('Two')).toEqual(['int']);
+});
+
+test('the same definitions give the same source, in whatever order functions are called', () => {
+  const program = programOf({
+    classes: [classType('A', [field('a', optional(int))])],
+    functions: [functionType('One', { x: classRef('A') }), functionType('Two', { y: list(classRef('A')) })],
+  });
+  const source = validatorSource(program);
+  expect(source('One')).toBe(validatorSource(program)('One'));
+  expect(source('Two')).toBe(source('Two'));
+});
+
+test('a chain of two thousand classes has validators, and a value too deep for the stack does not fit', () => {
+  const classes = numbers(2000).map((at) =>
+    classType(`C${at}`, [field('next', optional(classRef(`C${(at + 1) % 2000}`)))]),
+  );
+  const validators = validatorsFor(classRef('C0'), { classes });
+  expect(validators.accepts({ x: { next: { next: null } } })).toBe(true);
+  expect(validators.accepts({ x: { next: { next: 5 } } })).toBe(false);
   let deep: object = {};
   for (let depth = 0; depth < 200_000; depth += 1) deep = { next: deep };
-  expect(() => predicate?.({ x: deep })).toThrow(RangeError);
+  expect(validators.accepts({ x: deep })).toBe(false);
+});
+
+test('a class with three thousand fields, an enum and a union with as many choices have validators', () => {
+  const wide = classType(
+    'Wide',
+    numbers(3000).map((at) => field(`f${at}`, at % 2 === 0 ? string : optional(int))),
+  );
+  const value = Object.fromEntries(numbers(3000).map((at) => [`f${at}`, at % 2 === 0 ? '' : null]));
+  const ofClass = validatorsFor(classRef('Wide'), { classes: [wide] });
+  expect(ofClass.accepts({ x: value })).toBe(true);
+  expect(ofClass.accepts({ x: { ...value, f2998: 1 } })).toBe(false);
+
+  const ofEnum = validatorsFor(enumRef('E'), {
+    enums: [
+      enumType(
+        'E',
+        numbers(3000).map((at) => `V${at}`),
+      ),
+    ],
+  });
+  expect(ofEnum.accepts({ x: 'V2999' })).toBe(true);
+  expect(ofEnum.accepts({ x: 'V3000' })).toBe(false);
+
+  const classes = numbers(1000).map((at) => classType(`M${at}`, [field('kind', literal(`m${at}`)), field('n', int)]));
+  const ofUnion = validatorsFor(union(...classes.map(({ name }) => classRef(name))), { classes });
+  expect(ofUnion.accepts({ x: { kind: 'm999', n: 1 } })).toBe(true);
+  expect(ofUnion.accepts({ x: { kind: 'm999', n: 'a' } })).toBe(false);
+});
+
+test('a function with a thousand parameters knows each of them', () => {
+  const parameters = Object.fromEntries(numbers(1000).map((at) => [`p${at}`, at % 2 === 0 ? int : optional(int)]));
+  const validators = validatorsOf(programOf({ functions: [functionType('Do', parameters)] })).of('Do');
+  const args = Object.fromEntries(numbers(1000).map((at) => [`p${at}`, at]));
+  expect(validators.accepts(args)).toBe(true);
+  expect(validators.accepts({ ...args, p1000: 1 })).toBe(false);
+  expect(validators.accepts({ ...args, p999: 'a' })).toBe(false);
+});
+
+test.each<[string, unknown, boolean]>([
+  ['with padding', 'QUI=', true],
+  ['without padding', 'QUI', false],
+  ['with line breaks', 'QUJD\r\nQUJD\n', true],
+  ['for URLs', 'QU-_', false],
+  ['behind a data URL', 'data:image/png;base64,QUJD', false],
+  ['of no bytes', '', true],
+])('base64 %s is %j: %s', (_what, base64, fits) => {
+  expect(validatorsFor(media('image')).accepts({ x: { base64 } })).toBe(fits);
+});
+
+test('base64 of fifty megabytes does not overflow the stack', () => {
+  const base64 = Buffer.alloc(50_000_000, 'QUJD').toString();
+  expect(validatorsFor(media('image')).accepts({ x: { base64 } })).toBe(true);
+  expect(validatorsFor(media('image')).accepts({ x: { base64: `${base64}!!!!` } })).toBe(false);
+});
+
+/** `{ next: { next: … } }`, and how often a `next` was read. */
+function countedChain(levels: number, end: unknown): { readonly value: unknown; readonly reads: () => number } {
+  let reads = 0;
+  let value = end;
+  for (let level = 0; level < levels; level += 1) {
+    const next = value;
+    const get = (): unknown => {
+      reads += 1;
+      return next;
+    };
+    value = Object.defineProperty({}, 'next', { get, enumerable: true });
+  }
+  return { value, reads: () => reads };
+}
+
+test.each<[string, readonly [Type, Type]]>([
+  [
+    'both of which lead back',
+    [optional(union(classRef('A'), classRef('B'))), optional(union(classRef('A'), classRef('B')))],
+  ],
+  ['one of which leads back', [optional(union(classRef('A'), classRef('B'))), nothing]],
+  [
+    'in lists',
+    [union(list(classRef('A')), classRef('A'), classRef('B'), nothing), union(classRef('A'), classRef('B'))],
+  ],
+])('a union of classes, %s, reads each level of a value a few times', (_what, [a, b]) => {
+  const fields = [field('tail', optional(int))];
+  const classes = [classType('A', [field('next', a), ...fields]), classType('B', [field('next', b), ...fields])];
+  const { value, reads } = countedChain(120, 'wrong');
+  expect(validatorsFor(classRef('A'), { classes }).accepts({ x: value })).toBe(false);
+  expect(reads()).toBeLessThan(120 * 10);
+});
+
+test('a tagged union reads each level of a value once or twice, without a memory', () => {
+  const members = ['a', 'b', 'c'].map((tag) => classRef(tag.toUpperCase()));
+  const classes = ['a', 'b', 'c'].map((tag) =>
+    classType(tag.toUpperCase(), [field('next', optional(union(...members))), field('kind', literal(tag))]),
+  );
+  let value: unknown = null;
+  let reads = 0;
+  for (let level = 0; level < 120; level += 1) {
+    const next = value;
+    const object = { kind: 'c' };
+    value = Object.defineProperty(object, 'next', { enumerable: true, get: () => ((reads += 1), next) });
+  }
+  expect(validatorsFor(classRef('C'), { classes }).accepts({ x: value })).toBe(true);
+  expect(reads).toBeLessThan(120 * 5);
 });
 
 test('a module sees nothing of this file or of a module system but its exports', () => {
-  const source = 'exports.f = () => typeof module + typeof require + typeof __filename + typeof source';
-  expect(loadValidators(source).get('f')?.({})).toBe('undefined'.repeat(4));
+  const source = `exports.types = new Map();
+    exports.accepts = () => typeof module + typeof require + typeof __filename + typeof source;`;
+  expect(loadValidators(source).accepts.call(undefined, {})).toBe('undefined'.repeat(4));
+});
+
+test('validators that another process compiles are loaded once, and asked for again after a failure', async () => {
+  const source = validatorSource(programOf({ functions: [functionType('Do', { x: int })] }));
+  const answers = [Promise.reject(new Error('gone')), Promise.resolve(source('Do'))];
+  let asked = 0;
+  const validators = new ArgumentValidators(() => answers[asked++] ?? '');
+  expect(() => validators.of('Do')).toThrow('the validators of Do are not loaded');
+  await expect(validators.load('Do')).rejects.toThrow('gone');
+  await Promise.all([validators.load('Do'), validators.load('Do')]);
+  expect(asked).toBe(2);
+  expect(validators.load('Do')).toBeUndefined();
+  expect(validators.of('Do').accepts({ x: 1 })).toBe(true);
 });

@@ -40,8 +40,8 @@ test('a program that was changed or cut is refused', () => {
 
 test('a program of another format is refused', () => {
   const path = writeProgram(program, directory());
-  writeFileSync(path, JSON.stringify({ ...program, format: 2 }));
-  expect(loadProgram(path)).toMatchObject({ ok: false, failure: expect.stringContaining('not of format 1') });
+  writeFileSync(path, JSON.stringify({ ...program, format: 1 }));
+  expect(loadProgram(path)).toMatchObject({ ok: false, failure: expect.stringContaining('not of format 2') });
 });
 
 test('a missing file is a failure and no throw', () => {

@@ -4,6 +4,7 @@ import { createRuntime } from '../../../src/runtime/call/create-runtime.ts';
 import { takesMedia } from '../../../src/schema/type-graph.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { compileText } from '../../support/test-runtime.ts';
+import { validatorSource } from '../../support/validators.ts';
 
 const program = compileText(`
 client<llm> Local {
@@ -52,6 +53,7 @@ test('where a call comes from decides which media may be fetched, and is asked f
     allowPrivateUrls: false,
     exposePrompts: false,
     parseElsewhereAbove: Infinity,
+    validatorSource: validatorSource(program),
   });
   const scan = { url: 'http://127.0.0.1/scan.png' };
   const privateUrls = (local: boolean) => runtime.prepare('Direct', { scan }, { local });

@@ -7,8 +7,7 @@ import { parseTemplate } from '../../../src/compiler/1-parse/template/parse-temp
 import { createPromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import { CLIENT, rendererOf } from './sample-program.ts';
-import { createTypeFits } from '../../../src/runtime/arguments/type-fit.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { fitsOf } from '../../support/validators.ts';
 
 // Laws that hold for every template.
 
@@ -122,10 +121,9 @@ const PARAMETERS = {
 const FIELD = { skip: false, streamNotNull: false };
 
 const BASE: Program = {
-  format: 1,
+  format: 2,
   hash: '',
   files: [{ path: 'main.baml', lineStarts: [0] }],
-  validatorSource: '',
   openapi: {},
   classes: [
     {
@@ -162,7 +160,7 @@ test('rendering returns messages or a prompt error; it never throws and exposes 
     fc.property(fc.array(statement, { minLength: 1, maxLength: 3 }), (statements) => {
       const program = unchecked(statements.join(' '));
       if (program === undefined) return;
-      const result = createPromptRenderer(program, createTypeFits(indexDefinitions(program))).render('F', ARGS, CLIENT);
+      const result = createPromptRenderer(program, fitsOf(program)).render('F', ARGS, CLIENT);
       if (!result.ok) {
         expect(result.failure.code).toBe('prompt_error');
         return;
@@ -183,7 +181,7 @@ test('the same arguments give the same messages, and are not changed', () => {
     fc.property(statement, (text) => {
       const program = unchecked(text);
       if (program === undefined) return;
-      const renderer = createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
+      const renderer = createPromptRenderer(program, fitsOf(program));
       const args = structuredClone(ARGS);
       const first = renderer.render('F', args, CLIENT);
       expect(renderer.render('F', args, CLIENT)).toEqual(first);
@@ -199,8 +197,8 @@ test('a program that went through JSON renders the same', () => {
       const program = unchecked(text);
       if (program === undefined) return;
       const copy = JSON.parse(JSON.stringify(program)) as Program;
-      expect(createPromptRenderer(copy, createTypeFits(indexDefinitions(copy))).render('F', ARGS, CLIENT)).toEqual(
-        createPromptRenderer(program, createTypeFits(indexDefinitions(program))).render('F', ARGS, CLIENT),
+      expect(createPromptRenderer(copy, fitsOf(copy)).render('F', ARGS, CLIENT)).toEqual(
+        createPromptRenderer(program, fitsOf(program)).render('F', ARGS, CLIENT),
       );
     }),
     { numRuns: 200 },

@@ -4,8 +4,7 @@ import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import type { Message, PromptClient } from '../../../src/schema/message.ts';
 import { createPromptRenderer, type PromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { createTypeFits } from '../../../src/runtime/arguments/type-fit.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { fitsOf } from '../../support/validators.ts';
 
 const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };
 
@@ -33,7 +32,7 @@ export function errorsOf(source: string): readonly Diagnostic[] {
 export function rendererOf(source: string): PromptRenderer {
   const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
   if (program === undefined) throw new Error(JSON.stringify(diagnostics.filter((each) => each.severity === 'error')));
-  return createPromptRenderer(program, createTypeFits(indexDefinitions(program)));
+  return createPromptRenderer(program, fitsOf(program));
 }
 
 /** Renders a prompt that has the given parameters (`a: int, b: string`). */

@@ -79,11 +79,16 @@ export class ScriptedRuntime implements FunctionRuntime {
   readonly bodies: unknown[] = [];
   /** What a call gives: at once, or when the promise does. */
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
+  onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
     return this.functionNames.includes(functionName);
+  }
+
+  load(): Promise<void> | undefined {
+    return this.onLoad();
   }
 
   prepare(functionName: string, body: unknown): Result<PreparedCall, Failure> {

@@ -184,7 +184,21 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       return;
     }
     this.#body = body.value;
-    const prepared = this.prepare(body.value);
+    const loading = this.context.services.runtime.load(this.functionName);
+    if (loading === undefined) this.#checkArguments(body.value);
+    else this.#checkOnceLoaded(loading, body.value);
+  }
+
+  /** The first call of a function in this worker waits for its validators. */
+  #checkOnceLoaded(loading: Promise<void>, body: JsonBody): void {
+    loading.then(
+      () => this.guarded(() => !this.#finished && this.#checkArguments(body)),
+      (error: unknown) => this.crashed(error),
+    );
+  }
+
+  #checkArguments(body: JsonBody): void {
+    const prepared = this.prepare(body);
     if (prepared === undefined) return;
     this.#prepared = prepared;
     if (!this.context.services.admission.enter(this)) {

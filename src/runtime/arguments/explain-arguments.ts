@@ -1,0 +1,204 @@
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { didYouMean } from '../../base/suggestion.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import { literalFields, possibleMembers } from '../../schema/possible-members.ts';
+import type { UnionType } from '../../schema/possible-members.ts';
+import { acceptsNull } from '../../schema/type-graph.ts';
+import type { FitsType, MediaKind, Type } from '../../schema/type.ts';
+import { ViolationList } from '../../schema/violation.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { found, names, quoted, wanted } from './argument-words.ts';
+import { pathStep, pathText } from './value-path.ts';
+import type { ValuePath } from './value-path.ts';
+
+/** They hold the options of a request, which the call checks. */
+const OPTION_KEYS: ReadonlySet<string> = new Set(OPTIONS_KEYS);
+
+/**
+ * Deeper values are refused, so that no value can overflow the stack. Twice the depth of any request body (128): only
+ * callers of the library can exceed it.
+ */
+export const MAX_VALUE_DEPTH = 256;
+
+/** Keys of a media value; exactly one of the first two has text. */
+const MEDIA_KEYS: readonly string[] = ['url', 'base64', 'media_type'];
+
+type Members = Readonly<Record<string, unknown>>;
+type MapType = Extract<Type, { readonly kind: 'map' }>;
+
+interface Explanation {
+  readonly index: DefinitionIndex;
+  /** The compiled validators of the function's types. */
+  readonly fits: FitsType;
+}
+
+/**
+ * Explains why an argument object does not fit its function: visits each part of it once, with its declared type, and words
+ * the parts that the validators refuse. Bounded in depth, in the number of violations and in the length of quotes. It
+ * navigates by the JSON type of a part and asks the validators for everything else; empty exactly when the validator of the
+ * function accepts.
+ */
+export function explainArguments(fn: FunctionType, args: Members, explanation: Explanation): readonly Violation[] {
+  const walk = new ExplainingWalk(explanation);
+  walk.signature(fn, args);
+  return walk.violations.all;
+}
+
+class ExplainingWalk {
+  readonly violations = new ViolationList();
+  readonly #index: DefinitionIndex;
+  readonly #fits: FitsType;
+
+  constructor({ index, fits }: Explanation) {
+    this.#index = index;
+    this.#fits = fits;
+  }
+
+  signature(fn: FunctionType, args: Members): void {
+    for (const { name, type } of fn.parameters) this.#member(type, args, pathStep(undefined, name));
+    const known = new Set(fn.parameters.map((parameter) => parameter.name));
+    for (const key of Object.keys(args)) {
+      if (this.violations.full) return;
+      if (known.has(key) || OPTION_KEYS.has(key)) continue;
+      this.#add(pathStep(undefined, key), unknownKey('parameter', key, [...known]));
+    }
+  }
+
+  /** A parameter or field. Absent is the same as null; callers in process can write undefined. */
+  #member(type: Type, object: Members, path: ValuePath): void {
+    const value = ownValue(object, String(path.step));
+    if (value !== undefined) this.#check(type, value, path);
+    else if (!acceptsNull(type, this.#index.aliases)) this.#add(path, `missing: expected ${this.#wanted(type)}`);
+  }
+
+  #check(type: Type, value: unknown, path: ValuePath): void {
+    if (this.violations.full) return;
+    if (typeof value !== 'object' || value === null) this.#scalar(type, value, path);
+    else if (path.depth > MAX_VALUE_DEPTH) this.#add(path, `nested deeper than ${MAX_VALUE_DEPTH} levels`);
+    else this.#container(type, value, path);
+  }
+
+  #scalar(type: Type, value: unknown, path: ValuePath): void {
+    if (this.#fits(type, value)) return;
+    if (path.depth > MAX_VALUE_DEPTH) this.#add(path, `nested deeper than ${MAX_VALUE_DEPTH} levels`);
+    else this.#mismatch(this.#meantByScalar(type, value), value, path);
+  }
+
+  /** A string that no member of a union accepts was meant for its only enum. */
+  #meantByScalar(type: Type, value: unknown): Type {
+    if (type.kind === 'alias') {
+      const target = this.#index.aliases.get(type.name)?.type;
+      return target === undefined ? type : this.#meantByScalar(target, value);
+    }
+    if (type.kind !== 'union' || typeof value !== 'string') return type;
+    const [only, ...others] = type.members.filter((member) => member.kind === 'enum');
+    return only === undefined || others.length > 0 ? type : only;
+  }
+
+  #container(type: Type, value: object, path: ValuePath): void {
+    if (type.kind === 'union') this.#union(type, value, path);
+    else if (type.kind === 'alias') this.#alias(type.name, value, path);
+    else if (type.kind === 'list' && Array.isArray(value)) this.#list(type.element, value, path);
+    else if (type.kind === 'map' && isJsonObject(value)) this.#map(type, value, path);
+    else if (type.kind === 'class' && isJsonObject(value)) this.#class(type.name, value, path);
+    else if (type.kind === 'media' && isJsonObject(value)) this.#media(type, value, path);
+    else this.#mismatch(type, value, path);
+  }
+
+  #list(element: Type, items: readonly unknown[], path: ValuePath): void {
+    for (let at = 0; at < items.length && !this.violations.full; at += 1) {
+      this.#check(element, items[at], pathStep(path, at));
+    }
+  }
+
+  #map(type: MapType, map: Members, path: ValuePath): void {
+    for (const key of Object.keys(map)) {
+      if (this.violations.full) return;
+      const at = pathStep(path, key);
+      if (this.#fits(type.key, key)) this.#check(type.value, map[key], at);
+      else this.#add(at, `not a key of this map: expected ${this.#wanted(type.key)}`);
+    }
+  }
+
+  #class(name: string, value: Members, path: ValuePath): void {
+    for (const field of this.#index.classes.get(name)?.fields ?? []) {
+      this.#member(field.type, value, pathStep(path, field.name));
+    }
+  }
+
+  #alias(name: string, value: object, path: ValuePath): void {
+    const alias = this.#index.aliases.get(name);
+    if (alias !== undefined) this.#container(alias.type, value, path);
+  }
+
+  /** Continues with the one member that the value can be meant for; otherwise lists the members to choose from. */
+  #union(union: UnionType, value: object, path: ValuePath): void {
+    const possible = possibleMembers(union, value, this.#index);
+    const tagged = possible.filter((member) => literalFields(member, this.#index).length > 0);
+    const [meant] = possible.length === 1 ? possible : tagged;
+    if (possible.length > 1 && this.#fits(union, value)) return;
+    if (meant !== undefined && (possible.length === 1 || tagged.length === 1)) this.#container(meant, value, path);
+    else this.#mismatch(union, value, path);
+  }
+
+  #media(type: Extract<Type, { readonly kind: 'media' }>, value: Members, path: ValuePath): void {
+    if (this.#fits(type, value)) return;
+    const extra = Object.keys(value).filter((key) => !MEDIA_KEYS.includes(key));
+    for (const key of extra) this.#add(pathStep(path, key), unknownKey('key', key, MEDIA_KEYS));
+    if (extra.length > 0) return;
+    for (const key of MEDIA_KEYS) {
+      const member = ownValue(value, key) ?? null;
+      if (member === null || typeof member === 'string') continue;
+      this.#add(pathStep(path, key), `expected a string, got ${found(member)}`);
+      return;
+    }
+    this.#mediaText(type.media, value, path);
+  }
+
+  #mediaText(media: MediaKind, value: Members, path: ValuePath): void {
+    const texts = ['url', 'base64'].filter((key) => typeof ownValue(value, key) === 'string');
+    if (texts.length === 1 && texts[0] === 'base64') {
+      this.#add(pathStep(path, 'base64'), 'expected base64 with padding (RFC 4648, section 4)');
+    } else this.#add(path, `expected exactly one of "url" and "base64" in this ${media}`);
+  }
+
+  #mismatch(type: Type, value: unknown, path: ValuePath): void {
+    const choices = typeof value === 'string' ? this.#choices(type) : [];
+    if (choices.length === 0 || typeof value !== 'string') {
+      this.#add(path, `expected ${this.#wanted(type)}, got ${found(value)}`);
+      return;
+    }
+    const hint = didYouMeanShort(value, choices);
+    this.#add(path, `expected ${this.#wanted(type)}, got ${quoted(value)}${hint}`);
+  }
+
+  /** The strings to choose from, where a type is a choice among strings. */
+  #choices(type: Type): readonly string[] {
+    if (type.kind === 'enum') return this.#index.enums.get(type.name)?.values.map((value) => value.name) ?? [];
+    if (type.kind === 'literal') return typeof type.value === 'string' ? [type.value] : [];
+    if (type.kind === 'union') return type.members.flatMap((member) => this.#choices(member));
+    return [];
+  }
+
+  #wanted(type: Type): string {
+    return wanted(type, this.#index);
+  }
+
+  #add(path: ValuePath, message: string): void {
+    this.violations.add({ path: pathText(path), message });
+  }
+}
+
+function unknownKey(what: string, key: string, known: readonly string[]): string {
+  const allowed = known.length === 0 ? `no ${what}s are allowed` : `allowed: ${names(known)}`;
+  const near = didYouMeanShort(key, what === 'parameter' ? [...known, ...OPTION_KEYS] : known);
+  return `unknown ${what} ${quoted(key)}${near || `; ${allowed}`}`;
+}
+
+/** The cost of an edit distance is the product of the lengths, so a long string gets no suggestion. */
+function didYouMeanShort(text: string, choices: readonly string[]): string {
+  const hint = text.length > 100 ? '' : didYouMean(text, choices);
+  return hint === '' ? '' : `. ${hint}`;
+}

@@ -1,7 +1,8 @@
 import type { RE2JS } from 're2js';
 import { TemplateFault } from '../template-fault.ts';
 import type { Work } from '../values/work.ts';
-import { loadRe2, markBoundaries, translatePattern } from './translate-pattern.ts';
+import { loadRe2 } from './pattern-classes.ts';
+import { MARKS, START_MARKS, translatePattern } from './translate-pattern.ts';
 
 /** Compiled patterns to keep. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;
@@ -17,10 +18,10 @@ export function matchesPattern(text: string, pattern: string, work: Work): boole
   const key = marked ? `b${pattern}` : `a${pattern}`;
   const regex = compiled.get(key) ?? compile(pattern, marked, work);
   compiled.set(key, regex);
-  const input = marked ? markBoundaries(text) : text;
+  const length = marked ? text.length * 2 : text.length;
   // At worst (an automaton that grows with every character) 25 ns for each character and instruction.
-  work.spend(1 + Math.ceil((input.length * regex.programSize()) / 16));
-  return regex.test(input);
+  work.spend(1 + Math.ceil((length * regex.programSize()) / 16));
+  return regex.test(marked ? markBoundaries(text) : text);
 }
 
 function compile(pattern: string, marked: boolean, work: Work): RE2JS {
@@ -36,4 +37,23 @@ function compile(pattern: string, marked: boolean, work: Work): RE2JS {
     const isTooLarge = error instanceof Error && /repeat count|too large/u.test(error.message);
     throw new TemplateFault(`the regular expression is ${isTooLarge ? 'too large' : 'malformed'}`);
   }
+}
+
+const STARTS_WITH_WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
+
+/**
+ * Puts a mark before and after each character. RE2 knows only the word boundaries of ASCII, so in other strings a pattern looks
+ * for these marks behind itself. Unicode reserves their code points: no text contains them.
+ */
+function markBoundaries(text: string): string {
+  let marked = '';
+  let marks = START_MARKS;
+  let wasWord = false;
+  for (const character of text) {
+    const isWord = STARTS_WITH_WORD.test(character);
+    marked += marks.charAt(Number(isWord !== wasWord)) + character;
+    marks = MARKS;
+    wasWord = isWord;
+  }
+  return marked + marks.charAt(Number(wasWord));
 }

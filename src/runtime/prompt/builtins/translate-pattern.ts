@@ -1,6 +1,11 @@
-import { createRequire } from 'node:module';
-import type { RE2JS } from 're2js';
 import { TemplateFault } from '../template-fault.ts';
+import {
+  assertPosixClass,
+  isClassEscape,
+  malformedPattern,
+  translateEscape,
+  translateSetEscape,
+} from './pattern-classes.ts';
 
 /** A pattern in the syntax of RE2. */
 export interface TranslatedPattern {
@@ -22,43 +27,18 @@ const MAX_NESTING = 250;
 /** The largest count in `{n,m}` that RE2 accepts. */
 const MAX_COUNT = 1000;
 
-const require = createRequire(import.meta.url);
-
-/** Loads re2js on first use (5 ms), since most programs have no regular expression. Synchronous, like rendering. */
-export function loadRe2(): typeof RE2JS {
-  return (require('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
-}
-
-/** One token outside of brackets. */
-const TOKEN =
-  /\\(?:[pP](?:\{[^}]*\}|.)|[xu]\{[^}]*\}|x[^]{0,2}|u[^]{0,4}|[^]?)|\[\^?\]?|\(\?P?<[A-Za-z_]\w*>|\(\?[A-Za-z-]*[:)]|\(\??|[*+?]\??|\{\d+(?:,\d*)?\}\??|[^]/uy;
+const ESCAPE = String.raw`\\(?:[pP](?:\{[^}]*\}|.)|[xu]\{[^}]*\}|x[^]{0,2}|u[^]{0,4}|[^]?)`;
+const GROUP = String.raw`\(\?P?<[A-Za-z_]\w*>|\(\?[A-Za-z-]*[:)]|\(\??`;
+const QUANTIFIER = String.raw`[*+?]\??|\{\d+(?:,\d*)?\}\??`;
+/** One token outside brackets; the start of a set includes a first "]", which is literal. */
+const TOKEN = new RegExp(String.raw`${ESCAPE}|${GROUP}|${QUANTIFIER}|\[\^?\]?|[^]`, 'uy');
 /** One token inside brackets. */
-const BRACKET_TOKEN = /\\(?:[pP](?:\{[^}]*\}|.)|[xu]\{[^}]*\}|x[^]{0,2}|u[^]{0,4}|[^]?)|\[:\^?\w*:\]|&&|[^]/uy;
-
+const SET_TOKEN = new RegExp(String.raw`${ESCAPE}|\[:\^?\w*:\]|&&|[^]`, 'uy');
 const ASSERTION = /^(?:[$^]|\\[AzbB])$/u;
-const CLASS = /^\\[pPdDsSwW]/u;
 
-/**
- * Marks between the characters of a string, by whether a word begins or ends there. RE2 knows word boundaries of ASCII only, so for
- * other strings a pattern looks behind itself for these marks. Unicode reserves these code points: no text contains them.
- */
-const START_MARKS = '\ufdd0\ufdd1';
-const MARKS = '\ufdd2\ufdd3';
-const IS_WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
-
-/** Puts a mark before and after each character, for patterns that were translated with `marked`. */
-export function markBoundaries(text: string): string {
-  let marked = '';
-  let marks = START_MARKS;
-  let wasWord = false;
-  for (const character of text) {
-    const isWord = IS_WORD.test(character);
-    marked += marks.charAt(Number(isWord !== wasWord)) + character;
-    marks = MARKS;
-    wasWord = isWord;
-  }
-  return marked + marks.charAt(Number(wasWord));
-}
+/** Marks between characters, first those before the first one. The second of each pair: a word begins or ends there. */
+export const START_MARKS = '\ufdd0\ufdd1';
+export const MARKS = '\ufdd2\ufdd3';
 
 /**
  * Translates a regular expression from the syntax of Rust's regex crate (https://docs.rs/regex/latest/regex/#syntax) to that of
@@ -107,9 +87,9 @@ class PatternTranslator {
   #next(tokens: RegExp): string {
     tokens.lastIndex = this.#at;
     const token = tokens.exec(this.#pattern)?.[0];
-    if (token === undefined) throw malformed();
+    if (token === undefined) throw malformedPattern();
     this.#at = tokens.lastIndex;
-    if (CLASS.test(token)) this.#classes += 1;
+    if (isClassEscape(token)) this.#classes += 1;
     if (this.#classes > MAX_CLASSES) throw tooLarge();
     return token;
   }
@@ -167,7 +147,7 @@ class PatternTranslator {
 
   #closeGroup(): void {
     const group = this.#groups.pop();
-    if (group === undefined) throw malformed();
+    if (group === undefined) throw malformedPattern();
     this.#output.push(')');
     this.#multiLine = group.multiLine;
     this.#atom = { start: group.start, size: this.#size, repeated: false };
@@ -177,7 +157,7 @@ class PatternTranslator {
 
   #repeat(token: string): void {
     const atom = this.#atom;
-    if (atom === undefined) throw malformed();
+    if (atom === undefined) throw malformedPattern();
     const { start } = atom;
     if (atom.repeated) this.#output.push(`(?:${this.#output.splice(start).join('')})`);
     this.#output.push(token);
@@ -188,7 +168,7 @@ class PatternTranslator {
 
   #brackets(head: string): string {
     const items = [head];
-    for (let token = this.#next(BRACKET_TOKEN); token !== ']'; token = this.#next(BRACKET_TOKEN)) {
+    for (let token = this.#next(SET_TOKEN); token !== ']'; token = this.#next(SET_TOKEN)) {
       if (token === '[' || token === '&&') {
         throw new TemplateFault('the regular expression combines sets, which is not supported');
       }
@@ -212,7 +192,7 @@ function isQuantifier(token: string): boolean {
 function copiesOf(quantifier: string): number {
   const counts = quantifier.match(/\d+/gu)?.map(Number) ?? [1];
   const [least = 1, most = least] = counts;
-  if (most < least) throw malformed();
+  if (most < least) throw malformedPattern();
   if (most > MAX_COUNT) throw tooLarge();
   return Math.max(1, most);
 }
@@ -233,126 +213,6 @@ function flagsOf(token: string): { readonly text: string; readonly multiLine: bo
   return { text: letters === '' && token.endsWith(')') ? '' : `(?${letters}${token.slice(-1)}`, multiLine };
 }
 
-function translateEscape(token: string): string {
-  if (/^\\[1-9]/u.test(token)) {
-    throw new TemplateFault('the regular expression uses a back reference, which is not supported');
-  }
-  if (token === '\\W') return `[^${WORD}]`;
-  return CLASS.test(token) ? `[${translateSetEscape(token)}]` : translateSetEscape(token);
-}
-
-const WORD = String.raw`\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}`;
-const NOT_WORD = String.raw`^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}`;
-
-const CLASSES: ReadonlyMap<string, string> = new Map([
-  ['\\d', '\\p{Nd}'],
-  ['\\D', '\\P{Nd}'],
-  ['\\s', '\\p{White_Space}'],
-  ['\\S', '\\P{White_Space}'],
-  ['\\w', WORD],
-]);
-
-const CONTROLS: ReadonlyMap<string, string> = new Map([
-  ['\\n', '\n'],
-  ['\\r', '\r'],
-  ['\\t', '\t'],
-  ['\\f', '\f'],
-  ['\\v', '\v'],
-  ['\\a', '\u0007'],
-  ['\\0', '\0'],
-]);
-
-/** An escape inside brackets, or a class outside of them. */
-function translateSetEscape(token: string): string {
-  const known = CLASSES.get(token);
-  if (known !== undefined) return known;
-  if (token === '\\W') return rangesOf(NOT_WORD);
-  if (/^\\[pP]/u.test(token)) return translateProperty(token);
-  const control = CONTROLS.get(token);
-  if (control !== undefined) return literal(control);
-  if (/^\\[xu]/u.test(token)) return literal(characterOf(token));
-  const character = token.slice(1);
-  if (character === '' || /[\p{L}\p{N}]/u.test(character)) throw malformed();
-  return literal(character);
-}
-
-function literal(character: string): string {
-  return `\\x{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-}
-
-/** `\x41`, `\u0041` or `\u{1F600}`. */
-function characterOf(token: string): string {
-  const digits = /^\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|[xu]\{([\dA-Fa-f]{1,6})\})$/u.exec(token);
-  const codePoint = Number.parseInt(digits?.[1] ?? digits?.[2] ?? digits?.[3] ?? '', 16);
-  if (!(codePoint <= 0x10ffff)) throw malformed();
-  return String.fromCodePoint(codePoint);
-}
-
-/** `\p{Greek}`, `\pL`: RE2 lacks the long names of general categories and some properties; JavaScript lists those. */
-function translateProperty(token: string): string {
-  const name = /^\\[pP]\{?\^?(?:(?:sc|Script|gc|General_Category)[=:])?(\w{1,60})\}?$/u.exec(token)?.[1];
-  if (name === undefined) throw unknownClass();
-  const letter = token.startsWith('\\P') !== token.includes('{^') ? 'P' : 'p';
-  if (isPropertyOfRe2(name)) return `\\${letter}{${name}}`;
-  const set = [name, `Script=${name}`, `General_Category=${name}`]
-    .map((property) => `\\${letter}{${property}}`)
-    .find(isSetOfJavaScript);
-  if (set === undefined) throw unknownClass();
-  return rangesOf(set);
-}
-
-function isPropertyOfRe2(name: string): boolean {
-  try {
-    loadRe2().compile(`\\p{${name}}`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isSetOfJavaScript(set: string): boolean {
-  try {
-    return new RegExp(set, 'u').test('') || true;
-  } catch {
-    return false;
-  }
-}
-
-/** Code points in one step of `rangesOf`. */
-const BLOCK = 4096;
-const knownRanges = new Map<string, string>();
-
-/** The ranges of code points that a set of JavaScript's regular expressions contains, to stand inside brackets. */
-function rangesOf(set: string): string {
-  const known = knownRanges.get(set);
-  if (known !== undefined) return known;
-  const ranges = Array.from({ length: 0x110000 / BLOCK }, (_, block) => rangesInBlock(set, block * BLOCK)).join('');
-  knownRanges.set(set, ranges);
-  return ranges;
-}
-
-function rangesInBlock(set: string, start: number): string {
-  const isSurrogate = start >= 0xd800 && start < 0xe000;
-  const codePoints = Array.from({ length: isSurrogate ? 0 : BLOCK }, (_, offset) => start + offset);
-  const runs = String.fromCodePoint(...codePoints).match(new RegExp(`[${set}]+`, 'gu')) ?? [];
-  return runs.map((run) => `${literal(run)}-${literal([...run].at(-1) ?? run)}`).join('');
-}
-
-const POSIX_CLASS =
-  /^\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]$/u;
-
-function assertPosixClass(token: string): void {
-  if (!POSIX_CLASS.test(token)) throw unknownClass();
-}
-
-function malformed(): TemplateFault {
-  return new TemplateFault('the regular expression is malformed');
-}
-
 function tooLarge(): TemplateFault {
   return new TemplateFault('the regular expression is too large');
-}
-
-function unknownClass(): TemplateFault {
-  return new TemplateFault('the regular expression names an unknown class of characters');
 }

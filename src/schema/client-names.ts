@@ -1,7 +1,7 @@
 import type { ClientType } from './client.ts';
 import type { Program } from './program.ts';
 
-/** Every client that a program names: the declared ones, and the shorthands (`provider/model`) of functions and strategies. */
+/** The names of all clients of a program: the declared ones, and the shorthands (`provider/model`) of functions and strategies. */
 export function clientNames({ clients, functions }: Pick<Program, 'clients' | 'functions'>): ReadonlySet<string> {
   return new Set([
     ...clients.map((client) => client.name),
@@ -10,7 +10,7 @@ export function clientNames({ clients, functions }: Pick<Program, 'clients' | 'f
   ]);
 }
 
-/** Those that a client of a strategy hands its calls to. */
+/** The members of a client with a strategy. */
 function membersOf({ options }: ClientType): readonly string[] {
   const strategy = options.find(({ key }) => key === 'strategy')?.value;
   if (strategy?.kind !== 'list') return [];

@@ -4,7 +4,7 @@ import type { Provider } from './providers/providers.ts';
 export interface ClientType {
   readonly name: string;
   readonly provider: Provider;
-  /** As written, in order; `env.X` is resolved at call time. */
+  /** In the order of the definition; `env.X` is resolved at call time. */
   readonly options: readonly OptionEntry[];
   readonly retryPolicy?: string;
 }
@@ -26,7 +26,7 @@ export interface RetryPolicyType {
   /** Attempts after the first one. */
   readonly maxRetries: number;
   readonly strategy: RetryStrategy;
-  /** Upstream statuses that are retried, in place of the default set. */
+  /** The upstream statuses after which svc retries, in place of the default set. */
   readonly statuses?: readonly number[];
 }
 

@@ -35,7 +35,7 @@ function valueData(node: ValueNode | undefined): OptionData {
 
 /** The place of a violation in the text. */
 export interface OptionSite {
-  /** The last name of the path, with the indexes behind it: `allowed_roles[1]`. */
+  /** The last name of the path, with the indexes after it: `allowed_roles[1]`. */
   readonly name: string;
   readonly span: Span;
 }

@@ -158,7 +158,7 @@ function secretGroup(
   return { ofRequest, get: (variable) => (ofRequest && request?.has(variable) !== true ? undefined : read(variable)) };
 }
 
-/** The values that no error may contain: keys, values of variables, and options and headers that are secrets. */
+/** The values that must not appear in an error: keys, values of variables, and options and headers that are secrets. */
 function secretsOf({ description, options, read, variables }: HttpClientPlan, key: string | undefined): Set<string> {
   const secrets = new Set<string>();
   if (key !== undefined) secrets.add(key);

@@ -4,11 +4,11 @@ import { MEDIA_URL_HANDLINGS } from './provider-description.ts';
 
 export const TEXT = { kind: 'text' } as const satisfies Shape;
 
-/** A text that is part of a URL's path: it must not be empty, and has to be well-formed Unicode. */
+/** A part of a URL's path. Text with half of a surrogate pair cannot be encoded. */
 export const PATH_TEXT = {
   kind: 'text',
   pattern: /^\P{Surrogate}+$/u,
-  expected: 'a string that is not empty',
+  expected: 'a non-empty string that can be part of a URL',
 } as const satisfies Shape;
 
 const BOOLEAN = { kind: 'boolean' } as const satisfies Shape;
@@ -26,7 +26,6 @@ const TEXT_MAP = { kind: 'map', value: TEXT, expected: 'a map of strings' } as c
 
 const MEDIA_HANDLING = {
   shape: { kind: 'one-of', words: MEDIA_URL_HANDLINGS },
-  text: '',
 } as const satisfies OptionDescription;
 
 /** The order is that of the clocks of a call. 0 means no limit. */
@@ -55,7 +54,7 @@ export const HTTP_SETTINGS = {
     default: 600_000,
     text: 'the last byte arrives',
   },
-  enable_connection_pooling: { shape: BOOLEAN, text: '' },
+  enable_connection_pooling: { shape: BOOLEAN },
 } as const satisfies OptionTable;
 
 /** The option `model` of a provider that takes it in the request body and judges it itself. */

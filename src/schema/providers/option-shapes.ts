@@ -5,7 +5,7 @@ import { err, ok } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { headerProblem } from './header.ts';
 
-/** Stands for the string of an environment variable, which the checker does not know. */
+/** Takes the place of the string of an environment variable, which the checker does not know. */
 export const UNKNOWN_TEXT = Symbol('the string of an environment variable');
 
 /** The value of an option: JSON at run time; with UNKNOWN_TEXT for each `env.X` in the checker. */
@@ -28,11 +28,11 @@ export type Shape =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'number'; readonly expected: string }
   | CountShape
-  | { readonly kind: 'one-of'; readonly words: readonly string[] }
+  | { readonly kind: 'one-of'; readonly words: readonly string[]; readonly literal?: true }
   | { readonly kind: 'list'; readonly item: Shape; readonly nonEmpty?: true; readonly expected: string }
   /** Keys are data; `headers`: they are names of HTTP headers, read in lower case. */
   | { readonly kind: 'map'; readonly value: Shape; readonly headers?: true; readonly expected: string }
-  /** A JSON object of which svc knows nothing more. */
+  /** Any JSON object. */
   | { readonly kind: 'object'; readonly expected: string }
   /** Keys are fixed, and each has a description of its own. */
   | { readonly kind: 'settings'; readonly settings: OptionTable; readonly expected: string }
@@ -43,15 +43,15 @@ interface CountShape {
   /** Bounds, both included; 0 and the largest safe integer unless given. */
   readonly min?: number;
   readonly max?: number;
-  /** Digits in a string do not count, as they do elsewhere because environment variables hold strings. */
+  /** The value is a number in the definition: neither the digits of a string nor an environment variable count. */
   readonly literal?: true;
   readonly expected: string;
 }
 
-/** One option: its shape, its default, what svc does with it, and the text of its row in docs/clients.md. */
+/** One option: its shape, its default, its use in svc, and the text of its row in docs/clients.md. */
 export interface OptionDescription {
   readonly shape: Shape;
-  readonly text: string;
+  readonly text?: string;
   /** Read in place of an absent value. */
   readonly default?: JsonValue;
   /** Variables that give the value when the client does not, in this order. */
@@ -62,40 +62,36 @@ export interface OptionDescription {
   readonly decidesUrl?: true;
   /** Never shown in an error or a log. */
   readonly secret?: true;
-  /** Can name a file or an account of the server, which a request must not choose. */
+  /** Can name a file or an account of the server, and a request must not choose those. */
   readonly namesAccount?: true;
 }
 
 export type OptionTable = Readonly<Record<string, OptionDescription>>;
 
-/** What `readValue` returns for a value of this shape. */
-export type ShapeValue<S> = S extends { readonly kind: infer K }
-  ? K extends 'text' | 'url'
-    ? string
-    : K extends 'boolean'
-      ? boolean
-      : K extends 'count' | 'number'
-        ? number
-        : K extends 'one-of'
-          ? WordOf<S>
-          : K extends 'list'
-            ? ReadonlyArray<S extends { readonly item: infer I } ? ShapeValue<I> : never>
-            : K extends 'map'
-              ? ReadonlyMap<string, S extends { readonly value: infer V } ? ShapeValue<V> : never>
-              : K extends 'object'
-                ? JsonObject
-                : K extends 'settings'
-                  ? S extends { readonly settings: infer T }
-                    ? OptionValues<T>
-                    : never
-                  : K extends 'either'
-                    ? S extends { readonly shapes: ReadonlyArray<infer E> }
-                      ? ShapeValue<E>
-                      : never
-                    : JsonValue
-  : never;
+/** The type of the value that `readValue` returns for a shape. */
+export type ShapeValue<S> = S extends { readonly kind: keyof ScalarValues }
+  ? ScalarValues[S['kind']]
+  : S extends { readonly kind: 'one-of'; readonly words: ReadonlyArray<infer Word> }
+    ? Word
+    : S extends { readonly kind: 'list'; readonly item: infer Item }
+      ? ReadonlyArray<ShapeValue<Item>>
+      : S extends { readonly kind: 'map'; readonly value: infer Value }
+        ? ReadonlyMap<string, ShapeValue<Value>>
+        : S extends { readonly kind: 'settings'; readonly settings: infer Table }
+          ? OptionValues<Table>
+          : S extends { readonly kind: 'either'; readonly shapes: ReadonlyArray<infer Each> }
+            ? ShapeValue<Each>
+            : never;
 
-type WordOf<S> = S extends { readonly words: ReadonlyArray<infer W> } ? W : never;
+interface ScalarValues {
+  readonly json: JsonValue;
+  readonly object: JsonObject;
+  readonly text: string;
+  readonly url: string;
+  readonly boolean: boolean;
+  readonly number: number;
+  readonly count: number;
+}
 
 /** The values of a table of options; undefined where an option without a default is absent. */
 export type OptionValues<T> = string extends keyof T
@@ -108,10 +104,10 @@ export type OptionValues<T> = string extends keyof T
           : never;
     };
 
-/** Keys of maps and indexes of lists, from the options of the client on. */
+/** Keys of maps and indexes of lists, starting at the options of the client. */
 export type OptionPath = ReadonlyArray<string | number>;
 
-/** One thing that is wrong with the options of a client. */
+/** One violation of the description of a provider by the options of a client. */
 export type OptionViolation = {
   readonly path: OptionPath;
   /** Completes a sentence that begins with the path. */
@@ -127,10 +123,10 @@ export type OptionViolation = {
     | { readonly kind: 'role'; readonly allowed: readonly string[] }
   );
 
-/** A request can contain millions of wrong entries; no answer lists more than the first hundred and one of them. */
+/** A request can contain millions of wrong entries. With one more than an answer lists, the caller knows that there are more. */
 export const MAX_VIOLATIONS = 101;
 
-/** Reads the value of one option, and adds to `found` what is wrong with it. The result counts only when nothing is. */
+/** Reads the value of one option and adds its violations to `found`. The result counts only when there are none. */
 export function readValue(shape: Shape, value: OptionData, path: OptionPath, found: OptionViolation[]): unknown {
   switch (shape.kind) {
     case 'json':
@@ -179,15 +175,18 @@ function readScalar(shape: ScalarShape, value: OptionData): Result<unknown, stri
     case 'url':
       return isUnknown ? ok(value) : readUrl(value);
     case 'boolean':
-      // Environment variables hold strings.
+      // The value of an environment variable is a string.
       if (value === true || value === 'true' || isUnknown) return ok(true);
       return value === false || value === 'false' ? ok(false) : err('has to be true or false');
     case 'number':
-      return typeof value === 'number' && value >= 0 ? ok(value) : err(`has to be ${shape.expected}`);
+      return typeof value === 'number' && Number.isFinite(value) && value >= 0
+        ? ok(value)
+        : err(`has to be ${shape.expected}`);
     case 'count':
       return isCount(shape, value) ? ok(Number(isUnknown ? 0 : value)) : err(`has to be ${shape.expected}`);
     case 'one-of':
-      if (isUnknown || (typeof value === 'string' && shape.words.includes(value))) return ok(value);
+      if (isUnknown && shape.literal !== true) return ok(value);
+      if (typeof value === 'string' && shape.words.includes(value)) return ok(value);
       return err(`has to be one of ${shape.words.map((word) => `"${word}"`).join(', ')}`);
   }
 }

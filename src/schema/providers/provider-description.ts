@@ -16,7 +16,7 @@ export interface ProviderDescription<O extends OptionTable = OptionTable> {
   readonly otherOptions: 'body' | 'refused' | 'ignored';
   /** Requests without a model are possible, but nearly always refused. */
   readonly expectsModel?: true;
-  /** Absent for providers that svc does not reach over HTTP. */
+  /** Absent for the strategies and `offline`. */
   readonly http?: HttpFacts<O>;
   readonly docs: ProviderDocs;
 }
@@ -35,7 +35,7 @@ export interface HttpFacts<O extends OptionTable = OptionTable> {
   /** The roles of a client that lists none. */
   readonly roles: readonly string[];
   readonly defaultRole: string;
-  /** The variable that holds the key when the client gives none; absent when the provider needs none. */
+  /** The variable with the key when the client gives none; absent when the provider needs none. */
   readonly keyVariable?: string;
   /** Variables besides the key on which a client can depend. */
   readonly variables?: readonly string[];
@@ -43,7 +43,7 @@ export interface HttpFacts<O extends OptionTable = OptionTable> {
   readonly defaultUrl?: string;
   /** Origins of the provider's own service, where there are many: its variables can always go there. */
   readonly ownOrigins?: RegExp;
-  /** What becomes of media URLs when the client does not decide; `send_url` for kinds that are not listed. */
+  /** The handling of media URLs unless the client decides; `send_url` for kinds that are not listed. */
   readonly mediaUrls: MediaUrls;
   /** The base of all URLs of a client, without a slash at its end. */
   url(values: OptionValues<O>): string;
@@ -62,7 +62,7 @@ export type MediaUrls = Readonly<Partial<Record<MediaKind, MediaUrlHandling>>>;
 
 /** A rule over several options. */
 export type OptionRule =
-  /** At least one of the alternatives has to be given whole. */
+  /** All options of at least one alternative are required. */
   | {
       readonly kind: 'requires';
       readonly alternatives: readonly (readonly string[])[];
@@ -72,12 +72,12 @@ export type OptionRule =
       readonly why: string;
     }
   | { readonly kind: 'excludes'; readonly options: readonly [string, string] }
-  /** The value of an option has to be an item of a list. */
+  /** The value of an option is an item of a list. */
   | { readonly kind: 'role-of'; readonly option: string; readonly list: string };
 
-/** The options of one client, read by the description of its provider. */
+/** The options of one client, read according to the description of its provider. */
 export interface ReadOptions<O extends OptionTable = OptionTable> {
-  /** Counts only when there are no violations. */
+  /** Valid only when there are no violations. */
   readonly values: OptionValues<O>;
   /** The members of the request body, in the order in which they were written. */
   readonly body: ReadonlyMap<string, JsonValue>;
@@ -105,7 +105,7 @@ export function readOptions<O extends OptionTable>(
   for (const rule of description.rules) violations.push(...ruleViolations(rule, given));
   violations.push(...otherViolations(description, data));
   const body = bodyOf(description, data);
-  // Each value was read by the shape that its type is derived from.
+  // The type of each value derives from the shape that read it.
   return { values: values as OptionValues<O>, body, violations };
 }
 
@@ -169,14 +169,15 @@ function requirement(
   given: ReadonlyMap<string, OptionData>,
 ): readonly OptionViolation[] {
   if (alternatives.some((options) => options.every((key) => given.has(key)))) return [];
-  // An alternative that was begun is the one that was meant.
-  const begun = alternatives.find((options) => options.some((key) => given.has(key)));
-  if (begun === undefined) return [{ kind: 'missing', path: [alternatives[0]?.[0] ?? ''], message, why, alternatives }];
-  const absent = begun.filter((key) => !given.has(key));
+  // An alternative with one of its options is the intended one.
+  const intended = alternatives.find((options) => options.some((key) => given.has(key)));
+  if (intended === undefined)
+    return [{ kind: 'missing', path: [alternatives[0]?.[0] ?? ''], message, why, alternatives }];
+  const absent = intended.filter((key) => !given.has(key));
   return absent.map((key) => ({
     kind: 'missing',
     path: [key],
-    message: `is required beside ${begun
+    message: `is required together with ${intended
       .filter((other) => other !== key)
       .map((other) => `"${other}"`)
       .join(', ')}`,
@@ -185,7 +186,7 @@ function requirement(
   }));
 }
 
-/** A list with an unknown role could allow any. */
+/** A list with an unknown role could allow every role. */
 function isTexts(value: OptionData | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -1,3 +1,4 @@
+import { deepFreeze } from '../../base/json.ts';
 import { ANTHROPIC } from './anthropic.ts';
 import { AWS_BEDROCK } from './aws-bedrock.ts';
 import { GOOGLE_AI, VERTEX_AI } from './google.ts';
@@ -29,7 +30,7 @@ export type Provider = keyof typeof DESCRIPTIONS;
 export const PROVIDERS: readonly Provider[] = Object.keys(DESCRIPTIONS) as Provider[];
 
 /** The description of every provider, by name. */
-export const PROVIDER_DESCRIPTIONS: Readonly<Record<Provider, ProviderDescription>> = DESCRIPTIONS;
+export const PROVIDER_DESCRIPTIONS: Readonly<Record<Provider, ProviderDescription>> = deepFreeze(DESCRIPTIONS);
 
 /** The provider of that name, or of that name in older definition files; undefined when there is none. */
 export function providerNamed(name: string): Provider | undefined {

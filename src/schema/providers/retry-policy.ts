@@ -1,7 +1,7 @@
 import type { OptionData, OptionTable, OptionValues, OptionViolation, Shape } from './option-shapes.ts';
 import { readValue } from './option-shapes.ts';
 
-/** The environment is not read for retry policies, and a string is not a number. */
+/** Retry policies do not read the environment, so strings with digits would be a mistake. */
 const MILLISECONDS = {
   kind: 'count',
   literal: true,
@@ -11,22 +11,20 @@ const MILLISECONDS = {
 /** The settings of a `strategy` block, with the waits of a policy that does not give them. */
 const RETRY_STRATEGY = {
   type: {
-    shape: { kind: 'one-of', words: ['constant_delay', 'exponential_backoff'] },
+    shape: { kind: 'one-of', words: ['constant_delay', 'exponential_backoff'], literal: true },
     default: 'constant_delay',
-    text: '',
   },
-  delay_ms: { shape: MILLISECONDS, default: 200, text: '' },
-  multiplier: { shape: { kind: 'number', expected: 'a number, 0 or more' }, default: 1.5, text: '' },
-  max_delay_ms: { shape: MILLISECONDS, default: 10_000, text: '' },
+  delay_ms: { shape: MILLISECONDS, default: 200 },
+  multiplier: { shape: { kind: 'number', expected: 'a number, 0 or more' }, default: 1.5 },
+  max_delay_ms: { shape: MILLISECONDS, default: 10_000 },
 } as const satisfies OptionTable;
 
 /** The keys of a `retry_policy` block. */
 const RETRY_POLICY = {
-  max_retries: { shape: { kind: 'count', literal: true, expected: 'a whole number, 0 or more' }, default: 0, text: '' },
+  max_retries: { shape: { kind: 'count', literal: true, expected: 'a whole number, 0 or more' }, default: 0 },
   strategy: {
     shape: { kind: 'settings', settings: RETRY_STRATEGY, expected: 'a block `{ … }`' },
     default: {},
-    text: '',
   },
   statuses: {
     shape: {
@@ -34,11 +32,10 @@ const RETRY_POLICY = {
       item: { kind: 'count', literal: true, min: 400, max: 599, expected: 'a status from 400 to 599' },
       expected: 'a list of statuses from 400 to 599',
     },
-    text: '',
   },
 } as const satisfies OptionTable;
 
-/** The numbers of a retry policy. Keys that no policy has are left to another rule. */
+/** Reads the block of a retry policy, except for unknown keys, which are reported as those of all blocks. */
 export function readRetryPolicy(data: Readonly<Record<string, OptionData>>): {
   readonly values: OptionValues<typeof RETRY_POLICY>;
   readonly violations: readonly OptionViolation[];

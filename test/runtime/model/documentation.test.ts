@@ -33,7 +33,7 @@ function code(text: string): string {
 }
 
 /** The text of an option, with its default. */
-function effect({ text, default: fallback }: OptionDescription): string {
+function effect({ text = '', default: fallback }: OptionDescription): string {
   return fallback === undefined || typeof fallback === 'object' ? text : `${text} (default: \`${fallback}\`)`;
 }
 
@@ -75,8 +75,12 @@ test('the table of common options is that of the descriptions', () => {
 
 test('the table of time limits is that of the descriptions', () => {
   const settings: OptionTable = { ...HTTP_SETTINGS, ...FALLBACK.options.http.shape.settings };
-  const limits = Object.entries(settings).filter(([, { text }]) => text !== '');
-  const rows = limits.map(([key, { default: limit, text }]) => [code(key), JSON.stringify(limit) ?? 'none', text]);
+  const limits = Object.entries(settings).filter(([, { text }]) => text !== undefined);
+  const rows = limits.map(([key, { default: limit, text }]) => [
+    code(key),
+    JSON.stringify(limit) ?? 'none',
+    text ?? '',
+  ]);
   expect(generated('time limits')).toBe(table(['in `http { … }`', 'default', 'until'], rows));
 });
 

@@ -5,7 +5,7 @@ import type { ClientNode, EntryNode, RetryPolicyNode, ValueNode } from '../../1-
 import { entryData } from '../option-data.ts';
 import { textOf, valueOf } from './text-of.ts';
 
-/** Undefined when it names no known provider. */
+/** The client of a definition; undefined when its provider is unknown. */
 export function buildClient(node: ClientNode): ClientType | undefined {
   const provider = providerNamed(textOf(valueOf(node.entries, 'provider')) ?? '');
   if (provider === undefined) return undefined;

@@ -43,7 +43,7 @@ interface Found {
 function report(context: CheckContext, found: Found): void {
   const { node, violation } = found;
   if (violation.kind === 'missing') {
-    // The option may be in the part that could not be parsed.
+    // The option could be in the part that did not parse.
     if (node.broken === true) return;
     const name = violation.alternatives.map((options) => options.map((key) => `"${key}"`).join(' and '));
     const owner = `client "${node.name.text}"`;

@@ -15,7 +15,7 @@ import { readVariable } from './environment.ts';
 import type { CallEnvironment, VariableRead } from './environment.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { AddressGuard } from './http/address-guard.ts';
-import type { Endpoint } from './http/connection-pools.ts';
+import type { Destination } from './http/connection-pools.ts';
 import { HttpModelClient } from './http-model-client.ts';
 import type { WireProtocol } from './http-model-client.ts';
 import type { ModelClient } from './model-client.ts';
@@ -37,7 +37,7 @@ interface HttpClientParts {
 interface HttpClientPlan extends HttpClientParts {
   readonly options: ClientOptions;
   readonly connection: Connection;
-  readonly endpoint: Endpoint;
+  readonly destination: Destination;
 }
 
 interface Credentials {
@@ -58,7 +58,7 @@ export function createHttpClient(parts: HttpClientParts): Result<ModelClient, Fa
   // All HTTP providers have the common options.
   const options = clientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
   const connection = provider.connect({ options, values: read.values, url });
-  const plan = { ...parts, options, connection, endpoint: { origin, guard } };
+  const plan = { ...parts, options, connection, destination: { origin, guard } };
   const credentials = findCredentials(plan);
   return credentials.ok ? ok(clientOf(plan, credentials.value)) : credentials;
 }
@@ -90,8 +90,8 @@ function findCredentials(plan: HttpClientPlan): Result<Credentials, Failure> {
 }
 
 function ruleFor(plan: HttpClientPlan, environment: CallEnvironment): CredentialRule {
-  const { source, services, http, description, endpoint } = plan;
-  const { origin } = endpoint;
+  const { source, services, http, description, destination } = plan;
+  const { origin } = destination;
   const isOwn = http.ownOrigins?.test(origin) === true;
   return new CredentialRule({
     client: source.definition.name,
@@ -180,12 +180,12 @@ function hasFlag(options: OptionTable, name: string, flag: 'secret' | 'namesAcco
 }
 
 function clientOf(plan: HttpClientPlan, credentials: Credentials): HttpModelClient {
-  const { source, services, http, options, connection, endpoint } = plan;
+  const { source, services, http, options, connection, destination } = plan;
   const { name, provider } = source.definition;
   const mediaUrls = { ...(connection.mediaUrls ?? http.mediaUrls), ...options.mediaUrls };
   return new HttpModelClient({
     ...credentials,
-    endpoint,
+    destination,
     name,
     provider,
     ...(options.model === undefined ? {} : { model: options.model }),

@@ -5,7 +5,7 @@ import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
-import type { ConnectionPools, Endpoint } from './http/connection-pools.ts';
+import type { ConnectionPools, Destination } from './http/connection-pools.ts';
 import type { ExchangeLimits } from './http/exchange-clock.ts';
 import { MediaBudget, fetchMedia } from './http/fetch-media.ts';
 import { HttpExchange } from './http/http-exchange.ts';
@@ -45,7 +45,7 @@ interface HttpClientParts {
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
   readonly supportsStreaming: boolean;
-  readonly endpoint: Endpoint;
+  readonly destination: Destination;
   readonly limits: ExchangeLimits;
   /** The treatment of media URLs. */
   readonly mediaHandling: MediaHandling;
@@ -222,10 +222,10 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     }
     if (this.#over) return;
     clearTimeout(this.#preparation?.timer);
-    const { pools, endpoint, limits } = this.#client;
+    const { pools, destination, limits } = this.#client;
     const { deadlineAt } = this.#request;
     this.#exchange = new HttpExchange(
-      { pools, endpoint, call: call.value, limits, deadlineAt, streamed: this.#streamed },
+      { pools, destination, call: call.value, limits, deadlineAt, streamed: this.#streamed },
       this,
     );
     this.#exchange.start();

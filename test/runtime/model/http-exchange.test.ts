@@ -5,7 +5,7 @@ import type { UpstreamFailure } from '../../../src/runtime/model/http/upstream-f
 import { FedPools } from '../../support/fed-pools.ts';
 
 const CALL = { path: '/', headers: [], body: '{}' };
-const ENDPOINT = { origin: 'http://tested.example', guard: 'none' } as const;
+const DESTINATION = { origin: 'http://tested.example', guard: 'none' } as const;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -30,7 +30,7 @@ function fed(limits: Partial<typeof DEFAULT_LIMITS> = {}, pools = new FedPools()
   const exchange = new HttpExchange(
     {
       pools,
-      endpoint: ENDPOINT,
+      destination: DESTINATION,
       call: CALL,
       limits: { ...DEFAULT_LIMITS, ...limits },
       deadlineAt: performance.now() + 3_600_000,

@@ -27,7 +27,7 @@ function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelCl
     },
     finishReasons: { kind: 'any' },
     supportsStreaming: true,
-    endpoint: { origin: 'http://127.0.0.1:1', guard: 'none' },
+    destination: { origin: 'http://127.0.0.1:1', guard: 'none' },
     limits: DEFAULT_LIMITS,
     mediaHandling: () => 'send_base64',
     secrets: ['canary-key'],

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import type { Endpoint } from '../../../src/runtime/model/http/connection-pools.ts';
+import type { Destination } from '../../../src/runtime/model/http/connection-pools.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { Http1Pool } from '../../../src/runtime/model/http/http1-pool.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
@@ -35,7 +35,7 @@ function askWithPause(pauseMs: number, to: Pick<ConnectionPools, 'to' | 'replies
     const call = { path: '/', headers: [], body: '{}' };
     const deadlineAt = performance.now() + 120_000;
     const exchange = new HttpExchange(
-      { pools: to, endpoint: endpointOf(fake), call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
+      { pools: to, destination: destinationOf(fake), call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
         accepted: () => {},
         data: (chunk) => {
@@ -53,14 +53,14 @@ function askWithPause(pauseMs: number, to: Pick<ConnectionPools, 'to' | 'replies
   });
 }
 
-function endpointOf({ url }: FakeProvider, protocol = 'http:'): Endpoint {
+function destinationOf({ url }: FakeProvider, protocol = 'http:'): Destination {
   return { origin: url.replace('http:', protocol), guard: 'none' };
 }
 
 test('responses can be paused, since undici keeps its parser where SocketWatch expects it', async () => {
   fake.answer(status(200, 'hello'));
   expect((await askWithPause(1)).text).toBe('hello');
-  const pool = pools.to(endpointOf(fake));
+  const pool = pools.to(destinationOf(fake));
   // If this fails after an update of undici: find out what replaces the members that SocketWatch uses.
   expect(pool instanceof Http1Pool && pool.canPause).toBe(true);
 });
@@ -116,12 +116,12 @@ test('a reply is read to its end where it cannot be paused', async () => {
 test('a connection attempt ends when no request waits for it any more, and not before', async () => {
   const own = new ConnectionPools();
   const silent = await startFakeProvider();
-  const endpoint = endpointOf(silent, 'https:');
+  const destination = destinationOf(silent, 'https:');
   const [first, second] = [0, 1].map(() => {
     const call = { path: '/', headers: [], body: '' };
     const limits = { ...DEFAULT_LIMITS, connectMs: 0 };
     const exchange = new HttpExchange(
-      { pools: own, endpoint, call, limits, deadlineAt: Infinity, streamed: false },
+      { pools: own, destination, call, limits, deadlineAt: Infinity, streamed: false },
       { accepted: () => {}, data: () => {}, ended: () => {}, failed: () => {} },
     );
     exchange.start();
@@ -147,7 +147,7 @@ test('closing ends the connection attempts', async () => {
     const exchange = new HttpExchange(
       {
         pools: own,
-        endpoint: endpointOf(silent, 'https:'),
+        destination: destinationOf(silent, 'https:'),
         call,
         limits: DEFAULT_LIMITS,
         deadlineAt: Infinity,

@@ -28,12 +28,12 @@ export function askService(
   const headers = [...Object.entries(request.headers ?? {}).flat(), 'accept-encoding', 'identity'];
   const method = request.method === undefined ? {} : { method: request.method };
   const call = { ...method, path: target.pathname + target.search, headers, body: request.body ?? '' };
-  const endpoint = { origin: target.origin, guard: 'none' } as const;
+  const destination = { origin: target.origin, guard: 'none' } as const;
   const deadlineAt = performance.now() + (request.timeoutMs ?? TIMEOUT_MS);
   return new Promise((resolve) => {
     const body = new BodyBuffer();
     const exchange = new HttpExchange(
-      { pools, endpoint, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
+      { pools, destination, call, limits: DEFAULT_LIMITS, deadlineAt, streamed: false },
       {
         accepted: () => {},
         data: (chunk) => body.add(chunk),

@@ -10,7 +10,7 @@ import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
 
 /** The target of a call, and the addresses that its connections are allowed to reach. */
-export interface Endpoint {
+export interface Destination {
   /** `https://api.example.com` */
   readonly origin: string;
   /** For URLs of a request: every address of the name is checked at connect time. */
@@ -54,15 +54,15 @@ export class ConnectionPools {
     this.#trust = new SystemTrust(env);
   }
 
-  /** The pool of an endpoint, created on first use. */
-  to(endpoint: Endpoint, streamed = false): OriginPool {
-    const key = keyOf(endpoint, streamed);
+  /** The pool of a destination, created on first use. */
+  to(destination: Destination, streamed = false): OriginPool {
+    const key = keyOf(destination, streamed);
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const pool = this.#create(endpoint, streamed);
+    const pool = this.#create(destination, streamed);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
@@ -81,13 +81,13 @@ export class ConnectionPools {
    * URLs of a request never go through the proxy: it would resolve their names itself, which bypasses the guard, and it
    * reaches hosts that svc does not.
    */
-  #create(endpoint: Endpoint, streamed: boolean): OriginPool {
-    const proxy = endpoint.guard === 'none' ? proxyFor(endpoint.origin, this.#env) : undefined;
+  #create(destination: Destination, streamed: boolean): OriginPool {
+    const proxy = destination.guard === 'none' ? proxyFor(destination.origin, this.#env) : undefined;
     const sockets = new SocketWatch();
-    const parts = { origin: endpoint.origin, sockets, trust: this.#trust, streamed };
+    const parts = { origin: destination.origin, sockets, trust: this.#trust, streamed };
     const connections =
       proxy === undefined
-        ? createPool(parts, guardedLookup(endpoint.guard, this.#find))
+        ? createPool(parts, guardedLookup(destination.guard, this.#find))
         : createProxiedPool(parts, proxy);
     return new Http1Pool(connections, sockets);
   }
@@ -107,7 +107,7 @@ export class ConnectionPools {
   }
 }
 
-function keyOf({ origin, guard }: Endpoint, streamed: boolean): string {
+function keyOf({ origin, guard }: Destination, streamed: boolean): string {
   if (!streamed) return guard === 'none' ? origin : `${guard} ${origin}`;
   return `${guard} stream ${origin}`;
 }

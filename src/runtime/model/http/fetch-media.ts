@@ -56,9 +56,9 @@ class Download implements ExchangeListener {
     this.#host = target.host;
     const call = { method: 'GET', path: target.pathname + target.search, headers: HEADERS, body: '' } as const;
     const { pools, guard } = fetching;
-    const endpoint = { origin: target.origin, guard };
+    const destination = { origin: target.origin, guard };
     this.#exchange = new HttpExchange(
-      { pools, endpoint, call, limits: LIMITS, deadlineAt: Infinity, streamed: false },
+      { pools, destination, call, limits: LIMITS, deadlineAt: Infinity, streamed: false },
       this,
     );
     this.#forget = fetching.cancellation.onCancel((reason) => {

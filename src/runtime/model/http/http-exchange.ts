@@ -1,5 +1,5 @@
 import { BodyBuffer } from './body-buffer.ts';
-import type { ConnectionPools, Endpoint } from './connection-pools.ts';
+import type { ConnectionPools, Destination } from './connection-pools.ts';
 import { ExchangeClock } from './exchange-clock.ts';
 import type { ExchangeLimits, TimerName } from './exchange-clock.ts';
 import type { HttpCall, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
@@ -16,7 +16,7 @@ export interface ExchangeListener {
 
 interface ExchangeOptions {
   readonly pools: Pick<ConnectionPools, 'to' | 'replies'>;
-  readonly endpoint: Endpoint;
+  readonly destination: Destination;
   readonly call: HttpCall;
   readonly limits: ExchangeLimits;
   /** On the monotonic clock. */
@@ -63,8 +63,8 @@ export class HttpExchange implements ResponseListener {
 
   /** Sends the request. The listener can hear of a failure before this method returns. */
   start(): void {
-    const { pools, endpoint, streamed, call } = this.#options;
-    this.#request = pools.to(endpoint, streamed).send(call, this);
+    const { pools, destination, streamed, call } = this.#options;
+    this.#request = pools.to(destination, streamed).send(call, this);
   }
 
   /** The reader has the whole reply: the listener hears nothing more, and the connection is kept if the response ends soon. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../base/suggestion.ts';
 import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { AliasNode, DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
+import type { AliasNode, DeclarationNode, DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { DefinitionScope } from './scope.ts';
 import { dependenciesFirst, stronglyConnected } from './strongly-connected.ts';
@@ -49,6 +49,18 @@ export class CheckContext {
   /** Reports a problem by its code. */
   readonly report = (...args: Parameters<typeof checkDiagnostic>): void => {
     this.diagnostics.push(checkDiagnostic(...args));
+  };
+
+  /** Reports a group of declarations that refer to each other in a cycle. */
+  readonly reportCycle = (
+    code: 'check/alias-cycle' | 'check/class-cycle' | 'check/client-cycle',
+    nodes: readonly DeclarationNode[],
+  ): void => {
+    const [first, ...others] = nodes;
+    if (first === undefined) return;
+    const path = [...nodes, first].map((node) => node.name.text).join(' -> ');
+    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
+    this.report(code, first.name.span, { path }, related);
   };
 
   /** Returns `Did you mean "A"?` for an unknown name, or an empty string if none of `names` is near. */

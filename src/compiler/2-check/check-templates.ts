@@ -7,7 +7,7 @@ import type { Definitions } from '../../schema/program.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
 import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
-import { valueOf } from './build/text-of.ts';
+import { entryValue } from './node-values.ts';
 import type { CheckContext } from './check-context.ts';
 import { unusedParameter } from '../../diagnostics/catalogue/template.ts';
 import { callArgumentsRule, debugCallRule } from './template-rules/call-arguments-rule.ts';
@@ -31,7 +31,7 @@ export function checkTemplates(context: CheckContext, definitions: Definitions):
   for (const fn of definitions.functions) {
     const node = scope.functions.get(fn.name);
     // A function without a prompt has its own diagnostic.
-    if (node === undefined || valueOf(node.entries, 'prompt')?.kind !== 'raw-string') continue;
+    if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
     const returns = node.returns === undefined ? {} : { returns: fn.returns };
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }

@@ -2,7 +2,7 @@ import type { Span } from '../../diagnostics/span.ts';
 import type { OptionData, OptionPath, OptionViolation } from '../../schema/providers/option-shapes.ts';
 import { UNKNOWN_TEXT } from '../../schema/providers/option-shapes.ts';
 import type { EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
-import { textOf } from './build/text-of.ts';
+import { stringOf } from './node-values.ts';
 
 /** The entries of a block as plain data; of a key that is given twice, the first value. */
 export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
@@ -17,7 +17,7 @@ function valueData(node: ValueNode | undefined): OptionData {
       return node.value;
     case 'string':
     case 'raw-string':
-      return textOf(node) ?? '';
+      return stringOf(node) ?? '';
     case 'expression':
       return `{{${node.source}}}`;
     case 'null':

@@ -7,7 +7,7 @@ import { clientOptions } from './rules/client-options.ts';
 import { clientParts } from './rules/client-parts.ts';
 import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
 import { emptyEnums, noTuples, unknownType } from './rules/types.ts';
-import { environmentTexts } from './rules/environment-texts.ts';
+import { environmentVariables } from './rules/environment-variables.ts';
 import { functionParts } from './rules/function-parts.ts';
 import { generators } from './rules/generators.ts';
 import { knownAttributes } from './rules/known-attributes.ts';
@@ -57,7 +57,7 @@ export const RULES: readonly Rule[] = [
   clientParts,
   clientOptions,
   strategies,
-  environmentTexts,
+  environmentVariables,
   retryPolicies,
   generators,
   tests,

@@ -1,5 +1,5 @@
 import type { DeclarationNode, DocumentNode, TestNode } from '../1-parse/syntax-nodes.ts';
-import { textOf, valueOf } from './build/text-of.ts';
+import { stringOf, entryValue } from './node-values.ts';
 
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
@@ -71,7 +71,7 @@ function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<str
 }
 
 /** Returns the names of the functions that a test is for. */
-export function testedFunctions(test: TestNode): ReadonlySet<string> {
-  const functions = valueOf(test.entries, 'functions');
-  return new Set(functions?.kind === 'list' ? functions.items.flatMap((item) => textOf(item) ?? []) : []);
+function testedFunctions(test: TestNode): ReadonlySet<string> {
+  const functions = entryValue(test.entries, 'functions');
+  return new Set(functions?.kind === 'list' ? functions.items.flatMap((item) => stringOf(item) ?? []) : []);
 }

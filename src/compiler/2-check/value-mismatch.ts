@@ -1,7 +1,7 @@
 import type { Span } from '../../diagnostics/span.ts';
 import type { ClassNode, EntryNode, EnumNode, FunctionNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { MEDIA } from './build/build-type.ts';
-import { hasAttribute } from './build/text-of.ts';
+import { hasAttribute } from './node-values.ts';
 import type { DefinitionScope } from './scope.ts';
 
 /** The place of a value that does not match its type, and the expected value, such as `a number`. */

@@ -3,12 +3,12 @@ import type { Variables } from '../../compile-options.ts';
 import type { ClassNode, EnumNode, EnumValueNode, FieldNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
 import type { TypeBuilder } from './build-type.ts';
-import { attributeText, hasAttribute } from './text-of.ts';
+import { attributeString, hasAttribute } from '../node-values.ts';
 
 export function buildClass(node: ClassNode, types: TypeBuilder, context: CheckContext): ClassType {
   const { variables } = context.options;
-  const description = attributeText(node.attributes, 'description', variables);
-  const alias = attributeText(node.attributes, 'alias', variables);
+  const description = attributeString(node.attributes, 'description', variables);
+  const alias = attributeString(node.attributes, 'alias', variables);
   return {
     name: node.name.text,
     fields: node.fields.map((field) => buildField(field, types, variables)),
@@ -54,8 +54,8 @@ function named(
   attributes: FieldNode['attributes'],
   variables: Variables | undefined,
 ): { readonly alias?: string; readonly description?: string } {
-  const alias = attributeText(attributes, 'alias', variables);
-  const description = attributeText(attributes, 'description', variables);
+  const alias = attributeString(attributes, 'alias', variables);
+  const description = attributeString(attributes, 'description', variables);
   return { ...(alias !== undefined && { alias }), ...(description !== undefined && { description }) };
 }
 

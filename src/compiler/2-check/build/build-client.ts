@@ -3,13 +3,13 @@ import { providerNamed } from '../../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { ClientNode, EntryNode, RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { entryData } from '../option-data.ts';
-import { textOf, valueOf } from './text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 
 /** The client of a definition; undefined when its provider is unknown. */
 export function buildClient(node: ClientNode): ClientType | undefined {
-  const provider = providerNamed(textOf(valueOf(node.entries, 'provider')) ?? '');
+  const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
   if (provider === undefined) return undefined;
-  const retryPolicy = textOf(valueOf(node.entries, 'retry_policy'));
+  const retryPolicy = stringOf(entryValue(node.entries, 'retry_policy'));
   return {
     name: node.name.text,
     provider,
@@ -20,7 +20,7 @@ export function buildClient(node: ClientNode): ClientType | undefined {
 
 /** The entries of a client's `options`. */
 export function optionsOf(node: { readonly entries: readonly EntryNode[] }): readonly EntryNode[] {
-  const options = valueOf(node.entries, 'options');
+  const options = entryValue(node.entries, 'options');
   return options?.kind === 'map' ? options.entries : [];
 }
 
@@ -43,7 +43,7 @@ function buildValue(node: ValueNode | undefined): OptionValue {
       return { kind: 'scalar', value: `{{${node.source}}}` };
     case 'string':
     case 'raw-string':
-      return { kind: 'scalar', value: textOf(node) ?? '' };
+      return { kind: 'scalar', value: stringOf(node) ?? '' };
     case 'null':
     case 'broken':
     case undefined:

@@ -13,7 +13,7 @@ import type { CheckContext } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 import type { TypeBuilder } from './build-type.ts';
-import { textOf, valueOf } from './text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 
 export function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
   const { documentation } = node;
@@ -21,7 +21,7 @@ export function buildFunction(node: FunctionNode, types: TypeBuilder, context: C
     name: node.name.text,
     parameters: buildParameters(node.parameters, types),
     returns: types.build(node.returns, node.returnAttributes),
-    client: textOf(valueOf(node.entries, 'client')) ?? '',
+    client: stringOf(entryValue(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
     ...(documentation !== undefined && { documentation }),
     examples: (context.scope.testsOf.get(node.name.text) ?? []).flatMap((test) => exampleOf(test, node, context.scope)),
@@ -42,7 +42,7 @@ function buildParameters(nodes: readonly ParameterNode[], types: TypeBuilder): r
 }
 
 function promptOf(node: FunctionNode, context: CheckContext): Template {
-  const prompt = valueOf(node.entries, 'prompt');
+  const prompt = entryValue(node.entries, 'prompt');
   if (prompt?.kind === 'raw-string') return context.templates.prompt(prompt);
   return { file: node.span.file, body: [] };
 }
@@ -52,7 +52,7 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
  * expressions.
  */
 function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): readonly FunctionExample[] {
-  const args = valueOf(test.entries, 'args');
+  const args = entryValue(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
   if (entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
   const plain: JsonObject | undefined = args?.kind === 'map' ? plainEntries(args.entries) : undefined;
@@ -70,7 +70,7 @@ function plainValue(node: ValueNode | undefined): JsonValue | undefined {
   switch (node?.kind) {
     case 'string':
     case 'raw-string':
-      return textOf(node);
+      return stringOf(node);
     case 'number':
     case 'boolean':
       return node.value;

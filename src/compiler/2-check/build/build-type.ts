@@ -2,7 +2,7 @@ import type { Constraint } from '../../../schema/constraint.ts';
 import type { MediaKind, StreamAttributes, Type, TypeAttributes } from '../../../schema/type.ts';
 import type { AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import { hasAttribute } from './text-of.ts';
+import { hasAttribute } from '../node-values.ts';
 
 export const PRIMITIVES = ['string', 'int', 'float', 'bool', 'null'] as const;
 export const MEDIA: readonly MediaKind[] = ['image', 'audio', 'pdf', 'video'];

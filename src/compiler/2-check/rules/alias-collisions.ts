@@ -1,6 +1,7 @@
 import type { AttributeNode, NameNode } from '../../1-parse/syntax-nodes.ts';
-import { attributeText, hasAttribute } from '../build/text-of.ts';
+import { attributeString, hasAttribute } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { eachDuplicate } from '../each-duplicate.ts';
 
 interface Member {
   readonly name: NameNode;
@@ -17,15 +18,14 @@ export const aliasCollisions: Rule = (context) => {
 };
 
 function reportCollisions({ report, options }: CheckContext, members: readonly Member[]): void {
-  const seen = new Map<string, Member>();
-  for (const member of members) {
-    if (hasAttribute(member.attributes, 'skip')) continue;
-    const alias = attributeText(member.attributes, 'alias', options.variables) ?? member.name.text;
-    const first = seen.get(alias);
-    if (first === undefined) seen.set(alias, member);
-    else if (first.name.text !== member.name.text) {
-      const names = { alias, first: first.name.text, second: member.name.text };
-      report('check/alias-collision', member.name.span, names, [{ span: first.name.span, message: 'the first one' }]);
-    }
-  }
+  const aliasOf = ({ name, attributes }: Member): string =>
+    attributeString(attributes, 'alias', options.variables) ?? name.text;
+  const visible = members.filter(({ attributes }) => !hasAttribute(attributes, 'skip'));
+  eachDuplicate(visible, aliasOf, (member, { name: first }) => {
+    const { name } = member;
+    // Members with the same name have their own diagnostic.
+    if (first.text === name.text) return;
+    const names = { alias: aliasOf(member), first: first.text, second: name.text };
+    report('check/alias-collision', name.span, names, [{ span: first.span, message: 'the first one' }]);
+  });
 }

@@ -1,5 +1,5 @@
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
-import { attributeText } from '../build/text-of.ts';
+import { attributeString } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 const WITH_STRING = new Set(['alias', 'description']);
@@ -25,7 +25,7 @@ export const attributeArguments: Rule = (context) => {
 function checkString({ options, report }: CheckContext, node: AttributeNode): void {
   const [value] = node.arguments;
   if (value?.kind === 'broken') return;
-  const text = attributeText([node], node.name, options.variables);
+  const text = attributeString([node], node.name, options.variables);
   if (value?.kind === 'env' && text === undefined) {
     report('check/attribute-env', value.span, { name: spelledName(node), variable: value.variable });
     return;

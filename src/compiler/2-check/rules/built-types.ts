@@ -1,7 +1,7 @@
 import type { DeclarationNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { eachDuplicate } from './unique-names.ts';
+import { eachDuplicate } from '../each-duplicate.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 
@@ -15,7 +15,7 @@ export const builtTypes: Rule = (context) => {
     for (const node of test.types) checkNode(context, node, own);
     eachDuplicate(
       test.types,
-      ({ name }) => name,
+      ({ name }) => name.text,
       ({ name }, first) => {
         const related = [{ span: first.name.span, message: 'the first one' }];
         context.report('check/duplicate-built-type', name.span, { name: name.text }, related);

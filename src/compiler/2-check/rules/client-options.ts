@@ -5,7 +5,7 @@ import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/
 import type { Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { OptionSite } from '../option-data.ts';
 import { entryData, siteOf } from '../option-data.ts';
@@ -16,8 +16,8 @@ import { entryData, siteOf } from '../option-data.ts';
  */
 export const clientOptions: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
-    const provider = providerNamed(textOf(valueOf(node.entries, 'provider')) ?? '');
-    const options = valueOf(node.entries, 'options');
+    const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
+    const options = entryValue(node.entries, 'options');
     if (provider === undefined || options?.kind === 'broken') continue;
     if (options === undefined || options.kind === 'map') checkClient(context, provider, node);
     else context.report('check/option-value', options.span, { name: 'options', problem: 'has to be a block `{ … }`' });
@@ -76,7 +76,7 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
       return;
     }
     case 'role': {
-      const role = textOf(valueOf(optionsOf(node), name)) ?? '';
+      const role = stringOf(entryValue(optionsOf(node), name)) ?? '';
       context.report('check/default-role', span, { name: role, allowed: violation.allowed.join(', ') });
       return;
     }

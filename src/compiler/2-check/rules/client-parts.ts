@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import { providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 /** A client names a provider of svc, and if it names a retry policy, that policy is declared. */
@@ -13,8 +13,8 @@ export const clientParts: Rule = (context) => {
 };
 
 function checkProvider({ report, suggest }: CheckContext, node: ClientNode): void {
-  const value = valueOf(node.entries, 'provider');
-  const name = textOf(value);
+  const value = entryValue(node.entries, 'provider');
+  const name = stringOf(value);
   if (!node.entries.some((entry) => entry.key.text === 'provider')) {
     if (node.broken === true || node.entries.some((entry) => didYouMean(entry.key.text, ['provider']) !== '')) return;
     const owner = `client "${node.name.text}"`;
@@ -27,8 +27,8 @@ function checkProvider({ report, suggest }: CheckContext, node: ClientNode): voi
 }
 
 function checkRetryPolicy({ scope, report, suggest }: CheckContext, node: ClientNode): void {
-  const value = valueOf(node.entries, 'retry_policy');
-  const name = textOf(value);
+  const value = entryValue(node.entries, 'retry_policy');
+  const name = stringOf(value);
   if (value === undefined || value.kind === 'broken' || value.kind === 'null') return;
   if (name === undefined)
     report('check/option-value', value.span, { name: 'retry_policy', problem: 'has to be a name' });

@@ -4,18 +4,14 @@ import type { DefinitionScope } from '../scope.ts';
 import { stronglyConnected } from '../strongly-connected.ts';
 
 /** A class does not require a value of itself, directly or through other classes: such a value would never end. */
-export const classCycles: Rule = ({ scope, aliases, report }) => {
+export const classCycles: Rule = ({ scope, aliases, reportCycle }) => {
   const required = (name: string): readonly string[] =>
     (scope.classes.get(name)?.fields ?? []).flatMap((field) =>
       field.type === undefined ? [] : requiredClasses(field.type, scope, aliases.recursive),
     );
   for (const group of stronglyConnected([...scope.classes.keys()], required)) {
     const nodes = group.flatMap((name) => scope.classes.get(name) ?? []);
-    const [first, ...others] = nodes;
-    if (first === undefined) continue;
-    const path = [...group, first.name.text].join(' -> ');
-    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
-    report('check/class-cycle', first.name.span, { path }, related);
+    reportCycle('check/class-cycle', nodes);
   }
 };
 
@@ -35,12 +31,6 @@ function requiredClasses(type: TypeNode, scope: DefinitionScope, recursive: Read
 }
 
 /** An alias refers to itself only inside a list or a map: otherwise it has no value. */
-export const aliasCycles: Rule = ({ aliases, report }) => {
-  for (const group of aliases.endless) {
-    const [first, ...others] = group;
-    if (first === undefined) continue;
-    const path = [...group, first].map((node) => node.name.text).join(' -> ');
-    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
-    report('check/alias-cycle', first.name.span, { path }, related);
-  }
+export const aliasCycles: Rule = ({ aliases, reportCycle }) => {
+  for (const group of aliases.endless) reportCycle('check/alias-cycle', group);
 };

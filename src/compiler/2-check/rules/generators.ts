@@ -1,6 +1,6 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { GeneratorNode } from '../../1-parse/syntax-nodes.ts';
-import { valueOf } from '../build/text-of.ts';
+import { entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 const OUTPUT_TYPES = [
@@ -35,7 +35,7 @@ function checkTexts({ report }: CheckContext, node: GeneratorNode): void {
 }
 
 function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
-  const value = valueOf(node.entries, 'output_type');
+  const value = entryValue(node.entries, 'output_type');
   const isBroken = node.broken === true;
   if (
     value === undefined &&
@@ -51,7 +51,7 @@ function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
 }
 
 function checkMode({ report }: CheckContext, node: GeneratorNode): void {
-  const value = valueOf(node.entries, 'default_client_mode');
+  const value = entryValue(node.entries, 'default_client_mode');
   if (value?.kind !== 'string' || !value.quoted || value.value === 'sync' || value.value === 'async') return;
   report('check/option-value', value.span, {
     name: 'default_client_mode',
@@ -60,7 +60,7 @@ function checkMode({ report }: CheckContext, node: GeneratorNode): void {
 }
 
 function checkVersion({ options, report }: CheckContext, node: GeneratorNode): void {
-  const value = valueOf(node.entries, 'version');
+  const value = entryValue(node.entries, 'version');
   if (value?.kind !== 'string') return;
   const asked = VERSION.exec(value.value);
   const own = VERSION.exec(options.version);

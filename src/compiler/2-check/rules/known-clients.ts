@@ -2,22 +2,22 @@ import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 /** Functions and strategies name a declared client or `provider/model`. */
 export const knownClients: Rule = (context) => {
   for (const node of context.scope.functions.values()) {
-    const client = valueOf(node.entries, 'client');
+    const client = entryValue(node.entries, 'client');
     if (client?.kind === 'env') context.report('check/client-from-env', client.span, {});
     else if (client !== undefined) checkReference(context, client);
   }
   for (const node of context.scope.clients.values()) {
-    const strategy = valueOf(optionsOf(node), 'strategy');
+    const strategy = entryValue(optionsOf(node), 'strategy');
     if (strategy?.kind !== 'list') continue;
     for (const item of strategy.items) {
       if (item.kind === 'env') context.report('check/option-value', item.span, NOT_A_NAME);
-      else if (textOf(item)) checkReference(context, item);
+      else if (stringOf(item)) checkReference(context, item);
     }
   }
 };
@@ -26,7 +26,7 @@ export const knownClients: Rule = (context) => {
 const NOT_A_NAME = { name: 'client', problem: 'has to be a name' };
 
 function checkReference(context: CheckContext, value: ValueNode): void {
-  const name = textOf(value);
+  const name = stringOf(value);
   if (value.kind === 'broken') return;
   if (name === undefined) context.report('check/option-value', value.span, NOT_A_NAME);
   else if (name.includes('/')) checkShorthand(context, value, name);

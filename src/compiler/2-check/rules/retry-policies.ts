@@ -2,7 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import type { RetryPolicyNode } from '../../1-parse/syntax-nodes.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryData, siteOf } from '../option-data.ts';
 
@@ -14,7 +14,7 @@ const KEYS = new Set(['max_retries', 'strategy', 'statuses', 'options']);
 /** A retry policy has numbers with which a retried call ends, and a client that uses it. */
 export const retryPolicies: Rule = (context) => {
   const used = new Set(
-    [...context.scope.clients.values()].map((node) => textOf(valueOf(node.entries, 'retry_policy'))),
+    [...context.scope.clients.values()].map((node) => stringOf(entryValue(node.entries, 'retry_policy'))),
   );
   for (const node of context.scope.retryPolicies.values()) {
     checkPolicy(context, node);
@@ -26,7 +26,7 @@ export const retryPolicies: Rule = (context) => {
 function checkPolicy(context: CheckContext, node: RetryPolicyNode): void {
   const { violations } = readRetryPolicy(entryData(node.entries));
   for (const violation of violations) reportViolation(context, node, violation);
-  const count = valueOf(node.entries, 'max_retries');
+  const count = entryValue(node.entries, 'max_retries');
   if (count === undefined && node.broken !== true && !node.entries.some(({ key }) => !KEYS.has(key.text))) {
     // A key that no policy has gets its own diagnostic, and is probably a misspelling of this one.
     const owner = `retry policy "${node.name.text}"`;

@@ -1,5 +1,5 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { hasAttribute } from '../build/text-of.ts';
+import { hasAttribute } from '../node-values.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 

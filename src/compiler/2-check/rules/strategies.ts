@@ -1,7 +1,7 @@
 import { isStrategy, providerNamed } from '../../../schema/providers/providers.ts';
 import type { ClientNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { stronglyConnected } from '../strongly-connected.ts';
 
@@ -14,7 +14,7 @@ export const strategies: Rule = (context) => {
 function reportRepeated({ report }: CheckContext, node: ClientNode): void {
   const seen = new Set<string>();
   for (const item of membersOf(node)) {
-    const name = textOf(item);
+    const name = stringOf(item);
     if (name === undefined) continue;
     if (seen.has(name)) report('check/repeated-member', item.span, { name });
     seen.add(name);
@@ -22,22 +22,18 @@ function reportRepeated({ report }: CheckContext, node: ClientNode): void {
 }
 
 function membersOf(node: ClientNode | undefined): readonly ValueNode[] {
-  if (node === undefined || !isStrategy(providerNamed(textOf(valueOf(node.entries, 'provider')) ?? ''))) return [];
-  const strategy = valueOf(optionsOf(node), 'strategy');
+  if (node === undefined || !isStrategy(providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? ''))) return [];
+  const strategy = entryValue(optionsOf(node), 'strategy');
   return strategy?.kind === 'list' ? strategy.items : [];
 }
 
-function reportCycles({ scope, report }: CheckContext): void {
+function reportCycles({ scope, reportCycle }: CheckContext): void {
   const edges = (name: string): readonly string[] =>
     membersOf(scope.clients.get(name))
-      .flatMap((item) => textOf(item) ?? [])
+      .flatMap((item) => stringOf(item) ?? [])
       .filter((member) => scope.clients.has(member));
   for (const group of stronglyConnected([...scope.clients.keys()], edges)) {
     const nodes = group.flatMap((name) => scope.clients.get(name) ?? []);
-    const [first, ...others] = nodes;
-    if (first === undefined) continue;
-    const path = [...group, first.name.text].join(' -> ');
-    const related = others.map((node) => ({ span: node.name.span, message: 'part of the cycle' }));
-    report('check/client-cycle', first.name.span, { path }, related);
+    reportCycle('check/client-cycle', nodes);
   }
 }

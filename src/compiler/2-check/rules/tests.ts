@@ -1,19 +1,19 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { textOf, valueOf } from '../build/text-of.ts';
+import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 
 /** Tests name functions, and give arguments that match. The server runs no tests, so a mistake is a warning. */
 export const tests: Rule = (context) => {
   for (const test of context.scope.tests) {
-    const functions = valueOf(test.entries, 'functions');
+    const functions = entryValue(test.entries, 'functions');
     const items = functions?.kind === 'list' ? functions.items : [];
     const isMisspelt = test.entries.some(({ key }) => didYouMean(key.text, ['functions']) !== '');
     if (items.length === 0 && (functions !== undefined || !isMisspelt))
       context.report('check/no-tested-function', test.name.span, { name: test.name.text });
     for (const item of items) {
-      const name = textOf(item);
+      const name = stringOf(item);
       const node = name === undefined ? undefined : context.scope.functions.get(name);
       if (node !== undefined) checkArguments(context, test, node);
       else if (item.kind !== 'broken' && test.broken !== true) reportUnknown(context, item.span, name ?? '');
@@ -31,7 +31,7 @@ function checkArguments({ scope, report, suggest }: CheckContext, test: TestNode
   // An argument can be in the unreadable part of a test.
   const isComplete = test.broken !== true;
   const owner = `function "${node.name.text}"`;
-  const args = valueOf(test.entries, 'args');
+  const args = entryValue(test.entries, 'args');
   const entries = args?.kind === 'map' ? args.entries : [];
   const names = node.parameters.map((parameter) => parameter.name.text);
   for (const entry of entries) {

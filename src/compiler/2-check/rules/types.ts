@@ -2,7 +2,7 @@ import { typeHint } from '../../1-parse/other-languages.ts';
 import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
-import { hasAttribute } from '../build/text-of.ts';
+import { hasAttribute } from '../node-values.ts';
 
 /** A type is a primitive, a media kind, or the name of a class, enum or alias. */
 export const unknownType: Rule = ({ types, scope, report, suggest }) => {

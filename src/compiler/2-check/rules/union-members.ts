@@ -1,85 +1,82 @@
 import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { eachDuplicate } from '../each-duplicate.ts';
 
 /**
  * Members of a union are different types, and classes among them have different fields: otherwise a reply matches
  * several.
  */
 export const unionMembers: Rule = (context) => {
-  const shapes = new Map<ClassNode, string>();
+  const keys = new Map<ClassNode, string>();
   for (const type of context.types) {
     if (type.kind !== 'union') continue;
     reportDuplicates(context, type.members);
-    reportAmbiguous(context, type.members, shapes);
+    reportAmbiguous(context, type.members, keys);
   }
 };
 
 function reportDuplicates({ report }: CheckContext, members: readonly TypeNode[]): void {
-  const seen = new Map<string, TypeNode>();
-  for (const member of members) {
-    const text = typeText(member);
-    const first = seen.get(text);
-    if (first === undefined) seen.set(text, member);
-    else report('check/duplicate-union-member', member.span, {}, [{ span: first.span, message: 'the first one' }]);
-  }
+  eachDuplicate(members, typeKey, (member, first) => {
+    report('check/duplicate-union-member', member.span, {}, [{ span: first.span, message: 'the first one' }]);
+  });
 }
 
 function reportAmbiguous(
   { scope, report }: CheckContext,
   members: readonly TypeNode[],
-  shapes: Map<ClassNode, string>,
+  keys: Map<ClassNode, string>,
 ): void {
-  const seen = new Map<string, ClassNode>();
-  for (const member of members) {
+  const classes = members.flatMap((member) => {
     const node = member.kind === 'name' ? scope.classes.get(member.name) : undefined;
-    if (node === undefined) continue;
-    const shape = shapes.get(node) ?? shapeOf(node);
-    shapes.set(node, shape);
-    const first = seen.get(shape);
-    if (first === undefined) seen.set(shape, node);
-    else if (first !== node) {
-      const related = [{ span: first.name.span, message: `"${first.name.text}" is declared here` }];
-      const names = { first: first.name.text, second: node.name.text };
-      report('check/ambiguous-union', member.span, names, related);
-    }
-  }
+    return node === undefined ? [] : [{ node, span: member.span }];
+  });
+  const keyOf = ({ node }: { readonly node: ClassNode }): string => {
+    const key = keys.get(node) ?? classKey(node);
+    keys.set(node, key);
+    return key;
+  };
+  eachDuplicate(classes, keyOf, ({ node: { name }, span }, { node: { name: first } }) => {
+    if (first === name) return;
+    const related = [{ span: first.span, message: `"${first.text}" is declared here` }];
+    report('check/ambiguous-union', span, { first: first.text, second: name.text }, related);
+  });
 }
 
 /** Returns the same string for classes that match the same replies. */
-function shapeOf(node: ClassNode): string {
+function classKey(node: ClassNode): string {
   const fields = node.fields.map((field) => {
-    const attributes = field.attributes.map((attribute) => `${attribute.name}(${argumentText(attribute.arguments)})`);
-    return `${field.name.text} ${field.type === undefined ? '' : typeText(field.type)} ${attributes.join(' ')}`;
+    const attributes = field.attributes.map((attribute) => `${attribute.name}(${argumentsKey(attribute.arguments)})`);
+    return `${field.name.text} ${field.type === undefined ? '' : typeKey(field.type)} ${attributes.join(' ')}`;
   });
   return fields.toSorted().join('\n');
 }
 
-function argumentText(values: readonly object[]): string {
+function argumentsKey(values: readonly object[]): string {
   return values.map((value) => JSON.stringify({ ...value, span: undefined, contentStart: undefined })).join();
 }
 
 /** Returns the same string for equal types, regardless of white space. Attributes count. */
-function typeText(type: TypeNode): string {
+function typeKey(type: TypeNode): string {
   const attributes = type.attributes.map((node) => ` @${node.name}`).join('');
-  return `${shapeText(type)}${attributes}`;
+  return `${shapeKey(type)}${attributes}`;
 }
 
-function shapeText(type: TypeNode): string {
+function shapeKey(type: TypeNode): string {
   switch (type.kind) {
     case 'name':
       return type.name;
     case 'literal':
       return JSON.stringify(type.value);
     case 'list':
-      return `(${typeText(type.element)})[]`;
+      return `(${typeKey(type.element)})[]`;
     case 'optional':
-      return `(${typeText(type.type)})?`;
+      return `(${typeKey(type.type)})?`;
     case 'map':
-      return `map<${typeText(type.key)}, ${typeText(type.value)}>`;
+      return `map<${typeKey(type.key)}, ${typeKey(type.value)}>`;
     case 'union':
-      return type.members.map(typeText).join(' | ');
+      return type.members.map(typeKey).join(' | ');
     case 'tuple':
-      return `(${type.members.map(typeText).join(', ')})`;
+      return `(${type.members.map(typeKey).join(', ')})`;
     case 'broken':
       return `? ${type.span.start}`;
   }

@@ -1,13 +1,6 @@
-import type {
-  AttributeNode,
-  DeclarationNode,
-  EntryNode,
-  NameNode,
-  TestNode,
-  ValueNode,
-} from '../../1-parse/syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { testedFunctions } from '../scope.ts';
+import { eachDuplicate } from '../each-duplicate.ts';
 import { labelOf } from '../template-reader.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
@@ -34,7 +27,7 @@ export const uniqueNames: Rule = ({ scope, report }) => {
   for (const group of [shared, scope.ofKind('retry_policy'), scope.generators]) {
     eachDuplicate<DeclarationNode>(
       group,
-      (node) => node.name,
+      (node) => node.name.text,
       (node, first) => {
         const related = [{ span: first.name.span, message: `first declared here, as ${WORDS[first.kind]}` }];
         report('check/duplicate-name', node.name.span, { name: node.name.text, what: WORDS[node.kind] }, related);
@@ -61,7 +54,7 @@ export const uniqueMembers: Rule = (context) => {
 function reportAll({ report }: CheckContext, code: Code, owner: string, members: readonly Member[]): void {
   eachDuplicate(
     members,
-    (member) => member.name,
+    (member) => member.name.text,
     ({ name }, first) => {
       report(code, name.span, { name: name.text, owner }, [{ span: first.name.span, message: 'the first one' }]);
     },
@@ -78,7 +71,7 @@ export const uniqueKeys: Rule = (context) => {
 function checkEntries(context: CheckContext, entries: readonly EntryNode[]): void {
   eachDuplicate(
     entries,
-    (entry) => entry.key,
+    (entry) => entry.key.text,
     ({ key }, first) => {
       context.report('check/duplicate-key', key.span, { name: key.text }, [
         { span: first.key.span, message: 'the first one' },
@@ -95,17 +88,15 @@ function checkValue(context: CheckContext, value: ValueNode): void {
 
 /** The tests of one function have different names. Tests of different functions can share one. */
 export const uniqueTests: Rule = ({ scope, report }) => {
-  const seen = new Map<string, TestNode>();
-  for (const test of scope.tests) {
-    for (const name of testedFunctions(test)) {
-      const key = `${name}/${test.name.text}`;
-      const first = seen.get(key);
-      if (first === undefined) seen.set(key, test);
-      else {
+  for (const [name, tests] of scope.testsOf) {
+    eachDuplicate(
+      tests,
+      (test) => test.name.text,
+      (test, first) => {
         const related = [{ span: first.name.span, message: 'the first one' }];
         report('check/duplicate-test', test.name.span, { name: test.name.text, owner: `function "${name}"` }, related);
-      }
-    }
+      },
+    );
   }
 };
 
@@ -129,26 +120,7 @@ function reportRepeated(
   nodes: readonly AttributeNode[],
   nameOf: (node: AttributeNode) => string,
 ): void {
-  const seen = new Map<string, AttributeNode>();
-  for (const node of nodes) {
-    const name = nameOf(node);
-    const first = seen.get(name);
-    if (first === undefined) seen.set(name, node);
-    else report(code, node.span, { name }, [{ span: first.span, message: 'the first one' }]);
-  }
-}
-
-/** Calls `found` for each item whose name an earlier item has, with the first item of that name. */
-export function eachDuplicate<T>(
-  items: readonly T[],
-  nameOf: (item: T) => NameNode,
-  found: (item: T, first: T) => void,
-): void {
-  const seen = new Map<string, T>();
-  for (const item of items) {
-    const name = nameOf(item).text;
-    const first = seen.get(name);
-    if (first === undefined) seen.set(name, item);
-    else found(item, first);
-  }
+  eachDuplicate(nodes, nameOf, (node, first) => {
+    report(code, node.span, { name: nameOf(node) }, [{ span: first.span, message: 'the first one' }]);
+  });
 }

@@ -7,7 +7,7 @@ const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[
 const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
 
 /** Options refer to environment variables without quotes, and contain no secrets: those belong in the environment. */
-export const environmentTexts: Rule = (context) => {
+export const environmentVariables: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     for (const entry of optionsOf(node)) if (entry.value !== undefined) checkValue(context, entry.value);
   }

@@ -1,9 +1,9 @@
-import type { Variables } from '../../compile-options.ts';
-import { dedent } from '../../1-parse/dedent.ts';
-import type { AttributeNode, EntryNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
+import type { Variables } from '../compile-options.ts';
+import { dedent } from '../1-parse/dedent.ts';
+import type { AttributeNode, EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 
 /** Returns the string of a quoted, raw (dedented) or unquoted value; undefined for other values. */
-export function textOf(value: ValueNode | undefined): string | undefined {
+export function stringOf(value: ValueNode | undefined): string | undefined {
   if (value?.kind === 'string') return value.value;
   if (value?.kind === 'raw-string') return dedent(value.raw, value.contentStart, value.span.file).text;
   return undefined;
@@ -13,7 +13,7 @@ export function textOf(value: ValueNode | undefined): string | undefined {
  * Returns the string argument of an attribute such as `@alias` or `@description`. Numbers and words count as strings.
  * An environment variable is its value, or undefined if it is not set.
  */
-export function attributeText(
+export function attributeString(
   attributes: readonly AttributeNode[],
   name: string,
   variables: Variables = {},
@@ -23,7 +23,7 @@ export function attributeText(
   if (value?.kind === 'boolean') return String(value.value);
   if (value?.kind === 'null') return 'null';
   if (value?.kind === 'env') return variables[value.variable] || undefined;
-  return textOf(value);
+  return stringOf(value);
 }
 
 export function hasAttribute(attributes: readonly AttributeNode[], name: string): boolean {
@@ -31,6 +31,6 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
 }
 
 /** Returns the value of a key in a block, the first one if the key appears twice. */
-export function valueOf(entries: readonly EntryNode[], key: string): ValueNode | undefined {
+export function entryValue(entries: readonly EntryNode[], key: string): ValueNode | undefined {
   return entries.find((entry) => entry.key.text === key)?.value;
 }

@@ -4,14 +4,14 @@ import { coercionError, type CoercionError } from './coercion/coercion-error.ts'
 import { lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
-import { settleBareToken } from './text/bare-token.ts';
+import { settleBareToken } from './text/bare-reader.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { closersOf } from './text/characters.ts';
 import { MAX_DEPTH } from './text/open-containers.ts';
 import { ReplyNode, stringNode } from './text/reply-node.ts';
 import { TolerantReader } from './text/tolerant-reader.ts';
 
-// --- the return type ------------------------------------------------------------------------------------------------
+// --- the return type -------------------------------------------------------------------------------------------------
 
 /** The properties of a return type that decide which parts of a reply can be the answer. */
 export interface ReplyType {
@@ -55,7 +55,7 @@ function collectKinds(type: Type, definitions: DefinitionIndex, kinds: Set<strin
   }
 }
 
-// --- the reply ------------------------------------------------------------------------------------------------------
+// --- the reply -------------------------------------------------------------------------------------------------------
 
 /**
  * Coerces a whole reply. The fast path takes most replies; for the others, every part of the reply that can be the answer
@@ -96,7 +96,7 @@ function coerceCandidates(text: string, plan: Plan, type: ReplyType, readThought
   return (isLost ? undefined : bestOutcome(outcomes)) ?? failure(outcomes, finder, plan);
 }
 
-// --- candidates -----------------------------------------------------------------------------------------------------
+// --- candidates ------------------------------------------------------------------------------------------------------
 
 /** The parts of a reply, in the order in which they are likely to be the answer. */
 const PART = { whole: 0, fence: 1, scalarText: 2, prose: 3, text: 4 } as const;
@@ -230,7 +230,7 @@ function unquote(text: string): string | undefined {
   }
 }
 
-// --- the choice -----------------------------------------------------------------------------------------------------
+// --- the choice ------------------------------------------------------------------------------------------------------
 
 /** From this loss on, a value contains hardly anything of the reply. */
 const NEARLY_EMPTY = 3;

@@ -49,11 +49,11 @@ export class AttributePlan extends Plan {
     return this.#withState || this.#checks.length > 0;
   }
 
-  override mayBreakAssert(seen?: Set<Plan>): boolean {
+  override mayBreakAssert(seen?: Set<unknown>): boolean {
     return this.#asserts.length > 0 || this.#inner.mayBreakAssert(seen);
   }
 
-  // --- the fast path: values in wrappers are left to the tolerant parser ----------------------------------------------
+  // --- the fast path: values in wrappers are left to the tolerant parser ---------------------------------------------
 
   override exact(source: string): string | undefined {
     const json = this.#isWrapped ? undefined : this.#inner.exact(source);
@@ -80,7 +80,7 @@ export class AttributePlan extends Plan {
     return !this.doneOnly && this.#inner.showsOpen(bracket);
   }
 
-  // --- whole values ---------------------------------------------------------------------------------------------------
+  // --- whole values --------------------------------------------------------------------------------------------------
 
   cast(node: ReplyNode): CoercedValue | undefined {
     const value = this.#inner.cast(node);
@@ -146,7 +146,7 @@ export class AttributePlan extends Plan {
     return `{${[...results.values()].join(',')}}`;
   }
 
-  // --- partials -------------------------------------------------------------------------------------------------------
+  // --- partials ------------------------------------------------------------------------------------------------------
 
   override affinity(node: ReplyNode, depth = 0): number {
     return this.#inner.affinity(node, depth);

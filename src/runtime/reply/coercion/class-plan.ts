@@ -2,9 +2,9 @@ import { TypedObject } from '../fast-path/typed-object.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
-import { CoercionError, describeValue, memberErrors, mismatch } from './coercion-error.ts';
-import { ObjectProgress, ObjectWriter } from './object-writer.ts';
-import { CoercedValue, compareValues, FlagList, MARK, type CoercionOutcome } from './outcome.ts';
+import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
+import { GrowingObject } from './growing-value.ts';
+import { CoercedValue, compareValues, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { Plan, type PartialValue } from './plan.ts';
 import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
 
@@ -18,8 +18,9 @@ export class ClassPlan extends Plan {
   #mayBreakAssert: boolean | undefined = undefined;
   /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
   #withholds = false;
-  /** The key under which a node stores the value inside an object that wraps it, since several callers ask for it. */
+  /** The keys under which a node stores its results, since several members of a union ask for them. */
   readonly #unwrappedKey = {};
+  readonly #listKey = {};
   /** The value that the only field is trying to take, which ends the recursion of a class that contains itself. */
   #implying: ReplyNode | undefined = undefined;
 
@@ -34,12 +35,12 @@ export class ClassPlan extends Plan {
     this.#withholds = fields.some((field) => field.streamNotNull);
   }
 
-  override mayBreakAssert(seen?: Set<Plan>): boolean {
+  override mayBreakAssert(seen?: Set<unknown>): boolean {
     if (seen === undefined) return (this.#mayBreakAssert ??= this.#reachesAssert(new Set()));
     return !seen.has(this) && this.#reachesAssert(seen);
   }
 
-  #reachesAssert(seen: Set<Plan>): boolean {
+  #reachesAssert(seen: Set<unknown>): boolean {
     seen.add(this);
     return this.#fields.all.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
   }
@@ -48,36 +49,32 @@ export class ClassPlan extends Plan {
     return bracket === OPEN_BRACE && !this.#withholds ? new TypedObject(this.#fields) : undefined;
   }
 
-  // --- values of the type ---------------------------------------------------------------------------------------------
+  // --- values of the type --------------------------------------------------------------------------------------------
 
   cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node);
-    let writer: ObjectWriter | undefined;
+    let writer: ValueWriter | undefined;
     for (const position of shown) {
       const field = all[position];
       if (field === undefined) return undefined;
       const item = values.at(position);
       const value = item === undefined ? nullFallback(field.plan) : field.plan.cast(item);
       if (value === undefined) return undefined;
-      writer ??= new ObjectWriter(node);
-      writer.add(field, value);
+      writer ??= new ValueWriter(node);
+      addField(writer, field, value);
       if (item === undefined) writer.score += 1;
     }
-    return this.#finish(writer ?? new ObjectWriter(node), node, values, 0);
+    return this.#finish(writer ?? new ValueWriter(node), node, values, 0);
   }
 
-  // --- other values ---------------------------------------------------------------------------------------------------
+  // --- other values --------------------------------------------------------------------------------------------------
 
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'object') return this.#fromObject(node);
     if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
-    const known = node.recall(this);
-    if (known instanceof CoercedValue || known instanceof CoercionError) return known;
-    const outcome = this.#fromList(node);
-    node.remember(this, outcome);
-    return outcome;
+    return node.cached(this.#listKey, () => this.#fromList(node));
   }
 
   #fromObject(node: ReplyNode): CoercionOutcome {
@@ -94,16 +91,13 @@ export class ClassPlan extends Plan {
   /** Finds the person in `{"person": {…}}`, or in `{"name": "Person", "arguments": {…}}`. */
   #unwrapped(node: ReplyNode): CoercedValue | undefined {
     const inner = onlyComposite(node);
-    if (inner === undefined) return undefined;
-    const known = node.recall(this.#unwrappedKey);
-    if (known !== undefined) return known instanceof CoercedValue ? known : undefined;
+    return inner === undefined ? undefined : node.cached(this.#unwrappedKey, () => this.#fromInner(inner));
+  }
+
+  #fromInner(inner: ReplyNode): CoercedValue | undefined {
     const outcome = this.coerce(inner);
-    const matches = outcome.ok && (outcome.marks & MARK.onlyDefaults) === 0;
-    const value = matches
-      ? outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.flags])
-      : undefined;
-    node.remember(this.#unwrappedKey, value ?? null);
-    return value;
+    if (!outcome.ok || (outcome.marks & MARK.onlyDefaults) !== 0) return undefined;
+    return outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
   }
 
   #fromList(node: ReplyNode): CoercionOutcome {
@@ -124,13 +118,11 @@ export class ClassPlan extends Plan {
     this.#implying = outer;
     if (!outcome.ok) return outcome;
     if ((outcome.marks & (MARK.nullForMismatch | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
-    const flags = new FlagList();
-    flags.add('implied-key', field.name);
-    flags.addAll(field.name, outcome.flags);
-    return outcome.enclosed(`{${field.jsonKey}`, '}', 2 + outcome.score * 10, {
-      marks: MARK.implied,
-      flags: flags.list,
-    });
+    const writer = new ValueWriter();
+    writer.score = 2;
+    writer.flag('implied-key', field.name);
+    addField(writer, field, outcome);
+    return writer.finish('{', '}', MARK.implied);
   }
 
   /** Only a class without required fields accepts a value that is not an object. */
@@ -143,14 +135,14 @@ export class ClassPlan extends Plan {
 
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
     const { all, shown } = this.#fields;
-    const writer = new ObjectWriter(node);
+    const writer = new ValueWriter(node);
     let errors: CoercionError[] | undefined;
     for (const position of shown) {
       const field = all[position];
       if (field === undefined) continue;
       const item = values.at(position);
-      const outcome = item === undefined ? writer.missing(field) : writer.member(field, item);
-      if (outcome.ok) writer.add(field, outcome);
+      const outcome = item === undefined ? missingField(writer, field) : coerceField(writer, field, item);
+      if (outcome.ok) addField(writer, field, outcome);
       else if (errors === undefined) errors = [outcome];
       else errors.push(outcome);
     }
@@ -158,14 +150,14 @@ export class ClassPlan extends Plan {
     return this.#finish(writer, node, values, values.known === 0 && shown.length > 0 ? MARK.onlyDefaults : 0);
   }
 
-  #finish(writer: ObjectWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
+  #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
     writer.score += values.unknown;
     if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
-    return writer.finish(marks);
+    return writer.finish('{', '}', marks);
   }
 
   /** Flags the keys that were not assigned to a field. */
-  #flagLeftOver(writer: ObjectWriter, node: ReplyNode, values: FieldValues): void {
+  #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
       const position = this.#fields.positionOf(key);
@@ -178,7 +170,7 @@ export class ClassPlan extends Plan {
     return kind === 'object';
   }
 
-  // --- partials -------------------------------------------------------------------------------------------------------
+  // --- partials ------------------------------------------------------------------------------------------------------
 
   override affinity(node: ReplyNode): number {
     if (node.kind !== 'object') return Infinity;
@@ -194,16 +186,34 @@ export class ClassPlan extends Plan {
   }
 
   protected override partial(node: ReplyNode): PartialValue {
-    return node.kind === 'object' ? this.#progress(node).show() : super.partial(node);
+    if (node.kind !== 'object') return super.partial(node);
+    return node.cached(this, () => new GrowingObject(this.#fields, node)).show();
   }
+}
 
-  #progress(node: ReplyNode): ObjectProgress {
-    const known = node.recall(this);
-    if (known instanceof ObjectProgress) return known;
-    const progress = new ObjectProgress(this.#fields, node);
-    node.remember(this, progress);
-    return progress;
-  }
+function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): void {
+  writer.add(writer.isEmpty ? field.jsonKey : field.nextJsonKey, field.name, value);
+  writer.score += value.score * 10;
+}
+
+/** Returns the value of a field that the object lacks. */
+function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
+  const fallback = field.plan.fallback();
+  if (fallback === undefined) return field.missing;
+  writer.score += 1;
+  if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
+  return fallback;
+}
+
+/** Coerces the value of a field. A value that does not match is replaced by the fallback, but not after an `@assert`. */
+function coerceField(writer: ValueWriter, field: FieldPlan, item: ReplyNode): CoercionOutcome {
+  const outcome = field.plan.coerce(item);
+  if (outcome.ok) return outcome;
+  const fallback = outcome.asserted ? undefined : field.plan.fallback();
+  if (fallback === undefined) return memberError(field.name, outcome);
+  writer.score += 110;
+  writer.flag('defaulted', field.name, outcome.reason);
+  return fallback;
 }
 
 /** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */

@@ -95,7 +95,7 @@ class PlanCompiler {
     return new UnionPlan(plans, members.length < types.length, alias);
   }
 
-  // --- attributes -----------------------------------------------------------------------------------------------------
+  // --- attributes ----------------------------------------------------------------------------------------------------
 
   /** The attributes in the definition of a class, enum or alias come before those of the place where it is used. */
   #attributes(type: Type): TypeAttributes {
@@ -117,7 +117,7 @@ class PlanCompiler {
     return { ...NO_ATTRIBUTES, constraints: this.#definitions.enums.get(type.name)?.constraints ?? [] };
   }
 
-  // --- definitions ----------------------------------------------------------------------------------------------------
+  // --- definitions ---------------------------------------------------------------------------------------------------
 
   #class(name: string): Plan {
     const known = this.#named.get(name);

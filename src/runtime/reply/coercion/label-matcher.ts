@@ -146,7 +146,7 @@ function isWordAt(text: string, at: number): boolean {
   return at >= 0 && at < text.length && WORD.test(text.charAt(at));
 }
 
-// --- folding --------------------------------------------------------------------------------------------------------
+// --- folding ---------------------------------------------------------------------------------------------------------
 
 /** Letters that Unicode does not decompose, and their spelling without marks. */
 const LIGATURES: Readonly<Record<string, string>> = {

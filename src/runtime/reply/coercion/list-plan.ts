@@ -1,10 +1,11 @@
 import { TypedList } from '../fast-path/typed-container.ts';
-import { separateScalars } from '../text/bare-token.ts';
+import { separateScalars } from '../text/bare-reader.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
-import { flatten, GrowingText } from '../text/growing-text.ts';
+import { flatten } from '../text/growing-text.ts';
 import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
-import { describeValue, mismatch, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, FlagList, MARK, MemberTexts, repairFlags, type CoercionOutcome } from './outcome.ts';
+import { describeValue, mismatch } from './coercion-error.ts';
+import { GrowingMembers } from './growing-value.ts';
+import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { coerceNested, onlyList } from './unwrap.ts';
 
@@ -32,36 +33,39 @@ export class ListPlan extends Plan {
   cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'list') return undefined;
     const element = this.#element();
-    const writer = new ListWriter(node);
+    const writer = new ValueWriter(node);
     for (const [index, item] of node.items.entries()) {
       const value = element.cast(item);
       if (value === undefined) return undefined;
-      writer.add(value, index);
+      addItem(writer, value, index);
     }
-    return writer.finish(node);
+    return writer.finish('[', ']', 0);
   }
 
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind !== 'list') return this.#fromOther(node);
     const element = this.#element();
-    const writer = new ListWriter(node);
+    const writer = new ValueWriter(node);
     const { items } = node;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
       if (item === undefined) continue;
       const outcome = element.coerce(item);
-      if (outcome.ok) writer.add(outcome, index);
-      else if (!this.#addEach(writer, item, index)) writer.drop(index, outcome);
+      if (outcome.ok) addItem(writer, outcome, index);
+      else if (!this.#addEach(writer, item, index)) {
+        writer.score += 1 + index;
+        if (!writer.hasAllFlags) writer.flag('dropped-item', index, outcome.reason);
+      }
     }
-    return writer.finish(node);
+    return writer.finish('[', ']', writer.isEmpty && items.length > 0 ? MARK.emptied : 0);
   }
 
   /** Handles `[1 2 3]`: a string without quotes that does not match can be several members without commas. */
-  #addEach(writer: ListWriter, item: ReplyNode, index: number): boolean {
+  #addEach(writer: ValueWriter, item: ReplyNode, index: number): boolean {
     const outcomes = separateScalars(item).map((scalar) => this.#element().coerce(scalar));
     if (outcomes.length === 0 || outcomes.some((outcome) => !outcome.ok)) return false;
-    writer.flagComma(index);
-    for (const outcome of outcomes) if (outcome.ok) writer.add(outcome, index);
+    writer.flag('repaired', index, REPAIR.comma);
+    for (const outcome of outcomes) if (outcome.ok) addItem(writer, outcome, index);
     return true;
   }
 
@@ -77,10 +81,11 @@ export class ListPlan extends Plan {
     const wrapped = clean ? undefined : this.#wrappedList(node);
     if (wrapped !== undefined) return wrapped;
     if (!single.ok || (single.marks & MARK.nullForMismatch) !== 0) return emptied(node, single);
-    return single.enclosed('[', ']', 1 + single.score * 10, {
-      marks: MARK.singleToList,
-      flags: [{ flag: 'single-to-list', path: '' }, ...single.flags],
-    });
+    const writer = new ValueWriter();
+    writer.score = 1;
+    writer.flag('single-to-list', '');
+    addItem(writer, single, '');
+    return writer.finish('[', ']', MARK.singleToList);
   }
 
   /** Finds the list in `{"people": […]}`. */
@@ -115,7 +120,10 @@ export class ListPlan extends Plan {
   }
 
   protected override partial(node: ReplyNode): PartialValue {
-    if (node.kind === 'list') return node.items.length === 0 ? EMPTY : new PartialValue(this.#progress(node).show());
+    if (node.kind === 'list') {
+      if (node.items.length === 0) return EMPTY;
+      return node.cached(this, () => new GrowingMembers(this.#element(), node)).show();
+    }
     if (node.complete) return super.partial(node);
     if (this.#wrapping === node) return PartialValue.withheld;
     const outer = this.#wrapping;
@@ -126,94 +134,18 @@ export class ListPlan extends Plan {
     if (single.json !== undefined && !single.allNull && !node.isScalar) return new PartialValue(`[${single.json}]`);
     return list === undefined ? EMPTY : this.show(list);
   }
+}
 
-  #progress(node: ReplyNode): ListProgress {
-    const known = node.recall(this);
-    if (known instanceof ListProgress) return known;
-    const progress = new ListProgress(this.#element(), node);
-    node.remember(this, progress);
-    return progress;
-  }
+const EMPTY = new PartialValue('[]');
+
+function addItem(writer: ValueWriter, value: CoercedValue, segment: number | ''): void {
+  flatten(value.json);
+  writer.add(writer.isEmpty ? '' : ',', segment, value);
+  writer.score += value.score * 10;
 }
 
 /** Returns the empty list for a value that does not match as a single member either. */
 function emptied(node: ReplyNode, single: CoercionOutcome): CoercedValue {
   const detail = single.ok ? describeValue(node) : single.reason;
   return new CoercedValue('[]', 2, { marks: MARK.emptied, flags: [{ flag: 'dropped-item', path: '', detail }] });
-}
-
-const EMPTY = new PartialValue('[]');
-
-class ListWriter {
-  readonly #texts = new MemberTexts();
-  #score = 0;
-  #kept = 0;
-  readonly #flags = new FlagList();
-
-  constructor(node: ReplyNode) {
-    if (node.repairs !== 0) this.#flags.addAll('', repairFlags(node));
-  }
-
-  add(value: CoercedValue, index: number): void {
-    flatten(value.json);
-    this.#texts.add(this.#kept === 0 ? '' : ',', value);
-    this.#kept += 1;
-    this.#score += value.score * 10;
-    if (value.flags.length > 0 && !this.#flags.isFull) this.#flags.addAll(`[${index}]`, value.flags);
-  }
-
-  /** Flags a missing comma. */
-  flagComma(index: number): void {
-    this.#flags.add('repaired', `[${index}]`, REPAIR.comma);
-  }
-
-  drop(index: number, error: CoercionError): void {
-    this.#score += 1 + index;
-    if (!this.#flags.isFull) this.#flags.add('dropped-item', `[${index}]`, error.reason);
-  }
-
-  finish(node: ReplyNode): CoercedValue {
-    return this.#texts.finish('[', ']', this.#score, {
-      marks: this.#kept === 0 && node.items.length > 0 ? MARK.emptied : 0,
-      flags: this.#flags.list,
-    });
-  }
-}
-
-/** Writes the partials of one list as it grows. Each complete member is written once. */
-class ListProgress {
-  readonly #element: Plan;
-  readonly #node: ReplyNode;
-  readonly #json = new GrowingText();
-  #written = 0;
-
-  constructor(element: Plan, node: ReplyNode) {
-    this.#element = element;
-    this.#node = node;
-  }
-
-  show(): string {
-    const { items } = this.#node;
-    for (; this.#written < items.length; this.#written += 1) {
-      const item = items[this.#written];
-      if (item === undefined || !item.complete) break;
-      this.#json.append(this.#next(item));
-      item.forget();
-    }
-    const open = items[this.#written];
-    return `[${this.#json.text}${open === undefined ? '' : this.#next(open)}]`;
-  }
-
-  /** Returns a member with its comma; empty if it is hidden. */
-  #next(item: ReplyNode): string {
-    const member = memberText(this.#element, item);
-    if (member === undefined) return '';
-    return this.#json.isEmpty ? member : `,${member}`;
-  }
-}
-
-/** Returns the partial of a member. A member that can still be dropped is hidden, so that lists never shrink. */
-export function memberText(plan: Plan, item: ReplyNode): string | undefined {
-  if (plan.mayBreakAssert() && !(item.complete && plan.coerce(item).ok)) return undefined;
-  return plan.show(item).json;
 }

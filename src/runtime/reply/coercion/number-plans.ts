@@ -1,4 +1,4 @@
-import { isJsonNumber } from '../text/bare-token.ts';
+import { isJsonNumber } from '../text/bare-reader.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { CoercedValue, type CoercionOutcome } from './outcome.ts';
@@ -68,7 +68,7 @@ export class FloatPlan extends NumberPlan {
   }
 }
 
-// --- writing --------------------------------------------------------------------------------------------------------
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 /** True for a number without a point and an exponent. */
 function isInteger(text: string): boolean {
@@ -107,7 +107,7 @@ function isShortest(text: string): boolean {
 const ZERO = 48;
 const SMALL_E = 101;
 
-// --- numbers in strings ---------------------------------------------------------------------------------------------
+// --- numbers in strings ----------------------------------------------------------------------------------------------
 
 interface FoundNumber {
   readonly value: number;

@@ -48,64 +48,18 @@ export class CoercedValue {
   as(score: number, marks: number, flags: readonly Flag[]): CoercedValue {
     return new CoercedValue(this.json, score, { bare: this.bare, shown: this.shown, marks, flags });
   }
-
-  /** Returns a list or object of which this value is the only member. */
-  enclosed(open: string, close: string, score: number, remarks: Remarks): CoercedValue {
-    const texts = new MemberTexts();
-    texts.add('', this);
-    return texts.finish(open, close, score, remarks);
-  }
 }
 
-interface Remarks {
+interface CoercedDetails {
+  readonly bare?: string;
+  readonly shown?: string;
   readonly marks?: number;
   readonly flags?: readonly Flag[];
 }
 
-interface CoercedDetails extends Remarks {
-  readonly bare?: string;
-  readonly shown?: string;
-}
-
 const NO_DETAILS: CoercedDetails = {};
 
-/** The JSON texts of a list or object while members are added: a single text as long as all three are equal. */
-export class MemberTexts {
-  #json = '';
-  #bare: string | undefined = undefined;
-  #shown: string | undefined = undefined;
-
-  get isEmpty(): boolean {
-    return this.#json === '';
-  }
-
-  /** `head`: the text in front of the value, such as a comma or a key. */
-  add(head: string, value: CoercedValue): void {
-    if (this.#bare !== undefined || value.bare !== value.json)
-      this.#bare = (this.#bare ?? this.#json) + head + value.bare;
-    if (this.#shown !== undefined || value.shown !== value.json)
-      this.#shown = (this.#shown ?? this.#json) + head + value.shown;
-    this.#json += head + value.json;
-  }
-
-  /** Returns the value that the members form between two brackets. */
-  finish(open: string, close: string, score: number, { marks = 0, flags = NO_FLAGS }: Remarks): CoercedValue {
-    const json = open + this.#json + close;
-    return new CoercedValue(json, boundedScore(score), {
-      bare: this.#bare === undefined ? json : open + this.#bare + close,
-      shown: this.#shown === undefined ? json : open + this.#shown + close,
-      marks,
-      flags,
-    });
-  }
-}
-
-/** Keeps the sums over deep values finite, so that they can be compared. */
-function boundedScore(score: number): number {
-  return score < 1e15 ? score : 1e15;
-}
-
-// --- comparison -----------------------------------------------------------------------------------------------------
+// --- comparison ------------------------------------------------------------------------------------------------------
 
 /** Negative if `a` is the better way to coerce a value. */
 export function compareValues(a: CoercedValue, b: CoercedValue): number {
@@ -121,7 +75,7 @@ export function lossOf({ marks }: CoercedValue): number {
   return (marks & (MARK.singleToList | MARK.fromComposite)) === 0 ? 0 : 1;
 }
 
-// --- flags ----------------------------------------------------------------------------------------------------------
+// --- flags -----------------------------------------------------------------------------------------------------------
 
 /** A ParseFlag in the making. */
 export interface Flag {
@@ -153,29 +107,65 @@ export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
   });
 }
 
-/** Collects the flags of one value, up to MAX_FLAGS. */
-export class FlagList {
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+/** Builds the value of a list, map or object member by member. */
+export class ValueWriter {
+  score = 0;
+  /** The JSON text so far; `#bare` and `#shown` exist only while they differ from it. */
+  #json = '';
+  #bare: string | undefined = undefined;
+  #shown: string | undefined = undefined;
+  /** Created on demand: most values have no flags, and there can be thousands. */
   #flags: Flag[] | undefined = undefined;
 
-  get isFull(): boolean {
+  /** `node`: the list or object whose own flags the value gets. */
+  constructor(node?: ReplyNode) {
+    if (node !== undefined && node.repairs !== 0) this.flag('repaired', '', node.repairs);
+  }
+
+  get isEmpty(): boolean {
+    return this.#json === '';
+  }
+
+  /** True if further flags are dropped. */
+  get hasAllFlags(): boolean {
     return this.#flags !== undefined && this.#flags.length >= MAX_FLAGS;
   }
 
-  add(flag: string, path: string, detail?: string | number): void {
-    const added = detail === undefined ? { flag, path } : { flag, path, detail };
-    if (this.#flags === undefined) this.#flags = [added];
-    else if (this.#flags.length < MAX_FLAGS) this.#flags.push(added);
-  }
-
-  /** Adds the flags of the member at `segment`, or of the value itself if that is empty. */
-  addAll(segment: string, flags: readonly Flag[]): void {
-    for (const flag of flags) {
-      if (this.isFull) return;
-      this.add(flag.flag, joinPath(segment, flag.path), flag.detail);
+  /** `head`: the text in front of the member, such as a comma or a key. `segment`: its path, or its index in a list. */
+  add(head: string, segment: string | number, member: CoercedValue): void {
+    const { json, bare, shown, flags } = member;
+    if (this.#bare !== undefined || bare !== json) this.#bare = (this.#bare ?? this.#json) + head + bare;
+    if (this.#shown !== undefined || shown !== json) this.#shown = (this.#shown ?? this.#json) + head + shown;
+    this.#json += head + json;
+    for (const { flag, path, detail } of flags) {
+      if (this.hasAllFlags) return;
+      this.flag(flag, joinPath(pathOf(segment), path), detail);
     }
   }
 
-  get list(): readonly Flag[] {
-    return this.#flags ?? NO_FLAGS;
+  flag(flag: string, segment: string | number, detail?: string | number): void {
+    if (this.hasAllFlags) return;
+    const path = pathOf(segment);
+    (this.#flags ??= []).push(detail === undefined ? { flag, path } : { flag, path, detail });
   }
+
+  /** Returns the value that the members form between two brackets. */
+  finish(open: string, close: string, marks: number): CoercedValue {
+    const json = open + this.#json + close;
+    return new CoercedValue(json, Math.min(this.score, MAX_SCORE), {
+      bare: this.#bare === undefined ? json : open + this.#bare + close,
+      shown: this.#shown === undefined ? json : open + this.#shown + close,
+      marks,
+      flags: this.#flags ?? NO_FLAGS,
+    });
+  }
+}
+
+/** Keeps the sums over deep values finite, so that they can be compared. */
+const MAX_SCORE = 1e15;
+
+function pathOf(segment: string | number): string {
+  return typeof segment === 'number' ? `[${segment}]` : segment;
 }

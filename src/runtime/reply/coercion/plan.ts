@@ -1,4 +1,4 @@
-import type { FastPlan, TypedContainer } from '../fast-path/typed-container.ts';
+import { FastPlan } from '../fast-path/typed-container.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
 
@@ -6,48 +6,18 @@ import type { CoercedValue, CoercionOutcome } from './outcome.ts';
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
  * stored in the reply's nodes.
  */
-export abstract class Plan implements FastPlan {
+export abstract class Plan extends FastPlan {
   /** The type in words, for messages. */
   abstract readonly name: string;
 
   /** Partials show a value only when it is complete. */
   doneOnly = false;
 
-  /**
-   * True if an `@assert` on a value or on one of its fields can reject the value. Where rejected values are dropped,
-   * such a value stays hidden until it is complete. `seen`: the classes already visited through their fields.
-   */
-  mayBreakAssert(_seen?: Set<Plan>): boolean {
-    return false;
-  }
-
-  // --- the fast path: a plan that overrides none of these leaves its values to the tolerant parser --------------------
-
-  exact(_source: string): string | undefined {
-    return undefined;
-  }
-
-  openContainer(_bracket: number): TypedContainer | undefined {
-    return undefined;
-  }
-
-  accepts(_json: string): boolean {
-    return true;
-  }
-
-  mayBegin(_first: number): boolean {
-    return false;
-  }
-
-  showString(_json: string): string | undefined {
-    return undefined;
-  }
-
-  showsOpen(_bracket: number): boolean {
+  override showsOpen(_bracket: number): boolean {
     return !this.doneOnly;
   }
 
-  // --- whole values ---------------------------------------------------------------------------------------------------
+  // --- whole values --------------------------------------------------------------------------------------------------
 
   /** Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. */
   abstract cast(node: ReplyNode): CoercedValue | undefined;
@@ -65,7 +35,7 @@ export abstract class Plan implements FastPlan {
     return false;
   }
 
-  // --- partial values -------------------------------------------------------------------------------------------------
+  // --- partial values ------------------------------------------------------------------------------------------------
 
   /** Returns the part of the value so far that a partial shows. */
   show(node: ReplyNode): PartialValue {

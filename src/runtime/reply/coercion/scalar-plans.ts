@@ -1,4 +1,4 @@
-import { canBecomeNull } from '../text/bare-token.ts';
+import { canBecomeNull } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
@@ -25,7 +25,7 @@ export function fromComposite(plan: Plan, node: ReplyNode): CoercionOutcome {
   return only === undefined ? mismatch(plan.name, node) : unwrapped(plan.coerce(only));
 }
 
-// --- strings --------------------------------------------------------------------------------------------------------
+// --- strings ---------------------------------------------------------------------------------------------------------
 
 export class StringPlan extends Plan {
   readonly name = 'string';
@@ -59,17 +59,13 @@ export class StringPlan extends Plan {
   protected override partial(node: ReplyNode): PartialValue {
     if (node.complete) return super.partial(node);
     if (!node.isScalar || node.block) return PartialValue.withheld;
-    if (node.kind === 'string') return new PartialValue(this.#growing(node).json);
+    if (node.kind === 'string') {
+      const growing = node.cached(this, () => new GrowingString());
+      growing.growTo(node.text);
+      return new PartialValue(growing.json);
+    }
     const text = node.text.trim();
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
-  }
-
-  #growing(node: ReplyNode): GrowingString {
-    const known = node.recall(this);
-    const growing = known instanceof GrowingString ? known : new GrowingString();
-    if (known === undefined) node.remember(this, growing);
-    growing.growTo(node.text);
-    return growing;
   }
 }
 
@@ -81,7 +77,7 @@ function displayText(node: ReplyNode): string {
   return `{${members.join(', ')}}`;
 }
 
-// --- scalars that partials show when they are complete --------------------------------------------------------------
+// --- scalars that partials show when they are complete ---------------------------------------------------------------
 
 export abstract class DonePlan extends Plan {
   override doneOnly = true;

@@ -1,7 +1,7 @@
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
-import { CoercionError, describeValue, unionError } from './coercion-error.ts';
+import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
 import { CoercedValue, compareValues, MARK, type CoercionOutcome } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { LabelPlan, StringPlan, asWritten } from './scalar-plans.ts';
@@ -28,11 +28,11 @@ export class UnionPlan extends Plan {
     this.doneOnly = members.every((member) => member.doneOnly);
   }
 
-  override mayBreakAssert(seen?: Set<Plan>): boolean {
+  override mayBreakAssert(seen?: Set<unknown>): boolean {
     return this.#members.some((member) => member.mayBreakAssert(seen));
   }
 
-  // --- the fast path: only where the bracket tells the members apart, and none has to be tried ------------------------
+  // --- the fast path: only where the bracket tells the members apart, and none has to be tried -----------------------
 
   override exact(source: string): string | undefined {
     if (this.#nullable && source === 'null') return source;
@@ -77,17 +77,11 @@ export class UnionPlan extends Plan {
     return only;
   }
 
-  // --- whole values ---------------------------------------------------------------------------------------------------
+  // --- whole values --------------------------------------------------------------------------------------------------
 
   cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind === 'null' && this.#nullable) return asWritten('null', node);
-    if (isShallow(node)) return this.#bestCast(node);
-    const known = node.recall(this.#castKey);
-    if (known instanceof CoercedValue) return known;
-    if (known === null) return undefined;
-    const best = this.#bestCast(node);
-    node.remember(this.#castKey, best ?? null);
-    return best;
+    return isShallow(node) ? this.#bestCast(node) : node.cached(this.#castKey, () => this.#bestCast(node));
   }
 
   #bestCast(node: ReplyNode): CoercedValue | undefined {
@@ -103,12 +97,7 @@ export class UnionPlan extends Plan {
   coerce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (isShallow(node)) return this.#bestMatch(node);
-    const known = node.recall(this.#coerceKey);
-    if (known instanceof CoercedValue || known instanceof CoercionError) return known;
-    const outcome = this.#bestMatch(node);
-    node.remember(this.#coerceKey, outcome);
-    return outcome;
+    return isShallow(node) ? this.#bestMatch(node) : node.cached(this.#coerceKey, () => this.#bestMatch(node));
   }
 
   #bestMatch(node: ReplyNode): CoercionOutcome {
@@ -140,7 +129,7 @@ export class UnionPlan extends Plan {
     return this.#members.some((member) => member.startsWith(kind));
   }
 
-  // --- partials -------------------------------------------------------------------------------------------------------
+  // --- partials ------------------------------------------------------------------------------------------------------
 
   override affinity(node: ReplyNode, depth = 0): number {
     let best = Infinity;

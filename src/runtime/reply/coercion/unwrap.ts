@@ -10,46 +10,32 @@ import type { Plan } from './plan.ts';
  * the value inside.
  */
 
-// --- JSON in a string -----------------------------------------------------------------------------------------------
+// --- JSON in a string ------------------------------------------------------------------------------------------------
 
 /** The key under which a string node stores the value inside it, since several members of a union can ask for it. */
-const KEY = {};
-
-interface NestedValue {
-  readonly root: ReplyNode | undefined;
-}
-
-const NO_NESTED_VALUE: NestedValue = { root: undefined };
+const NESTED = {};
 
 /** Coerces the value that a string contains as JSON; undefined if it contains none or the value does not match. */
 export function coerceNested(plan: Plan, node: ReplyNode): CoercedValue | undefined {
-  const nested = node.kind === 'string' ? nestedValue(node).root : undefined;
+  const nested = node.kind === 'string' ? node.cached(NESTED, () => readNested(node.text)) : undefined;
   const outcome = nested === undefined ? undefined : plan.coerce(nested);
   if (outcome?.ok !== true) return undefined;
   return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'json-in-text', path: '' }, ...outcome.flags]);
 }
 
-function nestedValue(node: ReplyNode): NestedValue {
-  const known = node.recall(KEY);
-  if (known !== undefined) return known as NestedValue;
-  const value = readNested(node.text);
-  node.remember(KEY, value);
-  return value;
-}
-
-function readNested(text: string): NestedValue {
-  if (!beginsValue(text)) return NO_NESTED_VALUE;
+function readNested(text: string): ReplyNode | undefined {
+  if (!beginsValue(text)) return undefined;
   const reader = new TolerantReader();
   const end = reader.read(text, skipSpace(text, 0), true);
   const { root } = reader;
-  if (root?.complete !== true || skipSpace(text, end) !== text.length) return NO_NESTED_VALUE;
+  if (root?.complete !== true || skipSpace(text, end) !== text.length) return undefined;
   keepStrings(root);
-  return { root };
+  return root;
 }
 
 /** Strings inside a value that was itself in a string stay strings, which bounds the recursion. */
 function keepStrings(node: ReplyNode): void {
-  if (node.kind === 'string' && beginsValue(node.text)) node.remember(KEY, NO_NESTED_VALUE);
+  if (node.kind === 'string' && beginsValue(node.text)) node.store(NESTED, undefined);
   for (const item of node.items) keepStrings(item);
 }
 
@@ -58,7 +44,7 @@ function beginsValue(text: string): boolean {
   return first === OPEN_BRACE || first === OPEN_BRACKET;
 }
 
-// --- members of lists and objects -----------------------------------------------------------------------------------
+// --- members of lists and objects ------------------------------------------------------------------------------------
 
 /** Coerces a list to a single value: the member that matches best. */
 export function bestMember(plan: Plan, list: ReplyNode): CoercionOutcome {

@@ -16,15 +16,24 @@ import {
   SLASH,
 } from '../text/characters.ts';
 import type { ValueSource } from '../text/candidate-finder.ts';
-import { CommentReader, Cursor } from '../text/cursor.ts';
+import { Cursor } from '../text/cursor.ts';
 import { LOOK_AHEAD } from '../text/look-ahead.ts';
 import { MAX_DEPTH } from '../text/open-containers.ts';
 import { REPAIR } from '../text/reply-node.ts';
-import { isCanonicalEscape, OpenString, rewriteString } from './open-string.ts';
-import { canBecomeScalar, isTokenCharacter, isWordStart, skipBlanks, stringEnds, tokenEnds } from './scalar-end.ts';
+import {
+  canBecomeScalar,
+  isTokenCharacter,
+  isWordStart,
+  skipBlanks,
+  stringEnds,
+  tokenEnds,
+  isCanonicalEscape,
+  OpenString,
+  rewriteString,
+} from './fast-scalars.ts';
 import type { FastPlan, TypedContainer } from './typed-container.ts';
 
-type State = 'value' | 'key' | 'after' | 'string' | 'comment' | 'done';
+type State = 'value' | 'key' | 'after' | 'string' | 'done';
 
 /**
  * Reads one list or object directly into its type, from text that arrives in deltas of any size. It accepts JSON, and
@@ -41,11 +50,8 @@ export class FastReader implements ValueSource<TypedContainer> {
   /** Increases with everything that a partial can show. */
   version = 0;
   readonly #cursor = new Cursor();
-  readonly #comments = new CommentReader(this.#cursor);
   readonly #string = new OpenString(this.#cursor);
   #state: State = 'done';
-  /** The state to return to after a comment. */
-  #resume: State = 'value';
   /** The lists and objects that have not ended, with the innermost on top. */
   readonly #open: OpenContainer[] = [];
   #top: OpenContainer | undefined = undefined;
@@ -69,9 +75,7 @@ export class FastReader implements ValueSource<TypedContainer> {
 
   read(text: string, from: number, isLast: boolean): number {
     const cursor = this.#cursor;
-    cursor.text = text;
-    cursor.at = from;
-    cursor.isLast = isLast;
+    cursor.start(text, from, isLast);
     while (this.#state !== 'done' && cursor.at < text.length) if (!this.#step()) break;
     if (isLast && this.#state !== 'done') this.#refuse();
     cursor.text = '';
@@ -100,8 +104,6 @@ export class FastReader implements ValueSource<TypedContainer> {
         return this.#readDelimiter();
       case 'string':
         return this.#readOpenString();
-      case 'comment':
-        return this.#readComment();
       case 'done':
         return false;
     }
@@ -121,7 +123,7 @@ export class FastReader implements ValueSource<TypedContainer> {
     if (this.#top !== undefined) this.#top.container.repairs |= repair;
   }
 
-  // --- containers -------------------------------------------------------------------------------------------------
+  // --- containers ----------------------------------------------------------------------------------------------------
 
   #readValue(): boolean {
     const code = this.#cursor.peek();
@@ -134,7 +136,7 @@ export class FastReader implements ValueSource<TypedContainer> {
       case CLOSE_BRACKET:
         return this.#inList ? this.#closeContainer(code) : this.#refuse();
       case SLASH:
-        return this.#slash('value');
+        return this.#skipSlashComment();
       default:
         return this.#cursor.isAtEnd || this.#readBare(code);
     }
@@ -199,9 +201,9 @@ export class FastReader implements ValueSource<TypedContainer> {
         this.#sawComma = false;
         return this.#closeContainer(code);
       case SLASH:
-        return this.#slash('after');
+        return this.#skipSlashComment();
       case HASH:
-        return this.#hash('after');
+        return this.#skipLineComment();
       default:
         return this.#cursor.isAtEnd || this.#refuse();
     }
@@ -216,7 +218,7 @@ export class FastReader implements ValueSource<TypedContainer> {
     return this.#expect('') && this.#readValue();
   }
 
-  // --- keys -------------------------------------------------------------------------------------------------------
+  // --- keys ----------------------------------------------------------------------------------------------------------
 
   #readKey(): boolean {
     const code = this.#cursor.peek();
@@ -226,9 +228,9 @@ export class FastReader implements ValueSource<TypedContainer> {
       case CLOSE_BRACE:
         return this.#closeContainer(code);
       case SLASH:
-        return this.#slash('key');
+        return this.#skipSlashComment();
       case HASH:
-        return this.#hash('key');
+        return this.#skipLineComment();
       default:
         return this.#cursor.isAtEnd || this.#readBareKey();
     }
@@ -276,7 +278,7 @@ export class FastReader implements ValueSource<TypedContainer> {
     return this.#cursor.text.length - from > MAX_WAITING ? this.#refuse() : false;
   }
 
-  // --- scalars ----------------------------------------------------------------------------------------------------
+  // --- scalars -------------------------------------------------------------------------------------------------------
 
   #readString(): boolean {
     const { text, at: start } = this.#cursor;
@@ -343,30 +345,19 @@ export class FastReader implements ValueSource<TypedContainer> {
     return this.#takeScalar(source);
   }
 
-  // --- comments ---------------------------------------------------------------------------------------------------
+  // --- comments ------------------------------------------------------------------------------------------------------
 
-  #slash(resume: State): boolean {
-    const opens = this.#comments.openSlash();
-    if (opens === 'wait') return false;
-    return opens === 'yes' ? this.#startComment(resume) : this.#refuse();
+  #skipSlashComment(): boolean {
+    const opens = this.#cursor.skipSlashComment();
+    if (opens === 'no') return this.#refuse();
+    if (opens === 'yes') this.#addRepair(REPAIR.comment);
+    return opens === 'yes';
   }
 
-  #hash(resume: State): boolean {
-    this.#comments.openLine();
-    return this.#startComment(resume);
-  }
-
-  #startComment(resume: State): boolean {
+  #skipLineComment(): boolean {
     this.#addRepair(REPAIR.comment);
-    this.#resume = resume;
-    this.#state = 'comment';
+    this.#cursor.skipLineComment();
     return true;
-  }
-
-  #readComment(): boolean {
-    const goesOn = this.#comments.read();
-    if (this.#comments.ended) this.#state = this.#resume;
-    return goesOn;
   }
 }
 

@@ -4,23 +4,46 @@ import { flatten, GrowingText } from '../text/growing-text.ts';
 
 /**
  * The part of a plan that the fast path uses. It knows only values that match their type exactly; undefined or false
- * leaves the reply to the tolerant parser.
+ * leaves the reply to the tolerant parser, as all of these methods do unless a plan overrides them.
  */
-export interface FastPlan {
+export abstract class FastPlan {
   /** Returns the JSON text of a scalar, given as JSON, if `cast` accepts it without flags. */
-  exact(source: string): string | undefined;
+  exact(_source: string): string | undefined {
+    return undefined;
+  }
+
   /** Returns the list or object that the bracket opens, if its type is certain. */
-  openContainer(bracket: number): TypedContainer | undefined;
-  /** True if the constraints on a list or object hold. */
-  accepts(json: string): boolean;
+  openContainer(_bracket: number): TypedContainer | undefined {
+    return undefined;
+  }
+
+  /** True if the constraints on a complete list or object hold. */
+  accepts(_json: string): boolean {
+    return true;
+  }
+
   /** True if a scalar that begins with the character, and has not ended, shows no more than `showString` returns. */
-  mayBegin(first: number): boolean;
+  mayBegin(_first: number): boolean {
+    return false;
+  }
+
   /** Returns what a partial shows of a string that has not ended. `json`: its JSON text so far. */
-  showString(json: string): string | undefined;
+  showString(_json: string): string | undefined {
+    return undefined;
+  }
+
   /** True if a list or object that has not ended may appear. */
-  showsOpen(bracket: number): boolean;
-  /** True if an `@assert` can reject a value of the type. */
-  mayBreakAssert(): boolean;
+  showsOpen(_bracket: number): boolean {
+    return false;
+  }
+
+  /**
+   * True if an `@assert` on a value or on one of its fields can reject the value. Where rejected values are dropped,
+   * such a value stays hidden until it is complete. `seen`: the classes already visited through their fields.
+   */
+  mayBreakAssert(_seen?: Set<unknown>): boolean {
+    return false;
+  }
 }
 
 /** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */

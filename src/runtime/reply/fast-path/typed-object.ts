@@ -1,8 +1,8 @@
 import type { ClassFields, FieldPlan } from '../coercion/class-fields.ts';
-import { isJsonNumber } from '../text/bare-token.ts';
+import { isJsonNumber } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
-import { isWord } from './scalar-end.ts';
-import { FlagTree, TypedContainer, type FastPlan } from './typed-container.ts';
+import { isWord } from './fast-scalars.ts';
+import { FlagTree, TypedContainer, FastPlan } from './typed-container.ts';
 
 /** An object of a class: each field once, of which only those that may be null can be missing. Other keys are dropped. */
 export class TypedObject extends TypedContainer {
@@ -86,36 +86,20 @@ function nullFallback(field: FieldPlan | undefined): string | undefined {
   return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
 }
 
-// --- values that belong to no field ---------------------------------------------------------------------------------
+// --- values that belong to no field ----------------------------------------------------------------------------------
 
 /** The plan of a value that belongs to no field. The value has to be JSON, so that its end is certain, and is dropped. */
-class DroppedPlan implements FastPlan {
-  exact(source: string): string | undefined {
+class DroppedPlan extends FastPlan {
+  override exact(source: string): string | undefined {
     return source.charCodeAt(0) === DOUBLE_QUOTE || isWord(source) || isJsonNumber(source) ? source : undefined;
   }
 
-  openContainer(bracket: number): TypedContainer {
+  override openContainer(bracket: number): TypedContainer {
     return new DroppedContainer(bracket === OPEN_BRACKET);
   }
 
-  accepts(): boolean {
+  override mayBegin(): boolean {
     return true;
-  }
-
-  mayBegin(): boolean {
-    return true;
-  }
-
-  showString(): undefined {
-    return undefined;
-  }
-
-  showsOpen(): boolean {
-    return false;
-  }
-
-  mayBreakAssert(): boolean {
-    return false;
   }
 }
 

@@ -114,7 +114,7 @@ export class CandidateFinder<T> {
     return -1;
   }
 
-  // --- inside a value -----------------------------------------------------------------------------------------------
+  // --- inside a value ------------------------------------------------------------------------------------------------
 
   #read(text: string, from: number, isLast: boolean): number {
     const reader = this.#reader;
@@ -145,7 +145,7 @@ export class CandidateFinder<T> {
     return at;
   }
 
-  // --- between values -----------------------------------------------------------------------------------------------
+  // --- between values ------------------------------------------------------------------------------------------------
 
   #seek(text: string, from: number, isLast: boolean): number {
     if (this.#thought !== '') return this.#skipThought(text, from, isLast);
@@ -203,7 +203,7 @@ export class CandidateFinder<T> {
     this.#lineStart = false;
   }
 
-  // --- thoughts -----------------------------------------------------------------------------------------------------
+  // --- thoughts ------------------------------------------------------------------------------------------------------
 
   #tag(text: string, at: number, isLast: boolean): number {
     if (this.#readThoughts || this.#fence > 0) return at;

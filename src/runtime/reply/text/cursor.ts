@@ -1,11 +1,23 @@
 import { ASTERISK, SLASH, skipSpace } from './characters.ts';
 
-/** The position of a reader in the text at hand. The parts of one reader share a cursor. */
+/** The position of a reader in the text at hand, which can begin inside a comment. The parts of a reader share a cursor. */
 export class Cursor {
   text = '';
   at = 0;
   /** No more text follows the text at hand. */
   isLast = false;
+  /** The mark that ends the open comment; empty outside of comments. */
+  #commentMark: '' | '\n' | '*/' = '';
+  /** The open comment ends in `*` so far. */
+  #endsInAsterisk = false;
+
+  /** Goes to the next text, after the rest of a comment that is still open. */
+  start(text: string, from: number, isLast: boolean): void {
+    this.text = text;
+    this.at = from;
+    this.isLast = isLast;
+    if (this.#commentMark !== '') this.#skipComment();
+  }
 
   get isAtEnd(): boolean {
     return this.at >= this.text.length;
@@ -18,50 +30,47 @@ export class Cursor {
     this.at = skipSpace(this.text, this.at);
     return this.text.charCodeAt(this.at);
   }
-}
 
-/** Skips one comment at a time, to the end of its line or to its closing mark. */
-export class CommentReader {
-  readonly #cursor: Cursor;
-  /** The mark that ends the comment; empty after the comment has ended. */
-  #end = '';
-
-  constructor(cursor: Cursor) {
-    this.#cursor = cursor;
-  }
-
-  get ended(): boolean {
-    return this.#end === '';
-  }
-
-  /** Begins the comment that the slash at the cursor opens; returns `wait` until the next character has arrived. */
-  openSlash(): 'yes' | 'no' | 'wait' {
-    const { text, at, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return 'wait';
-    const next = text.charCodeAt(at + 1);
+  /** Skips the comment that the slash at the cursor opens: `wait` until the next character has arrived. */
+  skipSlashComment(): 'yes' | 'no' | 'wait' {
+    if (this.at + 1 >= this.text.length && !this.isLast) return 'wait';
+    const next = this.text.charCodeAt(this.at + 1);
     if (next !== SLASH && next !== ASTERISK) return 'no';
-    this.#end = next === SLASH ? '\n' : '*/';
-    this.#cursor.at += 2;
+    this.at += 2;
+    this.#openComment(next === SLASH ? '\n' : '*/');
     return 'yes';
   }
 
-  /** Begins a comment up to the end of the line, opened by the one character at the cursor. */
-  openLine(): void {
-    this.#end = '\n';
-    this.#cursor.at += 1;
+  /** Skips the comment up to the end of the line that the one character at the cursor opens. */
+  skipLineComment(): void {
+    this.at += 1;
+    this.#openComment('\n');
   }
 
-  /** Reads on. Returns false if the closing mark may have begun and more text is needed. */
-  read(): boolean {
-    const cursor = this.#cursor;
-    const end = cursor.text.indexOf(this.#end, cursor.at);
-    if (end >= 0) {
-      cursor.at = end + this.#end.length;
-      this.#end = '';
-      return true;
+  #openComment(mark: '\n' | '*/'): void {
+    this.#commentMark = mark;
+    this.#endsInAsterisk = false;
+    this.#skipComment();
+  }
+
+  /** Skips the open comment as far as it has arrived. */
+  #skipComment(): void {
+    const end = this.#commentEnd();
+    if (end < 0) {
+      if (!this.isAtEnd) this.#endsInAsterisk = this.text.endsWith('*');
+      this.at = this.text.length;
+    } else {
+      this.at = end;
+      this.#commentMark = '';
     }
-    const kept = cursor.isLast ? 0 : this.#end.length - 1;
-    cursor.at = Math.max(cursor.at, cursor.text.length - kept);
-    return kept === 0;
+  }
+
+  /** Returns the position after the open comment; -1 if its end has not arrived. */
+  #commentEnd(): number {
+    const { text, at } = this;
+    const mark = this.#commentMark;
+    if (mark === '*/' && this.#endsInAsterisk && text.charCodeAt(at) === SLASH) return at + 1;
+    const end = text.indexOf(mark, at);
+    return end < 0 ? -1 : end + mark.length;
   }
 }

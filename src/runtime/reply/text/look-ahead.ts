@@ -32,7 +32,7 @@ export type Verdict = 'yes' | 'no' | 'wait';
  */
 export const LOOK_AHEAD = 120;
 
-// --- keys -----------------------------------------------------------------------------------------------------------
+// --- keys ------------------------------------------------------------------------------------------------------------
 
 /** Does a key with its colon start at `from` (after spaces)? */
 export function keyAhead(text: string, from: number, isLast: boolean): Verdict {
@@ -92,7 +92,7 @@ function isKeyCharacter(code: number): boolean {
   return code !== LINE_FEED && isSpace(code);
 }
 
-// --- containers in prose --------------------------------------------------------------------------------------------
+// --- containers in prose ---------------------------------------------------------------------------------------------
 
 /**
  * Does the `{` before `from`, in the middle of prose, open an object? Only if a key or the closing brace follows:
@@ -160,7 +160,7 @@ function beginsWord(text: string): boolean {
   return JSON_WORDS.some((word) => word.startsWith(text));
 }
 
-// --- the ends of strings --------------------------------------------------------------------------------------------
+// --- the ends of strings ---------------------------------------------------------------------------------------------
 
 /** The position of a string, which decides what can follow it. */
 export type StringPosition = 'key' | 'object' | 'list';
@@ -256,7 +256,7 @@ function hasLineFeed(text: string, from: number, to: number): boolean {
   return false;
 }
 
-// --- comments and fences --------------------------------------------------------------------------------------------
+// --- comments and fences ---------------------------------------------------------------------------------------------
 
 /** Does the slash at `at` start a comment? */
 export function commentAhead(text: string, at: number, isLast: boolean): Verdict {

@@ -105,13 +105,18 @@ export class ReplyNode {
     if (this.#items !== NO_ITEMS) this.#items.pop();
   }
 
-  /** Returns the result stored under `key`, which is the plan that computed it or an object of that plan. */
-  recall(key: object): unknown {
-    for (let memo = this.#memo; memo !== undefined; memo = memo.next) if (memo.key === key) return memo.result;
-    return undefined;
+  /**
+   * Returns the result stored under `key`, after computing it on the first call. The key belongs to the plan that
+   * computes the result, and stands for a single type of results.
+   */
+  cached<T>(key: object, compute: () => T): T {
+    for (let memo = this.#memo; memo !== undefined; memo = memo.next) if (memo.key === key) return memo.result as T;
+    const result = compute();
+    this.store(key, result);
+    return result;
   }
 
-  remember(key: object, result: unknown): void {
+  store(key: object, result: unknown): void {
     this.#memo = { key, result, next: this.#memo };
   }
 

@@ -16,7 +16,7 @@ import {
   SINGLE_QUOTE,
   SLASH,
 } from './characters.ts';
-import { CommentReader, Cursor } from './cursor.ts';
+import { Cursor } from './cursor.ts';
 import type { ValueSource } from './candidate-finder.ts';
 import { KeyReader } from './key-reader.ts';
 import type { Verdict } from './look-ahead.ts';
@@ -24,7 +24,7 @@ import { OpenContainers } from './open-containers.ts';
 import { REPAIR, type ReplyNode } from './reply-node.ts';
 import { StringReader } from './string-reader.ts';
 
-type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'comment' | 'done';
+type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
 
 /**
  * The tolerant parser of one list or object. It forgives the mistakes of models and reads text that arrives in deltas
@@ -39,10 +39,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);
-  readonly #comments = new CommentReader(this.#cursor);
   #state: State = 'value';
-  /** The state to return to after a comment. */
-  #resume: State = 'value';
   /** The string or token being read. */
   #token: ReplyNode | undefined = undefined;
   #sawComma = false;
@@ -68,9 +65,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
 
   /** At the end of the last text, everything that is still open ends as incomplete. */
   read(text: string, from: number, isLast: boolean): number {
-    this.#cursor.text = text;
-    this.#cursor.at = from;
-    this.#cursor.isLast = isLast;
+    this.#cursor.start(text, from, isLast);
     while (this.#cursor.at < text.length && this.#state !== 'done') if (!this.#step()) break;
     if (isLast && this.#state !== 'done') this.#giveUp();
     this.#cursor.text = '';
@@ -96,14 +91,12 @@ export class TolerantReader implements ValueSource<ReplyNode> {
         return this.#readBare();
       case 'bare-key':
         return this.#readBareKey();
-      case 'comment':
-        return this.#readComment();
       case 'done':
         return false;
     }
   }
 
-  // --- values -------------------------------------------------------------------------------------------------------
+  // --- values --------------------------------------------------------------------------------------------------------
 
   #readValue(): boolean {
     const code = this.#cursor.peek();
@@ -117,7 +110,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
       case COMMA:
         return this.#noValue(code);
       case SLASH:
-        return this.#slash('value');
+        return this.#readSlashValue();
       default:
         if (this.#cursor.isAtEnd) return true;
         return closersOf(code) === '' ? this.#startBare() : this.#startString(code);
@@ -169,9 +162,9 @@ export class TolerantReader implements ValueSource<ReplyNode> {
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
       case SLASH:
-        return this.#slash('after');
+        return this.#slash();
       case HASH:
-        return this.#hash('after');
+        return this.#skipLineComment();
       case BACKTICK:
         return this.#maybeFenceEnd();
       default:
@@ -187,7 +180,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     return true;
   }
 
-  // --- keys -------------------------------------------------------------------------------------------------------
+  // --- keys ----------------------------------------------------------------------------------------------------------
 
   #readKey(): boolean {
     const code = this.#cursor.peek();
@@ -204,9 +197,9 @@ export class TolerantReader implements ValueSource<ReplyNode> {
         this.#open.addRepair(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
         return true;
       case SLASH:
-        return this.#slash('key');
+        return this.#slash();
       case HASH:
-        return this.#hash('key');
+        return this.#skipLineComment();
       case BACKTICK:
         return this.#readKeyOrFence();
       default:
@@ -260,7 +253,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   #readColon(): boolean {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
-    if (code === SLASH) return this.#slash('colon');
+    if (code === SLASH) return this.#slash();
     if (code === EQUALS) return this.#readEquals();
     if (code === COLON) this.#cursor.at += 1;
     else this.#open.addRepair(REPAIR.colon);
@@ -278,7 +271,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     return true;
   }
 
-  // --- strings and tokens -----------------------------------------------------------------------------------------
+  // --- strings and tokens --------------------------------------------------------------------------------------------
 
   #startString(code: number): boolean {
     const triple = this.#tripleAhead(code);
@@ -306,6 +299,12 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     return goesOn;
   }
 
+  /** A slash in place of a value opens a comment or begins a string without quotes. */
+  #readSlashValue(): boolean {
+    const opens = this.#skipSlashComment();
+    return opens === 'no' ? this.#startBare() : opens === 'yes';
+  }
+
   #startBare(): boolean {
     this.#token = this.#tokens.open(!this.#open.inObject, this.#open.depth > 1);
     this.#open.adopt(this.#token);
@@ -321,35 +320,27 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     return true;
   }
 
-  // --- comments and fences ----------------------------------------------------------------------------------------
+  // --- comments and fences -------------------------------------------------------------------------------------------
 
-  /** Handles a slash between tokens: it opens a comment, begins a string without quotes, or is dropped. */
-  #slash(resume: State): boolean {
-    const opens = this.#comments.openSlash();
-    if (opens === 'wait') return false;
-    if (opens === 'yes') return this.#startComment(resume);
-    if (resume === 'value') return this.#startBare();
+  /** Handles a slash in place of a delimiter or a key: it opens a comment, or is dropped. */
+  #slash(): boolean {
+    const opens = this.#skipSlashComment();
+    if (opens !== 'no') return opens === 'yes';
     this.#cursor.at += 1;
     this.#open.addRepair(REPAIR.droppedText);
     return true;
   }
 
-  #hash(resume: State): boolean {
-    this.#comments.openLine();
-    return this.#startComment(resume);
+  #skipSlashComment(): Verdict {
+    const opens = this.#cursor.skipSlashComment();
+    if (opens === 'yes') this.#open.addRepair(REPAIR.comment);
+    return opens;
   }
 
-  #startComment(resume: State): boolean {
+  #skipLineComment(): boolean {
     this.#open.addRepair(REPAIR.comment);
-    this.#resume = resume;
-    this.#state = 'comment';
+    this.#cursor.skipLineComment();
     return true;
-  }
-
-  #readComment(): boolean {
-    const goesOn = this.#comments.read();
-    if (this.#comments.ended) this.#state = this.#resume;
-    return goesOn;
   }
 
   /** Three backticks between members end the fence around the value, and the value with it. */

@@ -1,62 +1,10 @@
+import { GrowingText } from '../text/growing-text.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
-import { memberError } from './coercion-error.ts';
-import { FlagList, MemberTexts, repairFlags, type CoercedValue, type CoercionOutcome } from './outcome.ts';
-import { PartialValue } from './plan.ts';
+import { PartialValue, type Plan } from './plan.ts';
 
-/** Builds the value of a class field by field. */
-export class ObjectWriter {
-  score = 0;
-  readonly #texts = new MemberTexts();
-  /** Created on demand: most objects have no flags, and there can be thousands. */
-  #flags: FlagList | undefined = undefined;
-
-  constructor(node: ReplyNode) {
-    if (node.repairs !== 0) this.#flagList().addAll('', repairFlags(node));
-  }
-
-  #flagList(): FlagList {
-    return (this.#flags ??= new FlagList());
-  }
-
-  add(field: FieldPlan, value: CoercedValue): void {
-    this.#texts.add(this.#texts.isEmpty ? field.jsonKey : field.nextJsonKey, value);
-    this.score += value.score * 10;
-    if (value.flags.length > 0) this.#flagList().addAll(field.name, value.flags);
-  }
-
-  /** Returns the value of a field that the object lacks. */
-  missing(field: FieldPlan): CoercionOutcome {
-    const fallback = field.plan.fallback();
-    if (fallback === undefined) return field.missing;
-    this.score += 1;
-    if (fallback.bare !== 'null') this.flag('defaulted', field.name, 'missing');
-    return fallback;
-  }
-
-  /** Coerces the value of a field. */
-  member(field: FieldPlan, item: ReplyNode): CoercionOutcome {
-    const outcome = field.plan.coerce(item);
-    if (outcome.ok) return outcome;
-    const fallback = outcome.asserted ? undefined : field.plan.fallback();
-    if (fallback === undefined) return memberError(field.name, outcome);
-    this.score += 110;
-    this.flag('defaulted', field.name, outcome.reason);
-    return fallback;
-  }
-
-  flag(flag: string, path: string, detail?: string): void {
-    this.#flagList().add(flag, path, detail);
-  }
-
-  finish(marks: number): CoercedValue {
-    const flags = this.#flags?.list;
-    return this.#texts.finish('{', '}', this.score, flags === undefined ? { marks } : { marks, flags });
-  }
-}
-
-/** Writes the partials of one object as it grows. Each member is written once, when it is complete. */
-export class ObjectProgress {
+/** The partials of an object of a class as it grows. Each complete field is written once. */
+export class GrowingObject {
   readonly #fields: ClassFields;
   readonly #node: ReplyNode;
   readonly #values: (ReplyNode | undefined)[] = [];
@@ -110,4 +58,51 @@ export class ObjectProgress {
 /** Null, or null in the wrappers of `@check` and `@stream.with_state`. */
 function isNullBlank(json: string): boolean {
   return json === 'null' || json.startsWith('{"value":null,') || json.startsWith('{"value":{"value":null,');
+}
+
+/** The partials of a list or map as it grows. Each complete member is written once. */
+export class GrowingMembers {
+  readonly #plan: Plan;
+  readonly #node: ReplyNode;
+  /** Returns the JSON text of a map's key; undefined for a list. */
+  readonly #keyText: ((key: string) => string) | undefined;
+  readonly #seen = new Set<string>();
+  readonly #json = new GrowingText();
+  #written = 0;
+
+  /** `plan`: the plan of the members. */
+  constructor(plan: Plan, node: ReplyNode, keyText?: (key: string) => string) {
+    this.#plan = plan;
+    this.#node = node;
+    this.#keyText = keyText;
+  }
+
+  show(): PartialValue {
+    const { items } = this.#node;
+    for (; items[this.#written]?.complete === true; this.#written += 1) {
+      this.#json.append(this.#member(this.#written, true));
+      items[this.#written]?.forget();
+    }
+    const json = this.#json.text + this.#member(this.#written, false);
+    return new PartialValue(this.#keyText === undefined ? `[${json}]` : `{${json}}`);
+  }
+
+  /** Returns a member with its comma and key; empty if it is hidden. */
+  #member(index: number, keep: boolean): string {
+    const item = this.#node.items[index];
+    const value = item === undefined ? undefined : this.#visible(item);
+    if (value === undefined) return '';
+    const comma = this.#json.isEmpty ? '' : ',';
+    if (this.#keyText === undefined) return comma + value;
+    const key = this.#keyText(this.#node.keys[index] ?? '');
+    if (this.#seen.has(key)) return '';
+    if (keep) this.#seen.add(key);
+    return `${comma}${key}:${value}`;
+  }
+
+  /** A member that can still be dropped is hidden, so that lists never shrink. */
+  #visible(item: ReplyNode): string | undefined {
+    if (this.#plan.mayBreakAssert() && !(item.complete && this.#plan.coerce(item).ok)) return undefined;
+    return this.#plan.show(item).json;
+  }
 }

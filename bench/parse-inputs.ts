@@ -1,4 +1,4 @@
-/** What the replies are parsed into. */
+/** The type of the replies. */
 export const PARSE_DEFINITIONS = `
 enum Level {
   JUNIOR
@@ -42,7 +42,7 @@ export interface Team {
 export type Spelling = 'clean' | 'pretty' | 'fenced' | 'broken';
 export const SPELLINGS: readonly Spelling[] = ['clean', 'pretty', 'fenced', 'broken'];
 
-/** A value whose clean spelling has about so many bytes. */
+/** Creates a value whose clean spelling has about this many bytes. */
 export function makeTeam(bytes: number): Team {
   const people: object[] = [];
   for (let index = 0, length = 0; length < bytes; index += 1) {
@@ -64,7 +64,7 @@ function makePerson(index: number): object {
   };
 }
 
-/** The same value, as models write it. */
+/** Writes the value as models do. */
 export function spell(team: Team, spelling: Spelling): string {
   if (spelling === 'clean') return JSON.stringify(team);
   const pretty = JSON.stringify(team, undefined, 2);

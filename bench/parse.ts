@@ -1,4 +1,4 @@
-// Entry file: CPU time of parsing replies, whole and in pieces, beside other parsers on the same texts.
+// Entry file: CPU time of parsing replies, whole and in deltas, next to other parsers on the same texts.
 import { isDeepStrictEqual } from 'node:util';
 import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { compile } from '../src/compiler/compile.ts';
@@ -12,20 +12,20 @@ import { makeTeam, PARSE_DEFINITIONS, spell, SPELLINGS, type Spelling, type Team
 import { number, table, writeResults } from './report.ts';
 
 const SIZES = [3_000, 30_000, 300_000, 1_000_000, 3_000_000];
-/** Pieces as long as a token. */
-const PIECE = 4;
-/** A partial for every so many pieces: one each 50 ms at 4,000 pieces a second; but no more than so many in all. */
-const PIECES_PER_PARTIAL = 200;
+/** The length of a delta: about a token. */
+const DELTA = 4;
+/** The deltas for each partial: one partial per 50 ms at 4,000 deltas per second, up to a maximum in all. */
+const DELTAS_PER_PARTIAL = 200;
 const MAX_PARTIALS = 100;
-const PIECE_SIZES = [1, 4, 50, 1000];
-/** Other parsers get no text for which a run would take longer (CPU microseconds), if their time grew with its square. */
+const DELTA_SIZES = [1, 4, 50, 1000];
+/** Other parsers get no text whose run would take more CPU microseconds if their time grew with its square. */
 const LONGEST_RUN = 30_000_000;
-/** What takes longer than this is run once. */
+/** A run that takes more CPU microseconds is not repeated. */
 const SHORT_RUN = 100_000;
 
 const BAR_MB_PER_SECOND = 60;
 const BAR_STREAM_RATIO = 3;
-/** Replies of models are smaller, but for a few. */
+/** Most replies of models are smaller. */
 const USUAL_BYTES = 100_000;
 
 interface Row {
@@ -33,16 +33,16 @@ interface Row {
   readonly bytes: number;
   /** CPU microseconds of one reply. */
   readonly oneShot: number;
-  readonly pieces: number;
+  readonly deltas: number;
   /** With partials, taken as they are. */
   readonly taken: number;
   /** With partials that are turned into bytes, as a server does. */
   readonly partials: number;
   /** Of the clean spelling. */
   readonly jsonParse: number;
-  /** By the name of the parser: CPU microseconds, or why there are none. */
+  /** CPU microseconds by the name of the parser, or the reason why there are none. */
   readonly others: Readonly<Record<string, Cost>>;
-  /** The same in pieces, with as many partials as svc gave. */
+  /** The same in deltas, with as many partials as svc returned. */
   readonly otherStreams: Readonly<Record<string, Cost>>;
 }
 
@@ -55,21 +55,21 @@ function main(): void {
     return SPELLINGS.map((spelling) => measureRow(parser, others, { team, spelling, text: spell(team, spelling) }));
   });
   console.log(`${costTable(rows)}\n\n${otherTable(rows, others)}\n\n${growthTable(rows)}`);
-  const sizes = PIECE_SIZES.map((size) => [size, pieceRatio(parser, size)] as const);
-  console.log(`\nA stream of 30 KB (fenced), as a multiple of the one-shot parse, by the size of its pieces:`);
+  const sizes = DELTA_SIZES.map((size) => [size, deltaRatio(parser, size)] as const);
+  console.log(`\nA stream of 30 KB (fenced), as a multiple of the one-shot parse, by the size of its deltas:`);
   console.log(sizes.map(([size, ratio]) => `${size}: ${number(ratio)}`).join('   '));
   const verdicts = judge(rows, sizes);
   console.log(`\n${table(verdicts.map(({ bar, measured, holds }) => [bar, number(measured), holds ? 'yes' : 'NO']))}`);
-  console.log(writeResults({ rows, pieceSizes: sizes, verdicts }, 'parse'));
+  console.log(writeResults({ rows, deltaSizes: sizes, verdicts }, 'parse'));
 }
 
-/** Until the engine has compiled what is hot. */
+/** Runs the parser until the engine has compiled its hot code. */
 function warmUp(parser: ReplyParser): void {
   const team = makeTeam(30_000);
   for (let round = 0; round < 50; round += 1) {
     for (const spelling of SPELLINGS) {
       parser.parse(spell(team, spelling));
-      stream(parser, spell(team, spelling), { piece: PIECE, perPartial: PIECES_PER_PARTIAL });
+      stream(parser, spell(team, spelling), { delta: DELTA, perPartial: DELTAS_PER_PARTIAL });
     }
   }
 }
@@ -83,16 +83,16 @@ interface Subject {
 function measureRow(parser: ReplyParser, others: readonly Rival[], subject: Subject): Row {
   const { spelling, text } = subject;
   checkAnswer(parser, subject);
-  const perPartial = Math.max(PIECES_PER_PARTIAL, text.length / PIECE / MAX_PARTIALS);
+  const perPartial = Math.max(DELTAS_PER_PARTIAL, text.length / DELTA / MAX_PARTIALS);
   const own = compareCpu({
     oneShot: () => parser.parse(text),
-    pieces: () => stream(parser, text, { piece: PIECE, perPartial: Infinity }),
-    taken: () => stream(parser, text, { piece: PIECE, perPartial }, ignore),
-    partials: () => stream(parser, text, { piece: PIECE, perPartial }),
+    deltas: () => stream(parser, text, { delta: DELTA, perPartial: Infinity }),
+    taken: () => stream(parser, text, { delta: DELTA, perPartial }, ignore),
+    partials: () => stream(parser, text, { delta: DELTA, perPartial }),
     jsonParse: () => (spelling === 'clean' ? (JSON.parse(text) as unknown) : undefined),
   });
   const costs = others.map((other) => [other.name, other.cost(subject)] as const);
-  const streams = others.map((other) => [other.name, other.streamCost(subject, perPartial * PIECE)] as const);
+  const streams = others.map((other) => [other.name, other.streamCost(subject, perPartial * DELTA)] as const);
   return {
     spelling,
     bytes: text.length,
@@ -104,7 +104,7 @@ function measureRow(parser: ReplyParser, others: readonly Rival[], subject: Subj
 
 type Cost = number | 'wrong value' | 'not run' | undefined;
 
-/** Another parser, and how long it took for the texts so far: of some the time grows with the square of the text. */
+/** Another parser and its time for the texts so far. The time of some grows with the square of the text. */
 class Rival {
   readonly #other: OtherParser;
   #perSquare = 0;
@@ -124,7 +124,7 @@ class Rival {
     return this.#last;
   }
 
-  /** All of the text so far for every partial, as these parsers keep nothing between them; and the whole at the end. */
+  /** Parses all of the text so far for every partial, as these parsers keep no state, and the whole at the end. */
   streamCost({ text }: Subject, step: number): Cost {
     const { parse, parsePartial } = this.#other;
     if (parsePartial === undefined || typeof this.#last !== 'number') return undefined;
@@ -152,24 +152,25 @@ function attempt(run: () => unknown): unknown {
   }
 }
 
-/** Writing a partial costs its length, whatever is new in it. */
+/** Writing a partial takes time in proportion to its length, whatever is new in it. */
 function write(partial: string): void {
   Buffer.byteLength(partial);
 }
 
 function ignore(): void {}
 
-interface Pieces {
-  readonly piece: number;
+interface StreamShape {
+  /** The length of a delta. */
+  readonly delta: number;
   readonly perPartial: number;
 }
 
-function stream(parser: ReplyParser, text: string, { piece, perPartial }: Pieces, take = write): void {
+function stream(parser: ReplyParser, text: string, { delta, perPartial }: StreamShape, take = write): void {
   const reply = parser.openStream();
   let due = perPartial;
   let count = 0;
-  for (let at = 0; at < text.length; at += piece) {
-    reply.push(text.slice(at, at + piece));
+  for (let at = 0; at < text.length; at += delta) {
+    reply.push(text.slice(at, at + delta));
     count += 1;
     if (count >= due) {
       due += perPartial;
@@ -179,13 +180,13 @@ function stream(parser: ReplyParser, text: string, { piece, perPartial }: Pieces
   if (!reply.finish().ok) throw new Error('the stream did not end in a value');
 }
 
-/** With as many partials whatever the pieces: one for each 800 characters. */
-function pieceRatio(parser: ReplyParser, piece: number): number {
+/** Takes one partial for each 800 characters, whatever the size of the deltas. */
+function deltaRatio(parser: ReplyParser, delta: number): number {
   const text = spell(makeTeam(30_000), 'fenced');
-  const perPartial = Math.max(1, (PIECES_PER_PARTIAL * PIECE) / piece);
+  const perPartial = Math.max(1, (DELTAS_PER_PARTIAL * DELTA) / delta);
   const { oneShot, streamed } = compareCpu({
     oneShot: () => parser.parse(text),
-    streamed: () => stream(parser, text, { piece, perPartial }),
+    streamed: () => stream(parser, text, { delta, perPartial }),
   });
   return streamed / oneShot;
 }
@@ -212,7 +213,7 @@ function costTable(rows: readonly Row[]): string {
     'bytes',
     'one shot µs',
     'MB/s',
-    'pieces',
+    'deltas',
     'ratio',
     'partials',
     'ratio',
@@ -225,8 +226,8 @@ function costTable(rows: readonly Row[]): string {
     String(row.bytes),
     number(row.oneShot),
     number(row.bytes / row.oneShot),
-    number(row.pieces),
-    number(row.pieces / row.oneShot),
+    number(row.deltas),
+    number(row.deltas / row.oneShot),
     number(row.taken),
     number(row.taken / row.oneShot),
     number(row.partials),
@@ -236,7 +237,7 @@ function costTable(rows: readonly Row[]): string {
   return table([head, ...cells]);
 }
 
-/** What others take for the same text, and the same as a multiple of svc. */
+/** The time of other parsers for the same text, also as a multiple of svc. */
 function otherTable(rows: readonly Row[], others: readonly Rival[]): string {
   const head = [
     'reply',
@@ -258,14 +259,14 @@ function beside(cost: Cost, own: number): string {
   return `${number(cost)} (x${number(cost / own)})`;
 }
 
-/** CPU nanoseconds per byte: a line that stays level is linear. */
+/** CPU nanoseconds per byte: a level line means linear time. */
 function growthTable(rows: readonly Row[]): string {
   const of = (spelling: Spelling, pick: (row: Row) => number): readonly string[] =>
     rows.filter((row) => row.spelling === spelling).map((row) => number((pick(row) / row.bytes) * 1000));
   const head = ['ns per byte at', ...SIZES.map((size) => `${size / 1000} KB`)];
   const lines = SPELLINGS.flatMap((spelling) => [
     [`${spelling}, one shot`, ...of(spelling, (row) => row.oneShot)],
-    [`${spelling}, in pieces`, ...of(spelling, (row) => row.pieces)],
+    [`${spelling}, in deltas`, ...of(spelling, (row) => row.deltas)],
   ]);
   return table([head, ...lines]);
 }
@@ -286,7 +287,7 @@ function judge(rows: readonly Row[], sizes: readonly (readonly [number, number])
     atLeast(`broken JSON, MB/s, any size: at least ${BAR_MB_PER_SECOND}`, Math.min(...broken), BAR_MB_PER_SECOND),
     atMost(
       'a stream without partials, any size',
-      ratio(rows, (row) => row.pieces),
+      ratio(rows, (row) => row.deltas),
     ),
     atMost(
       'a stream with partials, up to 100 KB',
@@ -305,7 +306,7 @@ function judge(rows: readonly Row[], sizes: readonly (readonly [number, number])
       ratio(large, (row) => row.partials),
     ),
     atMost(
-      'a stream of 30 KB with partials that are written, any size of pieces',
+      'a stream of 30 KB with partials that are written, any size of deltas',
       Math.max(...sizes.map(([, each]) => each)),
     ),
   ];

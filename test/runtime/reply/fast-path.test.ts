@@ -158,9 +158,9 @@ const HABITS: Readonly<Record<string, (json: string) => string>> = {
         .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
         .join(''),
     ),
-  'block texts': (json) => json.replaceAll(/: "(\w*)"/gu, ': """$1"""'),
+  'block strings': (json) => json.replaceAll(/: "(\w*)"/gu, ': """$1"""'),
   // A reply is decoded UTF-8, so it has no half of a surrogate pair.
-  'an end that is missing': (json) => json.slice(0, Math.ceil(json.length * 0.8)).replace(/[\uD800-\uDBFF]$/u, ''),
+  'a missing end': (json) => json.slice(0, Math.ceil(json.length * 0.8)).replace(/[\uD800-\uDBFF]$/u, ''),
   'much space': (json) => json.replaceAll(/([:,[{])/gu, `$1${' '.repeat(130)}`),
   'space behind': (json) => json.replaceAll(/(["\d])([,\]}])/gu, `$1${' '.repeat(130)}$2`),
 };

@@ -1,4 +1,4 @@
-/** Texts that are tedious to read when they are repeated: each of them opens, closes or resembles something. */
+/** Texts that are expensive to read when they are repeated: each opens, closes or resembles something. */
 export const PATTERNS: readonly string[] = [
   '[',
   '{',
@@ -33,10 +33,10 @@ export const PATTERNS: readonly string[] = [
   '[]',
 ];
 
-/** Thousands of small objects: each of them is read as a value, and can be a member of a list. */
+/** Small objects for replies with thousands of them: each is read as a value and can be a member of a list. */
 export const OBJECTS: readonly string[] = ['{a:1}', '{"name":""}', '{"a":1}\n'];
 
-/** What a long text inside of a value may be made of, before it ends in a letter: most of it looks like one number. */
+/** Parts of a long string that ends in a letter; most of it resembles a number. */
 export const LONG_TEXTS: readonly string[] = [
   '1',
   '0',
@@ -53,7 +53,7 @@ export const LONG_TEXTS: readonly string[] = [
   '$',
 ];
 
-/** Types of every kind, some of which refer to themselves. */
+/** Types of every kind, some of them recursive. */
 export const HOSTILE_DEFINITIONS = `
 class Leaf {
   name string

@@ -4,13 +4,13 @@ import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, LONG_TEXTS, OBJECTS, PATTERNS } from './hostile-patterns.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 
-/** Characters of a reply whose steps are compared with those of twice as many. */
+/** The length of a reply whose steps are compared with those of a reply twice as long. */
 const SIZE = 5_000;
 
-/** Twice the text takes at most so many times the steps: 2 is linear, 4 is quadratic. */
+/** The most steps for twice the text, as a multiple: 2 is linear, 4 is quadratic. */
 const MAX_GROWTH = 2.2;
 
-/** Steps for each character of a reply: small objects in a list take the most, about 500. */
+/** The most steps for each character of a reply. Small objects in a list take about 500. */
 const MAX_STEPS = 800;
 
 test.each(HOSTILE_TYPES)('reading a repetition as %s takes steps in proportion to its length', (type) => {
@@ -66,7 +66,7 @@ test('100,000 nested brackets are refused once they are too deep', () => {
   expect(steps).toBeLessThan(2 * reply.length);
 });
 
-test('a value as deep as the limit is read, also by types that refer to themselves', () => {
+test('a value as deep as the limit is read, also as a recursive type', () => {
   const reply = '['.repeat(400) + ']'.repeat(400);
   const outcome = parserOf('Data', HOSTILE_DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.json).toBe(reply);
@@ -76,7 +76,7 @@ function deep(innermost: string): string {
   return '{"children":['.repeat(199) + innermost + ']}'.repeat(199);
 }
 
-test('deep values inside of texts inside of deep values are read', () => {
+test('deep values in strings in deep values are read', () => {
   const reply = deep(`{"children": ${JSON.stringify(`[${deep('{}')}]`)}}`);
   const outcome = parserOf('Node', HOSTILE_DEFINITIONS).parse(reply);
   expect(outcome.ok && outcome.value.flags.map((flag) => flag.flag)).toContain('json-in-text');
@@ -86,7 +86,7 @@ test('partials of a list of itself end, although an object can be its member at 
   expect(partialsOf(parserOf('Nest', 'type Nest = Nest[]'), ['{"a": 1', ', "b": [', ']']).at(-1)).toBe('[]');
 });
 
-test('a string type takes any text as it is', () => {
+test('the type string takes any text as it is', () => {
   const reply = '['.repeat(100_000);
   const outcome = parserOf('string').parse(reply);
   expect(outcome.ok && outcome.value.value).toBe(reply);

@@ -24,7 +24,7 @@ class Branch {
 }
 `;
 
-/** A type, and how to make values of it. */
+/** A type and a generator of its values. */
 interface Sample {
   readonly returns: string;
   readonly values: fc.Arbitrary<unknown>;
@@ -82,7 +82,7 @@ function parserFor(returns: string): ReturnType<typeof parserOf> {
   return parser;
 }
 
-/** JSON has no -0 and no undefined. */
+/** Removes -0 and undefined, which JSON lacks. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -97,7 +97,7 @@ test('valid JSON of a type is its own value, minified or pretty', () => {
   );
 });
 
-/** Damages that a reader can make good, whatever the value. */
+/** Damage that the parser repairs in every value. */
 const DAMAGES: Readonly<Record<string, (json: string) => string>> = {
   'a fence': (json) => `\`\`\`json\n${json}\n\`\`\``,
   'an open fence': (json) => `\`\`\`json\n${json}`,
@@ -107,7 +107,7 @@ const DAMAGES: Readonly<Record<string, (json: string) => string>> = {
   'a byte order mark': (json) => `\uFEFF${json}`,
   'trailing commas': (json) => json.replaceAll(/(["\]}\de])(\n\s*[\]}])/gu, '$1,$2'),
   comments: (json) => json.replaceAll(/,\n/gu, ', // as asked\n').replaceAll(/\{\n/gu, '{ /* an object */\n'),
-  'an end that is missing': (json) => json.replace(/[\s\]}]+$/u, ''),
+  'a missing end': (json) => json.replace(/[\s\]}]+$/u, ''),
 };
 
 const simpleText = fc.stringMatching(/^[A-Za-z][A-Za-z0-9 ]{0,12}[a-z]$/u);
@@ -152,14 +152,14 @@ const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength
 const anyDamage = fc.constantFrom<(json: string) => string>((json) => json, ...Object.values(DAMAGES));
 const anyLayout = fc.constantFrom(undefined, 2);
 
-test('every cut into pieces ends in what the whole reply gives', () => {
+test('a stream ends in the outcome of the whole reply, wherever it is cut', () => {
   assertProperty(
     fc.property(sampled, cuts, anyDamage, anyLayout, ({ returns, value }, lengths, damage, layout) => {
       const reply = damage(JSON.stringify(value, undefined, layout));
       const parser = parserFor(returns);
       const stream = parser.openStream();
-      for (const piece of cut(reply, lengths)) {
-        stream.push(piece);
+      for (const delta of cut(reply, lengths)) {
+        stream.push(delta);
         stream.takePartial();
       }
       expect(stream.finish()).toEqual(parser.parse(reply));
@@ -194,7 +194,7 @@ test('the last partial of valid JSON is its value', () => {
   );
 });
 
-test('numbers, truth values and enums appear only when they are complete', () => {
+test('numbers, booleans and enums appear only when they are complete', () => {
   assertProperty(
     fc.property(simpleBranch, cuts, anyLayout, (value, lengths, layout) => {
       const sizes = new Set(value.leaves.map((each) => each.size));
@@ -210,7 +210,7 @@ test('numbers, truth values and enums appear only when they are complete', () =>
   );
 });
 
-test('no text at all makes the parser throw', () => {
+test('the parser throws for no text', () => {
   const noise = fc.string({
     unit: fc.constantFrom(
       '{',
@@ -246,7 +246,7 @@ test('no text at all makes the parser throw', () => {
   );
 });
 
-/** Where `after` takes back what `before` showed; undefined when nowhere. */
+/** Returns the path at which `after` takes back a value of `before`; undefined if there is none. */
 function stepBack(before: unknown, after: unknown, path: string): string | undefined {
   if (before === null) return undefined;
   if (typeof before === 'string') return typeof after === 'string' && after.startsWith(before) ? undefined : path;

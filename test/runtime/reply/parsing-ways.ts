@@ -20,7 +20,7 @@ export interface ParsingWays {
   close(): Promise<void>;
 }
 
-/** A program with a function for each of the return types, and both ways to parse its replies. */
+/** Compiles a program with a function for each return type, and returns both ways to parse its replies. */
 export function parsingWays(types: Iterable<string>, definitions: string): ParsingWays {
   const names = new Map([...new Set(types)].map((type, index) => [type, `Sample${index}`]));
   const program = programOf(

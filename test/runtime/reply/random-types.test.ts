@@ -11,8 +11,8 @@ import { samples, type Sample } from './random-types.ts';
 import { withoutStates } from './shapes.ts';
 import { cut } from './cut.ts';
 
-// Laws over random classes, types and values. The types are recursive, have unions, maps, aliases and every attribute of
-// streams; those of `laws.test.ts` are few and fixed.
+// Laws over random classes, types and values. The types are recursive and include unions, maps, aliases and every
+// attribute of streams; `laws.test.ts` uses a few fixed types.
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -39,7 +39,7 @@ const anyText = fc.oneof(
     '',
   ),
 );
-/** Texts that mean the same with and without quotes. */
+/** Strings that mean the same with and without quotes. */
 const simpleText = fc.stringMatching(/^[a-z][a-z]{0,6} ?[a-z]{2}q$/u);
 
 const anyLayout = fc.constantFrom(undefined, 2);
@@ -59,7 +59,7 @@ test('valid JSON of any type is its own value', () => {
   );
 });
 
-/** Damages that a reader can make good where texts are simple. They are given JSON with a line for each value. */
+/** Damage that the parser repairs if strings are simple. The JSON has a line for each value. */
 const DAMAGES: Readonly<Record<string, (json: string) => string>> = {
   'a fence': (json) => `\`\`\`json\n${json}\n\`\`\``,
   'an open fence': (json) => `\`\`\`json\n${json}`,
@@ -73,8 +73,8 @@ const DAMAGES: Readonly<Record<string, (json: string) => string>> = {
   'keys without quotes': (json) => json.replaceAll(/"([\w ]+)":/gu, '$1:'),
   'single quotes': (json) => json.replaceAll('"', "'"),
   'typographic quotes': (json) => json.replaceAll(/"([^"]*)"/gu, '“$1”'),
-  'texts without quotes': (json) => json.replaceAll(/: "([^"]+)"/gu, ': $1'),
-  'an end that is missing': (json) => json.replace(/(?<=["\w])[\s\]}]+$/u, ''),
+  'strings without quotes': (json) => json.replaceAll(/: "([^"]+)"/gu, ': $1'),
+  'a missing end': (json) => json.replace(/(?<=["\w])[\s\]}]+$/u, ''),
 };
 
 test.each(Object.entries(DAMAGES))('%s: the value of any type is recovered', (_name, damage) => {
@@ -89,14 +89,14 @@ test.each(Object.entries(DAMAGES))('%s: the value of any type is recovered', (_n
 
 const anyDamage = fc.constantFrom<(json: string) => string>((json) => json, ...Object.values(DAMAGES));
 
-test('every cut of a reply of any type ends in what the whole reply gives', () => {
+test('a stream of any type ends in the outcome of the whole reply, wherever it is cut', () => {
   assertProperty(
     fc.property(samples(anyText), cuts, anyDamage, anyLayout, (sample, lengths, damage, layout) => {
       const reply = damage(JSON.stringify(sample.reply, undefined, layout));
       const parser = parserOf(sample);
       const stream = parser.openStream();
-      for (const piece of cut(reply, lengths)) {
-        stream.push(piece);
+      for (const delta of cut(reply, lengths)) {
+        stream.push(delta);
         stream.takePartial();
       }
       expect(stream.finish()).toEqual(parser.parse(reply));
@@ -148,7 +148,7 @@ test('partials of any type never take anything back, and no two in a row are equ
 
 const STATES = ['Pending', 'Incomplete', 'Complete'];
 
-/** Where `after` takes back what `before` showed; undefined when nowhere. */
+/** Returns the path at which `after` takes back a value of `before`; undefined if there is none. */
 function stepBack(before: unknown, after: unknown, path: string): string | undefined {
   if (before === null) return undefined;
   if (typeof before === 'string') {

@@ -17,7 +17,7 @@ import {
 } from './shapes.ts';
 import type { Pair, Shape, ShapedField, World } from './shapes.ts';
 
-/** A program whose function `Do` returns a type of which a value is known. */
+/** A program whose function `Do` returns a type, and a value of that type. */
 export interface Sample extends Pair {
   readonly program: Program;
   readonly returns: Type;
@@ -26,7 +26,7 @@ export interface Sample extends Pair {
   [fc.toStringMethod](): string;
 }
 
-/** Classes may hold those that follow without more ado, and every one in an optional, a list or a map. */
+/** A class can have fields of the classes after it, and of every class in an optional, a list or a map. */
 const CLASSES = ['First', 'Second', 'Third'];
 
 const ENUMS = [
@@ -45,7 +45,7 @@ const JSON_ALIAS = alias(
   union(int, float, bool, string, nothing, list(aliasRef('Json')), map(string, aliasRef('Json'))),
 );
 
-/** Shapes that may stand in a class of this rank; attributes may stand anywhere in them. */
+/** Shapes for the fields of a class of this rank, with attributes at any depth. */
 function shapes(rank: number): fc.Arbitrary<Shape> {
   return fc.letrec<{ plain: Shape; shape: Shape }>((tie) => ({
     shape: fc
@@ -71,7 +71,7 @@ function keep(shape: Shape): Shape {
   return shape;
 }
 
-/** A union of those shapes of which each value has a kind that no other has. */
+/** A union of the shapes that each add a kind of JSON to those before. */
 function distinctUnion(all: readonly Shape[]): Shape {
   const members: Shape[] = [];
   for (const shape of all) {
@@ -112,12 +112,12 @@ function fieldsOf(name: string, rank: number): fc.Arbitrary<Fields> {
     });
 }
 
-/** Kinds of values that count as null while nothing of them is there: `@stream.not_null` would withhold them for ever. */
+/** Kinds of values that count as null while they are empty: `@stream.not_null` would withhold them forever. */
 const MAY_BE_NULL: ReadonlySet<string> = new Set(['null', 'object']);
 
 const worlds = fc.tuple(...CLASSES.map((name, rank) => fieldsOf(name, rank)));
 
-/** Random classes, a random type over them, and a value of it. */
+/** Generates random classes, a type that uses them, and a value of that type. */
 export function samples(texts: fc.Arbitrary<string>): fc.Arbitrary<Sample> {
   return fc.tuple(worlds, shapes(-1)).chain(([classes, inner]) => {
     const world: World = new Map(classes.map(({ shaped, type }) => [type.name, shaped]));
@@ -137,7 +137,7 @@ export function samples(texts: fc.Arbitrary<string>): fc.Arbitrary<Sample> {
   });
 }
 
-/** For the report of a failure. */
+/** Describes a sample in the report of a failure. */
 function shown(this: Sample): string {
   const classes = this.program.classes.map(
     ({ name, fields, streamDone }) =>

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Files of samples: `=== name`, then sections that begin with `--- section`. A reply is followed by the value that comes
- * out, or by the reason why it is refused, and by the flags with their paths; in `streams/` by every partial as well.
- * The values and partials of `rules-*` and `streams/rules` were written down from the rules before any parser had seen them.
+ * Each file contains samples: `=== name`, then sections that begin with `--- section`. A reply is followed by its value or
+ * the reason of its refusal, and by the flags with their paths; in `streams/`, by every partial as well. The values and
+ * partials of `rules-*` and `streams/rules` were written from the rules before the parser had read them.
  */
 const FOLDER = fileURLToPath(new URL('samples/', import.meta.url));
 
@@ -15,17 +15,17 @@ export interface Sample {
   readonly sections: ReadonlyMap<string, string>;
 }
 
-/** Samples of whole replies. */
+/** Returns the samples of whole replies. */
 export function valueSamples(): readonly Sample[] {
   return samplesIn(FOLDER);
 }
 
-/** Samples of replies in pieces. */
+/** Returns the samples of replies in deltas. */
 export function streamSamples(): readonly Sample[] {
   return samplesIn(`${FOLDER}streams/`);
 }
 
-/** Throws when the sample has no such section. */
+/** Returns a section of a sample. Throws if the sample has no such section. */
 export function section(sample: Sample, name: string): string {
   const text = sample.sections.get(name);
   if (text === undefined) throw new Error(`${sample.name} has no section ${name}`);

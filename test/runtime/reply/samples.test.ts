@@ -5,7 +5,7 @@ import { parserOf, partialsOf } from './parser-of.ts';
 import { parsingWays } from './parsing-ways.ts';
 import { SAMPLE_DEFINITIONS, section, streamSamples, valueSamples } from './read-samples.ts';
 
-/** An empty folder must not pass. */
+/** The least numbers of samples, so that an empty folder cannot pass. */
 const FEWEST_VALUES = 500;
 const FEWEST_STREAMS = 100;
 
@@ -43,11 +43,11 @@ test.each(values.flatMap((sample) => (['inline', 'pooled'] as const).map((way) =
   },
 );
 
-test.each(streams)('$name, in pieces', (sample) => {
+test.each(streams)('$name, in deltas', (sample) => {
   const [heading, reply] = [...sample.sections].find(([name]) => name.startsWith('reply')) ?? ['', ''];
-  const size = Number(heading.replace('reply in pieces of ', ''));
-  const pieces = reply.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
+  const size = Number(heading.replace('reply in deltas of ', ''));
+  const deltas = reply.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
   const parser = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS);
-  expect(partialsOf(parser, pieces).join('\n')).toBe(section(sample, 'partials').trim());
+  expect(partialsOf(parser, deltas).join('\n')).toBe(section(sample, 'partials').trim());
   expect(shown(parser.parse(reply))).toBe(section(sample, 'value').trimEnd());
 });

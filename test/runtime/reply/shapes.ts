@@ -5,13 +5,13 @@ import type { Type } from '../../../src/schema/type.ts';
 import { aliasRef, bool, checked, classRef, enumRef, float, int, list, literal } from '../../support/definitions.ts';
 import { map, optional, string, union } from '../../support/definitions.ts';
 
-/** A value as a model writes it, with aliases, and as it has to come out. */
+/** A value as a model writes it, with aliases, and the value that the parser has to return. */
 export interface Pair {
   readonly reply: unknown;
   readonly value: unknown;
 }
 
-/** The fields of every class, by its name. */
+/** The fields of every class by its name. */
 export type World = ReadonlyMap<string, readonly ShapedField[]>;
 
 export interface ShapedField {
@@ -20,19 +20,19 @@ export interface ShapedField {
   readonly shape: Shape;
 }
 
-export interface Scope {
+export interface ValueContext {
   readonly world: World;
-  /** How many more levels a value may have. */
+  /** The number of further levels that a value can have. */
   readonly depth: number;
   readonly texts: fc.Arbitrary<string>;
 }
 
-/** A type, what its values are, and how much of a value a partial may show. */
+/** A type, a generator of its values, and a test of its partials. */
 export interface Shape {
   readonly type: Type;
-  /** Kinds of JSON: members of a union have none in common, so that a value says which of them is meant. */
+  /** Kinds of JSON. Members of a union have none in common, so a value belongs to exactly one of them. */
   readonly kinds: readonly string[];
-  values(scope: Scope): fc.Arbitrary<Pair>;
+  values(context: ValueContext): fc.Arbitrary<Pair>;
   shows(partial: unknown, final: unknown, world: World): boolean;
 }
 
@@ -40,12 +40,12 @@ function same(values: fc.Arbitrary<unknown>): fc.Arbitrary<Pair> {
   return values.map((value) => ({ reply: value, value }));
 }
 
-/** Nothing of it, or all. */
+/** True for a partial that shows nothing, or the whole value. */
 function whole(partial: unknown, final: unknown): boolean {
   return partial === null || isDeepStrictEqual(withoutStates(partial), final);
 }
 
-/** Without the wrappers of `@stream.with_state`. */
+/** Removes the wrappers of `@stream.with_state`. */
 export function withoutStates(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutStates);
   if (!isJsonObject(value)) return value;
@@ -112,9 +112,9 @@ export function listOf(element: Shape): Shape {
   return {
     type: list(element.type),
     kinds: ['list'],
-    values: (scope) => {
-      if (scope.depth <= 0) return fc.constant({ reply: [], value: [] });
-      const pairs = fc.array(element.values(deeper(scope)), { maxLength: 4 });
+    values: (context) => {
+      if (context.depth <= 0) return fc.constant({ reply: [], value: [] });
+      const pairs = fc.array(element.values(deeper(context)), { maxLength: 4 });
       return pairs.map((all) => ({ reply: all.map((pair) => pair.reply), value: all.map((pair) => pair.value) }));
     },
     shows: (partial, final, world) =>
@@ -129,9 +129,9 @@ export function mapOf(member: Shape): Shape {
   return {
     type: map(string, member.type),
     kinds: ['object'],
-    values: (scope) => {
-      if (scope.depth <= 0) return fc.constant({ reply: {}, value: {} });
-      const members = fc.dictionary(scope.texts, member.values(deeper(scope)), { maxKeys: 3 });
+    values: (context) => {
+      if (context.depth <= 0) return fc.constant({ reply: {}, value: {} });
+      const members = fc.dictionary(context.texts, member.values(deeper(context)), { maxKeys: 3 });
       return members.map((all) => objects(Object.entries(all)));
     },
     shows: (partial, final, world) =>
@@ -147,9 +147,9 @@ export function optionalOf(inner: Shape): Shape {
   return {
     type: optional(inner.type),
     kinds: [...inner.kinds, 'null'],
-    values: (scope) => {
+    values: (context) => {
       const none = fc.constant({ reply: null, value: null });
-      return scope.depth > 0 ? fc.oneof(none, inner.values(deeper(scope))) : none;
+      return context.depth > 0 ? fc.oneof(none, inner.values(deeper(context))) : none;
     },
     shows: (partial, final, world) => partial === null || inner.shows(partial, final, world),
   };
@@ -159,7 +159,7 @@ export function unionOf(members: readonly Shape[]): Shape {
   return {
     type: union(...members.map((member) => member.type)),
     kinds: members.flatMap((member) => member.kinds),
-    values: (scope) => fc.oneof(...members.map((member) => member.values(scope))),
+    values: (context) => fc.oneof(...members.map((member) => member.values(context))),
     shows: (partial, final, world) => partial === null || members.some((member) => member.shows(partial, final, world)),
   };
 }
@@ -168,9 +168,9 @@ export function instanceOf(name: string): Shape {
   return {
     type: classRef(name),
     kinds: ['object'],
-    values: ({ world, ...scope }) => {
+    values: ({ world, ...context }) => {
       const fields = world.get(name) ?? [];
-      const pairs = fields.map((field) => field.shape.values(deeper({ world, ...scope })));
+      const pairs = fields.map((field) => field.shape.values(deeper({ world, ...context })));
       return fc.tuple(...pairs).map((all) => ({
         reply: record(fields.map((field, at) => [field.alias ?? field.name, all[at]?.reply])),
         value: record(fields.map((field, at) => [field.name, all[at]?.value])),
@@ -211,7 +211,7 @@ export function checkedOf(inner: Shape): Shape {
   return {
     type: checked(inner.type, 'ok'),
     kinds: inner.kinds.filter((kind) => kind !== 'null'),
-    values: (scope) => inner.values(scope).map(({ reply, value }) => ({ reply, value: { value, checks } })),
+    values: (context) => inner.values(context).map(({ reply, value }) => ({ reply, value: { value, checks } })),
     shows: (partial, final, world) => {
       if (partial === null) return true;
       if (!isJsonObject(partial) || !isJsonObject(final)) return false;
@@ -224,8 +224,8 @@ export function checkedOf(inner: Shape): Shape {
   };
 }
 
-function deeper(scope: Scope): Scope {
-  return { ...scope, depth: scope.depth - 1 };
+function deeper(context: ValueContext): ValueContext {
+  return { ...context, depth: context.depth - 1 };
 }
 
 function objects(pairs: readonly (readonly [string, Pair])[]): Pair {

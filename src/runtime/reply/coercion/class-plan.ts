@@ -4,7 +4,7 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
-import { CoercedValue, compareValues, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { compareValues, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { Plan, type PartialValue } from './plan.ts';
 import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
 

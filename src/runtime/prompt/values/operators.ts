@@ -18,7 +18,16 @@ import {
 import { assertTextLength, type Work } from './work.ts';
 
 type Operation = (left: Value, right: Value, work: Work) => Value;
-type NumberOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
+
+const NUMBER_OPERATIONS = {
+  '+': (a: number, b: number) => a + b,
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '//': divideWhole,
+  '%': remainder,
+  '**': (a: number, b: number) => a ** b,
+};
 
 /** Every binary operator except `and` and `or`, which evaluate their right side only when needed. */
 export const OPERATIONS: Readonly<Record<Exclude<BinaryOperator, 'and' | 'or'>, Operation>> = {
@@ -67,7 +76,7 @@ function repeat(part: string | readonly Value[], times: Value, work: Work): Valu
   return typeof part === 'string' ? part.repeat(count) : Array.from({ length: count }, () => part).flat();
 }
 
-function calculate(operator: NumberOperator, left: Value, right: Value): Value {
+function calculate(operator: keyof typeof NUMBER_OPERATIONS, left: Value, right: Value): Value {
   const a = numberOf(left);
   const b = numberOf(right);
   if (a === undefined || b === undefined) {
@@ -75,28 +84,9 @@ function calculate(operator: NumberOperator, left: Value, right: Value): Value {
   }
   const float = isFloat(left) || isFloat(right);
   if (b === 0 && !float && (operator === '//' || operator === '%')) throw new TemplateFault('division by zero');
-  const result = resultOf(operator, a, b);
+  const result = NUMBER_OPERATIONS[operator](a, b);
   if (!float && operator === '**' && !Number.isInteger(result)) throw new TemplateFault('the power is not an integer');
   return float || operator === '/' ? floatOf(result) : result;
-}
-
-function resultOf(operator: NumberOperator, a: number, b: number): number {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '/':
-      return a / b;
-    case '//':
-      return divideWhole(a, b);
-    case '%':
-      return remainder(a, b);
-    case '**':
-      return a ** b;
-  }
 }
 
 /** The remainder is never negative, and the whole quotient matches it: `-7 // 2` is -4, `7 // -2` is -3. */

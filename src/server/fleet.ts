@@ -8,7 +8,7 @@ export type WorkerState =
   | 'spare'
   /** Loads, and listens as soon as it is loaded. */
   | 'starting'
-  /** Loaded, and told to listen. */
+  /** Loaded; opens its listeners. */
   | 'opening'
   /** Accepts connections. */
   | 'serving'
@@ -38,7 +38,7 @@ export const LIFECYCLE: Readonly<Record<WorkerState, Readonly<Partial<Record<Wor
 /** Why a worker that serves is replaced. */
 export type ReplaceReason = 'reload' | 'memory' | 'age';
 
-/** An input of the fleet. `worker` is the number in the `fork` action that started it. */
+/** An input of the fleet. `worker` is the id in the `fork` action that started the process. */
 export type FleetEvent =
   | { readonly type: 'loaded' | 'listening'; readonly worker: number }
   | { readonly type: 'failed' | 'exited'; readonly worker: number; readonly reason: string }
@@ -51,7 +51,7 @@ export type FleetEvent =
   | { readonly type: 'reload'; readonly generation: number }
   | { readonly type: 'stop' };
 
-/** What the primary has to do, in this order. */
+/** An output of the fleet, for the primary to carry out in order. */
 export type FleetAction =
   /** Starts a process; when the system refuses, the worker has `exited`. */
   | { readonly type: 'fork'; readonly worker: number; readonly generation: number }
@@ -159,7 +159,7 @@ export class Fleet {
     return this.#memberOf(worker)?.state ?? 'gone';
   }
 
-  /** Generations that workers of now or later may serve. */
+  /** Generations that current or future workers can serve. */
   get generations(): ReadonlySet<number> {
     const served = this.#members.map(({ generation }) => generation);
     const now = this.#generation;
@@ -184,7 +184,7 @@ export class Fleet {
     member.state = next;
     if (next === 'gone') this.#members = this.#members.filter((other) => other !== member);
     if (next === 'serving') member.servingSince = this.#now;
-    // The spare worker may not listen for days: for it, being loaded is proof enough that workers start.
+    // The spare worker may wait for days, so its loading alone proves that workers start.
     if (next === 'spare' || next === 'serving') this.#failedStarts = 0;
     if (effect === 'no start' || effect === 'crash') this.#died(member, before, reason);
     else if (effect !== undefined) this.#do({ type: effect, worker: member.worker });
@@ -203,7 +203,7 @@ export class Fleet {
     for (const member of this.#members) this.#apply(member, 'retire');
   }
 
-  /** Establishes what should hold after every event. The order matters: each step counts on those before it. */
+  /** Restores the invariants of the fleet after an event. The order matters: each step relies on those before it. */
   #reconcile(): void {
     this.#retireReplaced();
     this.#beginReload();
@@ -368,7 +368,7 @@ export class Fleet {
 
   // Reloads
 
-  /** Waits for a replacement that is under way. New definitions may cure what made workers die, so the pause ends. */
+  /** Waits for a replacement that is under way. Ends a pause, because new definitions can repair the cause of the deaths. */
   #beginReload(): void {
     if (this.#reloadTo === undefined || this.#previous !== undefined || this.#leaving !== undefined) return;
     this.#previous = this.#generation;
@@ -378,7 +378,7 @@ export class Fleet {
     if (this.#paused) this.#do({ type: 'pause', ms: 0 });
   }
 
-  /** Those that do not serve yet and would serve another generation. */
+  /** Retires workers that do not serve yet and would serve another generation. */
   #retireOutdated(): void {
     for (const member of this.#in('loading', 'spare', 'starting', 'opening')) {
       if (member.generation !== this.#generation) this.#apply(member, 'retire');

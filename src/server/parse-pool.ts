@@ -144,7 +144,10 @@ const STOPPING: Failure = { code: 'draining', message: 'The server is stopping: 
 function failureOf(error: unknown, text: string): Failure | undefined {
   const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isMemory) return undefined;
-  return validationFailure({ message: 'parsing the reply needs more memory than a reply may take', details: [] }, text);
+  return validationFailure(
+    { message: 'parsing the reply needs more memory than the limit for one reply', details: [] },
+    text,
+  );
 }
 
 function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {

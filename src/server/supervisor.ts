@@ -39,7 +39,7 @@ const START_MS = 30_000;
 
 type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
-/** Runs the processes that the fleet asks for, and reports to it what happens to them. */
+/** Runs the processes that the fleet requests, and reports their events to it. */
 export class Supervisor implements HandleOwner {
   readonly #options: SupervisorOptions;
   readonly #fleet: Fleet;
@@ -153,7 +153,7 @@ export class Supervisor implements HandleOwner {
     if (this.#handles.size === 0) this.#drained();
   }
 
-  /** Actions can cause events (a process that does not start): those wait until the actions before them are done. */
+  /** Actions can cause events, such as a process that does not start: they wait for the remaining actions. */
   #report(event: FleetEvent): void {
     this.#events.push(event);
     if (this.#events.length > 1) return;
@@ -208,7 +208,7 @@ export class Supervisor implements HandleOwner {
     const { reason } = action;
     if (action.type === 'died') {
       if (pid !== 0) metrics.restarted('crash');
-      // One that failed is in the log already, and finishes its requests.
+      // A worker that failed is in the log already, and still finishes its requests.
       if (exited) logger.error({ worker: number, workerPid: pid, reason }, 'a worker died');
     } else if (action.type === 'replacing') {
       logger.info({ worker: number, workerPid: pid, reason, rssBytes }, 'a worker is replaced');
@@ -260,9 +260,9 @@ export class Supervisor implements HandleOwner {
     this.#report({ type: 'listening', worker: handle.id });
   }
 
-  /** One that served finishes its requests; the others exit at once. */
+  /** A worker that served finishes its requests; others exit at once. */
   #failed(handle: WorkerHandle, reason: string): void {
-    this.#options.logger.error({ worker: handle.number, reason }, 'a worker cannot go on');
+    this.#options.logger.error({ worker: handle.number, reason }, 'a worker failed');
     handle.killAfter(CRASH_DRAIN_MS);
     this.#report({ type: 'failed', worker: handle.id, reason });
   }

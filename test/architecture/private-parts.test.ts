@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import * as net from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type * as Undici from 'undici';
 import { expect, test } from 'vitest';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
 import { Http1Pool } from '../../src/runtime/model/http/http1-pool.ts';
+import { SharedPorts } from '../../src/server/shared-ports.ts';
 import { ROOT, textFiles } from './source-files.ts';
 
 /**
@@ -62,7 +63,12 @@ const PARTS: readonly PrivatePart[] = [
     part: '_createServerHandle',
     file: 'src/server/shared-ports.ts',
     because: 'Node has no public way to bind a port without listening on it',
-    works: () => typeof Reflect.get(net, '_createServerHandle') === 'function',
+    works: async () => {
+      const ports = new SharedPorts();
+      const bound = await ports.get('127.0.0.1', 0);
+      ports.close();
+      return bound.ok;
+    },
   },
   {
     part: '_cfg',
@@ -90,7 +96,7 @@ async function parserIsFound(): Promise<boolean> {
     server.listen(0, '127.0.0.1', resolve);
   });
   const pools = new ConnectionPools();
-  const { port } = server.address() as net.AddressInfo;
+  const { port } = server.address() as AddressInfo;
   const pool = pools.to({ origin: `http://127.0.0.1:${port}`, guard: 'none' });
   await new Promise<void>((resolve, reject) => {
     pool.send(
@@ -123,7 +129,7 @@ test.each(Object.entries(CHECKED))(
 );
 
 test.each(PARTS)('$part, which $file uses, is there', async ({ part, because, works }) => {
-  const advice = `${part} is gone or has changed. svc uses it because ${because}`;
+  const advice = `${part} is gone or has changed (Node ${process.version}). svc uses it because ${because}`;
   expect(await works(), advice).toBe(true);
 });
 

@@ -59,7 +59,7 @@ afterEach(async () => {
 });
 
 test.each(['uws', 'node'])(
-  'on %s, a clock that jumps by days ends no call, stream or worker, and moves no deadline',
+  'on %s, a clock that jumps by days ends no call, stream or worker, and changes no deadline',
   async (transport) => {
     const script = join(temporaryFolder({ 'jumps.cjs': JUMPS }), 'jumps.cjs');
     server = await startServer({

@@ -35,7 +35,7 @@ function Tell(about: string) -> string {
 }
 `;
 
-test.each(['uws', 'node'])('a drain waits for an answer that its caller takes slowly (%s)', async (transport) => {
+test.each(['uws', 'node'])('a drain waits for an answer that its caller receives slowly (%s)', async (transport) => {
   const server = await startServer({ files: { 'a.svc': FUNCTION }, flags: ['--transport', transport] });
   const socket = connect(server.port, '127.0.0.1');
   let received = 0;

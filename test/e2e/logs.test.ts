@@ -98,7 +98,7 @@ test('a reader of the log that stalls holds up no call, and gets the lines when 
   expect(await droppedLines(url)).toBe(0);
 });
 
-test('every line about a request has its id, whatever became of it', async () => {
+test('every line about a request has its id, whatever its outcome', async () => {
   server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
   const { url, output } = server;
   const given = { 'x-request-id': 'asked-for-1' };

@@ -5,7 +5,7 @@ import { HI_FUNCTION } from '../support/hi-function.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
-// A system that starts no more processes: here the file of Node is gone, elsewhere a limit of processes or memory is reached.
+// A system that starts no more processes: here the executable of Node is gone; in production, a limit of processes or memory.
 let server: RunningServer | undefined;
 afterEach(async () => {
   await server?.stop('SIGKILL');
@@ -51,7 +51,7 @@ async function untilReadiness({ url }: RunningServer, part: string): Promise<voi
   await waitUntil(part, async () => (await readiness(url)).includes(part));
 }
 
-test('workers that cannot be started are tried again, readiness says how many serve, and all come back', async () => {
+test('workers that cannot be started are retried, readiness reports how many serve, and all return', async () => {
   const { running, node } = await start();
   rmSync(node);
   // The spare worker takes its place.

@@ -196,8 +196,8 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
 });
 
 /**
- * Kills the worker that is the oldest, again and again: every one and a half seconds, or later where so many processes want
- * the cores that the replacement does not come to listen in this time.
+ * Kills the oldest worker repeatedly: every one and a half seconds, or later if the replacement does not listen in this time
+ * because the machine is busy.
  */
 async function killOldest(running: RunningServer, times: number): Promise<readonly number[]> {
   const killed: number[] = [];
@@ -241,7 +241,7 @@ function post(body: unknown): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** A process that ended and that nobody has waited for yet is not alive. */
+/** A zombie, which has ended and was not reaped yet, is not alive. */
 function alive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -54,7 +54,7 @@ test('broken definitions end with exit code 1, all problems with file, line, col
   expect(run.stdout).not.toContain('listening');
 });
 
-test('a folder that does not exist or holds no definitions is said plainly', async () => {
+test('a folder that does not exist or contains no definitions is reported', async () => {
   const missing = await runSvc(['serve', '--from', '/nonexistent/definitions', '--no-dotenv']);
   expect(missing.code).toBe(1);
   expect(missing.stderr).toContain('/nonexistent/definitions');
@@ -95,7 +95,7 @@ test.each([['--port'], ['--port', '0', '--metrics-port']])(
   },
 );
 
-test('a port that another svc serves is refused, and the first goes on', async () => {
+test('a port that another svc serves is refused, and the first continues', async () => {
   const from = temporaryFolder({ 'a.svc': GOOD });
   const first = await startServer({ from });
   servers.push(first);
@@ -105,7 +105,7 @@ test('a port that another svc serves is refused, and the first goes on', async (
   expect((await fetch(`${first.url}/_debug/ping`)).status).toBe(200);
 });
 
-test('without a place for temporary files it says so, and which variable names one', async () => {
+test('without a folder for temporary files it says so, and which variable sets one', async () => {
   const from = temporaryFolder({ 'a.svc': GOOD });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv'], { TMPDIR: join(from, 'nowhere') });
   expect(run.code).toBe(1);

@@ -67,7 +67,7 @@ test.concurrent.for([
   },
 );
 
-test('SIGHUP while the server starts is no end; it reloads once it serves', async () => {
+test('SIGHUP while the server starts does not end it; it reloads once it serves', async () => {
   const started = await start({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGHUP') });
   await waitUntil('the reload', () => started.output().includes('the definitions did not change'));
   expect((await call(started, 'Hi')).status).toBe(200);
@@ -78,7 +78,7 @@ test('SIGTERM while the server starts ends it with exit code 0', async () => {
   await expect(starting).rejects.toThrow('ended with 0');
 });
 
-test('a reload that is asked for while another one rolls is not lost, and programs nobody serves are removed', async () => {
+test('a reload that is requested during another one is not lost, and unused programs are removed', async () => {
   const folder = temporaryFolder(FILES);
   const temporary = temporaryFolder({});
   const started = await start({ from: folder, env: { TMPDIR: temporary } });
@@ -97,7 +97,7 @@ test('a reload that is asked for while another one rolls is not lost, and progra
   expect(programs()).toBe(1);
 });
 
-test('a reload brings the variables of .env along, and keeps their values out of the log', async () => {
+test('a reload reads the variables of .env, and keeps their values out of the log', async () => {
   const folder = temporaryFolder({ ...FILES, 'keyed.svc': KEYED, '.env': 'OTHER=1\n' });
   const dotenv = ['--dotenv', '--dotenv-path', join(folder, '.env')];
   const started = await start({ from: folder, flags: [...dotenv, '--log-level', 'debug'] });

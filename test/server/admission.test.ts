@@ -12,7 +12,7 @@ it.each([
   expect(shareOf(total, workers)).toBe(share);
 });
 
-it('admits one after the other, also those that leave at once', () => {
+it('admits waiters in order, also those that leave at once', () => {
   const admission = new Admission(1, 5_000);
   const first = { admitted: () => undefined };
   admission.enter(first);
@@ -30,7 +30,7 @@ it('admits one after the other, also those that leave at once', () => {
   expect([served, admission.running, admission.waiting]).toEqual([5_000, 0, 0]);
 });
 
-it('admits nobody any more once it is closed', () => {
+it('admits no waiter once it is closed', () => {
   const admission = new Admission(1, 1);
   const first = { admitted: () => undefined };
   const second = { admitted: vi.fn() };

@@ -32,7 +32,7 @@ it('adds up counters, histograms and gauges of all workers', async () => {
   expect(valueOf(text, 'svc_workers')).toBe(2);
 });
 
-it('keeps the counters of workers that are gone, however many, and not their gauges', async () => {
+it('keeps the counters of exited workers, whatever their number, and not their gauges', async () => {
   const metrics = new ClusterMetrics();
   let last = 0;
   for (let gone = 1; gone <= 20; gone += 1) {

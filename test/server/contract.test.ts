@@ -16,7 +16,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-it('shows every promise of the contract', () => {
+it('covers every item of the contract', () => {
   const suites = [
     'contract.test.ts',
     'streams.test.ts',
@@ -95,7 +95,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await connection.until(() => connection.closed);
   });
 
-  it('answers 304 to the etag it gave', async () => {
+  it('answers 304 to the etag that it sent', async () => {
     const { url } = await start();
     for (const path of ['/openapi.json', '/docs']) {
       const etag = (await fetch(`${url}${path}`)).headers.get('etag') ?? '';
@@ -106,7 +106,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     }
   });
 
-  it('serves in order of arrival what waits for a place', async () => {
+  it('serves waiting calls in order of arrival', async () => {
     const server = await start({ maxInFlight: 1, maxQueue: 2 });
     const finish: Array<() => void> = [];
     server.runtime.onCall = () => new Promise((resolve) => finish.push(() => resolve(success(finish.length))));
@@ -126,7 +126,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(server.services.admission.running).toBe(0);
   });
 
-  it('answers a call whose time is over while it waits for a place, and never starts it', async () => {
+  it('answers a call whose deadline passes while it waits for a slot, and never starts it', async () => {
     const server = await start({ maxInFlight: 1, maxQueue: 2, requestTimeoutMs: 400 });
     let finish: (() => void) | undefined;
     server.runtime.onCall = () => new Promise((resolve) => (finish = () => resolve(success(1))));
@@ -142,7 +142,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(server.runtime.calls).toHaveLength(1);
   });
 
-  it('frees the place of a caller who left while it waited', async () => {
+  it('releases the slot of a caller who left while it waited', async () => {
     const server = await start({ maxInFlight: 1, maxQueue: 2 });
     const finish: Array<() => void> = [];
     server.runtime.onCall = () => new Promise((resolve) => finish.push(() => resolve(success(1))));
@@ -179,7 +179,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(server.log.at(-1)?.fields['status']).toBe(499);
   });
 
-  it('answers what is still in flight at the end of a drain', async () => {
+  it('answers the calls in flight at the end of a drain', async () => {
     const server = await start();
     server.runtime.onCall = () => new Promise(() => {});
     const call = fetch(`${server.url}/call/Greet`, { method: 'POST', headers: JSON_HEADERS, body: '{}' });
@@ -216,7 +216,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(metrics).toContain('svc_tokens_total{client="Fast",direction="input"} 12');
   });
 
-  it('tells the prompt in a failure only when it may', async () => {
+  it('includes the prompt in a failure only where that is allowed', async () => {
     for (const exposePrompts of [false, true]) {
       const server = await start({ exposePrompts });
       const outcome = failed({ code: 'validation_failure', message: 'no', rawOutput: '', details: [] });

@@ -16,7 +16,7 @@ test('a container of one core gets one V8 thread, a large machine four', () => {
   expect(nodeFlags(configOf(64))).toContain('--v8-pool-size=4');
 });
 
-test('the heap is bounded where memory is: not before the worker would be replaced', () => {
+test('the heap is limited where memory is, at the size at which the worker is replaced', () => {
   const config = configOf(2, 2 ** 30);
   const limit = nodeFlags(config).find((flag) => flag.startsWith('--max-old-space-size='));
   const heapBytes = Number(limit?.split('=')[1]) * 2 ** 20;
@@ -25,13 +25,13 @@ test('the heap is bounded where memory is: not before the worker would be replac
   expect(nodeFlags(configOf(2)).join(' ')).not.toContain('--max-old-space-size');
 });
 
-test('Node takes all the flags', () => {
+test('Node accepts all the flags', () => {
   const run = spawnSync(process.execPath, [...nodeFlags(configOf(2, 2 ** 30)), '--eval', 'process.exit(7)']);
   expect(run.stderr.toString()).toBe('');
   expect(run.status).toBe(7);
 });
 
-test('the number of malloc arenas is left to who sets it', () => {
+test('a number of malloc arenas in the environment is kept', () => {
   expect(workerVariables(configOf(2))).toMatchObject({ MALLOC_ARENA_MAX: '2' });
   expect(workerVariables(configOf(2, undefined, { MALLOC_ARENA_MAX: '8' }))).toMatchObject({ MALLOC_ARENA_MAX: '8' });
 });

@@ -32,7 +32,7 @@ function codeOf(outcome: ReplyOutcome): string {
   return outcome.ok ? 'ok' : outcome.failure.code;
 }
 
-it('gives back what the thread made of the text, and its value when asked', async () => {
+it('returns the JSON of the thread, and its value on request', async () => {
   const outcome = await parse('abc');
   if (!outcome.ok) throw new Error('it failed');
   expect(outcome.value.json).toBe('{"functionName":"Greet","size":3}');
@@ -40,12 +40,12 @@ it('gives back what the thread made of the text, and its value when asked', asyn
   expect(outcome.value.flags).toEqual([{ flag: 'markdown', path: '' }]);
 });
 
-it('gives back a failure as a failure, with the reply', async () => {
+it('returns a failure with the reply', async () => {
   const failure = { code: 'validation_failure', message: 'no', details: [], rawOutput: 'bad' };
   expect(await parse('bad')).toEqual({ ok: false, failure });
 });
 
-it('rejects when the thread has a bug, and works for the next reply', async () => {
+it('rejects when the thread has a bug, and still parses the next reply', async () => {
   await expect(parse('crash')).rejects.toThrow('crashed');
   expect(codeOf(await parse('abc'))).toBe('ok');
 });
@@ -60,26 +60,26 @@ it(
   },
 );
 
-it('ends the work of a call that is cancelled', async () => {
+it('stops the parsing for a call that is cancelled', async () => {
   const cancellation = new Cancellation();
   const parsing = parse(LONG, { cancellation });
   setTimeout(() => cancellation.cancel('the caller left'), 50);
   expect(await parsing).toEqual({ ok: false, failure: { code: 'cancelled', message: 'the caller left' } });
 });
 
-it('ends the work of a call whose time is over', async () => {
+it('stops the parsing for a call whose deadline has passed', async () => {
   const outcome = await parse(LONG, { deadlineAt: performance.now() + 50 });
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
 });
 
-it('does no work for a call that is over before it begins', async () => {
+it('does not parse for a call that has already ended', async () => {
   const cancellation = new Cancellation();
   cancellation.cancel('gone');
   expect(codeOf(await parse('abc', { cancellation }))).toBe('cancelled');
   expect(codeOf(await parse('abc', { deadlineAt: performance.now() - 1 }))).toBe('timeout');
 });
 
-it('goes on with what waits when the work of all threads is ended', async () => {
+it('continues with waiting replies when the work of all threads is stopped', async () => {
   const cancellation = new Cancellation();
   const busy = [parse(LONG, { cancellation }), parse(LONG, { cancellation })];
   const waiting = ['a', 'b', 'c'].map((text) => parse(text));
@@ -90,7 +90,7 @@ it('goes on with what waits when the work of all threads is ended', async () => 
   expect(pool.queueSize).toBe(0);
 });
 
-it('refuses more than its queue holds, as a server that is too busy', async () => {
+it('refuses replies beyond its queue as overloaded', async () => {
   const cancellation = new Cancellation();
   const parsing = Array.from({ length: 66 }, () => parse(LONG, { cancellation }));
   expect(await parse('one more')).toMatchObject({ ok: false, failure: { code: 'overloaded', retryAfterSeconds: 1 } });
@@ -99,7 +99,7 @@ it('refuses more than its queue holds, as a server that is too busy', async () =
   expect(pool.queueSize).toBe(0);
 });
 
-it('ends what runs and what waits when it is closed, and takes nothing more', async () => {
+it('ends running and waiting replies when it closes, and accepts no more', async () => {
   const parsing = Array.from({ length: 5 }, () => parse(LONG));
   setTimeout(() => void pool.close(), 300);
   expect((await Promise.all(parsing)).map(codeOf)).toEqual(Array.from({ length: 5 }, () => 'draining'));

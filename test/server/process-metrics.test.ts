@@ -3,7 +3,7 @@ import { EventLoopLag, ProcessMetrics } from '../../src/server/metrics/process-m
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
-it('counts clients that requests bring under one name, whatever theirs is', () => {
+it('counts all clients that requests define under one name', () => {
   const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   for (const client of ['Fast', 'Made up', 'with\u0000a separator', 'x'.repeat(10_000)]) {
     const report = { ...REPORT, client, attempts: REPORT.attempts.map((attempt) => ({ ...attempt, client })) };

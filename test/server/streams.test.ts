@@ -89,7 +89,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'client_error', client: 'Fast' });
   });
 
-  it('ends with an error event when the failure comes later', async () => {
+  it('ends with an error event when the failure happens later', async () => {
     const { reader, stream } = await open();
     stream.grow('a');
     stream.observer.ended(failed(DOWN));
@@ -107,7 +107,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader)).toEqual([{ final_result: { a: 1 } }]);
   });
 
-  it('opens after a time without text, and fails in the stream from then on', async () => {
+  it('opens after a time without text, and reports later failures in the stream', async () => {
     stopClock();
     const { reader, server, stream } = await open();
     vi.advanceTimersByTime(4_999);
@@ -120,7 +120,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader)[0]).toMatchObject({ error: 'client_error' });
   });
 
-  it('has a longest time, in which the wait for a place counts', async () => {
+  it('has a time limit that includes the wait for a slot', async () => {
     const { stream } = await open({ streamTimeoutMs: 600_000 });
     expect(stream.context.deadlineMs).toBeGreaterThan(0);
     expect(stream.context.deadlineMs).toBeLessThan(600_000);
@@ -128,7 +128,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     stream.observer.ended(failed({ code: 'timeout', message: 'late', timer: 'total', afterMs: 5_000 }));
   });
 
-  it('says when partials start again', async () => {
+  it('reports when partials start again', async () => {
     const { reader, stream } = await open();
     stream.observer.reset('before any partial: nobody has to know');
     stream.grow('abc');
@@ -146,7 +146,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     ]);
   });
 
-  it('ignores what comes after the last message', async () => {
+  it('ignores events after the last message', async () => {
     const { reader, stream } = await open({ partialIntervalMs: 0 });
     stream.grow('a');
     stream.observer.ended(success('ab'));
@@ -171,7 +171,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     }
   });
 
-  it('gives a slow reader the newest value instead of all, and the whole final one', async () => {
+  it('sends a slow reader the newest value instead of all, and the complete final one', async () => {
     const { reader, stream } = await open({ partialIntervalMs: 0 });
     reader.socket.pause();
     const big = 'x'.repeat(100_000);
@@ -228,7 +228,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await reader.until(() => messages(reader).length === 2);
   });
 
-  it('stops reading from the model while the reader takes nothing, and goes on when it does', async () => {
+  it('stops reading from the model while the reader accepts nothing, and continues after that', async () => {
     stopClock();
     const { reader, stream } = await open({ partialIntervalMs: 0 });
     await stall(reader, stream);
@@ -242,13 +242,16 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader).at(-1)).toEqual({ final_result: 'all' });
   });
 
-  it('cuts a reader that takes nothing for too long, and cancels its call', async () => {
+  it('cuts a reader that accepts nothing for too long, and cancels its call', async () => {
     stopClock();
     const { reader, server, stream } = await open({ partialIntervalMs: 0 });
     await stall(reader, stream);
     vi.advanceTimersByTime(29_000);
     expect(stream.context.cancellation.cancelled).toBe(false);
-    vi.advanceTimersByTime(2_000);
+    // The kernel can accept the rest of a write meanwhile, which starts the time limit again.
+    for (let seconds = 0; seconds < 120 && !stream.context.cancellation.cancelled; seconds += 1) {
+      vi.advanceTimersByTime(1_000);
+    }
     expect(stream.context.cancellation.cancelled).toBe(true);
     expect(server.services.active.size).toBe(0);
     expect(await server.services.metricsText()).toContain('svc_stream_cuts_total 1');
@@ -256,7 +259,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await reader.until(() => reader.closed);
   });
 
-  it('cuts a reader for which no room is left, and gives the room back', async () => {
+  it('cuts a reader when the backlog is full, and releases its share', async () => {
     const { reader, server, stream } = await open({ partialIntervalMs: 0 }, { maxBacklogBytes: 600_000 });
     await stall(reader, stream);
     expect(server.services.streamBacklog.held).toBeGreaterThan(500_000);
@@ -274,7 +277,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
   });
 
-  it('gets the error of a drain as last message, before and after the first text', async () => {
+  it('receives the error of a drain as the last message, before and after the first text', async () => {
     const first = await open();
     for (const request of first.server.services.active.list()) request.drain();
     expect((await first.reader.answer()).status).toBe(503);
@@ -301,13 +304,16 @@ async function anotherAnswer(server: TestServer): Promise<void> {
   await other.answer();
 }
 
-/** Fills everything between the server and a reader that takes nothing. */
+/** Fills all buffers between the server and a reader that accepts nothing. */
 async function stall(reader: RawConnection, stream: ScriptedStream): Promise<void> {
   reader.socket.pause();
   const text = 'x'.repeat(500_000);
-  for (let turn = 0; turn < 40; turn += 1) {
+  // The kernel can accept more after a while: the reader has stalled once no partial was sent for many turns.
+  for (let turn = 0, idle = 0; idle < 40; turn += 1) {
+    const { taken } = stream;
     stream.grow(`${turn}${text}`);
     await sleep(2);
+    idle = stream.taken === taken ? idle + 1 : 0;
   }
 }
 

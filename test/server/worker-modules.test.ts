@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a file loads when it runs: relative files and packages; imports of types alone load nothing. */
+/** The files and packages that a file loads when it runs; type imports load nothing. */
 function loadedBy(file: string): readonly string[] {
   const source = readFileSync(file, 'utf8');
   const statements = source.matchAll(
@@ -37,7 +37,7 @@ it.each(['workers/http-worker.ts', 'workers/parse-thread.ts'])('%s loads no comp
   expect(compilers).toEqual([]);
 });
 
-it('sees what a worker does load', () => {
+it('finds what a worker does load', () => {
   const { packages } = closure('workers/http-worker.ts');
   expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'piscina', 'pino']));
   expect(closure('src/cli/program.ts').packages.has('commander')).toBe(true);

@@ -9,7 +9,7 @@ const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']
 /** The metrics of this many exited workers are merged into one. */
 const FOLD_AT = 8;
 
-/** A busy worker may answer late; then its last counters count. */
+/** A busy worker can answer too late; then its previous counters are used. */
 const COLLECT_MS = 1_000;
 
 /** Present from the start, so that the first replacement appears as a step. */

@@ -1,6 +1,6 @@
 import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
 
-/** What needs the key, how it may be sent, and what is open without. */
+/** The paths that need the key, the ways to send it, and the open paths. */
 export const AUTHENTICATION_ROWS: readonly Row[] = [
   { title: 'without the key', config: KEY, ...GREET, status: 403, answer: { error: 'Unauthorized' } },
   {
@@ -32,7 +32,7 @@ export const AUTHENTICATION_ROWS: readonly Row[] = [
     status: 403,
   },
   {
-    title: 'an unknown function says nothing without the key',
+    title: 'an unknown function reveals nothing without the key',
     config: KEY,
     ...GREET,
     path: '/call/greet',

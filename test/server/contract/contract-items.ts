@@ -10,7 +10,7 @@ export interface ContractItem {
   readonly tests?: readonly string[];
 }
 
-/** What never becomes a request: shown with bytes on a socket. */
+/** Input that never becomes a request: sent as bytes on a socket. */
 const REFUSED_EARLY: ReadonlySet<string> = new Set([
   'bad_request',
   'headers_too_large',
@@ -32,7 +32,7 @@ const ENDPOINTS: readonly ContractItem[] = [
   {
     promise: 'GET /openapi.json, with an ETag',
     rows: (row) => row.answerHeaders?.['etag'] !== undefined,
-    tests: ['answers 304 to the etag it gave'],
+    tests: ['answers 304 to the etag that it sent'],
   },
   { promise: 'GET /_debug/ping', rows: answersAt(/^\/_debug\/ping$/) },
   { promise: 'GET /_debug/status', rows: answersAt(/^\/_debug\/status$/) },
@@ -63,7 +63,7 @@ const ANSWERS: readonly ContractItem[] = [
   },
   {
     promise: 'the prompt in failures only with --expose-prompts',
-    tests: ['tells the prompt in a failure only when it may'],
+    tests: ['includes the prompt in a failure only where that is allowed'],
   },
 ];
 
@@ -74,21 +74,21 @@ const STREAMS: readonly ContractItem[] = [
   },
   {
     promise: 'after a failure the error in place of the final',
-    tests: ['ends with an error event when the failure comes later'],
+    tests: ['ends with an error event when the failure happens later'],
   },
-  { promise: 'reset before partials start again', tests: ['says when partials start again'] },
+  { promise: 'reset before partials start again', tests: ['reports when partials start again'] },
   {
     promise: 'always exactly one last message',
     tests: [
-      'ignores what comes after the last message',
-      'gets the error of a drain as last message, before and after the first text',
+      'ignores events after the last message',
+      'receives the error of a drain as the last message, before and after the first text',
     ],
   },
   {
     promise: 'true status before the first text',
     tests: ['answers a failure before the first text with its true status'],
   },
-  { promise: '… or 5 s', tests: ['opens after a time without text, and fails in the stream from then on'] },
+  { promise: '… or 5 s', tests: ['opens after a time without text, and reports later failures in the stream'] },
   {
     promise: 'comments when it opens and in silence',
     tests: ['has the headers of a stream, and a comment first', 'sends a comment after a time of silence'],
@@ -96,29 +96,29 @@ const STREAMS: readonly ContractItem[] = [
   { promise: 'one partial per interval, 0: every one', tests: ['sends every partial when the interval is 0'] },
   {
     promise: 'a slow reader gets the newest',
-    tests: ['gives a slow reader the newest value instead of all, and the whole final one'],
+    tests: ['sends a slow reader the newest value instead of all, and the complete final one'],
   },
   {
     promise: 'order and exact bytes under random stalls',
     tests: ['keeps the order and all bytes under random stalls'],
   },
-  { promise: 'a longest time', tests: ['has a longest time, in which the wait for a place counts'] },
+  { promise: 'a longest time', tests: ['has a time limit that includes the wait for a slot'] },
   {
     promise: 'large events leave whole, in pieces that the library takes',
-    tests: ['sends a large piece byte for byte to a reader that stalls'],
+    tests: ['sends a large chunk byte for byte to a reader that stalls'],
   },
   {
     promise: 'a reader that takes nothing is cut',
     tests: [
       'waits for a reader that takes nothing, longer than the libraries do',
-      'cuts a reader that takes nothing for too long, and cancels its call',
+      'cuts a reader that accepts nothing for too long, and cancels its call',
     ],
   },
   {
     promise: 'buffered bytes are capped',
     tests: [
-      'cuts a reader for which no room is left, and gives the room back',
-      'holds no more bytes of unfinished bodies than it may, over all connections',
+      'cuts a reader when the backlog is full, and releases its share',
+      'limits the bytes of unfinished bodies over all connections',
     ],
   },
   {
@@ -151,10 +151,7 @@ const LIMITS: readonly ContractItem[] = [
   {
     promise: 'in-flight and queue',
     rows: (row) => row.config?.maxInFlight === 0,
-    tests: [
-      'serves in order of arrival what waits for a place',
-      'frees the place of a caller who left while it waited',
-    ],
+    tests: ['serves waiting calls in order of arrival', 'releases the slot of a caller who left while it waited'],
   },
   { promise: 'CORS only for invited origins', rows: (row) => row.config?.corsOrigins !== undefined },
   { promise: 'a path prefix', rows: (row) => row.config?.basePath !== undefined },

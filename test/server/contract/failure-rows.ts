@@ -19,7 +19,7 @@ export const FAILURE_ROWS: readonly Row[] = [
     answer: { error: 'missing_credential', message: 'no key', client: 'Fast', variable: 'OPENAI_API_KEY' },
   },
   {
-    title: 'a reply that does not fit',
+    title: 'a reply that does not match',
     ...GREET,
     arrange: failing({
       code: 'validation_failure',
@@ -94,7 +94,7 @@ export const FAILURE_ROWS: readonly Row[] = [
     answer: { error: 'internal_error' },
   },
   {
-    title: 'no place and no queue',
+    title: 'no slot and no queue',
     config: { maxInFlight: 0, maxQueue: 0 },
     ...GREET,
     status: 503,
@@ -102,13 +102,13 @@ export const FAILURE_ROWS: readonly Row[] = [
     answerHeaders: { 'retry-after': '1' },
   },
   {
-    title: 'probes are answered without any place',
+    title: 'probes are answered without a slot',
     config: { maxInFlight: 0, maxQueue: 0 },
     path: '/readyz',
     status: 200,
   },
   {
-    title: 'no place and no queue for a stream',
+    title: 'no slot and no queue for a stream',
     config: { maxInFlight: 0, maxQueue: 0 },
     ...GREET,
     path: '/stream/Greet',

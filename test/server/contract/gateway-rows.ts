@@ -11,7 +11,7 @@ export const GATEWAY_ROWS: readonly Row[] = [
     status: 404,
   },
   {
-    title: 'an invited origin',
+    title: 'an allowed origin',
     config: { corsOrigins: ['https://a.example'] },
     ...GREET,
     headers: { ...JSON_HEADERS, origin: 'https://a.example' },
@@ -44,7 +44,7 @@ export const GATEWAY_ROWS: readonly Row[] = [
     answerHeaders: { 'access-control-allow-headers': /x-svc-api-key/ },
   },
   {
-    title: 'errors can be read by an invited origin',
+    title: 'errors can be read by an allowed origin',
     config: { ...KEY, corsOrigins: ['https://a.example'] },
     ...GREET,
     headers: { ...JSON_HEADERS, origin: 'https://a.example' },
@@ -56,7 +56,7 @@ export const GATEWAY_ROWS: readonly Row[] = [
     },
   },
   {
-    title: 'preflight of an invited origin needs no key',
+    title: 'preflight of an allowed origin needs no key',
     config: { ...KEY, corsOrigins: ['https://a.example'] },
     method: 'OPTIONS',
     path: '/stream/Greet',
@@ -75,7 +75,7 @@ export const GATEWAY_ROWS: readonly Row[] = [
     },
   },
   {
-    title: 'preflight of another origin is told nothing',
+    title: 'preflight of another origin gets no headers',
     config: { corsOrigins: ['https://a.example'] },
     method: 'OPTIONS',
     path: '/call/Greet',

@@ -5,7 +5,7 @@ import { GREET, type Row } from './row.ts';
 /** Every endpoint, its methods, and paths that are none. */
 export const PATH_ROWS: readonly Row[] = [
   {
-    title: 'an unknown function is told with the nearest names',
+    title: 'an unknown function is reported with the nearest names',
     ...GREET,
     path: '/call/greet',
     status: 404,
@@ -31,14 +31,14 @@ export const PATH_ROWS: readonly Row[] = [
   },
   { title: 'the root is not found', path: '/', status: 404 },
   {
-    title: 'a call is no page',
+    title: 'a call is not a page',
     path: '/call/Greet',
     status: 405,
     answer: { error: 'method_not_allowed' },
     answerHeaders: { allow: 'POST' },
   },
   {
-    title: 'a page takes no POST',
+    title: 'a page does not accept POST',
     method: 'POST',
     path: '/openapi.json',
     body: '{}',
@@ -107,7 +107,7 @@ export const PATH_ROWS: readonly Row[] = [
     answer: { messages: [{ role: 'user', parts: [{ kind: 'text', text: 'prompt of Greet' }] }] },
   },
   {
-    title: 'parse gives the value',
+    title: 'parse returns the value',
     config: { features: ['beta'] },
     ...GREET,
     path: '/parse/Greet',
@@ -144,7 +144,7 @@ export const PATH_ROWS: readonly Row[] = [
     },
   },
   {
-    title: 'parse of a text that does not fit',
+    title: 'parse of a text that does not match',
     config: { features: ['beta'] },
     ...GREET,
     path: '/parse/Greet',
@@ -168,7 +168,7 @@ export const PATH_ROWS: readonly Row[] = [
     status: 404,
     answer: { error: 'not_found' },
   },
-  { title: 'no name is no function', ...GREET, path: '/call/', status: 404, answer: { error: 'not_found' } },
+  { title: 'an empty name is not a function', ...GREET, path: '/call/', status: 404, answer: { error: 'not_found' } },
   {
     title: 'an encoded slash belongs to the name',
     ...GREET,

@@ -9,7 +9,7 @@ function deep(levels: number): string {
 export const REQUEST_ROWS: readonly Row[] = [
   { title: 'a call answers the value', ...GREET, status: 200, answer: 'hello' },
   {
-    title: 'a call says who answered, at what cost',
+    title: 'a call reports which client answered, and at what cost',
     ...GREET,
     status: 200,
     answerHeaders: {
@@ -25,7 +25,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     },
   },
   {
-    title: 'the caller may choose the request id',
+    title: 'the caller can choose the request id',
     ...GREET,
     headers: { ...JSON_HEADERS, 'x-request-id': 'my.id_1-2' },
     status: 200,
@@ -40,22 +40,28 @@ export const REQUEST_ROWS: readonly Row[] = [
   },
   { title: '+json types are JSON', ...GREET, headers: { 'content-type': 'application/vnd.x+json' }, status: 200 },
   {
-    title: 'a charset of utf-8 may be named',
+    title: 'a charset of utf-8 is accepted',
     ...GREET,
     headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
     status: 200,
   },
-  { title: 'names may be percent-encoded', ...GREET, path: '/call/Gr%C3%B6%C3%9Fe', status: 200 },
-  { title: 'a depth of 128 is taken', ...GREET, body: deep(128), status: 200 },
+  { title: 'names can be percent-encoded', ...GREET, path: '/call/Gr%C3%B6%C3%9Fe', status: 200 },
+  { title: 'a depth of 128 is accepted', ...GREET, body: deep(128), status: 200 },
   {
-    title: 'brackets in a string are no depth',
+    title: 'brackets in a string do not count as depth',
     ...GREET,
     body: JSON.stringify({ a: '[{\\"'.repeat(500) }),
     status: 200,
   },
   { title: 'a depth of 129 is refused', ...GREET, body: deep(129), status: 400, answer: { error: 'invalid_json' } },
   { title: 'a depth of 4,000 is refused', ...GREET, body: deep(4_000), status: 400, answer: { error: 'invalid_json' } },
-  { title: 'no JSON is refused', ...GREET, body: '{"a":', status: 400, answer: { error: 'invalid_json' } },
+  {
+    title: 'a body that is not JSON is refused',
+    ...GREET,
+    body: '{"a":',
+    status: 400,
+    answer: { error: 'invalid_json' },
+  },
   { title: 'an empty body is refused', ...GREET, body: '', status: 400, answer: { error: 'invalid_json' } },
   {
     title: 'invalid UTF-8 is refused',
@@ -64,10 +70,10 @@ export const REQUEST_ROWS: readonly Row[] = [
     status: 400,
     answer: { error: 'invalid_json', message: 'The body is not valid UTF-8.' },
   },
-  { title: 'a list is no body', ...GREET, body: '[]', status: 400, answer: { error: 'invalid_argument' } },
-  { title: 'null is no body', ...GREET, body: 'null', status: 400, answer: { error: 'invalid_argument' } },
+  { title: 'a list is not a body', ...GREET, body: '[]', status: 400, answer: { error: 'invalid_argument' } },
+  { title: 'null is not a body', ...GREET, body: 'null', status: 400, answer: { error: 'invalid_argument' } },
   {
-    title: 'arguments that do not fit are all told',
+    title: 'every argument that does not match is reported',
     ...GREET,
     arrange: ({ runtime }) => {
       runtime.onPrepare = () =>
@@ -77,7 +83,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     answer: { error: 'invalid_argument', message: 'no', details: [{ path: 'a.b', message: 'wrong' }] },
   },
   {
-    title: 'options that do not fit are told',
+    title: 'options that do not match are reported',
     ...GREET,
     arrange: ({ runtime }) => {
       runtime.onPrepare = () => err({ code: 'invalid_options', message: 'no', details: [] });
@@ -86,21 +92,21 @@ export const REQUEST_ROWS: readonly Row[] = [
     answer: { error: 'invalid_options', details: [] },
   },
   {
-    title: 'a form is no JSON',
+    title: 'a form is not JSON',
     ...GREET,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     status: 415,
     answer: { error: 'unsupported_media_type' },
   },
-  { title: 'text is no JSON', ...GREET, headers: { 'content-type': 'text/plain' }, status: 415 },
+  { title: 'text is not JSON', ...GREET, headers: { 'content-type': 'text/plain' }, status: 415 },
   {
-    title: 'another charset is not taken',
+    title: 'another charset is not accepted',
     ...GREET,
     headers: { 'content-type': 'application/json; charset=latin1' },
     status: 415,
   },
   {
-    title: 'a compressed body is not taken',
+    title: 'a compressed body is not accepted',
     ...GREET,
     headers: { ...JSON_HEADERS, 'content-encoding': 'gzip' },
     status: 415,
@@ -115,7 +121,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     answer: { error: 'payload_too_large', limit: 10_000 },
   },
   {
-    title: 'a byte order mark is left out',
+    title: 'a byte order mark is skipped',
     ...GREET,
     body: '\ufeff{"text":"a"}',
     status: 200,
@@ -130,7 +136,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     status: 200,
     answer: 'second',
   },
-  { title: 'white space around the object is taken', ...GREET, body: ' \n\t{}\r\n ', status: 200 },
+  { title: 'white space around the object is accepted', ...GREET, body: ' \n\t{}\r\n ', status: 200 },
   {
     title: 'a text behind the object is refused',
     ...GREET,
@@ -138,7 +144,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     status: 400,
     answer: { error: 'invalid_json' },
   },
-  { title: 'NaN is no JSON', ...GREET, body: '{"a":NaN}', status: 400, answer: { error: 'invalid_json' } },
+  { title: 'NaN is not JSON', ...GREET, body: '{"a":NaN}', status: 400, answer: { error: 'invalid_json' } },
   {
     title: 'a request id of 128 characters is kept',
     ...GREET,
@@ -155,7 +161,7 @@ export const REQUEST_ROWS: readonly Row[] = [
   },
   { title: 'a query is ignored', ...GREET, path: '/call/Greet?x=1&y', status: 200, answer: 'hello' },
   {
-    title: 'a body without a type is refused, with the type that is taken',
+    title: 'a body without a type is refused, and the answer names the accepted type',
     ...GREET,
     headers: {},
     body: new Uint8Array([0x7b, 0x7d]),

@@ -13,7 +13,7 @@ export interface Row {
   readonly status: number;
   /** A part of the JSON body. */
   readonly answer?: unknown;
-  /** Null: there is no such header. */
+  /** Null: the header is absent. */
   readonly answerHeaders?: Readonly<Record<string, string | RegExp | null>>;
 }
 

@@ -40,7 +40,7 @@ test('no address in our files leads away from this server', () => {
   }
 });
 
-test('the page works under its policy: no inline script, no handler, links relative to a path prefix', () => {
+test('the page respects its policy: no inline script, no handler, links relative to a path prefix', () => {
   const html = text('/docs');
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)/u);
   expect(html).not.toMatch(/\son[a-z]+=|javascript:/iu);
@@ -49,7 +49,7 @@ test('the page works under its policy: no inline script, no handler, links relat
   expect(DOCS_CONTENT_SECURITY_POLICY).not.toContain('unsafe-eval');
 });
 
-test('Swagger UI is told to call nobody and to take no settings from the address', () => {
+test('Swagger UI calls no other server and reads no settings from the address', () => {
   const script = text('/docs/docs.js');
   expect(script).toContain('queryConfigEnabled: false');
   expect(script).toContain('validatorUrl: null');

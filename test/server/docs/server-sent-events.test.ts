@@ -21,11 +21,11 @@ function eventsOf(pieces: readonly string[]): readonly string[] {
   return pieces.flatMap((piece) => splitter.push(piece));
 }
 
-test('events are found in one piece', () => {
+test('events are found in one chunk', () => {
   expect(eventsOf(['data: {"a":1}\n\ndata: {"b":2}\n\n'])).toEqual(['{"a":1}', '{"b":2}']);
 });
 
-test('comments and other fields are passed over, several data lines are joined', () => {
+test('comments and other fields are skipped, several data lines are joined', () => {
   expect(eventsOf([': keep-alive\n\nevent: x\nid: 5\ndata: a\ndata:b\ndata\n\n'])).toEqual(['a\nb\n']);
 });
 

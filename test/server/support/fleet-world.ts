@@ -6,7 +6,7 @@ import {
   type WorkerState,
 } from '../../../src/server/fleet.ts';
 
-/** A process of the world: what it was told, and what it has done. */
+/** A process of the world: its last command, and its progress. */
 interface FakeProcess {
   readonly generation: number;
   loaded: boolean;
@@ -14,7 +14,7 @@ interface FakeProcess {
   listens: boolean;
 }
 
-/** The processes and the clock around a fleet. Actions are carried out at once; processes go on when a test says so. */
+/** The processes and the clock around a fleet. Commands arrive at once; the test decides when a process makes progress. */
 export class FleetWorld {
   readonly fleet: Fleet;
   readonly wanted: number;
@@ -35,7 +35,7 @@ export class FleetWorld {
   generation = 1;
   /** The newest report; null: all workers serve, or will soon. */
   degraded: Extract<FleetAction, { readonly type: 'degraded' }>['degraded'] = null;
-  /** What is wrong with an action that the fleet asked for. */
+  /** Actions of the fleet that it must not request. */
   readonly faults: string[] = [];
 
   constructor(options: Partial<FleetOptions> = {}) {

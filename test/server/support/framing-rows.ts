@@ -4,7 +4,7 @@ export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 const LENGTH = SMUGGLED.length;
 
 /**
- * What a client sees. A number: our answer, in the form of every other error, and the end of the connection. `page`: the
+ * The outcome for a client. A number: svc's answer, in the form of every other error, and the end of the connection. `page`: the
  * library's own answer, an HTML page, and the end of the connection. `cut`: the end without an answer. `silent`: nothing,
  * until the library's idle timer cuts the connection after 8 to 12 seconds.
  */
@@ -17,9 +17,9 @@ export interface FramingRow {
   readonly title: string;
   /** The request, without what is smuggled behind it. */
   readonly bytes: string;
-  /** What a client is told that sends only this. */
+  /** The outcome for a client that sends only these bytes. */
   readonly alone: OnEach;
-  /** What comes of it when another request follows in the same packet. */
+  /** The outcome when another request follows in the same packet. */
   readonly followed: OnEach;
   /** The request itself is fine and reaches the handler; only what follows it must not run. */
   readonly reaches?: true;
@@ -31,7 +31,7 @@ const REFUSED = { alone: 400, followed: { uws: 'cut', node: 400 } } as const;
 /** The parser of uWebSockets.js refuses it by itself. */
 const REFUSED_BY_PAGE = { alone: { uws: '400 page', node: 400 }, followed: { uws: '400 page', node: 400 } } as const;
 
-/** The parser of uWebSockets.js waits for more, and takes what follows as a part of it. */
+/** The parser of uWebSockets.js waits for more bytes, and reads the next request as part of this one. */
 const IGNORED = { alone: { uws: 'silent', node: 400 }, followed: { uws: 'silent', node: 400 } } as const;
 
 const TOO_LARGE = { alone: 431, followed: { uws: 'cut', node: 431 } } as const;
@@ -69,7 +69,7 @@ export const FRAMING_ROWS: readonly FramingRow[] = [
   { title: 'a Content-Length in hexadecimal', bytes: `${post('Content-Length: 0x5')}hello`, ...REFUSED_BY_PAGE },
   { title: 'a negative Content-Length', bytes: post('Content-Length: -1'), ...REFUSED_BY_PAGE },
   {
-    title: 'a Content-Length beyond all numbers',
+    title: 'a Content-Length beyond all limits',
     bytes: post(`Content-Length: ${'9'.repeat(20)}`),
     ...REFUSED_BY_PAGE,
   },
@@ -118,7 +118,7 @@ export const FRAMING_ROWS: readonly FramingRow[] = [
     reaches: true,
   },
   {
-    title: 'a chunk size that is no number',
+    title: 'a chunk size that is not a number',
     bytes: `${post(CHUNKED)}xyz\r\n\r\n`,
     alone: { uws: '400 page', node: 400 },
     followed: { uws: '400 page', node: 400 },
@@ -149,7 +149,7 @@ export const FRAMING_ROWS: readonly FramingRow[] = [
   },
   { title: 'HTTP/2 without its negotiation', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ...NOT_HTTP_1_1 },
   {
-    title: 'a line that is no request',
+    title: 'a line that is not a request',
     bytes: 'hello\r\n\r\n',
     alone: { uws: 'silent', node: 501 },
     followed: { uws: 'silent', node: 501 },

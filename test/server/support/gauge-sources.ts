@@ -1,6 +1,6 @@
 import type { GaugeSources } from '../../../src/server/metrics/process-metrics.ts';
 
-/** What the gauges of a worker show. */
+/** Constant values for the gauges of a worker. */
 export const SOURCES: GaugeSources = {
   connections: () => 2,
   waiting: () => 0,

@@ -42,7 +42,7 @@ export class RawConnection {
     return this.received.toString('latin1');
   }
 
-  /** The complete answers so far. HEAD answers have to be told by `bodies: false`. */
+  /** The complete answers so far. Pass `bodies: false` for answers to HEAD. */
   answers(bodies = true): readonly RawAnswer[] {
     const answers: RawAnswer[] = [];
     let rest = this.text;

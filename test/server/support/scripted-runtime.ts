@@ -77,7 +77,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   readonly streams: ScriptedStream[] = [];
   readonly calls: Array<{ readonly functionName: string; readonly context: CallContext }> = [];
   readonly bodies: unknown[] = [];
-  /** What a call gives: at once, or when the promise does. */
+  /** The outcome of a call: now, or when the promise resolves. */
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);

@@ -32,7 +32,7 @@ const sayOutcome: RequestHandler = (request, response) => {
   request.readBody(1_000, ({ kind }) => response.send(kind === 'overloaded' ? 503 : 200, [], kind));
 };
 
-/** More than the system takes at once. */
+/** More than the kernel accepts at once. */
 const BIG = 'x'.repeat(12_000_000);
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -70,7 +70,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(seen).toEqual([{ method: 'POST', path: '/a%20b/c', query: 'x=1&y', id: 'abc' }]);
   });
 
-  it('leaves the body out of an answer to HEAD and keeps the connection', async () => {
+  it('omits the body of an answer to HEAD and keeps the connection', async () => {
     const connection = connectTo(await listen(sendOk));
     connection.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.until(() => connection.answers(false).length === 1);
@@ -90,7 +90,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await connection.answer(1)).headers.get('etag')).toBe('"a"');
   });
 
-  it.each(['close', 'Close, TE'])('ends the connection with the answer when the client says %j', async (value) => {
+  it.each(['close', 'Close, TE'])('ends the connection with the answer when the client sends %j', async (value) => {
     const connection = connectTo(await listen(sendOk));
     connection.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${value}\r\n\r\n`);
     const answer = await connection.answer();
@@ -98,7 +98,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.until(() => connection.closed);
   });
 
-  it('collects a body that comes in pieces', async () => {
+  it('collects a body that arrives in chunks', async () => {
     const connection = connectTo(await listen(echo));
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello');
     await sleep(20);
@@ -119,14 +119,14 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.until(() => connection.closed);
   });
 
-  it('gives an empty body where there is none', async () => {
+  it('returns an empty body for a request without one', async () => {
     const connection = connectTo(await listen(echo));
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
     const answer = await connection.answer();
     expect([answer.status, answer.body]).toEqual([200, '']);
   });
 
-  it.each([1_000, 1_001])('takes a body up to its limit of 1,000 bytes: %i', async (size) => {
+  it.each([1_000, 1_001])('accepts a body up to its limit of 1,000 bytes: %i', async (size) => {
     const connection = connectTo(await listen(echo));
     connection.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n${'a'.repeat(size)}`);
     const answer = await connection.answer();
@@ -145,7 +145,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await connection.answer()).status).toBe(413);
   });
 
-  it('cuts a connection whose body goes on far beyond the limit', async () => {
+  it('cuts a connection whose body is far beyond the limit', async () => {
     const connection = connectTo(await listen(echo));
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n');
     for (let sent = 0; sent < 40 && !connection.closed; sent += 1) {
@@ -156,7 +156,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(connection.text).toBe('');
   });
 
-  it('drops a body that the handler does not ask for, and keeps the connection', async () => {
+  it('discards a body that the handler does not read, and keeps the connection', async () => {
     const connection = connectTo(await listen(sendOk));
     connection.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel');
     await sleep(30);
@@ -167,7 +167,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await connection.answer(1)).body).toBe('ok');
   });
 
-  it('tells the body listener once when the client leaves', async () => {
+  it('calls the body listener once when the client leaves', async () => {
     const outcomes: BodyOutcome['kind'][] = [];
     let aborted = 0;
     const listening = await listen((request, response) => {
@@ -182,7 +182,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(outcomes).toEqual(['aborted']);
   });
 
-  it('reports that the client left while its answer is being made', async () => {
+  it('reports that the client left before its answer', async () => {
     let left = false;
     let arrived = false;
     const listening = await listen((_, response) => {
@@ -197,7 +197,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await connection.until(() => left);
   });
 
-  it('drops everything that is written after the end or after the client left', async () => {
+  it('ignores writes after the end or after the client left', async () => {
     let kept: HttpResponse | undefined;
     const listening = await listen((_, response) => {
       kept = response;
@@ -216,7 +216,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(kept?.closed).toBe(true);
   });
 
-  it('answers 500 when the handler throws, in it or when the body is there, and lives', async () => {
+  it('answers 500 when the handler or the body listener throws, and continues', async () => {
     const listening = await listen((request) => {
       if (request.path === '/now') throw new Error('now');
       request.readBody(10, () => {
@@ -231,7 +231,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(listening.errors.map(String)).toEqual(['Error: now', 'Error: later']);
   });
 
-  it('writes no header value that could end the header', async () => {
+  it('writes no header value that could begin another header', async () => {
     const connection = connectTo(
       await listen((_, response) => response.send(200, [['x-evil', 'a\r\nSet-Cookie: b\0ü']], 'ok')),
     );
@@ -241,7 +241,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(answer.headers.get('x-evil')).toBe('a??Set-Cookie: b??');
   });
 
-  it('streams pieces in order, and ends', async () => {
+  it('streams chunks in order, and ends', async () => {
     const listening = await listen((_, response) => {
       setTimeout(() => {
         response.start(200, [['content-type', 'text/plain']], ' ');
@@ -258,7 +258,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(await answer.text()).toBe('one two three');
   });
 
-  it('streams pieces that were written in the turn of the request', async () => {
+  it('streams chunks that were written in the turn of the request', async () => {
     const listening = await listen((_, response) => {
       response.start(200, [], ' ');
       response.write('one ');
@@ -269,7 +269,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(await answer.text()).toBe('one two');
   });
 
-  it('sends a large piece byte for byte to a reader that stalls', async () => {
+  it('sends a large chunk byte for byte to a reader that stalls', async () => {
     const text = Array.from({ length: 300_000 }, (_, index) => `${index} é€😀`).join(',');
     let drains = 0;
     const listening = await listen((_, response) => {
@@ -295,7 +295,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(body.equals(Buffer.from(text))).toBe(true);
   });
 
-  it('knows of answers that are complete and not taken yet', async () => {
+  it('counts complete answers that clients have not received', async () => {
     const listening = await listen((request, response) => {
       setTimeout(() => {
         if (request.path === '/whole') response.send(200, [], BIG);
@@ -319,7 +319,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     }
   });
 
-  it('lives when a client resets a connection behind CONNECT', async () => {
+  it('survives a client that resets a connection after CONNECT', async () => {
     const listening = await listen((_, response) => response.send(200, [], BIG));
     const connection = connectTo(listening);
     connection.socket.pause();
@@ -333,7 +333,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(listening.errors).toEqual([]);
   });
 
-  it('says when the client does not keep up, and when it does again', async () => {
+  it('reports when the client falls behind, and when it catches up', async () => {
     let written = 0;
     const listening = await listen((_, response) => {
       setTimeout(() => {
@@ -374,7 +374,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await expect(fetch(`http://127.0.0.1:${listening.port}/`)).rejects.toThrow('fetch failed');
   });
 
-  it('holds no more bytes of unfinished bodies than it may, over all connections', async () => {
+  it('limits the bytes of unfinished bodies over all connections', async () => {
     const bodyBudget = new ByteBudget(700);
     const listening = await listen(sayOutcome, { bodyBudget });
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n';
@@ -411,7 +411,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await first.answer(1)).status).toBe(200);
   });
 
-  it('closes connections that say nothing when there are far too many', async () => {
+  it('closes silent connections when there are far too many', async () => {
     const listening = await listen(sendOk, { maxConnections: 2, closeAbove: 3 });
     const silent = [connectTo(listening), connectTo(listening), connectTo(listening)];
     await silent[0]?.until(() => listening.transport.connections === 3);
@@ -426,7 +426,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await later.answer()).status).toBe(200);
   });
 
-  it('knows a caller on this machine, unless a proxy speaks for another one', async () => {
+  it('recognises a caller on this machine, unless a proxy forwards for another host', async () => {
     const seen: boolean[] = [];
     const listening = await listen((request, response) => {
       seen.push(request.local);

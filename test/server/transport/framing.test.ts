@@ -14,7 +14,7 @@ afterEach(() => {
   for (const listening of open.splice(0)) listening.transport.close();
 });
 
-it('has a row for each known way to smuggle', () => {
+it('has a row for each known way of request smuggling', () => {
   expect(FRAMING_ROWS.length).toBeGreaterThanOrEqual(35);
 });
 
@@ -42,7 +42,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     connections.push(connection);
     connection.write(bytes);
     expect(await outcomeOf(connection, outcome, listening.port)).toBe(outcome);
-    // What a client under attack sends next must not be answered as if nothing had been.
+    // The next request of a client under attack must not get a normal answer.
     if (!connection.closed) connection.write(SMUGGLED);
     await answersToOthers(listening.port);
     expect(paths).not.toContain('/smuggled');

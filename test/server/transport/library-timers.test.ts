@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 /** Longer than the timers of the libraries. */
 const LONGER_MS = 15_000;
 
-/** More than the system takes at once. */
+/** More than the kernel accepts at once. */
 const BIG = 'x'.repeat(12_000_000);
 
 type Finished = TestContext['onTestFinished'];

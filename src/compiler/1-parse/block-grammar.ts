@@ -33,7 +33,7 @@ interface Members<M> {
 const UNREADABLE = { kind: 'broken' } as const;
 const VALID_NAME = /^[A-Za-z]\w*$/;
 
-/** Classes, enums and aliases. */
+/** The grammar of classes, enums and aliases. */
 export abstract class BlockGrammar extends TypeGrammar {
   protected readonly name = this.RULE('name', (what: string): NameNode | undefined =>
     this.OR<NameNode | undefined>([

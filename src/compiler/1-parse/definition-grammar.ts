@@ -11,7 +11,7 @@ const DEFINITION_WORDS = new Set(WORDS);
 /** Tokens that follow the name of a definition. */
 const HEAD_ENDS = new Set([t.LeftBrace, t.LeftParenthesis, t.Less, t.Equals]);
 
-/** Whole files. One instance reads any number of files in succession. */
+/** The grammar of a whole file. One instance parses any number of files in succession. */
 export class DefinitionGrammar extends FunctionGrammar {
   readonly document = this.RULE('document', (): readonly DeclarationNode[] => {
     const declarations: DeclarationNode[] = [];
@@ -184,10 +184,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     this.skipUntil(token.depth, () => this.atDeclaration() || this.#atMistakenHead());
   }
 
-  /**
-   * Recognizes a misspelt or foreign head of a definition at the start of a line: `Class A {`, `struct B {`, `functon
-   * F(`.
-   */
+  /** Recognizes a misspelt head of a definition, or one of another language, at the start of a line: `struct B {`. */
   #atMistakenHead(): boolean {
     const next = this.peek();
     if (!next.onNewLine || !this.nextIs(t.Identifier) || !this.nextIs(t.Identifier, 2)) return false;

@@ -16,7 +16,7 @@ interface Returns {
   readonly returnAttributes: readonly AttributeNode[];
 }
 
-/** Functions and template strings. */
+/** The grammar of functions and template strings. */
 export abstract class FunctionGrammar extends BlockGrammar {
   protected readonly functionBlock = this.RULE('functionBlock', (): DeclarationNode | undefined => {
     const word = this.take(t.Function);

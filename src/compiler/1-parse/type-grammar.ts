@@ -16,7 +16,7 @@ const MAX_NESTING = 64;
 /** The most tokens of a generic type's arguments that the parser reads to suggest an equivalent. */
 const LONGEST_ARGUMENTS = 20;
 
-/** Types. */
+/** The grammar of types. */
 export abstract class TypeGrammar extends ValueGrammar {
   /** The number of open maps, whose angle brackets are not balanced beforehand. */
   #mapDepth = 0;

@@ -3,7 +3,7 @@ import { UNQUOTED_NUMBER } from './scan-literal.ts';
 import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode, ValueShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 
-/** Values, maps and attributes. */
+/** The grammar of values, maps and attributes. */
 export abstract class ValueGrammar extends ReportingParser {
   protected readonly value = this.RULE('value', (): ValueNode =>
     this.OR<ValueNode>({
@@ -98,7 +98,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
 
-  /** Attributes of a member: those with two at signs belong to the block. */
+  /** The attributes of a member. Those with two at signs belong to the block. */
   protected readonly attributes = this.RULE('attributes', (): readonly AttributeNode[] => {
     const attributes: AttributeNode[] = [];
     this.MANY({

@@ -12,7 +12,7 @@ enum E {
 `;
 const withVariables = (variables: Readonly<Record<string, string>>) => checkText(TEXT, { ...OPTIONS, variables });
 
-test('an attribute takes its text from the environment', () => {
+test('attributes read environment variables', () => {
   const { definitions, diagnostics } = withVariables({
     FIRST: 'one',
     SECOND: 'two',
@@ -30,7 +30,7 @@ test('an attribute takes its text from the environment', () => {
   expect(definitions?.enums[0]?.values).toMatchObject([{ name: 'V', alias: 'one' }]);
 });
 
-test('a variable that is not set, or empty, is a warning, and the attribute is as if it were not there', () => {
+test('an unset or empty variable is a warning, and the attribute has no effect', () => {
   const { definitions, diagnostics } = withVariables({ FIRST: '', SECOND: 'two', CLASS: 'Thing', WORDS: 'x' });
   expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
     'warning check/attribute-env',
@@ -39,7 +39,7 @@ test('a variable that is not set, or empty, is a warning, and the attribute is a
   expect(definitions?.classes[0]?.fields[0]).not.toHaveProperty('alias');
 });
 
-test('names that only the environment makes equal collide', () => {
+test('aliases that are equal only through the environment collide', () => {
   const { diagnostics } = withVariables({ FIRST: 'same', SECOND: 'same', CLASS: 'Thing', WORDS: 'x' });
   expect(diagnostics.map(({ code }) => code)).toEqual(['check/alias-collision']);
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { checkText } from './sample-files.ts';
 
-/** Schemas collected from another implementation of the language, when they lie beside the checkout. */
+/** Schemas from another implementation of the language, if they are next to the checkout. */
 const CASES = fileURLToPath(new URL('../../../../shared/conformance/cases.json', import.meta.url));
 
 interface Case {

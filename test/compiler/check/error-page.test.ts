@@ -4,11 +4,11 @@ import { CHECK_CODES } from '../../../src/diagnostics/catalogue/check.ts';
 import { PARSE_CODES } from '../../../src/diagnostics/catalogue/parse.ts';
 import { checkText } from './sample-files.ts';
 
-/** Too long to be written out: their examples are shortened. */
+/** Codes whose examples are too long for the page. */
 const SHORTENED = new Set(['parse/nesting-too-deep', 'check/type-too-large', 'template/too-deep']);
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-/** In an entry of the page: what stands in its first block of code. */
+/** The first code block of an entry. */
 const EXAMPLES = /^### ((?:parse|check|template)\/[a-z-]+)\n+(?:[^`#][^\n]*\n+)+```\n([\s\S]*?)\n```/gm;
 
 const all = [...page.matchAll(EXAMPLES)].map(([, code = '', example = '']) => ({ code, example }));
@@ -21,22 +21,25 @@ test('the page has an example for every code of the definition language', () => 
   expect(entries.map(({ code }) => code).toSorted()).toEqual(expected.toSorted());
 });
 
-test.each(entries)('the example of $code is reported with it', ({ code, example }) => {
+test.each(entries)('the example of $code has a diagnostic with that code', ({ code, example }) => {
   expect(checkText(`${example}\n`).diagnostics.map((diagnostic) => diagnostic.code)).toContain(code);
 });
 
-test('the page has examples for the problems of prompts', () => {
+test('the page has examples for problems in prompts', () => {
   expect(templates.length).toBeGreaterThanOrEqual(23);
 });
 
-test.each(templates)('the example of $code is reported with it, as a file or as a prompt', ({ code, example }) => {
-  const codes = [example, ...[1, 2].map((hashes) => functionWith(example, '#'.repeat(hashes)))].flatMap((text) =>
-    checkText(`${text}\n`).diagnostics.map((diagnostic) => diagnostic.code),
-  );
-  expect(codes).toContain(code);
-});
+test.each(templates)(
+  'the example of $code has a diagnostic with that code, as a file or as a prompt',
+  ({ code, example }) => {
+    const codes = [example, ...[1, 2].map((hashes) => functionWith(example, '#'.repeat(hashes)))].flatMap((text) =>
+      checkText(`${text}\n`).diagnostics.map((diagnostic) => diagnostic.code),
+    );
+    expect(codes).toContain(code);
+  },
+);
 
-/** What the examples speak of. */
+/** Definitions that the examples refer to. */
 const DEFINITIONS = `class Person {
   name string
 }
@@ -48,7 +51,7 @@ template_string Greeting(name: string) #"Hello {{ name }}"#
 `;
 const PARAMETERS = 'a: string, b: string, text: string, name: string, items: string[], person: Person, color: Color';
 
-/** A function whose prompt is the example. */
+/** Returns a function whose prompt is the example. */
 function functionWith(prompt: string, hashes: string): string {
   const head = `${DEFINITIONS}function Ask(${PARAMETERS}) -> string {`;
   return `${head}\n  client "openai/gpt-4o-mini"\n  prompt ${hashes}"\n${prompt}\n"${hashes}\n}`;

@@ -14,7 +14,7 @@ function compileTexts(...texts: readonly string[]): ReturnType<typeof compile> {
   );
 }
 
-test('definitions of one file are seen in all others, whatever the order', () => {
+test('definitions in one file are visible in all others, in any order', () => {
   for (const texts of [
     [ASK, ANSWER, MODEL],
     [MODEL, ANSWER, ASK],
@@ -25,7 +25,7 @@ test('definitions of one file are seen in all others, whatever the order', () =>
   }
 });
 
-test('the problems of all files are reported, sorted by file and place', () => {
+test('the problems of all files are reported, sorted by file and position', () => {
   const { diagnostics, program } = compileTexts('class A {\n  x Missing\n  y: int\n}\n', ASK, 'clas B {\n}\n');
   expect(program).toBeUndefined();
   expect(diagnostics.map(({ code, span }) => `${span.file} ${code}`)).toEqual([
@@ -37,14 +37,14 @@ test('the problems of all files are reported, sorted by file and place', () => {
   ]);
 });
 
-test('a name that two files declare is reported with both places', () => {
+test('a name that two files declare is reported with both positions', () => {
   const { diagnostics } = compileTexts(ANSWER, ANSWER);
   expect(diagnostics).toHaveLength(1);
   expect(diagnostics[0]?.span.file).toBe('1.svc');
   expect(diagnostics[0]?.related?.[0]?.span.file).toBe('0.svc');
 });
 
-test('warnings do not keep a program from being made', () => {
+test('warnings do not prevent a program', () => {
   const { diagnostics, program } = compileTexts(ASK, ANSWER, MODEL, 'enum Empty {\n}\n');
   expect(diagnostics.map(({ code }) => code)).toEqual(['check/empty-enum']);
   expect(program).toBeDefined();
@@ -54,7 +54,7 @@ test('the same files give the same program', () => {
   expect(compileTexts(ASK, ANSWER, MODEL).program?.hash).toBe(compileTexts(ASK, ANSWER, MODEL).program?.hash);
 });
 
-test('functions whose body is code are left out with a warning, which beta silences', () => {
+test('functions whose body is code are omitted with a warning, which beta suppresses', () => {
   const workflow = 'function Twice(x: int) -> int {\n  x + x\n}\n';
   const { diagnostics, program } = compileTexts(workflow, ASK, ANSWER, MODEL);
   expect(diagnostics.map(({ code }) => code)).toEqual(['parse/workflow']);

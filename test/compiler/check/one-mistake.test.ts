@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkFile, samples } from './sample-files.ts';
 
-/** Each of these samples has one mistake that takes something with it: a bracket, a quote, a head, a type. */
+/** Each of these samples has one mistake that affects other parts, in a bracket, a quote, a head or a type. */
 const ONE_MISTAKE = [
   'arrow-missing-greater',
   'attribute-missing-paren',
@@ -33,7 +33,7 @@ const ONE_MISTAKE = [
   'unclosed-type-parens',
 ];
 
-test.each(ONE_MISTAKE)('%s is one diagnostic', (name) => {
+test.each(ONE_MISTAKE)('%s has one diagnostic', (name) => {
   const sample = samples('invalid').find((each) => each.name === name);
   expect(sample && checkFile(sample.file).diagnostics.map(({ severity }) => severity)).toEqual(['error']);
 });

@@ -19,13 +19,13 @@ function write(path: string, content: string | Uint8Array = 'class A {\n}\n'): v
   writeFileSync(join(root, path), content);
 }
 
-/** Paths below the root, or the failure. */
+/** Returns the paths relative to the root, or the failure. */
 function paths(dir = root): readonly string[] | string {
   const read = readSources(dir);
   return read.ok ? read.value.map((file) => relative(root, join(process.cwd(), file.path))) : read.failure;
 }
 
-test('definition files are found at any depth, sorted by path, and nothing else', () => {
+test('only definition files are found, at any depth, sorted by path', () => {
   write('z.svc');
   write('a/b/c.baml');
   write('a.baml');
@@ -40,19 +40,19 @@ test('paths are relative to the working directory', () => {
   expect(read.ok && read.value[0]?.path).toBe(relative(process.cwd(), join(root, 'a.svc')));
 });
 
-test('the root of a project stands for its definition directory', () => {
+test('the root of a project means its definition directory', () => {
   write('baml_src/a.baml');
   write('other/b.svc');
   expect(paths()).toEqual(['baml_src/a.baml']);
 });
 
-test('a directory with definitions of its own stands for itself', () => {
+test('a directory that contains definition files means itself', () => {
   write('main.svc');
   write('svc_src/a.svc');
   expect(paths()).toEqual(['main.svc', 'svc_src/a.svc']);
 });
 
-test('a directory that does not exist, is none, or holds no definitions is said to be so', () => {
+test('a missing directory, a file in its place and a directory without definitions have different messages', () => {
   write('file.svc');
   expect(paths(join(root, 'nowhere'))).toMatch(/nowhere" does not exist/);
   expect(paths(join(root, 'file.svc'))).toMatch(/is not a directory/);
@@ -60,7 +60,7 @@ test('a directory that does not exist, is none, or holds no definitions is said 
   expect(paths(join(root, 'empty'))).toMatch(/no definition files \(\*\.svc, \*\.baml\)/);
 });
 
-test('a file that is not UTF-8 is named', () => {
+test('the message for a file that is not UTF-8 names the file', () => {
   write('good.svc');
   write('bad.svc', new Uint8Array([0x63, 0xff, 0xfe]));
   expect(paths()).toMatch(/bad\.svc" is not valid UTF-8/);
@@ -72,18 +72,18 @@ test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', () 
   expect(paths()).toMatch(/secret\.svc" cannot be read: permission denied/);
 });
 
-test('a directory that is called like a file is no file', () => {
+test('a directory with the name of a definition file is not read', () => {
   write('odd.svc/inner.svc');
   expect(paths()).toEqual(['odd.svc/inner.svc']);
 });
 
-test('a byte order mark is no part of the text', () => {
+test('the text does not include a byte order mark', () => {
   write('bom.svc', '\uFEFFclass A {\n}\n');
   const read = readSources(root);
   expect(read.ok && read.value[0]?.text.startsWith('class')).toBe(true);
 });
 
-test('a mounted ConfigMap gives each file once, read through its links', () => {
+test('each file of a mounted ConfigMap is read once, through its link', () => {
   write('..2026_11_21/a.svc', 'class Mounted {\n}\n');
   symlinkSync('..2026_11_21', join(root, '..data'));
   symlinkSync('..data/a.svc', join(root, 'a.svc'));
@@ -92,7 +92,7 @@ test('a mounted ConfigMap gives each file once, read through its links', () => {
   expect(read.ok && read.value[0]?.text).toContain('Mounted');
 });
 
-test('hidden directories hold no definitions, hidden files may', () => {
+test('hidden files are read, hidden directories are not', () => {
   write('.git/a.svc');
   write('.draft.svc');
   write('sub/.cache/b.svc');

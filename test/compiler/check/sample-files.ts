@@ -21,7 +21,7 @@ export interface Sample {
   readonly file: SourceFile;
 }
 
-/** The sample folders of a kind; what is in `input.svc` is one definition file. */
+/** Returns the sample folders of a kind, each with its `input.svc`. */
 export function samples(kind: 'invalid' | 'valid'): readonly Sample[] {
   const root = join(SAMPLES, kind);
   return readdirSync(root)
@@ -37,7 +37,7 @@ export interface Outcome {
   readonly definitions?: Definitions;
 }
 
-/** The first two phases over one file. */
+/** Parses and checks one file. */
 export function checkFile(file: SourceFile, options: CompileOptions = OPTIONS): Outcome {
   const parsed = parse(file);
   const { definitions, diagnostics } = check([parsed.document], options);
@@ -53,13 +53,13 @@ export function report(file: SourceFile, diagnostics: readonly Diagnostic[]): st
   return formatPretty({ files: [file], diagnostics }, false);
 }
 
-/** The codes of the warnings as comments, then the definitions with every name resolved. */
+/** Returns the codes of the warnings as comments, followed by the definitions with resolved names. */
 export function printed({ definitions, diagnostics }: Outcome): string {
   const warnings = diagnostics.map(({ code }) => `// warning: ${code}\n`).join('');
   return warnings + (definitions === undefined ? '' : printDefinitions(definitions));
 }
 
-/** Definitions as data, without positions and expressions. */
+/** Returns the definitions as data, without positions and expressions. */
 export function resolved(definitions: Definitions | undefined): unknown {
   return JSON.parse(JSON.stringify(definitions ?? {}, (key, value: unknown) => (PARSED.has(key) ? undefined : value)));
 }

@@ -13,13 +13,13 @@ test('there are samples of both kinds', () => {
   expect(valid.length).toBeGreaterThanOrEqual(88);
 });
 
-test.each(invalid)('$name is refused with the expected diagnostics', ({ file, directory }) => {
+test.each(invalid)('$name has the expected diagnostics', ({ file, directory }) => {
   const { diagnostics } = checkFile(file);
   expect(diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).not.toEqual([]);
   expect(report(file, diagnostics)).toBe(readFileSync(join(directory, 'expected.txt'), 'utf8'));
 });
 
-test.each(valid)('$name is accepted and resolved as expected', ({ file, directory }) => {
+test.each(valid)('$name has no errors and resolves as expected', ({ file, directory }) => {
   const outcome = checkFile(file);
   expect(outcome.diagnostics.filter((diagnostic) => diagnostic.severity === 'error')).toEqual([]);
   expect(printed(outcome)).toBe(readFileSync(join(directory, 'resolved.txt'), 'utf8'));

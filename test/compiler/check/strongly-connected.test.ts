@@ -5,7 +5,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = { a: ['b'], b: ['c'],
 const edges = (name: string): readonly string[] => EDGES[name] ?? [];
 const names = Object.keys(EDGES);
 
-test('names that reach each other are one group, in the order in which they were declared', () => {
+test('names that reach each other are one group, in declaration order', () => {
   expect(stronglyConnected(names, edges)).toEqual([['b', 'c'], ['e']]);
   expect(stronglyConnected(names.toReversed(), edges)).toEqual([['e'], ['c', 'b']]);
 });
@@ -14,13 +14,13 @@ test('a name that reaches only others is in no group', () => {
   expect(stronglyConnected(['a', 'd'], edges)).toEqual([['b', 'c']]);
 });
 
-test('every name comes after those that it needs', () => {
+test('every name comes after the names that it reaches', () => {
   const order = dependenciesFirst(['a', 'd'], edges);
   expect(order.indexOf('d')).toBeLessThan(order.indexOf('a'));
   expect(order.indexOf('b')).toBeLessThan(order.indexOf('a'));
 });
 
-test('a chain of a hundred thousand is no deep recursion', () => {
+test('a chain of a hundred thousand names does not overflow the stack', () => {
   const chain = Array.from({ length: 100_000 }, (_, index) => String(index));
   expect(stronglyConnected(chain, (name) => [String((Number(name) + 1) % chain.length)])[0]).toHaveLength(100_000);
 });

@@ -5,7 +5,7 @@ import { tokenize } from '../../../src/compiler/1-parse/tokenize.ts';
 import { formatSource } from '../../../src/compiler/format-source.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 
-/** All definition files of the project that have no syntax error, samples of other tests included. */
+/** All definition files of the project without syntax errors, including samples of other tests. */
 const files = ['svc_src', 'test']
   .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => `${root}/${path}`))
   .filter((path) => /\.(?:svc|baml)$/u.test(path))
@@ -17,43 +17,43 @@ function problemsOf(text: string): readonly string[] {
   return diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 }
 
-/** What a file says, without the places where it says it. */
+/** Returns the content of a file without positions. */
 function meaningOf(text: string): unknown {
   const PLACES = new Set(['span', 'contentStart']);
   const { declarations } = parse(new SourceFile('a.svc', text)).document;
   return JSON.parse(JSON.stringify(declarations, (key, value: unknown) => (PLACES.has(key) ? undefined : value)));
 }
 
-/** Everything but white space, in order. */
+/** Returns all tokens except white space. */
 function wordsOf(text: string): readonly string[] {
   const words = tokenize(text).filter((token) => token.tokenType.name !== 'WhiteSpace');
   return words.map((token) => (token.tokenType.name.endsWith('Comment') ? token.image.trimEnd() : token.image));
 }
 
-test('there are samples to lay out', () => {
+test('there are enough samples', () => {
   expect(files.length).toBeGreaterThanOrEqual(200);
 });
 
-test('laying out changes nothing but white space, comments and prompts included', () => {
+test('formatting changes only white space, and keeps comments and prompts', () => {
   for (const { path, text } of files) expect(wordsOf(formatSource(text)), path).toEqual(wordsOf(text));
 });
 
-test('what was read without an error still is', () => {
+test('files without errors have no errors after formatting', () => {
   for (const { path, text } of files) expect(problemsOf(formatSource(text)), path).toEqual([]);
 });
 
-test('what is read from the laid out text is what was read before', () => {
+test('formatting does not change the content of a file', () => {
   for (const { path, text } of files) expect(meaningOf(formatSource(text)), path).toEqual(meaningOf(text));
 });
 
-test('laid out twice is laid out once', () => {
+test('formatting twice is the same as formatting once', () => {
   for (const { path, text } of files) {
     const once = formatSource(text);
     expect(formatSource(once), path).toBe(once);
   }
 });
 
-test('the sample definitions are laid out already', () => {
+test('the sample definitions are formatted', () => {
   const samples = files.filter(({ path }) => path.startsWith('svc_src'));
   expect(samples.length).toBeGreaterThanOrEqual(5);
   for (const { path, text } of samples) expect(formatSource(text), path).toBe(text);
@@ -103,13 +103,13 @@ function F(
 }
 `;
 
-test('lines are indented by their brackets, empty lines are at most one, prompts stay', () => {
+test('lines are indented by brackets, at most one empty line stays, and prompts do not change', () => {
   expect(formatSource(UNTIDY)).toBe(TIDY);
 });
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');
 
-test('spaces in a line are those of the usual layout, and blocks of several lines begin and end on lines of their own', () => {
+test('spaces in a line are normalized, and multi-line blocks have braces on lines of their own', () => {
   const dense = `class A{a map < string,int > ?
   b (int|string) [ ] @alias ("c")@check(d,{{ this }})// e
   {// f //} g "x"|"y" }

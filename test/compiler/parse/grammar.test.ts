@@ -11,7 +11,7 @@ const tokensOf = (text: string): readonly string[] =>
 
 const client = (line: string): readonly string[] => tokensOf(`client<llm> A {\n${line}\n}`).slice(6, -1);
 
-test('the grammar has no ambiguities but those that it declares', () => {
+test('the grammar has only the ambiguities that it declares', () => {
   expect(() => new DefinitionGrammar(true)).not.toThrow();
 });
 
@@ -34,7 +34,7 @@ test('in a class the same characters are names and types', () => {
   ]);
 });
 
-test('a raw string ends at a quote with as many signs as it began with, and is one token', () => {
+test('a raw string is one token and ends at a quote with as many signs as it begins with', () => {
   expect(client('x ##"a "# b"##')).toEqual(['Identifier x', 'RawString ##"a "# b"##']);
 });
 
@@ -42,17 +42,17 @@ test('an expression ends at its own braces, not at those in its strings', () => 
   expect(tokensOf('class A { a int @check(x, {{ "}}" in this }}) }')).toContain('Expression {{ "}}" in this }}');
 });
 
-test('a block comment goes on to its end over lines, and does not begin without one', () => {
+test('a block comment can span lines, and does not begin without an end', () => {
   expect(tokensOf('{// a\n b //}class')).toEqual(['BlockComment {// a\n b //}', 'Word class class']);
   expect(tokensOf('class A {// a\n}')).toContain('LineComment // a');
 });
 
-test('a doc comment belongs to what follows without an empty line', () => {
+test('a doc comment belongs to the definition that follows without an empty line', () => {
   const file = new SourceFile('a.svc', '/// no\n\n/// yes\n/// more\nclass A {\n}\n');
   expect(parse(file).document.declarations[0]?.documentation).toBe('yes\nmore');
 });
 
-test('escapes in quoted strings are those of the language and no others', () => {
+test('quoted strings have only the escapes of the language', () => {
   const file = new SourceFile('a.svc', 'client<llm> A {\n  x "a\\n\\t\\"\\\\ \\u0041"\n}\n');
   const [node] = parse(file).document.declarations;
   const value = node?.kind === 'client' ? node.entries[0]?.value : undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stepGrowth } from '../../support/count-steps.ts';
 import { checkText } from '../check/sample-files.ts';
 
-/** Texts of about `size` characters, each a way to make a careless parser slow or to exhaust its stack. */
+/** Texts of about `size` characters that make a careless parser slow or exhaust its stack. */
 const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => string]> = [
   ['open brackets', (size) => '['.repeat(size)],
   ['open brackets in a value', (size) => `client<llm> A {\n options {\n x ${'[a'.repeat(size / 2)}`],
@@ -48,7 +48,7 @@ const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => stri
 
 const SIZE = 10_000;
 
-test.each(SHAPES)('%s take steps in proportion', (_, make) => {
+test.each(SHAPES)('the steps for %s are proportional to their size', (_, make) => {
   const growth = stepGrowth(SIZE, (size) => {
     const text = make(size);
     return () => checkText(text);
@@ -56,12 +56,12 @@ test.each(SHAPES)('%s take steps in proportion', (_, make) => {
   expect(growth.factor).toBeLessThan(2.2);
 });
 
-test('a hundred thousand nested brackets are one mistake', () => {
+test('a hundred thousand nested brackets have one diagnostic', () => {
   const { diagnostics } = checkText(`class A {\n x ${'('.repeat(100_000)}int${')'.repeat(100_000)}\n}\n`);
   expect(diagnostics.map(({ code }) => code)).toEqual(['parse/nesting-too-deep']);
 });
 
-test('thirty aliases that double are refused, not built', () => {
+test('thirty aliases that each double the last are an error, and are not built', () => {
   const text = `type T0 = int\n${rows(30, (row) => `type T${row + 1} = map<string, T${row} | T${row}[]>\n`)}`;
   expect(checkText(text).diagnostics.map(({ code }) => code)).toContain('check/type-too-large');
 });

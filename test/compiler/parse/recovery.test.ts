@@ -7,25 +7,25 @@ import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { checkText, samples } from '../check/sample-files.ts';
 
 const texts = [...samples('valid'), ...samples('invalid')].map(({ name, file }) => ({ name, text: file.text }));
-/** Cutting at every character is quadratic in the text: longer samples are cut at this many places, evenly spread. */
+/** Cuts at every character take quadratic time, so longer samples have this many cuts, evenly spread. */
 const MOST_CUTS = 250;
 const CUTS_OF_LONG = 40;
 const short = texts.filter(({ text }) => text.length > 0 && text.length <= MOST_CUTS);
 
-/** Where a sample is cut: everywhere, or at some places when it is long. */
+/** Returns the offsets of the cuts in a sample. */
 function cutsOf(text: string): readonly number[] {
   const step = text.length <= MOST_CUTS ? 1 : Math.ceil(text.length / CUTS_OF_LONG);
   return Array.from({ length: Math.ceil(text.length / step) }, (_, index) => index * step);
 }
 
-/** Pieces that the language is made of, and some that it is not. */
+/** Tokens of the language, and some of other languages. */
 const PIECES =
   'class enum type function client<llm> test type_builder { } ( ) [ ] < > , : ; = | ? -> @ @@check( @alias( {{ }} " #" "# \' // /// {// //} \\ \n A b 5 -1 1e5 env.X string map< options prompt é'.split(
     ' ',
   );
 const soup = fc.array(fc.constantFrom(...PIECES, '\n', ' '), { maxLength: 60 }).map((pieces) => pieces.join(' '));
 
-test('there is something to take apart', () => {
+test('there are enough samples', () => {
   expect(texts.length).toBeGreaterThanOrEqual(390);
   expect(short.length).toBeGreaterThanOrEqual(300);
 });
@@ -36,7 +36,7 @@ test('the images of all tokens joined are the source', () => {
   assertProperty(fc.property(soup, (text) => joined(text) === text));
 });
 
-test('tokens are where they say, and none but added ones is empty', () => {
+test('tokens match their positions, and only added tokens are empty', () => {
   for (const { text } of texts) {
     for (const token of tokenize(text)) {
       expect(token.image).not.toBe('');
@@ -59,7 +59,7 @@ test('every sample without one of its characters is checked without an exception
   }
 }, 120_000);
 
-test('any heap of pieces of the language is checked without an exception', () => {
+test('any sequence of tokens is checked without an exception', () => {
   assertProperty(
     fc.property(soup, (text) => {
       expect(placesOutside(text)).toEqual([]);
@@ -74,7 +74,7 @@ test('a definition between two mistakes is read', () => {
   expect(document.declarations.map((node) => node.name.text)).toContain('E');
 });
 
-test('a mistake in one field leaves the others', () => {
+test('a mistake in one field does not affect the others', () => {
   const { document, diagnostics } = parse(new SourceFile('a.svc', 'class A {\n  a int\n  5 b\n  c int\n}\n'));
   const [node] = document.declarations;
   expect(node?.kind === 'class' && node.fields.map((field) => field.name.text)).toEqual(['a', 'c']);
@@ -87,7 +87,7 @@ function joined(text: string): string {
     .join('');
 }
 
-/** Checks the text; the reported places that are not in it. */
+/** Checks the text, and returns the reported positions outside of it. */
 function placesOutside(text: string): readonly object[] {
   const places = checkText(text).diagnostics.flatMap(({ span, related = [] }) => [
     span,

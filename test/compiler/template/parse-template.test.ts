@@ -10,7 +10,7 @@ function source(text: string) {
   return { file: 'main.baml', text, toFileOffset: (offset: number) => offset };
 }
 
-/** An expression with parentheses around every operation. */
+/** Prints an expression with parentheses around every operation. */
 function grouped(text: string): string {
   const { expression, diagnostics } = parseExpression(source(text));
   return expression === undefined ? (diagnostics[0]?.code ?? 'nothing') : show(expression);
@@ -64,7 +64,7 @@ test.each([
   expect(grouped(text)).toBe(expected);
 });
 
-test('positions are those of the file, through the indentation that was removed', () => {
+test('positions are those in the file, before the removal of indentation', () => {
   const file = 'prompt #"\n    one\n      {{ two }}\n  "#';
   const start = file.indexOf('"') + 1;
   const { template } = parseTemplate(dedent(file.slice(start, file.lastIndexOf('"')), start, 'main.baml'));
@@ -95,7 +95,7 @@ test.each([
   expect(dedentTemplateString(raw, 0, 'main.baml').text).toBe(expected);
 });
 
-test('every character of dedented text comes from where its position says', () => {
+test('the position of every character of dedented text is that of the same character in the file', () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'é', ' ', ' ', '\t', '{') });
   assertProperty(
     fc.property(fc.array(line, { maxLength: 8 }), fc.nat(50), (lines, offset) => {
@@ -123,7 +123,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['loops', '{% for a in b %}'.repeat(100_000)],
 ];
 
-test.each(HOSTILE)('100,000 %s inside of each other are a diagnostic', (_, text) => {
+test.each(HOSTILE)('100,000 nested %s have a diagnostic', (_, text) => {
   const { template, diagnostics } = parseTemplate(source(text));
   expect(diagnostics.map((each) => each.code)).toContain('template/too-deep');
   expect(diagnostics.length).toBeLessThan(5);

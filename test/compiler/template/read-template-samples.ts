@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 
-/** `=== title`, a template, `---`, then one line for each diagnostic. */
+/** Reads samples: `=== title`, a template, `---`, and one line for each diagnostic. */
 export interface TemplateSample {
   readonly title: string;
   readonly template: string;
@@ -20,7 +20,7 @@ export function readTemplateSamples(name: string): readonly TemplateSample[] {
     });
 }
 
-/** Diagnostics in the order of the text, each with the text that it points at. */
+/** Prints diagnostics in source order, each with the text at its position. */
 export function showDiagnostics(diagnostics: readonly Diagnostic[], text: string): string {
   return diagnostics
     .toSorted((a, b) => a.span.start - b.span.start)

@@ -101,7 +101,7 @@ export class ExpressionParser {
     return this.#node({ kind: 'unary', operator: 'not', operand }, start, [operand]);
   }
 
-  /** A unary expression with the filters and tests that follow it. */
+  /** Parses a unary expression with the filters and tests that follow it. */
   #filtered(): Expression {
     let result = this.#unary();
     for (;;) {

@@ -44,7 +44,7 @@ export class StatementParser {
   readonly #open: string[] = [];
   #at = 0;
   #abandoned = false;
-  /** The number of open blocks at an end tag with the wrong word, which is the diagnostic for the innermost block. */
+  /** The number of open blocks at the last wrong end tag. Its diagnostic covers the innermost of these blocks. */
   #wronglyEnded = 0;
 
   constructor(context: ParseContext, chunks: readonly Chunk[]) {

@@ -2,7 +2,8 @@ import type { Config, SettingValues } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { createLogger } from '../../logging/create-logger.ts';
 import type { ServiceLogger } from '../../logging/create-logger.ts';
-import type { OptionEntry, OptionValue } from '../../schema/client.ts';
+import type { ClientType, OptionValue } from '../../schema/client.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import type { Program } from '../../schema/program.ts';
 import { runPrimary, type Reloaded } from '../../server/primary.ts';
 import type { ProcessSignals } from '../../server/process-signals.ts';
@@ -80,19 +81,16 @@ function recompile(config: Config, logger: ServiceLogger): Program | undefined {
   return compiled.value.program;
 }
 
-/** Options that hold addresses and names of models, not credentials. */
-const PLAIN_OPTIONS: ReadonlySet<string> = new Set(['base_url', 'model', 'region', 'location', 'project_id']);
-
 /** A shorter value is not a credential, and redacting it would tear holes into ordinary log lines. */
 const MIN_SECRET_LENGTH = 6;
 
 /**
- * Adds the values of all variables that clients read with `env.X` to the secrets of the configuration. A variable with a
- * key can have any name; a client that sends it to a provider shows that it is a secret.
+ * Adds the values of all variables that clients read with `env.X` to the secrets of the configuration, except for those of
+ * public options. A variable with a key can have any name; a client that sends it to a provider shows that it is a secret.
  */
 export function withDefinitionSecrets(config: Config, program: Program): Config {
   const secrets = new Set(config.secrets);
-  for (const variable of program.clients.flatMap((client) => variablesIn(client.options))) {
+  for (const variable of program.clients.flatMap(secretVariables)) {
     const value = config.env[variable];
     if (value !== undefined && value.length >= MIN_SECRET_LENGTH) secrets.add(value);
   }
@@ -104,8 +102,10 @@ function longestFirst(secrets: ReadonlySet<string>): readonly string[] {
   return [...secrets].toSorted((a, b) => b.length - a.length);
 }
 
-function variablesIn(options: readonly OptionEntry[]): readonly string[] {
-  return options.filter(({ key }) => !PLAIN_OPTIONS.has(key)).flatMap(({ value }) => variablesOf(value));
+function secretVariables({ provider, options }: ClientType): readonly string[] {
+  const described = PROVIDER_DESCRIPTIONS[provider].options;
+  const isPublic = (key: string): boolean => Object.hasOwn(described, key) && described[key]?.public === true;
+  return options.filter(({ key }) => !isPublic(key)).flatMap(({ value }) => variablesOf(value));
 }
 
 function variablesOf(value: OptionValue): readonly string[] {
@@ -115,7 +115,7 @@ function variablesOf(value: OptionValue): readonly string[] {
     case 'list':
       return value.items.flatMap(variablesOf);
     case 'map':
-      return variablesIn(value.entries);
+      return value.entries.flatMap((entry) => variablesOf(entry.value));
     case 'scalar':
       return [];
   }

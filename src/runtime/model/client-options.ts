@@ -37,7 +37,7 @@ export type FinishReasonRule =
   | { readonly kind: 'deny'; readonly reasons: readonly string[] };
 
 /** The options in the terms of the runtime. */
-export function clientOptions(
+export function toClientOptions(
   values: CommonValues & { readonly model?: unknown; readonly model_id?: unknown },
   body: ReadonlyMap<string, JsonValue>,
 ): ClientOptions {

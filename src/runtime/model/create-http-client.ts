@@ -7,7 +7,7 @@ import { headerProblem } from '../../schema/providers/header.ts';
 import type { OptionTable, OptionValues } from '../../schema/providers/option-shapes.ts';
 import type { HttpFacts, ProviderDescription, ReadOptions } from '../../schema/providers/provider-description.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
-import { clientOptions } from './client-options.ts';
+import { toClientOptions } from './client-options.ts';
 import type { ClientOptions } from './client-options.ts';
 import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
 import { CredentialRule, requestDecidesUrl } from './credential-rule.ts';
@@ -21,7 +21,7 @@ import type { WireProtocol } from './http-model-client.ts';
 import type { ModelClient } from './model-client.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, SecretGroup } from './providers/provider.ts';
 
-interface HttpClientParts {
+interface HttpClientRequest {
   readonly source: ClientSource;
   readonly requester: ClientRequester;
   readonly services: ClientServices;
@@ -33,8 +33,8 @@ interface HttpClientParts {
   readonly variables: readonly VariableRead[];
 }
 
-/** The parts that depend on the options. */
-interface HttpClientPlan extends HttpClientParts {
+/** A client whose address is known. */
+interface LocatedClient extends HttpClientRequest {
   readonly options: ClientOptions;
   readonly connection: Connection;
   readonly destination: Destination;
@@ -46,58 +46,58 @@ interface Credentials {
 }
 
 /** Creates a client that svc reaches over HTTP: finds its address, then the credentials that it can send there. */
-export function createHttpClient(parts: HttpClientParts): Result<ModelClient, Failure> {
-  const { http, provider, read, source } = parts;
+export function createHttpClient(request: HttpClientRequest): Result<ModelClient, Failure> {
+  const { http, provider, read, source } = request;
   const url = http.url(read.values);
   const { origin, hostname } = new URL(url);
-  const guard = guardFor(parts, origin);
+  const guard = guardFor(request, origin);
   const refused = hostRefusal(hostname, guard);
   if (refused !== undefined) {
     return err(invalidClientOptions(source.definition.name, [{ path: 'options.base_url', message: refused }]));
   }
   // All HTTP providers have the common options.
-  const options = clientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
+  const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
   const connection = provider.connect({ options, values: read.values, url });
-  const plan = { ...parts, options, connection, destination: { origin, guard } };
-  const credentials = findCredentials(plan);
-  return credentials.ok ? ok(clientOf(plan, credentials.value)) : credentials;
+  const located = { ...request, options, connection, destination: { origin, guard } };
+  const credentials = findCredentials(located);
+  return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
 }
 
 /** The request decides where this client's calls go. */
-function leadsElsewhere({ source, description, variables }: HttpClientParts): boolean {
+function leadsElsewhere({ source, description, variables }: HttpClientRequest): boolean {
   return source.from === 'request' || requestDecidesUrl(description.options, variables);
 }
 
-function guardFor(parts: HttpClientParts, origin: string): AddressGuard {
-  const { requester, services } = parts;
-  if (!leadsElsewhere(parts) || services.declaredHosts.names(origin)) return 'none';
+function guardFor(request: HttpClientRequest, origin: string): AddressGuard {
+  const { requester, services } = request;
+  if (!leadsElsewhere(request) || services.declaredHosts.names(origin)) return 'none';
   return requester.privateUrls ? 'not-link-local' : 'public-only';
 }
 
-function findCredentials(plan: HttpClientPlan): Result<Credentials, Failure> {
-  const { connection, requester, variables } = plan;
-  const rule = ruleFor(plan, requester.environment);
+function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
+  const { connection, requester, variables } = client;
+  const rule = ruleFor(client, requester.environment);
   const denied = rule.check(variables);
   if (denied !== undefined) return err(denied);
-  const key = findKey(plan, rule);
+  const key = findKey(client, rule);
   if (!key.ok) return key;
-  const unsendable = key.value === undefined ? undefined : unsendableKey(plan, key.value);
+  const unsendable = key.value === undefined ? undefined : unsendableKey(client, key.value);
   if (unsendable !== undefined) return err(rule.missing(unsendable));
-  const secrets = secretsOf(plan, key.value);
-  const protocol = connection.protocol(key.value, accessOf(plan, rule, secrets));
+  const secrets = secretsOf(client, key.value);
+  const protocol = connection.protocol(key.value, accessOf(client, rule, secrets));
   if ('missing' in protocol) return err(rule.missing(protocol));
   return ok({ protocol, secrets: [...secrets] });
 }
 
-function ruleFor(plan: HttpClientPlan, environment: CallEnvironment): CredentialRule {
-  const { source, services, http, description, destination } = plan;
+function ruleFor(client: LocatedClient, environment: CallEnvironment): CredentialRule {
+  const { source, services, http, description, destination } = client;
   const { origin } = destination;
   const isOwn = http.ownOrigins?.test(origin) === true;
   return new CredentialRule({
     client: source.definition.name,
     environment,
     options: description.options,
-    leadsElsewhere: leadsElsewhere(plan),
+    leadsElsewhere: leadsElsewhere(client),
     declared: (variable) =>
       services.declaredHosts.has(variable, origin) || (isOwn && variablesOf(http).includes(variable)),
   });
@@ -109,7 +109,7 @@ export function variablesOf({ keyVariable, variables = [] }: HttpFacts): readonl
 }
 
 /** A client with an authorization header of its own needs no key. */
-function findKey({ http, options }: HttpClientPlan, rule: CredentialRule): Result<string | undefined, Failure> {
+function findKey({ http, options }: LocatedClient, rule: CredentialRule): Result<string | undefined, Failure> {
   if (options.apiKey !== undefined) return ok(options.apiKey);
   const isAuthorized = AUTH_HEADERS.some((name) => options.headers.has(name));
   return http.keyVariable === undefined || isAuthorized ? ok(undefined) : rule.key(http.keyVariable);
@@ -118,7 +118,7 @@ function findKey({ http, options }: HttpClientPlan, rule: CredentialRule): Resul
 const AUTH_HEADERS = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'];
 
 /** A key from a file often ends with a line break, which no header can contain. */
-function unsendableKey({ http, options, variables }: HttpClientPlan, key: string): MissingSecret | undefined {
+function unsendableKey({ http, options, variables }: LocatedClient, key: string): MissingSecret | undefined {
   const because = headerProblem('authorization', key)?.message;
   if (because === undefined) return undefined;
   const read = variables.find(({ option }) => option === 'api_key');
@@ -127,10 +127,10 @@ function unsendableKey({ http, options, variables }: HttpClientPlan, key: string
 }
 
 /** Adds to `secrets` those that the provider takes. */
-function accessOf(plan: HttpClientPlan, rule: CredentialRule, secrets: Set<string>): ProviderAccess {
-  const { requester, services, source, description, variables } = plan;
+function accessOf(client: LocatedClient, rule: CredentialRule, secrets: Set<string>): ProviderAccess {
+  const { requester, services, source, description, variables } = client;
   const { server, request } = requester.environment;
-  const rulesOfServer = ruleFor(plan, { server });
+  const rulesOfServer = ruleFor(client, { server });
   const isChosen = ({ source: from, option }: VariableRead): boolean =>
     from === 'request' && hasFlag(description.options, option, 'namesAccount');
   return {
@@ -159,7 +159,7 @@ function secretGroup(
 }
 
 /** The values that must not appear in an error: keys, values of variables, and options and headers that are secrets. */
-function secretsOf({ description, options, read, variables }: HttpClientPlan, key: string | undefined): Set<string> {
+function secretsOf({ description, options, read, variables }: LocatedClient, key: string | undefined): Set<string> {
   const secrets = new Set<string>();
   if (key !== undefined) secrets.add(key);
   for (const { value } of variables) if (value !== undefined) secrets.add(value);
@@ -179,8 +179,8 @@ function hasFlag(options: OptionTable, name: string, flag: 'secret' | 'namesAcco
   return Object.hasOwn(options, name) && options[name]?.[flag] === true;
 }
 
-function clientOf(plan: HttpClientPlan, credentials: Credentials): HttpModelClient {
-  const { source, services, http, options, connection, destination } = plan;
+function clientOf(client: LocatedClient, credentials: Credentials): HttpModelClient {
+  const { source, services, http, options, connection, destination } = client;
   const { name, provider } = source.definition;
   const mediaUrls = { ...(connection.mediaUrls ?? http.mediaUrls), ...options.mediaUrls };
   return new HttpModelClient({
@@ -189,7 +189,7 @@ function clientOf(plan: HttpClientPlan, credentials: Credentials): HttpModelClie
     name,
     provider,
     ...(options.model === undefined ? {} : { model: options.model }),
-    prompt: promptClient(plan),
+    prompt: promptClient(client),
     finishReasons: options.finishReasons,
     supportsStreaming: options.supportsStreaming && connection.streams !== false,
     limits: options.limits,
@@ -198,7 +198,7 @@ function clientOf(plan: HttpClientPlan, credentials: Credentials): HttpModelClie
   });
 }
 
-function promptClient({ source, http, options, connection, variables }: HttpClientPlan): PromptClient {
+function promptClient({ source, http, options, connection, variables }: LocatedClient): PromptClient {
   const { name, provider } = source.definition;
   const allowedRoles = options.allowedRoles ?? connection.roles ?? http.roles;
   const fallbackRole = connection.defaultRole ?? http.defaultRole;

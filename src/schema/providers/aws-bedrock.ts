@@ -42,6 +42,7 @@ const OPTIONS = {
     shape: { kind: 'text', pattern: /^[a-z0-9-]{1,40}$/u, expected: 'the name of an AWS region' },
     fromVariables: REGION_VARIABLES,
     decidesUrl: true,
+    public: true,
     text: 'part of the address and of the signature',
   },
   endpoint_url: {

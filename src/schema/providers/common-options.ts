@@ -61,11 +61,16 @@ export const HTTP_SETTINGS = {
 export const BODY_MODEL = {
   shape: { kind: 'json' },
   inBody: true,
+  public: true,
   text: 'the name of the model',
 } as const satisfies OptionDescription;
 
 /** The option `model` of a provider that takes it in the URL. */
-export const URL_MODEL = { shape: PATH_TEXT, text: 'the name of the model' } as const satisfies OptionDescription;
+export const URL_MODEL = {
+  shape: PATH_TEXT,
+  public: true,
+  text: 'the name of the model',
+} as const satisfies OptionDescription;
 
 /** The options that every provider reached over HTTP has, besides `model`. */
 export const COMMON_OPTIONS = {
@@ -73,6 +78,7 @@ export const COMMON_OPTIONS = {
   base_url: {
     shape: { kind: 'url' },
     decidesUrl: true,
+    public: true,
     text: 'the address, an http or https URL without a user name and password; a slash at its end has no effect',
   },
   headers: {

@@ -63,10 +63,12 @@ const VERTEX_AI_OPTIONS = {
   location: {
     shape: { kind: 'text', pattern: /^[a-z0-9-]{1,40}$/u, expected: 'the name of a Google Cloud location' },
     decidesUrl: true,
+    public: true,
     text: 'the address: `https://{location}-aiplatform.googleapis.com`; `global` has no prefix, and the multi-regions `us` and `eu` are at `https://aiplatform.{location}.rep.googleapis.com`',
   },
   project_id: {
     shape: { kind: 'text', pattern: GOOGLE_PROJECT_ID, expected: 'the ID of a project' },
+    public: true,
     text: 'the project; part of the address',
   },
   credentials: {

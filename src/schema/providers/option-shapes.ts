@@ -60,8 +60,10 @@ export interface OptionDescription {
   readonly inBody?: true;
   /** Part of the host to which requests go. */
   readonly decidesUrl?: true;
-  /** Never shown in an error or a log. */
+  /** svc masks the value in errors. */
   readonly secret?: true;
+  /** Logs can show the value of an environment variable that the option reads: it is an address or the name of a model. */
+  readonly public?: true;
   /** Can name a file or an account of the server, and a request must not choose those. */
   readonly namesAccount?: true;
 }

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { testRuntime } from '../../support/test-runtime.ts';
 
 /**
- * Options of a request in every wrong shape: lines of where, what stands there, and what the caller is told. `options`
- * stands for `svc_options`, `client` for one client of its registry, of the provider behind it.
+ * Options of a request in every wrong shape. A line contains the place, the value there, and the violations that the
+ * caller gets. `options` means `svc_options`; `client:X` means a client of its registry with the provider X.
  */
 const lines = readFileSync(new URL('option-shapes.txt', import.meta.url), 'utf8').split('\n');
 const rows = lines.filter((line) => line.includes(' | ')).map(rowOf);
@@ -12,7 +12,7 @@ const rows = lines.filter((line) => line.includes(' | ')).map(rowOf);
 interface Row {
   readonly where: string;
   readonly value: string;
-  readonly told: string;
+  readonly violations: string;
 }
 
 /** An empty table must not pass. */
@@ -23,8 +23,8 @@ const runtime = testRuntime('function F() -> string {\n  client "offline/x"\n  p
 afterAll(() => runtime.close());
 
 function rowOf(line: string): Row {
-  const [where = '', value = '', ...told] = line.split(' | ');
-  return { where, value, told: told.join(' | ') };
+  const [where = '', value = '', ...violations] = line.split(' | ');
+  return { where, value, violations: violations.join(' | ') };
 }
 
 /** The options with this value at this place, and all else as it should be. */
@@ -53,7 +53,7 @@ function placed(holder: object, keys: readonly string[], value: unknown): unknow
   return { ...holder, [key]: placed(typeof inner === 'object' && inner !== null ? inner : {}, rest, value) };
 }
 
-function toldFor({ where, value }: Row): string {
+function violationsFor({ where, value }: Row): string {
   const prepared = runtime.prepare('F', { svc_options: optionsWith(where, JSON.parse(value)) }, { local: true });
   if (prepared.ok) return 'accepted';
   const { failure } = prepared;
@@ -62,7 +62,7 @@ function toldFor({ where, value }: Row): string {
 }
 
 test.each(rows)('$where as $value', (row) => {
-  expect(toldFor(row)).toBe(row.told);
+  expect(violationsFor(row)).toBe(row.violations);
 });
 
 test('no row is lost', () => {

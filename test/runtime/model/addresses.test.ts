@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { clientOptions } from '../../../src/runtime/model/client-options.ts';
+import { toClientOptions } from '../../../src/runtime/model/client-options.ts';
 import type { Connection, ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
 import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
 import type { COMMON_OPTIONS } from '../../../src/schema/providers/common-options.ts';
@@ -33,7 +33,7 @@ function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>)
   const { values, body, violations } = readOptions(description, new Map(Object.entries(given)), () => undefined);
   expect(violations).toEqual([]);
   const url = description.http?.url(values) ?? '';
-  const options = clientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
+  const options = toClientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
   const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url });
   if (connection === undefined) throw new Error('no provider');
   return { url, connection };

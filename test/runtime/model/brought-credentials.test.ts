@@ -110,7 +110,7 @@ test("a request's variable does not choose a profile of the server", () => {
   expect(made).toMatchObject(lacking('AWS_SHARED_CREDENTIALS_FILE', 'a request cannot choose'));
 });
 
-test('a profile that is not there is told by its name', () => {
+test('the failure of a missing profile names it', () => {
   const server = { AWS_SHARED_CREDENTIALS_FILE: file('credentials', PROFILES) };
   const made = madeFor('aws-bedrock', { options: { profile: 'nobody' }, server, request: {} });
   expect(made).toMatchObject(
@@ -124,8 +124,8 @@ const OWN_KEYS = { AWS_ACCESS_KEY_ID: 'CK', AWS_SECRET_ACCESS_KEY: 'CS' };
 test.each<[string, Env, Brought['request'], string]>([
   ['no session token of the server', SERVER_KEYS, OWN_KEYS, 'CK'],
   ['its own session token', SERVER_KEYS, { ...OWN_KEYS, AWS_SESSION_TOKEN: 'CT' }, 'CK CT'],
-  ['no key that the server sends as it is', { AWS_BEARER_TOKEN_BEDROCK: 'EB' }, OWN_KEYS, 'CK'],
-  ['a key of its own that is sent as it is', SERVER_KEYS, { AWS_BEARER_TOKEN_BEDROCK: 'CB' }, 'CB'],
+  ['none of the keys that the server sends unchanged', { AWS_BEARER_TOKEN_BEDROCK: 'EB' }, OWN_KEYS, 'CK'],
+  ['a key of its own that is sent unchanged', SERVER_KEYS, { AWS_BEARER_TOKEN_BEDROCK: 'CB' }, 'CB'],
 ])('aws-bedrock: keys of a request are used with %s', async (_what, server, request, sent) => {
   expect(await keysSent(madeFor('aws-bedrock', { server, request }))).toBe(sent);
 });
@@ -140,7 +140,7 @@ test.each<[string, Brought['request'], string]>([
 });
 
 test.each(['AWS_PROFILE', 'AWS_SHARED_CREDENTIALS_FILE', 'HOME'])(
-  "what a request says of %s does not change whose keys of the server's are taken",
+  "a request's value of %s does not change which of the server's keys svc uses",
   async (variable) => {
     const server = { AWS_SHARED_CREDENTIALS_FILE: file('credentials', PROFILES), AWS_PROFILE: 'other' };
     for (const value of [null, 'default'])

@@ -175,7 +175,7 @@ test('aws-bedrock: a role that cannot be taken on is a failure of the client', a
   expect(JSON.stringify(result)).not.toContain('pod-token');
 });
 
-test('aws-bedrock: a machine of Amazon is asked for its role without being told where', () => {
+test('aws-bedrock: a machine of Amazon provides its role without any setting', () => {
   const machine = { kind: 'machine', endpoint: 'http://169.254.169.254' };
   expect(findAwsRole(read({}), 'amazon')).toEqual(machine);
   expect(findAwsRole(read({}), 'google')).toBeUndefined();
@@ -187,7 +187,7 @@ function read(env: Env): (variable: string) => string | undefined {
   return (variable) => env[variable];
 }
 
-test('a machine says whose it is', () => {
+test('a machine identifies its cloud', () => {
   expect(cloudMachine(file('vendor', 'Amazon EC2\n'))).toBe('amazon');
   expect(cloudMachine(file('vendor', 'Google\n'))).toBe('google');
   expect(cloudMachine(file('vendor', 'QEMU\n'))).toBeUndefined();
@@ -210,7 +210,7 @@ test("aws-bedrock: other profiles are read by Amazon's own package", async () =>
 });
 
 test.each(['role_arn = arn:aws:iam::1:role/r', 'sso_session = s', 'sso_start_url = https://s', 'login_session = l'])(
-  'aws-bedrock: a profile with %s is one of these, and says so when they cannot be had',
+  'aws-bedrock: a profile with %s is one of these, and its failure states so',
   async (setting) => {
     const files = { credentials: '', config: file('config', `[profile p]\n${setting}\n`) };
     const profile = readAwsProfile(files, 'p');
@@ -224,7 +224,7 @@ test.each(['role_arn = arn:aws:iam::1:role/r', 'sso_session = s', 'sso_start_url
   },
 );
 
-test('aws-bedrock: how a profile gets its keys is told to nobody when it fails', async () => {
+test('aws-bedrock: the failure of a profile does not show how it gets its keys', async () => {
   const program = `${process.execPath} -e "throw new Error('said secret')" --password secret`;
   const config = file('config', `[profile p]\ncredential_process = ${program}\n`);
   const fetched = await fetchProfileCredentials({ kind: 'elsewhere', name: 'p', files: { credentials: '', config } });
@@ -262,7 +262,7 @@ test.each<[string, string, string]>([
   ['no such file', '/nowhere/key.json', 'names a file that cannot be read'],
   ['an account of another kind', '{"type":"external_account"}', 'of the type'],
   ['half a service account', '{"type":"service_account","client_email":"a"}', 'a service account and an authorized'],
-])('vertex-ai: credentials that are %s say so', (_what, value, message) => {
+])('vertex-ai: the failure of credentials that are %s states so', (_what, value, message) => {
   const definition = clientDefinition('vertex-ai', { model: 'm', location: 'eu' });
   const env = { GOOGLE_APPLICATION_CREDENTIALS: value };
   expect(() => makeClient(definition, services, env)).toThrow(message);

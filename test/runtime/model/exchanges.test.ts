@@ -11,7 +11,7 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
  * Exchanges with providers, one file each: `=== name`, then sections that begin with `--- section`. `client` and
  * `prompt` make a function; `call` or `stream` asks it. `request` is what has to go out, byte for byte: the first line,
  * the headers in the order of their names, and the body. `reply` is what the provider answers, as its documentation has
- * it, and `outcome` what the caller gets. With several attempts, requests and replies stand in their order.
+ * it, and `outcome` what the caller gets. With several attempts, requests and replies are in their order.
  */
 const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
 
@@ -77,7 +77,7 @@ function awsEvents(body: string): Buffer {
   return Buffer.concat(frames);
 }
 
-/** Headers of the connection say nothing of the provider, and what depends on the time is named. */
+/** Omits headers of the connection, which do not depend on the provider, and replaces values that depend on the time. */
 function written({ method, path, headers, body }: RecordedRequest): string {
   const own = Object.entries(headers).filter(([name]) => !['host', 'connection', 'content-length'].includes(name));
   const lines = own.map(([name, value]) => `${name}: ${value}`).toSorted();
@@ -88,7 +88,7 @@ function written({ method, path, headers, body }: RecordedRequest): string {
     .replace(/Signature=[0-9a-f]{64}/u, 'Signature=(64 hexadecimal digits)');
 }
 
-function told({ result, report }: CallOutcome): object {
+function outcomeOf({ result, report }: CallOutcome): object {
   const { finishReason, usage, model } = report;
   if (result.ok) return { value: JSON.parse(result.value.json) as unknown, model, finishReason, usage };
   const { failure } = result;
@@ -124,7 +124,7 @@ async function played(
     ? (await streamFunction(runtime, 'F', args)).outcome
     : await callFunction(runtime, 'F', args);
   await runtime.close();
-  return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(told(outcome))) as unknown };
+  return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(outcomeOf(outcome))) as unknown };
 }
 
 test('no exchange is lost', () => {

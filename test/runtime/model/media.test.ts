@@ -14,7 +14,7 @@ const TYPES = { image: 'image/png', audio: 'audio/wav', pdf: 'application/pdf', 
 /**
  * What each provider is sent for each kind of media: lines of provider, options (or `-`), kind, source, and the part on
  * the wire, or the reason why it is refused. A source is a URL that has to be downloaded, base64, either with its
- * media type beside it, or a URL as it stands.
+ * media type, or a literal URL.
  */
 const table = readFileSync(new URL('media.txt', import.meta.url), 'utf8').split('\n');
 const rows = table.filter((line) => line.includes(' | ')).map(rowOf);
@@ -23,7 +23,7 @@ type Row = readonly [provider: string, options: string, kind: MediaKind, source:
 
 function rowOf(line: string): Row {
   const [provider = '', options = '', kind = '', source = '', sent = ''] = line.split(' | ');
-  if (!Object.hasOwn(TYPES, kind)) throw new Error(`"${kind}" is no kind of media`);
+  if (!Object.hasOwn(TYPES, kind)) throw new Error(`"${kind}" is not a kind of media`);
   return [provider, options, kind as MediaKind, source, sent];
 }
 

@@ -86,7 +86,7 @@ test.each<[Provider, string, string]>([
   ['aws-bedrock', AWS, 'AWS_ACCESS_KEY_ID'],
   ['aws-bedrock', `${AWS}\n    profile "p"`, 'AWS_SHARED_CREDENTIALS_FILE'],
   ['openai', 'model "m"\n    headers {\n      x-tenant env.TENANT\n    }\n    api_key "k"', 'TENANT'],
-])('%s with %j lacks %s: known at start, and told to each call', async (provider, options, variable) => {
+])('%s with %j lacks %s: known at startup, and the failure of each call', async (provider, options, variable) => {
   const file = fileOf(provider, options);
   expect(missingCredentials(compileText(file), NO_MACHINE)).toMatchObject([{ client: 'Asked', variable }]);
   // Empty is as good as missing.
@@ -116,7 +116,7 @@ test.each<[Provider, string, string]>([
   ['openai', 'model "m"', 'OPENAI_API_KEY'],
   ['anthropic', 'model "m"\n api_key env.MINE', 'MINE'],
   ['aws-bedrock', 'model "m"\n region "eu-west-1"', 'AWS_BEARER_TOKEN_BEDROCK'],
-])('%s: a key with a line break at its end is told as such (%s)', (provider, options, variable) => {
+])('%s: the failure of a key that ends with a line break states so (%s)', (provider, options, variable) => {
   const found = missingCredentials(compileText(fileOf(provider, options)), { [variable]: 'key\n' });
   const message = `The client "Asked" has no credentials: ${variable} has a value with characters that no header can contain`;
   expect(found).toEqual([{ client: 'Asked', variable, message }]);

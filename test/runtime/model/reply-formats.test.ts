@@ -157,7 +157,7 @@ test.each(['http://169.254.169.254/latest', 'file:///etc/passwd', 'gopher://x'])
   },
 );
 
-test('media that cannot be had says why', async () => {
+test('the failure of media that cannot be downloaded states the reason', async () => {
   const url = fake.at('gone', status(404, {}));
   const { result } = await asked(
     'google-ai',

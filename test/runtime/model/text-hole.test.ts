@@ -56,7 +56,7 @@ test.each<[string, ReplyFormat, (piece: string) => string]>([
   );
 });
 
-/** Events as they should be, and others: with more to say, without text, broken inside or at the end of their text. */
+/** Well-formed events, and others: with more content, without text, broken inside or at the end of their text. */
 const EVENTS = fc.array(
   fc.oneof(
     {
@@ -81,7 +81,7 @@ const EVENTS = fc.array(
   { maxLength: 30 },
 );
 
-test('events that are read at one go say what they say one by one', () => {
+test('a run of events has the same text as the single events', () => {
   assertProperty(
     fc.property(EVENTS, fc.nat(1), (events, cut) => {
       const first = chat('first');

@@ -19,7 +19,7 @@ export type WorkerState =
 /** `promote` and `retire` are decisions of the fleet; the others are reports about the process. */
 export type WorkerEvent = 'loaded' | 'promote' | 'listening' | 'retire' | 'failed' | 'exited';
 
-/** `listen`, `drain` and `kill` are commands to the process; the other two are deaths, which the fleet makes up for. */
+/** `listen`, `drain` and `kill` are commands to the process; the other two are deaths, after which the fleet starts another. */
 type Effect = 'listen' | 'drain' | 'kill' | 'no start' | 'crash';
 
 type Transition = readonly [next: WorkerState, effect?: Effect];
@@ -215,8 +215,6 @@ export class Fleet {
     this.#reportDegraded();
   }
 
-  // Deaths
-
   #died({ worker, generation }: Member, before: WorkerState, reason: string): void {
     if (this.#stopping) return;
     this.#do({ type: 'died', worker, reason });
@@ -248,8 +246,6 @@ export class Fleet {
     this.#paused = true;
     this.#do({ type: 'pause', ms: Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) });
   }
-
-  // Numbers
 
   /** Replaces what is missing: the spare worker at once, more by new processes. */
   #fill(): void {
@@ -302,8 +298,6 @@ export class Fleet {
     this.#do({ type: 'degraded', degraded });
   }
 
-  // Replacements
-
   #beginReplacement(): void {
     if (!this.#started || this.#leaving !== undefined || this.#now < this.#replaceAfter) return;
     if (this.#paused && this.#in('loading', 'spare').length === 0) return;
@@ -313,7 +307,7 @@ export class Fleet {
     this.#do({ type: 'replacing', worker: member.worker, reason });
   }
 
-  /** A limited memory has room for one old worker that drains, which is also the pace of replacements by age. */
+  /** A limited memory has room for one old worker that drains. Replacements by memory or age always wait for that. */
   #nextToReplace(): readonly [Member, ReplaceReason] | undefined {
     const { workers, maxWorkerMemoryBytes } = this.#options;
     const reloads = this.#previous !== undefined;
@@ -365,8 +359,6 @@ export class Fleet {
     this.#previous = undefined;
     this.#do({ type: 'reloaded', ok: false });
   }
-
-  // Reloads
 
   /** Waits for a replacement that is under way. Ends a pause, because new definitions can repair the cause of the deaths. */
   #beginReload(): void {

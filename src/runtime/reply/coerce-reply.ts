@@ -7,8 +7,7 @@ import { FastPath } from './fast-path/fast-path.ts';
 import { settleBareToken } from './text/bare-reader.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { closersOf } from './text/characters.ts';
-import { MAX_DEPTH } from './text/open-containers.ts';
-import { ReplyNode, stringNode } from './text/reply-node.ts';
+import { MAX_DEPTH, ReplyNode, stringNode } from './text/reply-node.ts';
 import { TolerantReader } from './text/tolerant-reader.ts';
 
 // --- the return type -------------------------------------------------------------------------------------------------

@@ -8,6 +8,16 @@ import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
 
+/*
+ * The path of a reply:
+ *
+ *   fast-path/   text -> JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
+ *   text/        text -> candidates (fences, prose, thoughts) -> trees of nodes, by the tolerant parser
+ *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
+ *   coerce-reply.ts    the outcomes of all candidates -> the best one
+ *   reply-stream.ts    deltas of text -> partial values, by the same two readers and plans; at the end, as above
+ */
+
 /**
  * Compiles a return type into the parser of its replies. `compileCondition` compiles the expressions of `@assert` and
  * `@check`. Throws if the type refers to a definition that does not exist, which the checker rules out.

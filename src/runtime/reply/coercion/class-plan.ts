@@ -4,9 +4,9 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
-import { compareValues, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { Plan, type PartialValue } from './plan.ts';
-import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
+import { bestMember, coerceNested, onlyComposite, RecursionGuard } from './unwrap.ts';
 
 /** Unions compare objects with classes by this many keys; more would not change the result. */
 const MAX_COMPARED_KEYS = 50;
@@ -21,8 +21,8 @@ export class ClassPlan extends Plan {
   /** The keys under which a node stores its results, since several members of a union ask for them. */
   readonly #unwrappedKey = {};
   readonly #listKey = {};
-  /** The value that the only field is trying to take, which ends the recursion of a class that contains itself. */
-  #implying: ReplyNode | undefined = undefined;
+  /** Runs while the only field tries to take a value. */
+  readonly #guard = new RecursionGuard();
 
   constructor(name: string) {
     super();
@@ -104,18 +104,15 @@ export class ClassPlan extends Plan {
     const member = bestMember(this, node);
     const implied = this.#implied(node);
     if (implied?.ok !== true) return member;
-    return member.ok && compareValues(member, implied) <= 0 ? member : implied;
+    return member.ok && compareCoerced(member, implied) <= 0 ? member : implied;
   }
 
   /** Makes the value that of the field, in a class with a single field. */
   #implied(node: ReplyNode): CoercionOutcome | undefined {
     const { all, shown } = this.#fields;
     const field = all[shown[0] ?? -1];
-    if (field === undefined || shown.length !== 1 || this.#implying === node) return undefined;
-    const outer = this.#implying;
-    this.#implying = node;
-    const outcome = field.plan.coerce(node);
-    this.#implying = outer;
+    if (field === undefined || shown.length !== 1 || this.#guard.isRunning(node)) return undefined;
+    const outcome = this.#guard.run(node, () => field.plan.coerce(node));
     if (!outcome.ok) return outcome;
     if ((outcome.marks & (MARK.nullForMismatch | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
     const writer = new ValueWriter();

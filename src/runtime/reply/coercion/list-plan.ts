@@ -7,7 +7,7 @@ import { describeValue, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { coerceNested, onlyList } from './unwrap.ts';
+import { coerceNested, onlyList, RecursionGuard } from './unwrap.ts';
 
 /** The depth to which a union looks into nested lists to tell its members apart. */
 const AFFINITY_DEPTH = 3;
@@ -16,8 +16,8 @@ const AFFINITY_DEPTH = 3;
 export class ListPlan extends Plan {
   readonly name: string;
   readonly #element: () => Plan;
-  /** The value being made a list of one, which ends the recursion of types like `type A = A[]`. */
-  #wrapping: ReplyNode | undefined = undefined;
+  /** Runs while a value is made a list of one. */
+  readonly #guard = new RecursionGuard();
 
   /** `element` is a function, because types can be recursive. `name`: the name of the alias of the list. */
   constructor(element: () => Plan, name = 'a list') {
@@ -72,11 +72,8 @@ export class ListPlan extends Plan {
   #fromOther(node: ReplyNode): CoercionOutcome {
     const nested = coerceNested(this, node);
     if (nested !== undefined) return nested;
-    if (this.#wrapping === node) return mismatch('a list', node);
-    const outer = this.#wrapping;
-    this.#wrapping = node;
-    const single = this.#element().coerce(node);
-    this.#wrapping = outer;
+    if (this.#guard.isRunning(node)) return mismatch('a list', node);
+    const single = this.#guard.run(node, () => this.#element().coerce(node));
     const clean = single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite)) === 0;
     const wrapped = clean ? undefined : this.#wrappedList(node);
     if (wrapped !== undefined) return wrapped;
@@ -125,11 +122,8 @@ export class ListPlan extends Plan {
       return node.cached(this, () => new GrowingMembers(this.#element(), node)).show();
     }
     if (node.complete) return super.partial(node);
-    if (this.#wrapping === node) return PartialValue.withheld;
-    const outer = this.#wrapping;
-    this.#wrapping = node;
-    const single = this.#element().show(node);
-    this.#wrapping = outer;
+    if (this.#guard.isRunning(node)) return PartialValue.withheld;
+    const single = this.#guard.run(node, () => this.#element().show(node));
     const list = onlyList(node);
     if (single.json !== undefined && !single.allNull && !node.isScalar) return new PartialValue(`[${single.json}]`);
     return list === undefined ? EMPTY : this.show(list);

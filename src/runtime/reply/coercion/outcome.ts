@@ -62,7 +62,7 @@ const NO_DETAILS: CoercedDetails = {};
 // --- comparison ------------------------------------------------------------------------------------------------------
 
 /** Negative if `a` is the better way to coerce a value. */
-export function compareValues(a: CoercedValue, b: CoercedValue): number {
+export function compareCoerced(a: CoercedValue, b: CoercedValue): number {
   return lossOf(a) - lossOf(b) || a.score - b.score;
 }
 
@@ -89,11 +89,6 @@ export interface Flag {
 export const MAX_FLAGS = 100;
 
 const NO_FLAGS: readonly Flag[] = [];
-
-/** Returns the flags that a value has because of the way the model wrote it. */
-export function repairFlags({ repairs }: ReplyNode): readonly Flag[] {
-  return repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: repairs }];
-}
 
 /** Returns the flags of a reply as its caller sees them. */
 export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {

@@ -4,7 +4,7 @@ import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LabelMatcher, type Label } from './label-matcher.ts';
-import { CoercedValue, MARK, repairFlags, type CoercionOutcome, type Flag } from './outcome.ts';
+import { CoercedValue, MARK, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { bestMember, onlyScalar, unwrapped } from './unwrap.ts';
 
@@ -13,9 +13,10 @@ export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
   return [{ flag, path: '', detail: describeValue(node) }];
 }
 
-/** Returns a scalar that already has its type, with the flags of its repairs. */
+/** Returns a scalar that already has its type, with a flag for its repairs. */
 export function asWritten(json: string, node: ReplyNode): CoercedValue {
-  return node.repairs === 0 ? new CoercedValue(json, 0) : new CoercedValue(json, 0, { flags: repairFlags(node) });
+  if (node.repairs === 0) return new CoercedValue(json, 0);
+  return new CoercedValue(json, 0, { flags: [{ flag: 'repaired', path: '', detail: node.repairs }] });
 }
 
 /** Coerces a list to its best member, or an object to the only scalar inside it. */

@@ -2,7 +2,7 @@ import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, compareValues, MARK, type CoercionOutcome } from './outcome.ts';
+import { CoercedValue, compareCoerced, MARK, type CoercionOutcome } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { LabelPlan, StringPlan, asWritten } from './scalar-plans.ts';
 
@@ -106,7 +106,7 @@ export class UnionPlan extends Plan {
     for (const member of this.#members) {
       const outcome = member.coerce(node);
       if (!outcome.ok) errors.push(outcome);
-      else if (best === undefined || compareValues(outcome, best) < 0) best = outcome;
+      else if (best === undefined || compareCoerced(outcome, best) < 0) best = outcome;
     }
     return best ?? this.#noMatch(node, errors);
   }

@@ -2,7 +2,7 @@ import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { TolerantReader } from '../text/tolerant-reader.ts';
 import { coercionError } from './coercion-error.ts';
-import { compareValues, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { compareCoerced, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
 /*
@@ -51,7 +51,7 @@ export function bestMember(plan: Plan, list: ReplyNode): CoercionOutcome {
   let best: CoercedValue | undefined;
   for (const item of list.items) {
     const outcome = plan.coerce(item);
-    if (outcome.ok && (best === undefined || compareValues(outcome, best) < 0)) best = outcome;
+    if (outcome.ok && (best === undefined || compareCoerced(outcome, best) < 0)) best = outcome;
   }
   if (best === undefined) return coercionError(`expected ${plan.name}, got a list in which no item matches`);
   return best.as(best.score + 1, best.marks, [{ flag: 'first-of-list', path: '' }, ...best.flags]);
@@ -85,4 +85,26 @@ export function onlyComposite(node: ReplyNode): ReplyNode | undefined {
     only = item;
   }
   return only;
+}
+
+// --- recursion -------------------------------------------------------------------------------------------------------
+
+/** Ends the recursion of a type that can contain a value of itself as its only member, such as `type A = A[]`. */
+export class RecursionGuard {
+  #node: ReplyNode | undefined = undefined;
+
+  /** True inside `run` for the same node. */
+  isRunning(node: ReplyNode): boolean {
+    return this.#node === node;
+  }
+
+  run<T>(node: ReplyNode, use: () => T): T {
+    const outer = this.#node;
+    this.#node = node;
+    try {
+      return use();
+    } finally {
+      this.#node = outer;
+    }
+  }
 }

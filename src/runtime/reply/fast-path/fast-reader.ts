@@ -18,8 +18,7 @@ import {
 import type { ValueSource } from '../text/candidate-finder.ts';
 import { Cursor } from '../text/cursor.ts';
 import { LOOK_AHEAD } from '../text/look-ahead.ts';
-import { MAX_DEPTH } from '../text/open-containers.ts';
-import { REPAIR } from '../text/reply-node.ts';
+import { MAX_DEPTH, REPAIR } from '../text/reply-node.ts';
 import {
   canBecomeScalar,
   isTokenCharacter,

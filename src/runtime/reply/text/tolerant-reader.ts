@@ -20,8 +20,7 @@ import { Cursor } from './cursor.ts';
 import type { ValueSource } from './candidate-finder.ts';
 import { KeyReader } from './key-reader.ts';
 import type { Verdict } from './look-ahead.ts';
-import { OpenContainers } from './open-containers.ts';
-import { REPAIR, type ReplyNode } from './reply-node.ts';
+import { OpenNodes, REPAIR, type ReplyNode } from './reply-node.ts';
 import { StringReader } from './string-reader.ts';
 
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
@@ -35,7 +34,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   gaveUp = false;
   #inFence = false;
   readonly #cursor = new Cursor();
-  readonly #open = new OpenContainers();
+  readonly #open = new OpenNodes();
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);

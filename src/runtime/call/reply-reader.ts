@@ -8,7 +8,7 @@ export interface ReplyReader {
   readonly streamed: boolean;
   /** An attempt starts, and the text of the previous one is void. `reason` states why that one failed. */
   begin(reason: string | undefined): void;
-  text(piece: string): void;
+  text(delta: string): void;
   /** The reply is complete. */
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome>;
 }
@@ -58,9 +58,9 @@ export class StreamReader implements ReplyReader {
     if (restart) this.#observer.reset(reason ?? 'another attempt starts');
   }
 
-  text(piece: string): void {
+  text(delta: string): void {
     this.#sawText = true;
-    this.#stream?.push(piece);
+    this.#stream?.push(delta);
     this.#observer.text();
   }
 

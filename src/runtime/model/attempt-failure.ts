@@ -38,7 +38,7 @@ export function uncreatedClientFailure(client: string, failure: Failure): Failur
   return { code: 'client_error', message: failure.message, client, attempts: [] };
 }
 
-/** How each kind of upstream failure reads after `The client "X" `, and whether the same request can succeed later. */
+/** For each kind of failure, the words after `The client "X" `, and whether the same request can succeed later. */
 const BY_KIND = {
   network: { prefix: 'could not be reached: ', retry: 'always' },
   cut: { prefix: '', retry: 'always' },

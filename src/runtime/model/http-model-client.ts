@@ -171,7 +171,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   ended(): void {
-    if (!this.#over) this.#guard(() => this.#decodeEnd());
+    if (!this.#over) this.#catchErrors(() => this.#decodeEnd());
   }
 
   failed(failure: UpstreamFailure): void {
@@ -233,11 +233,11 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
 
   #decodeDue(): void {
     this.#decodingIsDue = false;
-    this.#guard(() => this.#decode());
+    this.#catchErrors(() => this.#decode());
   }
 
   /** No code above catches what decoding throws: it would end the worker, or leave the call without an end. */
-  #guard(decode: () => void): void {
+  #catchErrors(decode: () => void): void {
     try {
       decode();
     } catch (error) {

@@ -18,7 +18,7 @@ export interface ServiceRequest {
   readonly timeoutMs?: number;
 }
 
-/** Sends a request to a service beside the models, such as one for access tokens, and returns the text of the answer. */
+/** Sends a request to a service other than a model, such as one for access tokens, and returns the text of the answer. */
 export function askService(
   pools: ConnectionPools,
   url: string,

@@ -89,7 +89,7 @@ export class ExchangeClock {
     this.#awaitsText = false;
   }
 
-  /** While svc does not read, silence is no fault of the provider. */
+  /** While svc does not read, silence is not the provider's fault. */
   paused(): void {
     this.#pausedSince = performance.now();
   }
@@ -119,7 +119,7 @@ export class ExchangeClock {
     for (const name of TIMERS) nearest = Math.min(nearest, this.#limitAt(name));
     this.#armedFor = nearest;
     if (nearest === Infinity) return;
-    // One more millisecond: a timer may fire a fraction early.
+    // One more millisecond: a timer can fire a fraction early.
     this.#timer = setTimeout(() => this.#check(), Math.min(Math.max(0, nearest - now) + 1, LONGEST_TIMER_MS));
   }
 

@@ -238,11 +238,11 @@ function codeOf(error: Error): unknown {
   return 'code' in error ? error.code : undefined;
 }
 
-/** `begun`: the status had arrived. */
-function connectionFailure(error: Error, begun: boolean): UpstreamFailure {
+/** `hasStatus`: the reply had begun. */
+function connectionFailure(error: Error, hasStatus: boolean): UpstreamFailure {
   const code = codeOf(error);
   if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not accept the connection in time' };
-  if (begun) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
+  if (hasStatus) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
   return { kind: 'network', message: errorText(error) };
 }

@@ -31,6 +31,11 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
   return `Did you mean ${head === '' ? last : `${head} or ${last}`}?`;
 }
 
+/** Returns `Did you mean …?`, or all names if none is near. */
+export function didYouMeanOneOf(wanted: string, names: readonly string[]): string {
+  return didYouMean(wanted, names) || `Use ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}.`;
+}
+
 /** Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. */
 export function editDistance(a: string, b: string): number {
   const width = b.length + 1;

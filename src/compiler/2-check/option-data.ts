@@ -4,12 +4,12 @@ import { UNKNOWN_TEXT } from '../../schema/providers/option-shapes.ts';
 import type { EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { stringOf } from './node-values.ts';
 
-/** The entries of a block as plain data; of a key that is given twice, the first value. */
+/** Returns the entries of a block as plain data, with the first value of a duplicate key. */
 export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
   return Object.fromEntries(entries.toReversed().map((entry) => [entry.key.text, valueData(entry.value)]));
 }
 
-/** The value as the runtime will read it. Environment variables, and parts that could not be parsed, are unknown. */
+/** Returns the value as the runtime reads it. Environment variables and unreadable parts are unknown. */
 function valueData(node: ValueNode | undefined): OptionData {
   switch (node?.kind) {
     case 'number':
@@ -33,14 +33,14 @@ function valueData(node: ValueNode | undefined): OptionData {
   }
 }
 
-/** The place of a violation in the text. */
+/** The position of a violation. */
 export interface OptionSite {
   /** The last name of the path, with the indexes after it: `allowed_roles[1]`. */
   readonly name: string;
   readonly span: Span;
 }
 
-/** Undefined when the option, or a value around it, could not be parsed: it has a diagnostic already. */
+/** Returns undefined if the option, or a value around it, is unreadable: it already has a diagnostic. */
 export function siteOf(entries: readonly EntryNode[], { path, kind }: OptionViolation): OptionSite | undefined {
   let level: ValueNode | undefined;
   let members = entries;

@@ -3,7 +3,7 @@ import { aliasCollisions } from './rules/alias-collisions.ts';
 import { aliasCycles, classCycles } from './rules/cycles.ts';
 import { attributeArguments } from './rules/attribute-arguments.ts';
 import { capitalizedNames, parameterNames, reservedNames } from './rules/names.ts';
-import { clientOptions } from './rules/client-options.ts';
+import { optionValues } from './rules/option-values.ts';
 import { clientParts } from './rules/client-parts.ts';
 import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
 import { emptyEnums, noTuples, unknownType } from './rules/types.ts';
@@ -55,7 +55,7 @@ export const RULES: readonly Rule[] = [
   functionParts,
   knownClients,
   clientParts,
-  clientOptions,
+  optionValues,
   strategies,
   environmentVariables,
   retryPolicies,

@@ -1,5 +1,5 @@
 import type { DeclarationNode, DocumentNode, TestNode } from '../1-parse/syntax-nodes.ts';
-import { stringOf, entryValue } from './node-values.ts';
+import { entryValue, stringOf } from './node-values.ts';
 
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;

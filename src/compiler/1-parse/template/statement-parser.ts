@@ -5,7 +5,7 @@ import {
   unexpectedEnd,
   unknownStatement,
 } from '../../../diagnostics/catalogue/template.ts';
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type {
   AssignmentTarget,
   Expression,
@@ -117,7 +117,7 @@ export class StatementParser {
     if (INNER_WORDS.has(word.text)) {
       this.#context.report(unexpectedEnd(span, word.text, this.#open.at(-1)));
       if (word.text.startsWith('end')) this.#wronglyEnded = this.#open.length;
-    } else this.#context.report(unknownStatement(span, word.text, statementHelp(word.text)));
+    } else this.#context.report(unknownStatement(span, word.text, didYouMeanOneOf(word.text, STATEMENTS)));
     return undefined;
   }
 
@@ -317,8 +317,4 @@ function endOfTag(tag: Tag, expression: Expression): Expression {
 function firstWord(chunk: TagChunk): string {
   const token = chunk.tokens[0];
   return token?.type === 'name' ? token.text : '';
-}
-
-function statementHelp(name: string): string {
-  return didYouMean(name, STATEMENTS) || `Use one of ${STATEMENTS.join(', ')}.`;
 }

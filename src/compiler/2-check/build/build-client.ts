@@ -3,9 +3,9 @@ import { providerNamed } from '../../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { ClientNode, EntryNode, RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { entryData } from '../option-data.ts';
-import { stringOf, entryValue } from '../node-values.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 
-/** The client of a definition; undefined when its provider is unknown. */
+/** Returns undefined if the provider is unknown. */
 export function buildClient(node: ClientNode): ClientType | undefined {
   const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
   if (provider === undefined) return undefined;
@@ -18,7 +18,7 @@ export function buildClient(node: ClientNode): ClientType | undefined {
   };
 }
 
-/** The entries of a client's `options`. */
+/** Returns the entries in the `options` of a client. */
 export function optionsOf(node: { readonly entries: readonly EntryNode[] }): readonly EntryNode[] {
   const options = entryValue(node.entries, 'options');
   return options?.kind === 'map' ? options.entries : [];

@@ -13,7 +13,7 @@ import type { CheckContext } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 import type { TypeBuilder } from './build-type.ts';
-import { stringOf, entryValue } from '../node-values.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 
 export function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
   const { documentation } = node;

@@ -1,8 +1,8 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import { providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 
 /** A client names a provider of svc, and if it names a retry policy, that policy is declared. */
 export const clientParts: Rule = (context) => {

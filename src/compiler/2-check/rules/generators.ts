@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type { GeneratorNode } from '../../1-parse/syntax-nodes.ts';
 import { entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
@@ -16,20 +16,20 @@ const OUTPUT_TYPES = [
 ];
 const VERSION = /^(\d+)\.(\d+)\.\d+(?:[-+][\w.+-]+)?$/;
 
-/** Generators make clients elsewhere; here their form is checked, and that they were written for this version. */
+/** A generator block, from which other tools generate clients, is well-formed and is for this version of svc. */
 export const generators: Rule = (context) => {
   for (const node of context.scope.generators) {
-    checkTexts(context, node);
+    checkStrings(context, node);
     checkOutputType(context, node);
     checkMode(context, node);
     checkVersion(context, node);
   }
 };
 
-function checkTexts({ report }: CheckContext, node: GeneratorNode): void {
+function checkStrings({ report }: CheckContext, node: GeneratorNode): void {
   for (const { key, value } of node.entries) {
-    const isText = value?.kind === 'string' && value.quoted;
-    if (value === undefined || isText || value.kind === 'broken' || value.kind === 'raw-string') continue;
+    const isString = value?.kind === 'string' && value.quoted;
+    if (value === undefined || isString || value.kind === 'broken' || value.kind === 'raw-string') continue;
     report('check/option-value', value.span, { name: key.text, problem: 'has to be a string in quotes' });
   }
 }
@@ -46,7 +46,7 @@ function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
     report('check/missing-key', node.name.span, { name: 'output_type', owner, example: 'output_type "rest/openapi"' });
   }
   if (value?.kind !== 'string' || OUTPUT_TYPES.includes(value.value)) return;
-  const suggestion = didYouMean(value.value, OUTPUT_TYPES) || `There are: ${OUTPUT_TYPES.join(', ')}.`;
+  const suggestion = didYouMeanOneOf(value.value, OUTPUT_TYPES);
   report('check/unknown-output-type', value.span, { name: value.value, suggestion });
 }
 
@@ -62,10 +62,10 @@ function checkMode({ report }: CheckContext, node: GeneratorNode): void {
 function checkVersion({ options, report }: CheckContext, node: GeneratorNode): void {
   const value = entryValue(node.entries, 'version');
   if (value?.kind !== 'string') return;
-  const asked = VERSION.exec(value.value);
+  const required = VERSION.exec(value.value);
   const own = VERSION.exec(options.version);
-  if (asked === null) return report('check/generator-version', value.span, { name: value.value });
-  const agrees = asked[1] === own?.[1] && asked[2] === own?.[2];
+  if (required === null) return report('check/generator-version', value.span, { name: value.value });
+  const agrees = required[1] === own?.[1] && required[2] === own?.[2];
   if (!options.versionCheck || agrees) return;
   report('check/version-mismatch', value.span, { file: value.span.file, asked: value.value, own: options.version });
 }

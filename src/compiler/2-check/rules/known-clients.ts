@@ -2,8 +2,8 @@ import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 
 /** Functions and strategies name a declared client or `provider/model`. */
 export const knownClients: Rule = (context) => {
@@ -22,7 +22,7 @@ export const knownClients: Rule = (context) => {
   }
 };
 
-/** Other values that are not names break the shape of the option. */
+/** The problem of a client that is not a name. In strategies, `optionValues` reports it for all other values. */
 const NOT_A_NAME = { name: 'client', problem: 'has to be a name' };
 
 function checkReference(context: CheckContext, value: ValueNode): void {

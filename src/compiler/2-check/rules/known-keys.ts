@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 
@@ -37,7 +37,7 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const suggestion = didYouMean(key.text, keys) || HINTS[node.kind] || `Use one of ${keys.join(', ')}.`;
+      const suggestion = didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys));
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }

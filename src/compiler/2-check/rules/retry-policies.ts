@@ -2,8 +2,8 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import type { RetryPolicyNode } from '../../1-parse/syntax-nodes.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 import { entryData, siteOf } from '../option-data.ts';
 
 /** More retries than this are rarely intended: with the usual pauses they take minutes. */

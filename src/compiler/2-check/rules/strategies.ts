@@ -1,8 +1,8 @@
 import { isStrategy, providerNamed } from '../../../schema/providers/providers.ts';
 import type { ClientNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 import { stronglyConnected } from '../strongly-connected.ts';
 
 /** No fallback or round-robin client leads back to itself, and a member that it lists twice is worth a warning. */

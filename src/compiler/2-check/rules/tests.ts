@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 
 /** Tests name functions, and give arguments that match. The server runs no tests, so a mistake is a warning. */

@@ -1,20 +1,20 @@
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
 import type { Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
-import { stringOf, entryValue } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 import type { OptionSite } from '../option-data.ts';
 import { entryData, siteOf } from '../option-data.ts';
 
 /**
- * The options of a client follow the description of its provider, by the same function with which the runtime reads
- * them: what it refuses would only fail at the first call.
+ * The options of a client match the description of its provider. The runtime reads options with the same function, so
+ * any other option would fail at the first call.
  */
-export const clientOptions: Rule = (context) => {
+export const optionValues: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
     const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
     const options = entryValue(node.entries, 'options');
@@ -60,7 +60,7 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
       context.report('check/unknown-option', span, {
         name,
         owner: ownerOf(provider, violation),
-        suggestion: didYouMean(name, violation.known) || `It has: ${violation.known.join(', ')}.`,
+        suggestion: didYouMeanOneOf(name, violation.known),
       });
       return;
     case 'unused': {

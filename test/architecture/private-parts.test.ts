@@ -37,25 +37,25 @@ const ENTRY_IS_SLOW = 'the public entry takes 55 ms of CPU and 9 MB in every wor
 const PARTS: readonly PrivatePart[] = [
   {
     part: 'undici/lib/dispatcher/pool.js',
-    file: 'src/runtime/model/http/load-undici.ts',
+    file: 'src/runtime/model/http/create-pool.ts',
     because: ENTRY_IS_SLOW,
     works: () => load('undici/lib/dispatcher/pool.js') === (load('undici') as typeof Undici).Pool,
   },
   {
     part: 'undici/lib/core/connect.js',
-    file: 'src/runtime/model/http/load-undici.ts',
+    file: 'src/runtime/model/http/create-pool.ts',
     because: ENTRY_IS_SLOW,
     works: () => load('undici/lib/core/connect.js') === (load('undici') as typeof Undici).buildConnector,
   },
   {
     part: 'undici/lib/core/symbols.js',
-    file: 'src/runtime/model/http/load-undici.ts',
+    file: 'src/runtime/model/http/create-pool.ts',
     because: 'it holds kParser',
     works: () => typeof (load('undici/lib/core/symbols.js') as { readonly kParser?: unknown }).kParser === 'symbol',
   },
   {
     part: 'kParser',
-    file: 'src/runtime/model/http/load-undici.ts',
+    file: 'src/runtime/model/http/create-pool.ts',
     because: 'undici offers no way to skip `100 Continue` or to end a pause when the connection ends',
     works: parserIsFound,
   },

@@ -91,7 +91,7 @@ test('a paused reply whose connection is cut is a failure', async () => {
 });
 
 test('without the parser, responses are not paused, and nothing breaks', () => {
-  const watch = new SocketWatch();
+  const watch = new SocketWatch(undefined);
   const socket = new Socket();
   watch.connector((_options, callback) => callback(null, socket))(
     { hostname: 'a', protocol: 'http:', port: '80' },

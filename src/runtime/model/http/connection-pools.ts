@@ -2,7 +2,7 @@ import { lookup as dnsLookup } from 'node:dns';
 import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
-import { createPool, createProxiedPool } from './create-pool.ts';
+import { createPool, createProxiedPool, loadParserKey } from './create-pool.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy-settings.ts';
@@ -83,7 +83,7 @@ export class ConnectionPools {
    */
   #create(destination: Destination, streamed: boolean): OriginPool {
     const proxy = destination.guard === 'none' ? proxyFor(destination.origin, this.#env) : undefined;
-    const sockets = new SocketWatch();
+    const sockets = new SocketWatch(loadParserKey());
     const parts = { origin: destination.origin, sockets, trust: this.#trust, streamed };
     const connections =
       proxy === undefined

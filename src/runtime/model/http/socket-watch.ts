@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { loadParserKey } from './load-undici.ts';
 
 /**
  * Watches the sockets of one pool from the moment they begin to connect, and corrects three faults of undici 7 before
@@ -16,9 +15,14 @@ import { loadParserKey } from './load-undici.ts';
  * keeps it elsewhere, nothing breaks: `100 Continue` is a failure, and responses are not paused.
  */
 export class SocketWatch {
-  readonly #parserKey = loadParserKey();
+  readonly #parserKey: symbol | undefined;
   readonly #connecting = new Set<Socket>();
   #canPause = false;
+
+  /** `parserKey`: the key under which undici keeps the parser of a socket. */
+  constructor(parserKey: symbol | undefined) {
+    this.#parserKey = parserKey;
+  }
 
   /** Responses can be paused safely. Known before the first response arrives. */
   get canPause(): boolean {

@@ -1,6 +1,6 @@
 import type { ClientType } from '../../../schema/client.ts';
 import type { Provider } from '../../../schema/providers/providers.ts';
-import { loadPools } from '../http/load-undici.ts';
+import { loadPools } from '../http/create-pool.ts';
 import { anthropic } from './anthropic.ts';
 import { awsBedrock } from './aws-bedrock.ts';
 import { googleAi } from './google-ai.ts';

@@ -8,20 +8,17 @@ import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { FALLBACK } from '../../../src/schema/providers/strategies.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
+import { generatedSection } from '../../docs/generated-section.ts';
+import type { GeneratedSection } from '../../docs/generated-section.ts';
 import { retryWaits } from '../../support/retry-waits.ts';
 import { compileText } from '../../support/test-runtime.ts';
 
-/**
- * The tables of docs/clients.md are generated from the descriptions of the providers. When a test here fails, its
- * difference shows the text that belongs between the marks of the page.
- */
-const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
+const PAGE = 'docs/clients.md';
+const page = readFileSync(new URL(`../../../${PAGE}`, import.meta.url), 'utf8');
 
-function generated(name: string): string {
-  const start = `<!-- generated: ${name} -->`;
-  const from = page.indexOf(start);
-  expect(from, `the page has no mark "${start}"`).toBeGreaterThan(0);
-  return page.slice(from + start.length, page.indexOf('<!-- end -->', from)).trim();
+/** The descriptions of the providers generate the tables of the page: `UPDATE_DOCS=1` writes them. */
+function tableSection(name: string, header: readonly string[], rows: readonly (readonly string[])[]): GeneratedSection {
+  return generatedSection(PAGE, name, table(header, rows));
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -39,11 +36,17 @@ function effect({ text = '', default: fallback }: OptionDescription): string {
 
 test('the table of providers is that of their descriptions', () => {
   const rows = PROVIDERS.map((name) => {
-    const { http, docs } = PROVIDER_DESCRIPTIONS[name];
+    const { http, docs, legacyName } = PROVIDER_DESCRIPTIONS[name];
     const address = docs.address ?? code(http?.defaultUrl ?? '');
-    return [code(name), address, docs.key ?? code(http?.keyVariable ?? ''), docs.model];
+    const key = docs.key ?? code(http?.keyVariable ?? '');
+    return [code(name), address, key, docs.model, legacyName === undefined ? '' : code(legacyName)];
   });
-  expect(generated('providers')).toBe(table(['provider', 'address', 'key, without `api_key`', 'model'], rows));
+  const { actual, expected } = tableSection(
+    'providers',
+    ['provider', 'address', 'key, without `api_key`', 'model', 'older name'],
+    rows,
+  );
+  expect(actual).toBe(expected);
 });
 
 /** The options that a provider does not share with all others, or to which it gives a text of its own. */
@@ -64,13 +67,15 @@ test('the table of single options is that of the descriptions', () => {
     .filter((row, at, all) => all.findIndex((other) => other.key === row.key && other.text === row.text) === at)
     .map(({ key, text, names }) => [names.flatMap((each) => each.names).join(', '), code(key), text]);
   expect(merged.length).toBeGreaterThan(25);
-  expect(generated('own options')).toBe(table(['provider', 'option', 'effect'], merged));
+  const { actual, expected } = tableSection('own options', ['provider', 'option', 'effect'], merged);
+  expect(actual).toBe(expected);
 });
 
 test('the table of common options is that of the descriptions', () => {
   const options: OptionTable = { model: { shape: { kind: 'json' }, text: 'the name of the model' }, ...COMMON_OPTIONS };
   const rows = Object.entries(options).map(([key, option]) => [code(key), effect(option)]);
-  expect(generated('common options')).toBe(table(['option', 'effect'], rows));
+  const { actual, expected } = tableSection('common options', ['option', 'effect'], rows);
+  expect(actual).toBe(expected);
 });
 
 test('the table of time limits is that of the descriptions', () => {
@@ -81,13 +86,8 @@ test('the table of time limits is that of the descriptions', () => {
     JSON.stringify(limit) ?? 'none',
     text ?? '',
   ]);
-  expect(generated('time limits')).toBe(table(['in `http { … }`', 'default', 'until'], rows));
-});
-
-test('the page lists the older names of providers', () => {
-  const names = PROVIDERS.flatMap((name) => PROVIDER_DESCRIPTIONS[name].legacyName ?? []);
-  expect(names).toHaveLength(6);
-  expect(generated('legacy names')).toBe(names.map(code).join(', '));
+  const { actual, expected } = tableSection('time limits', ['in `http { … }`', 'default', 'until'], rows);
+  expect(actual).toBe(expected);
 });
 
 test('the page names every variable of the clouds', () => {

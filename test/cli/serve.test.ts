@@ -35,7 +35,9 @@ test('serve reports a taken port with its number and the reason, after the defin
   await withTakenPort(async (port) => {
     const { code, error } = await svc('serve', '--port', port);
     expect(code).toBe(1);
-    expect(error).toMatch(new RegExp(`^Failed to bind to port ${port}: [^\\n]*in use[^\\n]*\\n$`, 'u'));
+    expect(error).toMatch(
+      new RegExp(`^Failed to bind to port ${port}: [^\\n]*another (?:program|svc process) [^\\n]*\\n$`, 'u'),
+    );
   });
 });
 

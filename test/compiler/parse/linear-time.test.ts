@@ -46,7 +46,7 @@ const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => stri
   ['nothing that means anything', (size) => '$%^&*\n'.repeat(size / 6)],
 ];
 
-const SIZE = 10_000;
+const SIZE = 6_000;
 
 test.each(SHAPES)('the steps for %s are proportional to their size', (_, make) => {
   const growth = stepGrowth(SIZE, (size) => {

@@ -5,7 +5,7 @@ import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, LONG_TEXTS, OBJECTS, PATTERNS } fro
 import { parserOf, partialsOf } from './parser-of.ts';
 
 /** The length of a reply whose steps are compared with those of a reply twice as long. */
-const SIZE = 5_000;
+const SIZE = 3_000;
 
 /** The most steps for twice the text, as a multiple: 2 is linear, 4 is quadratic. */
 const MAX_GROWTH = 2.2;

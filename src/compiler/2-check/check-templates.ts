@@ -13,7 +13,7 @@ import { unusedParameter } from '../../diagnostics/catalogue/template.ts';
 import { callArgumentsRule, debugCallRule } from './template-rules/call-arguments-rule.ts';
 import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
 import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
-import { namesInTemplate } from './template-rules/names-in.ts';
+import { reachedNames } from './template-rules/reached-names.ts';
 import { outputFormatRule } from './template-rules/output-format-rule.ts';
 import { CONTEXT, typed } from './template-rules/static-value.ts';
 import type { StaticValue } from './template-rules/static-value.ts';
@@ -156,10 +156,9 @@ function checkConstraint(expression: Expression, scope: ConstraintScope): readon
 
 /** Warns about a parameter that the prompt does not use: every caller has to send it for nothing. */
 function unusedParameters(template: Template, scope: TemplateScope): readonly Diagnostic[] {
-  const { read } = namesInTemplate(template.body);
-  const passedOn = namesReadByTemplateStrings(read, scope);
+  const { read } = reachedNames(template, scope.definitions);
   return scope.parameters
-    .filter(({ name }) => !read.has(name) && !passedOn.has(name))
+    .filter(({ name }) => !read.has(name))
     .map(({ name }) => {
       const span = scope.parameterSpans?.get(name) ?? scope.declaration;
       return unusedParameter(span, name, mistakenUse(template, name));
@@ -174,21 +173,4 @@ function mistakenUse(template: Template, name: string): string | undefined {
     if (found !== null) return found[0];
   }
   return undefined;
-}
-
-/** A template_string sees the arguments of the function that uses it. */
-function namesReadByTemplateStrings(names: ReadonlySet<string>, { definitions }: TemplateScope): ReadonlySet<string> {
-  const read = new Set<string>();
-  const stack = [...names];
-  const seen = new Set<string>();
-  for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
-    const used = seen.has(name) ? undefined : definitions.templateStrings.get(name);
-    seen.add(name);
-    if (used === undefined) continue;
-    for (const inner of namesInTemplate(used.template.body).read) {
-      read.add(inner);
-      stack.push(inner);
-    }
-  }
-  return read;
 }

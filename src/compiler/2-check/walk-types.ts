@@ -45,39 +45,29 @@ export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
 /** Visits a type and all types inside it. */
 export function walkType(type: TypeNode, visit: (type: TypeNode) => void): void {
   visit(type);
-  switch (type.kind) {
-    case 'list':
-      return walkType(type.element, visit);
-    case 'optional':
-      return walkType(type.type, visit);
-    case 'map':
-      walkType(type.key, visit);
-      return walkType(type.value, visit);
-    case 'union':
-    case 'tuple':
-      for (const member of type.members) walkType(member, visit);
-      return;
-    case 'name':
-    case 'literal':
-    case 'broken':
-      return;
-  }
+  for (const part of partsOf(type)) walkType(part, visit);
 }
 
 /** Returns the names in a type. `throughContainers` includes those inside lists and maps. */
 export function referencedNames(type: TypeNode, throughContainers: boolean): readonly string[] {
+  if (type.kind === 'name') return [type.name];
+  if (!throughContainers && (type.kind === 'list' || type.kind === 'map')) return [];
+  return partsOf(type).flatMap((part) => referencedNames(part, throughContainers));
+}
+
+/** Returns the types directly inside a type. */
+export function partsOf(type: TypeNode): readonly TypeNode[] {
   switch (type.kind) {
-    case 'name':
-      return [type.name];
     case 'list':
-      return throughContainers ? referencedNames(type.element, true) : [];
-    case 'map':
-      return throughContainers ? [...referencedNames(type.key, true), ...referencedNames(type.value, true)] : [];
+      return [type.element];
     case 'optional':
-      return referencedNames(type.type, throughContainers);
+      return [type.type];
+    case 'map':
+      return [type.key, type.value];
     case 'union':
     case 'tuple':
-      return type.members.flatMap((member) => referencedNames(member, throughContainers));
+      return type.members;
+    case 'name':
     case 'literal':
     case 'broken':
       return [];

@@ -1,5 +1,6 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
+import { partsOf } from '../walk-types.ts';
 
 /**
  * Far above the types that people write, and far below the limits of memory: thirty aliases that each double the last
@@ -34,22 +35,9 @@ export const typeSize: Rule = ({ scope, aliases, report }) => {
 };
 
 function sizeOf(type: TypeNode, sizes: ReadonlyMap<string, Size>): Size {
-  switch (type.kind) {
-    case 'name':
-      return sizes.get(type.name) ?? SINGLE;
-    case 'list':
-      return sum([sizeOf(type.element, sizes)]);
-    case 'optional':
-      return sum([sizeOf(type.type, sizes), SINGLE]);
-    case 'map':
-      return sum([sizeOf(type.key, sizes), sizeOf(type.value, sizes)]);
-    case 'union':
-    case 'tuple':
-      return sum(type.members.map((member) => sizeOf(member, sizes)));
-    case 'literal':
-    case 'broken':
-      return SINGLE;
-  }
+  if (type.kind === 'name') return sizes.get(type.name) ?? SINGLE;
+  const parts = partsOf(type).map((part) => sizeOf(part, sizes));
+  return sum(type.kind === 'optional' ? [...parts, SINGLE] : parts);
 }
 
 function sum(sizes: readonly Size[]): Size {

@@ -1,9 +1,10 @@
-import type { Expression, FilterCall, Statement } from '../../../schema/template.ts';
+import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { Expression, FilterCall, Statement, Template } from '../../../schema/template.ts';
 import { operandsOf } from './template-walker.ts';
 
-/** All names in a template. */
-export interface NamesInTemplate {
-  /** Every name that the template reads. */
+/** The names that a template can read when it is rendered. */
+export interface ReachedNames {
+  /** Every name. */
   readonly read: ReadonlySet<string>;
   /** Every `.attribute` and `["attribute"]`. */
   readonly attributes: ReadonlySet<string>;
@@ -11,11 +12,22 @@ export interface NamesInTemplate {
   readonly bare: ReadonlySet<string>;
 }
 
-export function namesInTemplate(body: readonly Statement[]): NamesInTemplate {
-  const read = new Set<string>();
-  const attributes = new Set<string>();
-  const bare = new Set<string>();
-  const stack = [...expressionsOf(body)];
+type NameSets = Record<keyof ReachedNames, Set<string>>;
+
+/** Returns the names in a template and in all template_strings that it uses, which see the same variables. */
+export function reachedNames(template: Template, { templateStrings }: DefinitionIndex): ReachedNames {
+  const names: NameSets = { read: new Set(), attributes: new Set(), bare: new Set() };
+  collectNames(template.body, names);
+  for (const name of names.read) {
+    const used = templateStrings.get(name);
+    // The loop also visits names that are added to the set meanwhile.
+    if (used !== undefined) collectNames(used.template.body, names);
+  }
+  return names;
+}
+
+function collectNames(statements: readonly Statement[], { read, attributes, bare }: NameSets): void {
+  const stack = [...expressionsOf(statements)];
   for (let expression = stack.pop(); expression !== undefined; expression = stack.pop()) {
     if (expression.kind === 'name') {
       read.add(expression.name);
@@ -29,7 +41,6 @@ export function namesInTemplate(body: readonly Statement[]): NamesInTemplate {
     if (owner?.kind === 'name') read.add(owner.name);
     stack.push(...parts.filter((part) => part !== owner || part.kind !== 'name'));
   }
-  return { read, attributes, bare };
 }
 
 function* expressionsOf(body: readonly Statement[]): Generator<Expression> {

@@ -6,11 +6,11 @@ const ANSWER_MS = 5_000;
 /** Ten thousand classes compile in 5 s; a busy machine takes a multiple of that. */
 const COMPILE_MS = 30_000;
 
-type Answer = Extract<PrimaryMessage, { readonly id: number }>;
+type AnswerMessage = Extract<PrimaryMessage, { readonly id: number }>;
 
 /** An answer, and the socket that came with it, if any. */
 interface Answered {
-  readonly answer: Answer;
+  readonly answer: AnswerMessage;
   readonly socket: unknown;
 }
 
@@ -78,7 +78,7 @@ export class PrimaryLink {
     });
   }
 
-  #answered(answer: Answer, socket: unknown): void {
+  #answered(answer: AnswerMessage, socket: unknown): void {
     const pending = this.#pending.get(answer.id);
     if (pending === undefined) return;
     this.#pending.delete(answer.id);

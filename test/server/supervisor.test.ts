@@ -1,0 +1,189 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { silentLogger } from '../../src/logging/logger.ts';
+import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
+import type { MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
+import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';
+
+/** A process that records the messages that it receives. */
+class FakeProcess extends EventEmitter {
+  readonly received: PrimaryMessage[] = [];
+  readonly process: { readonly pid: number; kill(): void };
+
+  constructor(pid: number) {
+    super();
+    this.process = { pid, kill: () => this.exit(null, 'SIGKILL') };
+  }
+
+  isConnected(): boolean {
+    return true;
+  }
+
+  send(message: PrimaryMessage): void {
+    this.received.push(message);
+  }
+
+  says(...messages: readonly WorkerMessage[]): void {
+    for (const message of messages) this.emit('message', message);
+  }
+
+  exit(code: number | null, signal: string | null = null): void {
+    this.emit('exit', code, signal);
+  }
+
+  got(type: PrimaryMessage['type']): number {
+    return this.received.filter((message) => message.type === type).length;
+  }
+}
+
+const world = vi.hoisted(() => ({ processes: [] as unknown[], fails: false }));
+vi.mock('node:cluster', () => ({
+  default: {
+    fork: () => {
+      if (world.fails) throw new Error('spawn ENOMEM');
+      const process = new FakeProcess(world.processes.length + 1);
+      world.processes.push(process);
+      return process;
+    },
+  },
+}));
+
+beforeEach(() => {
+  world.processes.length = 0;
+  world.fails = false;
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function processes(): readonly FakeProcess[] {
+  return world.processes as FakeProcess[];
+}
+
+function createSupervisor(): { readonly supervisor: Supervisor; readonly program: ServedProgram } {
+  const loaded = loadConfig({ dotenv: false }, { variables: {}, limits: { cores: 2 } });
+  if (!loaded.ok) throw new Error(loaded.failure.message);
+  const { config } = loaded.value;
+  const program = { path: '/nowhere', config, validators: async () => '' };
+  const options = { config, port: 1, program, version: '1', logger: silentLogger, metrics: new ClusterMetrics() };
+  return { supervisor: new Supervisor(options), program };
+}
+
+const HEARTBEAT: WorkerMessage = { type: 'heartbeat', inFlight: 1, rssBytes: 1 };
+
+/** The worker loads the program and listens. */
+function serve(process: FakeProcess | undefined): void {
+  process?.says({ type: 'hello' }, { type: 'ready' }, { type: 'listening', transport: 'uws' });
+}
+
+async function started(): Promise<{ readonly supervisor: Supervisor; readonly program: ServedProgram }> {
+  const created = createSupervisor();
+  const start = created.supervisor.start();
+  for (const process of processes().slice()) serve(process);
+  expect(await start).toEqual({ ok: true, value: undefined });
+  processes()[2]?.says({ type: 'hello' }, { type: 'ready' });
+  return created;
+}
+
+test('a start ends when all workers listen; only the first logs missing credentials, and the spare one does not listen', async () => {
+  const { supervisor } = await started();
+  expect(processes().map((process) => process.got('start'))).toEqual([1, 1, 1]);
+  expect(processes().map((process) => process.got('listen'))).toEqual([1, 1, 0]);
+  expect(processes().map((process) => process.got('report-credentials'))).toEqual([1, 0, 0]);
+  expect(supervisor.transport).toBe('uws');
+});
+
+test('a start that the system refuses ends with its reason', async () => {
+  world.fails = true;
+  const start = createSupervisor().supervisor.start();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await start).toEqual({ ok: false, failure: 'a worker could not be started: spawn ENOMEM' });
+});
+
+test('a worker that is silent for nine seconds is killed, and the spare one takes its place', async () => {
+  await started();
+  const [first, second, spare] = processes();
+  for (let seconds = 0; seconds < 10; seconds += 1) {
+    second?.says(HEARTBEAT);
+    spare?.says(HEARTBEAT);
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(first?.got('listen')).toBe(1);
+  expect(spare?.got('listen')).toBe(1);
+  expect(processes()).toHaveLength(4);
+});
+
+test('a reload moves all workers to the new program, and resolves when they serve it', async () => {
+  const { supervisor, program } = await started();
+  const reloaded = supervisor.reload({ ...program, path: '/elsewhere' });
+  serve(processes()[3]);
+  serve(processes()[4]);
+  expect(await reloaded).toBe(true);
+  const [first, second, , third] = processes();
+  expect([first?.got('drain'), second?.got('drain')]).toEqual([1, 1]);
+  expect(third?.received.find((message) => message.type === 'start')).toMatchObject({ programPath: '/elsewhere' });
+  expect(third?.got('report-credentials')).toBe(1);
+});
+
+test('a reload whose first worker fails resolves with false, and a new spare worker loads the old program', async () => {
+  const { supervisor, program } = await started();
+  const reloaded = supervisor.reload({ ...program, path: '/elsewhere' });
+  processes()[3]?.says({ type: 'hello' }, { type: 'failed', reason: 'a bad program' });
+  processes()[3]?.exit(1);
+  expect(await reloaded).toBe(false);
+  vi.advanceTimersByTime(100);
+  processes()[4]?.says({ type: 'hello' });
+  expect(processes()[4]?.received[0]).toMatchObject({ type: 'start', programPath: '/nowhere' });
+});
+
+test('turns of a round-robin client are counted over all workers', async () => {
+  await started();
+  const [first, second] = processes();
+  first?.says({ type: 'take-turn', id: 1, client: 'A' });
+  second?.says({ type: 'take-turn', id: 1, client: 'A' }, { type: 'take-turn', id: 2, client: 'B' });
+  expect(first?.received.at(-1)).toEqual({ type: 'turn', id: 1, turn: 0 });
+  expect(second?.received.slice(-2)).toEqual([
+    { type: 'turn', id: 1, turn: 1 },
+    { type: 'turn', id: 2, turn: 0 },
+  ]);
+});
+
+function calls(value: number): readonly MetricData[] {
+  return [{ name: 'calls', help: 'h', type: 'counter', aggregator: 'sum', values: [{ labels: {}, value }] }];
+}
+
+test('the metrics of the whole server are collected from all workers that serve', async () => {
+  await started();
+  const [first, second] = processes();
+  first?.says({ type: 'merge-metrics', id: 7 });
+  const id = first?.received.findLast((message) => message.type === 'collect-metrics')?.id ?? -1;
+  first?.says({ type: 'metrics', id, metrics: calls(2) });
+  second?.says({ type: 'metrics', id, metrics: calls(3) });
+  await vi.waitFor(() => expect(first?.got('merged-metrics')).toBe(1));
+  expect(first?.received.at(-1)).toMatchObject({ id: 7, text: expect.stringContaining('calls 5') as string });
+});
+
+test('a drain resolves when every worker has exited, and counts the cut requests', async () => {
+  const { supervisor } = await started();
+  const drained = supervisor.drain();
+  const [first, second, spare] = processes();
+  expect([first?.got('drain'), second?.got('drain'), spare?.got('drain')]).toEqual([1, 1, 0]);
+  first?.says({ type: 'drained', cut: 2 });
+  first?.exit(0);
+  second?.says({ type: 'drained', cut: 1 });
+  second?.exit(0);
+  await drained;
+  expect(supervisor.cut).toBe(3);
+  expect(processes()).toHaveLength(3);
+});
+
+test('a worker that does not finish its drain is killed', async () => {
+  const { supervisor } = await started();
+  const drained = supervisor.drain();
+  processes()[0]?.exit(0);
+  await vi.advanceTimersByTimeAsync(120_000);
+  await drained;
+  expect(processes()).toHaveLength(3);
+});

@@ -1,13 +1,13 @@
 import { isJsonObject, ownValue } from '../base/json.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from './type-graph.ts';
-import type { Type } from './type.ts';
+import type { FieldType, Type } from './type.ts';
 
 export type UnionType = Extract<Type, { readonly kind: 'union' }>;
 
 /**
- * The members of a union that a value of this JSON type, with these literal fields, can belong to. Where one is left for
- * an object or a list, it is the member that was meant; otherwise only the validators of the members can decide.
+ * The members of a union that a value of this JSON type, with these literal fields, can belong to. If one is left for
+ * an object or a list, no other member can fit; among several, only their validators can decide.
  */
 export function possibleMembers(union: UnionType, value: unknown, index: DefinitionIndex): readonly Type[] {
   return union.members.filter((member) => isPossible(member, value, index));
@@ -21,7 +21,7 @@ function isPossible(type: Type, value: unknown, index: DefinitionIndex): boolean
     case 'media':
       return isJsonObject(value);
     case 'class':
-      return isJsonObject(value) && literalFields(type, index).every(([name, tag]) => ownValue(value, name) === tag);
+      return isJsonObject(value) && tagsAgree(index.classes.get(type.name)?.fields ?? [], value);
     case 'union':
       return type.members.some((member) => isPossible(member, value, index));
     case 'alias': {
@@ -31,6 +31,10 @@ function isPossible(type: Type, value: unknown, index: DefinitionIndex): boolean
     default:
       return typeof value !== 'object' || value === null;
   }
+}
+
+function tagsAgree(fields: readonly FieldType[], value: Readonly<Record<string, unknown>>): boolean {
+  return fields.every(({ name, type }) => type.kind !== 'literal' || ownValue(value, name) === type.value);
 }
 
 /** Names and values of the literal fields of a class, which tell the members of tagged unions apart; none for other types. */
@@ -55,7 +59,7 @@ export function ambiguousRecursiveTypes(index: DefinitionIndex): readonly Type[]
       .flatMap((union) => {
         const members = flatMembers(union, index);
         if (!isAmbiguous(members, index)) return [];
-        // Asked last: among thousands of classes, the search takes long.
+        // Last, because the search takes long among thousands of classes.
         return reachedFrom(members.flatMap(namesIn), index).has(name) ? [union, ...members] : [];
       }),
   );

@@ -6,7 +6,7 @@ import type { Definitions, Program } from '../../schema/program.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { emitOpenApi } from './openapi/emit-openapi.ts';
 
-/** Turns checked definitions into the frozen data that the serving plane runs on. The same input gives the same hash. */
+/** Turns checked definitions into the frozen data of the serving plane. The same input gives the same hash. */
 export function emitProgram(definitions: Definitions, files: readonly SourceFile[], options: CompileOptions): Program {
   const index = indexDefinitions(definitions);
   const program: Omit<Program, 'hash'> = {

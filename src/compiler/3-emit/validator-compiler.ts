@@ -25,13 +25,13 @@ const LONGEST_COMPARISON = 8;
 /** AJV nests a block for each property and each member of a union: V8 cannot parse thousands of them. */
 const LONGEST_GROUP = 100;
 
-/** These have one validator for each occurrence in definitions; their schemas are shorter than a call. */
+/** The schemas of these types are repeated wherever they occur: a reference would be longer. */
 const INLINE: ReadonlySet<Type['kind']> = new Set(['string', 'int', 'float', 'bool', 'null', 'literal']);
 
 /**
  * Compiles the argument validators of a program with AJV: JSON Schemas in, source code out. Each class, enum, alias, list,
  * map and union is one schema and becomes one function, compiled once, which calls the functions of its parts by name; so
- * a chain of thousands of classes needs no recursion, and a function of the definitions costs only the types it uses.
+ * a chain of thousands of classes needs no recursion, and a call compiles only the types that its function uses.
  */
 export class ValidatorCompiler {
   readonly #index: DefinitionIndex;
@@ -126,7 +126,7 @@ export class ValidatorCompiler {
   }
 }
 
-/** The keyword around every schema, under which AJV writes no code that describes errors: the caller wants a yes or a no. */
+/** The keyword around every schema that makes AJV leave out error objects: the caller only needs yes or no. */
 const SILENTLY = 'silently';
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -152,14 +152,14 @@ function createAjv(): Ajv {
     schemaType: 'object',
     code: (context) => context.subschema({ keyword: SILENTLY, createErrors: false }, context.gen.name('valid')),
   });
-  // AJV's own passes the path of the value, which nothing reads here, and compiles schemas in a recursion.
+  // AJV's `$ref` builds the path of the value, which nothing reads here, and compiles schemas recursively.
   ajv.removeKeyword('$ref');
   ajv.addKeyword({
     keyword: '$ref',
     schemaType: 'string',
     code: (context) => context.pass(_`${new Name(String(context.schema))}.call(this, ${context.data})`),
   });
-  // AJV's own compares values of any shape, one by one.
+  // AJV's `enum` compares values of any shape, one by one.
   ajv.removeKeyword('enum');
   ajv.addKeyword({ keyword: 'enum', schemaType: 'array', code: (context) => context.pass(isOneOf(context)) });
   return ajv;
@@ -175,7 +175,7 @@ function isOneOf({ data, gen, schema }: KeywordCxt): Code {
 }
 
 /**
- * Base64 as RFC 4648 section 4 has it, with padding; line breaks are allowed. The regular expression of ajv-formats
+ * Accepts base64 with padding (RFC 4648, section 4) and line breaks. The regular expression of ajv-formats
  * overflows V8's stack at some megabytes.
  */
 function isBase64(text: string): boolean {
@@ -184,8 +184,8 @@ function isBase64(text: string): boolean {
 }
 
 /**
- * Literal fields first, since they tell the members of a union apart before anything costly is looked at; and long lists of
- * properties or union members in groups (see LONGEST_GROUP). Neither changes the meaning of a JSON Schema.
+ * Puts literal fields first, which tell the members of a union apart before anything costly runs, and splits long lists of
+ * properties and union members into groups (see LONGEST_GROUP). Neither changes the meaning of a JSON Schema.
  */
 function reordered({ properties, anyOf: members, ...rest }: JsonObject): JsonObject {
   if (Array.isArray(members))
@@ -214,7 +214,7 @@ function isLiteral(schema: unknown): boolean {
   return isJsonObject(schema) && Array.isArray(schema['enum']) && schema['enum'].length === 1;
 }
 
-/** The source of a function of this process or of a library, for the module; it must refer to nothing outside of itself. */
+/** A format as source code; its function must not refer to anything outside itself. */
 function formatSource([name, format]: readonly [string, Format]): string {
   if (typeof format === 'function') return `${name}: ${format.toString()}`;
   invariant(typeof format === 'object' && 'validate' in format, `the format "${name}" is not a function`);
@@ -222,8 +222,8 @@ function formatSource([name, format]: readonly [string, Format]): string {
 }
 
 /**
- * Code that all validators share. `this` of a validator is a memory of answers, a Map from validator to WeakMap from object
- * to answer, or undefined. A remembering validator makes a memory where there is none.
+ * Code that all validators share. `this` of a validator is a memory of answers, a Map from validator to Map from object
+ * to answer, or undefined. A remembering validator creates a memory if there is none.
  */
 const PRELUDE = `'use strict';
 const formats = { ${Object.entries(FORMATS).map(formatSource).join(', ')} };
@@ -231,7 +231,7 @@ const remembering = (validator) => function (value) {
   if (typeof value !== 'object' || value === null) return validator.call(this, value);
   const memory = this ?? new Map();
   let answers = memory.get(validator);
-  if (answers === undefined) memory.set(validator, (answers = new WeakMap()));
+  if (answers === undefined) memory.set(validator, (answers = new Map()));
   let answer = answers.get(value);
   if (answer === undefined) answers.set(value, (answer = validator.call(memory, value)));
   return answer;

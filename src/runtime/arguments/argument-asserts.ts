@@ -24,7 +24,7 @@ export class ArgumentAsserts {
     this.#compileCondition = compileCondition;
   }
 
-  /** The asserts that arguments which fit the signature violate; empty when all hold. Null is no value and violates none. */
+  /** The asserts that arguments which fit the signature violate; empty when all hold. Null violates none. */
   violations(
     fn: FunctionType,
     args: Readonly<Record<string, unknown>>,
@@ -65,7 +65,7 @@ class AssertWalk {
   readonly #index: DefinitionIndex;
   readonly #evaluate: Evaluate;
   readonly #fits: FitsType;
-  readonly #known = new Map<Type, WeakMap<object, boolean>>();
+  readonly #known = new Map<Type, Map<object, boolean>>();
 
   constructor(index: DefinitionIndex, fits: FitsType, evaluate: Evaluate) {
     this.#index = index;
@@ -94,7 +94,7 @@ class AssertWalk {
     if (value === null || value === undefined) return true;
     if (typeof value !== 'object') return this.#holdsNow(type, value, depth);
     let known = this.#known.get(type);
-    if (known === undefined) this.#known.set(type, (known = new WeakMap()));
+    if (known === undefined) this.#known.set(type, (known = new Map()));
     const before = known.get(value);
     if (before !== undefined) return before;
     const answer = this.#holdsNow(type, value, depth);
@@ -137,7 +137,7 @@ class AssertWalk {
     return target === undefined ? [] : [{ type: target, value }];
   }
 
-  /** The value fits the union, so it fits the only member of its JSON type. */
+  /** The members that the value fits. It fits the union, so it fits the only possible member. */
   #fitting(union: UnionType, value: unknown): readonly Type[] {
     const possible = possibleMembers(union, value, this.#index);
     return possible.length === 1 ? possible : possible.filter((one) => this.#fits(one, value));

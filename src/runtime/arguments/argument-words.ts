@@ -2,13 +2,13 @@ import type { MediaKind, Type } from '../../schema/type.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import { typeText } from '../../schema/type-text.ts';
 
-/** More names than these make a message hard to read. */
+/** A message with more names is hard to read. */
 const MAX_NAMES = 12;
 
-/** Longer text of the caller is cut in messages. */
+/** Messages cut longer strings of the caller. */
 const MAX_QUOTED = 60;
 
-/** What a type wants, as the end of "expected …". */
+/** Describes the values of a type, to follow "expected". */
 export function wanted(type: Type, index: DefinitionIndex): string {
   switch (type.kind) {
     case 'int':
@@ -51,7 +51,7 @@ function mediaWanted(media: MediaKind): string {
   return `${article} ${media} as {"url": …} or {"base64": …, "media_type": …}`;
 }
 
-/** What a value is, as the end of "got …". Never the value itself, but for short text where the choice is among names. */
+/** Describes a value, to follow "got", without its content. */
 export function found(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -67,7 +67,7 @@ export function found(value: unknown): string {
     case 'undefined':
       return 'nothing';
     default:
-      return `a ${typeof value}, which is no JSON value`;
+      return `a ${typeof value}, which is not a JSON value`;
   }
 }
 
@@ -77,12 +77,12 @@ function numberFound(value: number): string {
   return Number.isSafeInteger(value) ? 'an int' : 'a number beyond ±9007199254740991';
 }
 
-/** The caller's text in quotes, cut when it is long. */
+/** A string of the caller in quotes; cut if it is long. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }
 
-/** `"A", "B" or "C"`, with the number of those left out. */
+/** `"A", "B" or "C"`; a long list ends with the number of the others. */
 export function names(all: readonly string[]): string {
   return list(all.map((name) => JSON.stringify(name)));
 }

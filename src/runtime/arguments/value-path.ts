@@ -1,4 +1,4 @@
-/** Where the walk is, as a list linked to its parent: text is only made for faults. */
+/** The path of a value, as a list linked to the parent: only violations need it as text. */
 export interface ValuePath {
   readonly parent: ValuePath | undefined;
   readonly step: string | number;
@@ -6,17 +6,17 @@ export interface ValuePath {
   readonly depth: number;
 }
 
-/** One step further down; without a parent, a parameter. */
+/** Extends a path by one step; without a parent, the step is a parameter. */
 export function pathStep(parent: ValuePath | undefined, step: string | number): ValuePath {
   return { parent, step, depth: parent === undefined ? 0 : parent.depth + 1 };
 }
 
-/** Longer keys are cut in paths: the caller knows them, and a key can be megabytes. */
+/** Paths cut longer keys: a key can have megabytes. */
 const MAX_KEY_LENGTH = 80;
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 
-/** `resume.skills[2].name`; keys that are no identifiers stand in brackets: `labels["a b"]`. */
+/** `resume.skills[2].name`; keys that are not identifiers are in brackets: `labels["a b"]`. */
 export function pathText(path: ValuePath | undefined): string {
   const steps: string[] = [];
   for (let at = path; at !== undefined; at = at.parent) steps.push(stepText(at));

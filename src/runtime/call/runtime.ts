@@ -11,8 +11,8 @@ export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
   /**
-   * Loads what `prepare` needs for a function; undefined when that is there already, or the function does not exist.
-   * Rejects when the validators cannot be had now.
+   * Loads the argument validators of a function, which `prepare` needs; undefined if they are loaded or the function does
+   * not exist. Rejects if they are not available now.
    */
   load(functionName: string): Promise<void> | undefined;
   /**

@@ -50,7 +50,7 @@ const shared: Partial<Definitions> = {
   aliases: [alias('Tree', union(positive, list(aliasRef('Tree'))))],
 };
 
-function faultsOf(type: Type, value: unknown): readonly Violation[] {
+function violationsOf(type: Type, value: unknown): readonly Violation[] {
   const fn = functionType('Check', { x: type });
   const program = programOf({ ...shared, functions: [fn] });
   return createArgumentChecker(program, validatorsOf(program), compileCondition)(fn, { x: value });
@@ -68,32 +68,32 @@ test.each<[string, Type, unknown, string, string]>([
   ['every member of a union that fits', union(positive, string), 0, 'x', FAILED],
   ['a recursive alias, deep inside', aliasRef('Tree'), [[1, [0]]], 'x[0][1][0]', FAILED],
 ])('an assert of %s is enforced', (...[, type, value, path, message]) => {
-  expect(faultsOf(type, value)).toEqual([{ path, message }]);
+  expect(violationsOf(type, value)).toEqual([{ path, message }]);
 });
 
 test.each<[string, Type, unknown]>([
   ['holds', positive, 1],
-  ['speaks of what is null', optional(positive), null],
-  ['speaks of a field that is absent', classRef('Range'), { from: 1 }],
-  ['breaks for one member of a union, where another one fits', union(positive, int), 0],
-])('an assert that %s breaks nothing', (_what, type, value) => {
-  expect(faultsOf(type, value)).toEqual([]);
+  ['is about null', optional(positive), null],
+  ['is about an absent field', classRef('Range'), { from: 1 }],
+  ['fails for one member of a union while another one fits', union(positive, int), 0],
+])('an assert that %s is not a violation', (_what, type, value) => {
+  expect(violationsOf(type, value)).toEqual([]);
 });
 
-test('wrong types are told before asserts are asked', () => {
-  expect(faultsOf(positive, 'a')).toEqual([{ path: 'x', message: 'expected an int, got a string' }]);
+test('wrong types are reported before asserts run', () => {
+  expect(violationsOf(positive, 'a')).toEqual([{ path: 'x', message: 'expected an int, got a string' }]);
 });
 
 test('an assert that cannot be evaluated fails, with the reason', () => {
-  const [fault] = faultsOf(asserted(int, 'this.a.b > 1'), 1);
-  expect(fault?.message).toMatch(/^the assert failed: this\.a\.b > 1 \(.+\)$/u);
+  const [violation] = violationsOf(asserted(int, 'this.a.b > 1'), 1);
+  expect(violation?.message).toMatch(/^the assert failed: this\.a\.b > 1 \(.+\)$/u);
 });
 
 test('asserts in classes that lead back to each other take steps in proportion to the depth', () => {
   const growth = stepGrowth(50, (levels) => {
     let value: unknown = { next: null, n: 0 };
     for (let level = 0; level < levels; level += 1) value = { next: value, n: 1 };
-    return () => expect(faultsOf(classRef('A'), value)).toHaveLength(1);
+    return () => expect(violationsOf(classRef('A'), value)).toHaveLength(1);
   });
   expect(growth.factor).toBeLessThan(3);
 });

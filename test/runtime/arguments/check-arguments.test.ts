@@ -44,12 +44,12 @@ const shared: Partial<Definitions> = {
   aliases: [alias('Json', union(string, int, nothing, list(aliasRef('Json')), map(string, aliasRef('Json'))))],
 };
 
-/** The faults of one argument `x` of the type. */
-function faultsOf(type: Type, value: unknown): readonly Violation[] {
-  return faultsIn({ x: type }, { x: value });
+/** The violations of one argument `x` of the type. */
+function violationsOf(type: Type, value: unknown): readonly Violation[] {
+  return violationsIn({ x: type }, { x: value });
 }
 
-function faultsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly Violation[] {
+function violationsIn(parameters: Readonly<Record<string, Type>>, args: Record<string, unknown>): readonly Violation[] {
   const fn = functionType('Check', parameters);
   const program = programOf({ ...shared, functions: [fn] });
   return createArgumentChecker(program, validatorsOf(program), compileCondition)(fn, args);
@@ -83,18 +83,18 @@ test.each<[string, Type, unknown]>([
   ['the second member of a union', union(int, list(string)), ['a']],
   ['members of one class that lead back to each other', classRef('A'), { next: { next: { next: null } } }],
 ])('accepts %s', (_name, type, value) => {
-  expect(faultsOf(type, value)).toEqual([]);
+  expect(violationsOf(type, value)).toEqual([]);
 });
 
-test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
-  ['text for an int', int, '5', 'x', 'expected an int, got a string'],
+test.each<[what: string, type: Type, value: unknown, ...violation: string[]]>([
+  ['a string for an int', int, '5', 'x', 'expected an int, got a string'],
   ['a fraction for an int', int, 1.5, 'x', 'expected an int, got a float'],
   ['an unsafe int', int, 2 ** 53, 'x', 'expected an int, got a number beyond ±9007199254740991'],
   ['infinity for a float', float, json('{"n":1e999}')['n'], 'x', 'expected a float, got a number out of range'],
   ['a number for a string', string, 5, 'x', 'expected a string, got an int'],
   ['a number for a bool', bool, 1, 'x', 'expected a bool, got an int'],
   ['null for a string', string, null, 'x', 'expected a string, got null'],
-  ['text for null', nothing, '', 'x', 'expected null, got a string'],
+  ['a string for null', nothing, '', 'x', 'expected null, got a string'],
   ['another literal', literal('yes'), 'yess', 'x', 'expected "yes", got "yess". Did you mean "yes"?'],
   [
     'an enum alias',
@@ -116,7 +116,7 @@ test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
   ],
   ['a wrong map value', map(string, int), { 'a b': 'c' }, 'x["a b"]', 'expected an int, got a string'],
   [
-    'plain text for an image',
+    'a plain string for an image',
     media('image'),
     'u',
     'x',
@@ -138,7 +138,7 @@ test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
     'unknown key "file"; allowed: "url", "base64" or "media_type"',
   ],
   [
-    'base64 that is none',
+    'a data URL as base64',
     media('image'),
     { base64: 'data:image/png;base64,QUJD' },
     'x.base64',
@@ -163,7 +163,7 @@ test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
     'expected one of Circle or Square, got an object',
   ],
   [
-    'a fault deep inside',
+    'a wrong value deep inside',
     resume,
     { name: 'n', skills: [{ name: 'a' }, { name: 1 }] },
     'x.skills[1].name',
@@ -179,22 +179,22 @@ test.each<[what: string, type: Type, value: unknown, ...fault: string[]]>([
     'missing: expected a string',
   ],
 ])('refuses %s', (_what, type, value, ...[path, message]) => {
-  expect(faultsOf(type, value)).toEqual([{ path, message }]);
+  expect(violationsOf(type, value)).toEqual([{ path, message }]);
 });
 
-test('an optional parameter may be absent or null, a required one may not be absent', () => {
+test('an optional parameter can be absent or null, a required one cannot be absent', () => {
   const parameters = { a: optional(string), b: aliasRef('Json'), c: string };
-  expect(faultsIn(parameters, { c: 'x' })).toEqual([]);
-  expect(faultsIn(parameters, { a: null, b: null, c: 'x' })).toEqual([]);
-  expect(faultsIn(parameters, {})).toEqual([{ path: 'c', message: 'missing: expected a string' }]);
+  expect(violationsIn(parameters, { c: 'x' })).toEqual([]);
+  expect(violationsIn(parameters, { a: null, b: null, c: 'x' })).toEqual([]);
+  expect(violationsIn(parameters, {})).toEqual([{ path: 'c', message: 'missing: expected a string' }]);
 });
 
-test('every fault is listed at once', () => {
-  const faults = faultsIn(
+test('every violation is listed', () => {
+  const violations = violationsIn(
     { text: string, count: int, resume },
     { txt: 'a', count: '1', resume: { name: 1, skills: [2] } },
   );
-  expect(faults).toEqual([
+  expect(violations).toEqual([
     { path: 'text', message: 'missing: expected a string' },
     { path: 'count', message: 'expected an int, got a string' },
     { path: 'resume.name', message: 'expected a string, got an int' },
@@ -203,32 +203,32 @@ test('every fault is listed at once', () => {
   ]);
 });
 
-test('options keys are let through whatever is in them, other unknown keys are not', () => {
-  expect(faultsIn({ a: int }, { a: 1, svc_options: 5, __svc_options__: [] })).toEqual([]);
-  expect(faultsIn({ a: int }, { a: 1, zzzzzz: 5 })).toEqual([
+test('options keys are accepted whatever they hold, other unknown keys are not', () => {
+  expect(violationsIn({ a: int }, { a: 1, svc_options: 5, __svc_options__: [] })).toEqual([]);
+  expect(violationsIn({ a: int }, { a: 1, zzzzzz: 5 })).toEqual([
     { path: 'zzzzzz', message: 'unknown parameter "zzzzzz"; allowed: "a"' },
   ]);
-  expect(faultsIn({ a: int }, { a: 1, __baml_options__: {} })).toEqual([
+  expect(violationsIn({ a: int }, { a: 1, __baml_options__: {} })).toEqual([
     { path: '__baml_options__', message: 'unknown parameter "__baml_options__". Did you mean "__svc_options__"?' },
   ]);
-  expect(faultsIn({}, json('{"__proto__": 1}'))).toEqual([
+  expect(violationsIn({}, json('{"__proto__": 1}'))).toEqual([
     { path: '__proto__', message: 'unknown parameter "__proto__"; no parameters are allowed' },
   ]);
 });
 
-test('a long list of faults is cut at a hundred and says so', () => {
-  const faults = faultsOf(
+test('a long list of violations ends after a hundred with a note', () => {
+  const violations = violationsOf(
     list(int),
     Array.from({ length: 10_000 }, () => 'a'),
   );
-  expect(faults).toHaveLength(101);
-  expect(faults.at(-1)).toEqual({ path: '', message: 'and more: these are the first 100' });
+  expect(violations).toHaveLength(101);
+  expect(violations.at(-1)).toEqual({ path: '', message: 'and more: these are the first 100' });
 });
 
 test('long text of the caller is cut in messages and paths', () => {
   const long = 'k'.repeat(1_000_000);
-  expect(faultsOf(enumRef('Color'), long)[0]?.message.length).toBeLessThan(200);
-  expect(faultsIn({}, { [long]: 1 })[0]?.path.length).toBeLessThan(200);
+  expect(violationsOf(enumRef('Color'), long)[0]?.message.length).toBeLessThan(200);
+  expect(violationsIn({}, { [long]: 1 })[0]?.path.length).toBeLessThan(200);
 });
 
 test('a value nested a hundred thousand levels deep is refused and not a crash', () => {
@@ -238,9 +238,9 @@ test('a value nested a hundred thousand levels deep is refused and not a crash',
     deepNode = { next: deepNode };
     deepJson = [deepJson];
   }
-  for (const faults of [faultsOf(classRef('Node'), deepNode), faultsOf(aliasRef('Json'), deepJson)]) {
-    expect(faults).toHaveLength(1);
-    expect(faults[0]?.message).toBe('nested deeper than 256 levels');
+  for (const violations of [violationsOf(classRef('Node'), deepNode), violationsOf(aliasRef('Json'), deepJson)]) {
+    expect(violations).toHaveLength(1);
+    expect(violations[0]?.message).toBe('nested deeper than 256 levels');
   }
 });
 
@@ -249,15 +249,31 @@ test('classes that lead back to each other through unions take steps in proporti
     let value: unknown = { next: 'wrong' };
     for (let level = 0; level < levels; level += 1) value = { next: value };
     return () =>
-      expect(faultsOf(classRef('A'), value)).toEqual([
+      expect(violationsOf(classRef('A'), value)).toEqual([
         { path: 'x.next', message: 'expected one of A, B or null, got an object' },
       ]);
   });
   expect(growth.factor).toBeLessThan(3);
 });
 
-test('nothing that arguments hold reaches a prototype', () => {
-  faultsOf(
+test('an explanation reads each level of a recursive value a few times', () => {
+  let reads = 0;
+  let value: unknown = true;
+  for (let level = 0; level < 120; level += 1) {
+    const inner = value;
+    const get = (): unknown => {
+      reads += 1;
+      return inner;
+    };
+    value = Object.defineProperty({ before: [1, 2, 3] }, 'next', { get, enumerable: true });
+  }
+  const [violation] = violationsOf(aliasRef('Json'), value);
+  expect(violation?.path).toBe(`x${'.next'.repeat(120)}`);
+  expect(reads).toBeLessThan(120 * 6);
+});
+
+test('arguments cannot reach a prototype', () => {
+  violationsOf(
     map(string, aliasRef('Json')),
     json('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}'),
   );

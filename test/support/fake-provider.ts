@@ -69,10 +69,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   return fake;
 }
 
-/** Waits; for behaviours that are slow. */
+/** Waits; for behaviours that are slow. Before it resolves, this process has read what had arrived for it. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    setTimeout(() => setImmediate(() => setImmediate(resolve)), ms);
   });
 }
 

@@ -77,9 +77,9 @@ const silence: Step = async (_request, wire) => {
   while (!wire.gone) await sleep(5);
 };
 const close: Step = (_request, wire) => wire.end();
-/** What was written before arrives first. */
+/** The client reads what was written before: a reset discards what it has not read. */
 const cut: Step = async (_request, wire) => {
-  await sleep(20);
+  await sleep(200);
   wire.reset();
 };
 

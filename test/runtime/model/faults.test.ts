@@ -16,6 +16,7 @@ import {
   status,
 } from '../../support/fake-provider.ts';
 import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;
 const services = testServices();
@@ -200,6 +201,6 @@ test('keys in headers and query parameters are masked too, with their scheme and
 
 test('after all of this only idle connections remain, and closing ends them', async () => {
   await services.pools.close();
-  await sleep(50);
+  await waitUntil('the end of all connections', () => fake.openSockets === 0);
   expect(fake.openSockets).toBe(0);
 });

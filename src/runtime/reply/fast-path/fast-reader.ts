@@ -51,9 +51,9 @@ export class FastReader implements ValueSource<TypedContainer> {
   readonly #cursor = new Cursor();
   readonly #string = new OpenString(this.#cursor);
   #state: State = 'done';
-  /** The lists and objects that have not ended, with the innermost on top. */
-  readonly #open: OpenContainer[] = [];
-  #top: OpenContainer | undefined = undefined;
+  /** The innermost list or object that has not ended, and the number of those around it, including itself. */
+  #top: TypedContainer | undefined = undefined;
+  #depth = 0;
   /** The type of the value that comes next, or is being read. */
   #expected: FastPlan;
   #sawComma = false;
@@ -85,9 +85,9 @@ export class FastReader implements ValueSource<TypedContainer> {
   show(): string | undefined {
     if (this.json !== undefined) return this.json;
     let shown = this.#state === 'string' ? this.#expected.showString(this.#string.json) : undefined;
-    for (const { container, plan } of this.#open.toReversed()) {
+    for (let container = this.#top; container !== undefined; container = container.outer) {
       const json = container.show(shown);
-      shown = plan.showsOpen(container.isList ? OPEN_BRACKET : OPEN_BRACE) ? json : undefined;
+      shown = container.plan?.showsOpen(container.isList ? OPEN_BRACKET : OPEN_BRACE) === true ? json : undefined;
     }
     return shown;
   }
@@ -115,11 +115,11 @@ export class FastReader implements ValueSource<TypedContainer> {
   }
 
   get #inList(): boolean {
-    return this.#top?.container.isList === true;
+    return this.#top?.isList === true;
   }
 
   #addRepair(repair: number): void {
-    if (this.#top !== undefined) this.#top.container.repairs |= repair;
+    if (this.#top !== undefined) this.#top.repairs |= repair;
   }
 
   // --- containers ----------------------------------------------------------------------------------------------------
@@ -143,11 +143,13 @@ export class FastReader implements ValueSource<TypedContainer> {
 
   #openContainer(bracket: number): boolean {
     const plan = this.#expected;
-    const container = this.#open.length < MAX_DEPTH ? plan.openContainer(bracket) : undefined;
+    const container = this.#depth < MAX_DEPTH ? plan.openContainer(bracket) : undefined;
     if (container === undefined) return this.#refuse();
+    container.plan = plan;
+    container.outer = this.#top;
     this.root ??= container;
-    this.#top = { container, plan };
-    this.#open.push(this.#top);
+    this.#top = container;
+    this.#depth += 1;
     this.#cursor.at += 1;
     this.version += 1;
     this.#sawComma = false;
@@ -156,24 +158,23 @@ export class FastReader implements ValueSource<TypedContainer> {
   }
 
   #expect(key: string): boolean {
-    const plan = this.#top?.container.next(key);
+    const plan = this.#top?.next(key);
     if (plan === undefined) return this.#refuse();
     this.#expected = plan;
     return true;
   }
 
   #closeContainer(bracket: number): boolean {
-    if (this.#top === undefined) return this.#refuse();
-    const { container, plan } = this.#top;
-    if (bracket !== (container.isList ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#refuse();
+    const top = this.#top;
+    if (top === undefined || bracket !== (top.isList ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#refuse();
     if (this.#sawComma) this.#addRepair(REPAIR.comma);
-    const json = container.close();
-    if (json === undefined || !plan.accepts(json)) return this.#refuse();
+    const json = top.close();
+    if (json === undefined || top.plan?.accepts(json) !== true) return this.#refuse();
     this.#cursor.at += 1;
+    this.#top = top.outer;
+    this.#depth -= 1;
     this.#sawComma = false;
-    this.#open.pop();
-    this.#top = this.#open.at(-1);
-    if (this.#top !== undefined) return this.#add(json, container);
+    if (top.outer !== undefined) return this.#add(json, top);
     this.json = json;
     this.version += 1;
     this.#state = 'done';
@@ -182,7 +183,7 @@ export class FastReader implements ValueSource<TypedContainer> {
 
   /** Appends a complete member to the innermost container. */
   #add(json: string, member?: TypedContainer): boolean {
-    this.#top?.container.add(json, member?.flags);
+    this.#top?.add(json, member?.flags);
     this.version += 1;
     this.#state = 'after';
     return true;
@@ -237,7 +238,7 @@ export class FastReader implements ValueSource<TypedContainer> {
 
   #readQuotedKey(): boolean {
     const { text, at } = this.#cursor;
-    const likely = this.#top?.container.likely;
+    const likely = this.#top?.likely;
     if (likely !== undefined && text.startsWith(likely.writtenKey, at)) {
       return this.#takeKey(likely.key, at + likely.writtenKey.length - 1);
     }
@@ -362,9 +363,3 @@ export class FastReader implements ValueSource<TypedContainer> {
 
 /** Keys and tokens with more characters are left to the tolerant parser, so that none is read again without end. */
 const MAX_WAITING = 4 * LOOK_AHEAD;
-
-/** A list or object that has not ended, and the plan that opened it, which includes attributes and unions. */
-interface OpenContainer {
-  readonly container: TypedContainer;
-  readonly plan: FastPlan;
-}

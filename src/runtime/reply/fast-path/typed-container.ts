@@ -49,6 +49,9 @@ export abstract class FastPlan {
 /** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
 export abstract class TypedContainer {
   abstract readonly isList: boolean;
+  /** The plan that opened the container, with the attributes and unions around its own, and the container around it. */
+  plan: FastPlan | undefined = undefined;
+  outer: TypedContainer | undefined = undefined;
   /** Bits of REPAIR. */
   repairs = 0;
   #flags: FlagTree | undefined = undefined;

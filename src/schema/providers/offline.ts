@@ -5,7 +5,7 @@ import type { ProviderDescription } from './provider-description.ts';
 const OPTIONS = {
   reply: {
     shape: { kind: 'json' },
-    text: 'the text of every reply, or a value that is sent as JSON; without it, a value of the return type made from the arguments',
+    text: 'the text of every reply, or a value that becomes its JSON; without it, a reply is a value of the return type made from the arguments',
   },
   latency_ms: { shape: MILLISECONDS, default: 0, text: 'the time before the reply begins' },
   chunk_size: { shape: COUNT, default: 16, text: 'the number of characters in each delta of a stream' },

@@ -24,6 +24,8 @@ test.each([
   ['src/server/a.ts', `const key = process.${'env'}['KEY'];`],
   ['workers/a.ts', `console.log('hello');`],
   ['test/a.test.ts', `// @${'ts-ignore'}`],
+  ['test/a.test.ts', `process.${'cpuU'}sage()`],
+  ['test/a.test.ts', `fc.${'assert'}(property);`],
   ['src/base/a.ts', `// oxlint-${'disable'}-next-line`],
   ['docs/a.md', `${'TO'}${'DO'}: write this`],
   ['README.md', `see ${'/wor'}k/notes`],

@@ -38,6 +38,17 @@ export const TEXT_LAWS: readonly TextLaw[] = [
     applies: (path) => /^(?:src|workers|bench|test|docs|deploy|\.github)\//.test(path) && !path.includes('/samples/'),
   },
   {
+    why: 'no test measures CPU time or retries: countSteps counts work, and a test that fails once has failed',
+    pattern: /\bcpuUsag[e]\b|\bhrtim[e]\b|\bretr[y]: [1-9]/,
+    codeOnly: true,
+    applies: (path) => path.startsWith('test/'),
+  },
+  {
+    why: 'properties run through assertProperty, which repeats them by their seed',
+    pattern: /\bfc\.(?:asser[t]|chec[k])\(/,
+    applies: (path) => path.startsWith('test/') && path !== 'test/support/assert-property.ts',
+  },
+  {
     why: 'the path of one machine means nothing on another',
     pattern: /(?<![\w.:*}])\/(?:wor[k]|hom[e]\/[a-z]+|User[s]\/\w+|roo[t]|workspac[e])\//,
     applies: () => true,

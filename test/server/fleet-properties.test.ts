@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LIFECYCLE, type FleetOptions, type WorkerEvent, type WorkerState } from '../../src/server/fleet.ts';
+import { assertProperty } from '../support/assert-property.ts';
 import { FleetWorld } from './support/fleet-world.ts';
 
 /** An event in the world; `pick` chooses one of the processes. */
@@ -96,7 +97,7 @@ function violations(of: FleetWorld): readonly string[] {
 }
 
 test('whatever happens, the wanted number of workers serves or starts, with one spare worker and one that leaves at most', () => {
-  fc.assert(
+  assertProperty(
     fc.property(options, fc.array(happening, { maxLength: 120 }), (of, happenings) => {
       const world = startingWorld(of);
       for (const next of happenings) {
@@ -110,7 +111,7 @@ test('whatever happens, the wanted number of workers serves or starts, with one 
 });
 
 test('whatever happened, all workers serve one generation soon after the last fault, and a reload has an end', () => {
-  fc.assert(
+  assertProperty(
     fc.property(options, fc.array(happening, { maxLength: 120 }), (of, happenings) => {
       const world = startingWorld(of);
       for (const next of happenings) happen(world, next);
@@ -133,7 +134,7 @@ test('whatever happened, all workers serve one generation soon after the last fa
 });
 
 test('after a stop nothing is started or told to listen, and every worker ends', () => {
-  fc.assert(
+  assertProperty(
     fc.property(
       options,
       fc.array(happening, { maxLength: 60 }),
@@ -168,7 +169,7 @@ test('every state can end, none is left behind by an exit, and nothing follows t
 
 test('a worker listens only when it is loaded, and serves only when it was told to listen', () => {
   const events: readonly WorkerEvent[] = ['loaded', 'promote', 'listening', 'retire', 'failed', 'exited'];
-  fc.assert(
+  assertProperty(
     fc.property(
       fc.constantFrom<WorkerState>('loading', 'starting'),
       fc.array(fc.constantFrom(...events)),

@@ -17,11 +17,13 @@ export interface SchemaReferences {
   media(kind: MediaKind): JsonObject;
   /** The outcome of one `@check`. */
   check(): JsonObject;
+  /** Writes the schema of map keys; OpenAPI 3.0 has only their description. */
+  readonly propertyNames: boolean;
   /** The reference to write for a type inside another one; undefined, or no such method, writes its schema there. */
   part?(type: Type): JsonObject | undefined;
 }
 
-const NULL_SCHEMA: JsonObject = { type: 'null' };
+export const NULL_SCHEMA: JsonObject = { type: 'null' };
 
 const STRING: JsonObject = { type: 'string' };
 
@@ -131,7 +133,8 @@ export class JsonSchemas {
     const schema = { type: 'object', additionalProperties: this.#part(value, view) };
     if (key.kind === 'string') return schema;
     const description = `Keys: ${keyText(key, this.#index)}.`;
-    return { description, ...schema, propertyNames: this.#part(key, 'input') };
+    const names = this.#references.propertyNames ? { propertyNames: this.#part(key, 'input') } : {};
+    return { description, ...schema, ...names };
   }
 
   /** Literals of one JSON type become one enum. */

@@ -49,6 +49,7 @@ export class ValidatorCompiler {
       named: (name) => ({ $ref: this.#nameOf(name) }),
       media: () => ({ anyOf: [MEDIA_BY_URL, MEDIA_INLINE] }),
       check: () => ({}),
+      propertyNames: true,
       part: (type) => (INLINE.has(type.kind) ? undefined : { $ref: this.#nameOf(typeText(type)) }),
     });
   }

@@ -215,6 +215,11 @@ test('every error code is in the description of a response', () => {
   expect(ERROR_CODES.filter((code) => !descriptions.includes(`\`${code}\``))).toEqual([]);
 });
 
+test('an enum that is only the key of a map is described, and not a component', () => {
+  const document = documentOf(map(enumRef('Mood'), bool), { moods: map(enumRef('Mood'), bool) });
+  expect(schema(document, 'Mood')).toBeUndefined();
+});
+
 test('the request takes the parameters and the options, and nothing else', () => {
   const document = documentOf(string, { text: string, limit: optional(int), resume: classRef('Resume') });
   expect(schema(document, 'DoRequest')).toEqual({

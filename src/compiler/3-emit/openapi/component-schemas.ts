@@ -38,6 +38,7 @@ export class ComponentSchemas {
       named: (name, view) => this.#component(name, view),
       media: (kind) => own.media(kind),
       check: () => own.ref('SvcCheck'),
+      propertyNames: false,
     });
   }
 

@@ -16,10 +16,10 @@ export function schemaRef(name: string): JsonObject {
 
 /**
  * Writes a JSON Schema of `schema/json-schema.ts` in the dialect of OpenAPI 3.0.3: `nullable` instead of a null type,
- * `allOf` around a reference that has a description, no `propertyNames`, and no empty `enum`.
+ * `allOf` around a reference that has a description, and no empty `enum`.
  */
 export function openApiSchema(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
-  const { $ref: reference, anyOf: members, enum: choices, propertyNames: _, ...others } = schema;
+  const { $ref: reference, anyOf: members, enum: choices, ...others } = schema;
   const rest = { ...others, ...enumeration(choices) };
   if (typeof reference === 'string') return withReference({ $ref: reference }, rest);
   if (Array.isArray(members)) return union(members.filter(isObject), rest, typeOf);

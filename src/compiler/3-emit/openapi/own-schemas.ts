@@ -6,6 +6,7 @@ import {
   described,
   MEDIA_BY_URL,
   MEDIA_INLINE,
+  NULL_SCHEMA,
   nullable,
   objectSchema,
 } from '../../../schema/json-schema.ts';
@@ -91,9 +92,9 @@ export class OwnSchemas {
       case 'SvcStreamReset':
         return resetSchema();
       case 'SvcMediaUrl':
-        return MEDIA_BY_URL;
+        return withoutNullKeys(MEDIA_BY_URL);
       case 'SvcMediaBase64':
-        return MEDIA_INLINE;
+        return withoutNullKeys(MEDIA_INLINE);
       case 'SvcImage':
       case 'SvcAudio':
       case 'SvcPdf':
@@ -128,6 +129,15 @@ export class OwnSchemas {
     };
     return closed(properties, []);
   }
+}
+
+/**
+ * A form of a media value without the key of the other form, for which calls accept null: generators that merge the two
+ * forms into one class would give this key an enum of null as its type.
+ */
+function withoutNullKeys({ properties, ...rest }: JsonObject): JsonObject {
+  const entries = Object.entries((properties ?? {}) as JsonObject);
+  return { ...rest, properties: Object.fromEntries(entries.filter(([, schema]) => schema !== NULL_SCHEMA)) };
 }
 
 function checkSchema(): JsonObject {

@@ -1,5 +1,5 @@
-// Copies what the documentation page is made of to dist/assets/docs: our own files, and those of Swagger UI that it needs.
-// Run after tsc; running it again gives the same result.
+// Copies the files of the documentation page to dist/assets/docs: our own, and those of Swagger UI that it needs.
+// Run it after tsc; another run gives the same result.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -18,20 +18,20 @@ rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 cpSync(page, target, { recursive: true });
 
-// Without the pointers to source maps, which are not shipped.
+// Remove the references to source maps, which svc does not ship.
 for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
   const text = readFileSync(join(swaggerUi, name), 'utf8');
   writeFileSync(join(target, name), text.replace(/\n?(?:\/\/|\/\*)# sourceMappingURL=.*$/u, ''));
 }
 
-// What is served, compressed ahead: a gateway or a browser takes a quarter of the bytes.
+// Compress the served files in advance: gateways and browsers then receive a quarter of the bytes.
 for (const name of readdirSync(target)) {
   const bytes = readFileSync(join(target, name));
   writeFileSync(join(target, `${name}.gz`), gzipSync(bytes, { level: 9 }));
   writeFileSync(join(target, `${name}.br`), brotliCompressSync(bytes, BROTLI));
 }
 
-// Not served: the licences that come with the copies.
+// The licences of the copies, which svc does not serve.
 cpSync(join(swaggerUi, 'LICENSE'), join(target, 'swagger-ui.LICENSE'));
 cpSync(join(swaggerUi, 'NOTICE'), join(target, 'swagger-ui.NOTICE'));
 cpSync(join(swaggerUi, 'swagger-ui-bundle.js.LICENSE.txt'), join(target, 'swagger-ui-bundle.js.LICENSE.txt'));

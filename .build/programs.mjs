@@ -1,6 +1,6 @@
 // Bundles the programs that svc consists of (the command, the worker process, the parse thread) into dist/bin: a process
 // that loads a dozen files starts in half the time of one that loads three hundred. See docs/adr/0009-programs-are-bundled.md.
-// What they have in common is in files that they share; packages stay where npm installed them.
+// Their common code is in files that they share; packages stay where npm installed them.
 import { rmSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const bundle = await rolldown({
   external: (id) => !id.startsWith('.') && !isAbsolute(id),
 });
 rmSync(target, { recursive: true, force: true });
-// All in one folder: they find each other, and the assets, by their own place.
+// One folder for all of them: they find each other, and the assets, relative to their own file.
 await bundle.write({
   dir: target,
   format: 'esm',

@@ -1,4 +1,4 @@
-/** What the fake model says, and the value that every side has to make of it. */
+/** A reply of the fake model, and the value that every side must return for it. */
 export interface Answer {
   /** First part of the fake provider's path, and the name of the function that gets this answer. */
   readonly name: AnswerName;
@@ -14,7 +14,7 @@ const POINTS: Readonly<Record<Exclude<AnswerName, 'Small'>, number>> = {
   Large: 400,
   Larger: 4000,
   Megabyte: 13_000,
-  /** 200 KB: just below what goes to a thread. */
+  /** 200 KB: just below the size from which a thread parses the reply. */
   Broken: 2500,
 };
 
@@ -35,13 +35,13 @@ function smallAnswer(): Answer {
   return { name: 'Small', text: JSON.stringify(value), value };
 }
 
-/** Two lists of strings, pretty-printed in a fence, as models like to answer. */
+/** Two lists of strings, pretty-printed in a fence, as models often answer. */
 function pointsAnswer(name: AnswerName, count: number): Answer {
   const value = { pros: pointList('pro', count), cons: pointList('con', count) };
   return { name, text: `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``, value };
 }
 
-/** Much to read and little to say: of broken JSON (comments, bare keys, commas too many) one number is asked for. */
+/** A long reply with a short value: the function returns one number of broken JSON (comments, bare keys, extra commas). */
 function brokenAnswer(): Answer {
   const value = { points: 2 * POINTS.Broken };
   const lines = (side: string) =>
@@ -51,5 +51,5 @@ function brokenAnswer(): Answer {
 }
 
 function pointList(side: string, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `${side} ${index}: short, sound, well said`);
+  return Array.from({ length: count }, (_, index) => `${side} ${index}: short, sound, well put`);
 }

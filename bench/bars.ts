@@ -1,10 +1,10 @@
 import type { CaseName } from './cases.ts';
 import { medianCpu, medianRatio, type CaseResult } from './measure.ts';
 
-/** A bar and how the run stands to it. */
+/** A bar, and whether the run meets it. */
 export interface Verdict {
   readonly bar: string;
-  /** What was measured, in the bar's unit; undefined when a side was missing. */
+  /** The measured value in the bar's unit; undefined if a side was missing. */
   readonly measured: number | undefined;
   readonly limit: number;
   readonly holds: boolean | undefined;
@@ -37,7 +37,7 @@ function growth(results: ReadonlyMap<CaseName, CaseResult>): number | undefined 
   return short === undefined || long === undefined ? undefined : long / short;
 }
 
-/** The bars, in a fixed order, also those that could not be measured. */
+/** The bars in a fixed order, including those that could not be measured. */
 export function judge(results: readonly CaseResult[]): readonly Verdict[] {
   const byName = new Map(results.map((result) => [result.name, result]));
   return BARS.map((one) => {

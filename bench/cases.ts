@@ -6,7 +6,7 @@ import type { Side, SideName } from './sides.ts';
 
 export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long' | 'scaling';
 
-/** One thing that is measured on several sides. */
+/** A load that is measured on several sides. */
 export interface Case {
   readonly name: CaseName;
   readonly title: string;
@@ -14,9 +14,9 @@ export interface Case {
   readonly function: FunctionName;
   readonly answer: AnswerName;
   readonly connections: number;
-  /** Requests in one measurement: chosen so that it costs about a second of CPU, for clock ticks are 10 ms. */
+  /** Requests in one measurement: enough for about a second of CPU, because a clock tick is 10 ms. */
   readonly requests: Readonly<Partial<Record<SideName, number>>>;
-  /** Requests before the first measurement: until the engine of the fastest side has compiled what is hot. */
+  /** Requests before the first measurement: until the engine of the fastest side has compiled its hot code. */
   readonly warmUp: Readonly<Partial<Record<SideName, number>>>;
 }
 
@@ -43,7 +43,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'stream-burst',
-    title: '/stream, 30 KB in pieces at once, c=2',
+    title: '/stream, 30 KB of deltas at once, c=2',
     endpoint: 'stream',
     function: 'Large',
     answer: 'Large',
@@ -53,7 +53,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'stream-long',
-    title: '/stream, 300 KB in pieces at once, c=2',
+    title: '/stream, 300 KB of deltas at once, c=2',
     endpoint: 'stream',
     function: 'Larger',
     answer: 'Larger',
@@ -63,7 +63,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'stream-paced',
-    title: '/stream, 30 KB, one piece per ms, c=2',
+    title: '/stream, 30 KB, one delta per ms, c=2',
     endpoint: 'stream',
     function: 'LargePaced',
     answer: 'Large',
@@ -73,13 +73,13 @@ export const CASES: readonly Case[] = [
   },
 ];
 
-/** Runs the case's load of so many requests against a side. */
+/** Sends this number of the case's requests to a side. */
 export function runLoad(subject: Case, side: Side, requests: number): Promise<LoadResult> {
   const load = { url: addressOf(subject, side), connections: Math.min(subject.connections, requests), requests };
   return subject.endpoint === 'call' ? callLoad(load) : streamLoad(load);
 }
 
-/** Asks once and fails unless the value is the one that the model gave. */
+/** Sends one request; throws unless the value is the model's. */
 export async function checkAnswer(subject: Case, side: Side): Promise<void> {
   const body = await post(addressOf(subject, side));
   const value = subject.endpoint === 'call' ? JSON.parse(body) : lastValue(body, side.name);

@@ -1,4 +1,4 @@
-// Entry file: how long `svc check` takes for 100 definition files, as a process, from the command to its end.
+// Entry file: the time of `svc check` for 100 definition files, as a process, from the command to its exit.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Median over the rounds; throws when the report is not what these files have to give. */
+/** Median over the rounds; throws if the report is not the expected one. */
 function measure(files: number): Run {
   const folder = join(directory, String(files));
   mkdirSync(folder);
@@ -71,7 +71,7 @@ function run(args: readonly string[], expected: string): Run {
   return { wallMs, cpuMs: cpuOfChildren() - cpuBefore };
 }
 
-/** User and system time of the children that ended, fields 16 and 17 of proc_pid_stat(5), counted after the name. */
+/** User and system time of the children that have exited: fields 16 and 17 of proc_pid_stat(5), counted after the name. */
 function cpuOfChildren(): number {
   const text = readFileSync('/proc/self/stat', 'latin1');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

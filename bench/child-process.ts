@@ -4,12 +4,12 @@ import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processTree } from './process-usage.ts';
 
-/** A server that does not end by itself within this time after SIGTERM is killed. */
+/** The bench kills a server that has not exited within this time after SIGTERM. */
 const END_TIMEOUT_MS = 3000;
 const READY_TIMEOUT_MS = 20_000;
 const POLL_MS = 5;
 
-/** Everything started and not yet ended, so that nothing outlives the bench, whatever happens to it. */
+/** Every child that has not exited: no process outlives the bench, even if the bench fails. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) killTree(child.pid);
@@ -22,7 +22,7 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts a program; its output is dropped, errors and all, unless `BENCH_DEBUG` is set. */
+/** Starts a program; discards its stdout and stderr unless `BENCH_DEBUG` is set. */
 export function start(command: Command): ChildProcess {
   const output = process.env['BENCH_DEBUG'] === undefined ? 'ignore' : 'inherit';
   return track(command, ['ignore', output, output]);
@@ -46,7 +46,7 @@ function track(command: Command, stdio: ['ignore', 'ignore' | 'pipe' | 'inherit'
   return child;
 }
 
-/** SIGTERM, and SIGKILL for what is left of the process and its children some seconds later. */
+/** Sends SIGTERM, then, some seconds later, SIGKILL to the process and its children if they still run. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
@@ -80,11 +80,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until the address answers 200; fails when the process ends first or takes too long. */
+/** Waits until the address answers 200; throws if the process exits first or takes too long. */
 export async function untilReady(child: ChildProcess, url: string): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')}: ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')}: exited with ${child.exitCode}`);
     if (await answers(url)) return;
     await sleep(POLL_MS);
   }

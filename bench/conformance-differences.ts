@@ -1,14 +1,14 @@
-/** Recorded values that svc does not give, by case, and why. */
+/** Recorded values that svc does not return, by case, with the reason. */
 export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_class_2::test_streaming_not_null_list_partial':
-    'a partial wraps what @stream.with_state marks, as {"value", "state"}; the recorded value leaves the wrapper out',
+    'a partial wraps a field with @stream.with_state as {"value", "state"}; the recorded value has no wrapper',
   'test_streaming::test_done_field_1':
     'a quote at the very end of the text may still turn out to stand inside the string, so it is not done yet',
   'test_streaming::test_person_with_check':
-    'a check is reported once its value is complete: a partial that says "failed" of a number still being written is wrong',
+    'svc reports a check when its value is complete: "failed" would be wrong for a number that is still being written',
 };
 
-/** Recorded streams whose last partial differs, and why. */
+/** Recorded streams whose last partial differs, with the reason. */
 export const ACCEPTED_STREAM_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_class_2::test_streaming_not_null_list_partial':
     'the reply stops early, and the last recorded partial lacks the end of a text that had arrived',

@@ -8,7 +8,7 @@ import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
 import { ACCEPTED_DIFFERENCES, ACCEPTED_STREAM_DIFFERENCES } from './conformance-differences.ts';
 
-/** One recorded case: a definition text, a return type, a reply, and what has to come out. */
+/** A recorded case: definitions, a return type, a reply, and the expected value. */
 interface Case {
   readonly id: string;
   readonly schema: string;
@@ -27,8 +27,8 @@ interface Verdict {
   readonly got: string;
 }
 
-/** Pieces as long as those with which the recorded streams were made. */
-const PIECE = 5;
+/** The length of a delta in the recorded streams. */
+const DELTA_LENGTH = 5;
 
 function main(path: string | undefined): number {
   if (path === undefined) {
@@ -45,10 +45,15 @@ function reportValues(cases: readonly Case[]): number {
 }
 
 function reportStreams(cases: readonly Case[]): number {
-  return report('streams: the last partial, and no step back', cases, ACCEPTED_STREAM_DIFFERENCES, streamVerdict);
+  return report(
+    'streams: the last partial, and partials that only grow',
+    cases,
+    ACCEPTED_STREAM_DIFFERENCES,
+    streamVerdict,
+  );
 }
 
-/** Prints how many cases agree and every one that does not; returns how many of those have no reason. */
+/** Prints the number of cases that agree, and each case that differs; returns the number of differences without a reason. */
 function report(
   title: string,
   cases: readonly Case[],
@@ -105,8 +110,8 @@ function partialVerdict(each: Case, parser: ReplyParser): Verdict {
 function streamVerdict(each: Case, parser: ReplyParser): Verdict {
   const stream = parser.openStream();
   const partials: unknown[] = [];
-  for (let at = 0; at < each.raw.length; at += PIECE) {
-    stream.push(each.raw.slice(at, at + PIECE));
+  for (let at = 0; at < each.raw.length; at += DELTA_LENGTH) {
+    stream.push(each.raw.slice(at, at + DELTA_LENGTH));
     const partial = stream.takePartial();
     if (partial !== undefined) partials.push(bare(JSON.parse(partial)));
   }
@@ -116,14 +121,14 @@ function streamVerdict(each: Case, parser: ReplyParser): Verdict {
   const theirs = each.peer_stream?.partials.at(-1);
   const further = isDeepStrictEqual(last, each.peer_stream?.final) && continues(theirs, last);
   const agrees = partials.length === 0 || further || isDeepStrictEqual(last, theirs);
-  return { agrees, got: `${show(last)} where the recorded one is ${show(theirs)}` };
+  return { agrees, got: `${show(last)} instead of the recorded ${show(theirs)}` };
 }
 
 function show(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 300);
 }
 
-/** True when `next` takes back nothing of what `previous` showed. */
+/** True if `next` contains all that `previous` showed. */
 function continues(previous: unknown, next: unknown): boolean {
   if (previous === null || previous === undefined) return true;
   if (typeof previous === 'string') return typeof next === 'string' && next.startsWith(previous);
@@ -138,7 +143,7 @@ function continues(previous: unknown, next: unknown): boolean {
   return Object.entries(previous).every(([key, value]) => !after.has(key) || continues(value, after.get(key)));
 }
 
-/** Without the wrappers of checks and states, which the recorded streams do not have. */
+/** Removes the wrappers of checks and states, which the recorded streams do not have. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,9 +1,9 @@
-/** Rounds in which what is compared takes turns. What else runs can only add, so the least of them counts. */
+/** Rounds in which the candidates take turns. Other programs can only add time, so the least of the rounds counts. */
 const ROUNDS = 7;
 /** CPU microseconds of one turn: short enough that a busy machine leaves some of them alone. */
 const TURN_MICROSECONDS = 20_000;
 
-/** CPU microseconds of one run of each, measured in turn after a warm-up. */
+/** CPU microseconds of one run of each candidate, measured in turn after a warm-up. */
 export function compareCpu<Name extends string>(runs: Readonly<Record<Name, () => unknown>>): Record<Name, number> {
   const names = Object.keys(runs) as Name[];
   const batches = new Map(names.map((name) => [name, batchSize(runs[name])]));
@@ -14,7 +14,7 @@ export function compareCpu<Name extends string>(runs: Readonly<Record<Name, () =
   return best;
 }
 
-/** CPU microseconds of one run, by a single one: for what takes seconds. */
+/** CPU microseconds of a single run: for candidates that take seconds. */
 export function cpuOnce(run: () => unknown): number {
   return cpuOf(run, 1);
 }

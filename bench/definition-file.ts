@@ -1,9 +1,9 @@
-/** A definition file as projects have them: about 1 KB with comments, a function and what belongs to it. Names end in `index`. */
+/** A typical definition file: about 1 KB with comments, a function and its types. Names end in `index`. */
 export function definitionFile(index: number): string {
   return TYPES.concat(CLIENT, FUNCTION, TEST).replaceAll('NUMBER', String(index));
 }
 
-const TYPES = `/// A person, as far as the text tells.
+const TYPES = `/// A person, as far as the text states.
 class PersonNUMBER {
   name string @description("full name")
   age int? @alias("years") @check(grown, {{ this is none or this < 130 }})

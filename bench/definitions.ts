@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_NAMES } from './answers.ts';
 
-/** Functions that the definitions declare: one for each answer, and `…Paced`, whose pieces come one per millisecond. */
+/** Functions that the definitions declare: one for each answer, and `…Paced`, whose deltas arrive one per millisecond. */
 export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte' | 'Broken';
 
 /**
- * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all of them accept)
+ * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all sides accept)
  * and returns that path. `files` pads them with further definition files up to that number.
  */
 export function writeDefinitions(directory: string, provider: string, files = 1): string {

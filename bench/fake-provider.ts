@@ -1,20 +1,20 @@
-// Entry file: a model server that costs as little as it can, in a process of its own. It speaks OpenAI chat completions
-// over raw sockets, with every answer made beforehand. Prints its port, then serves until it is ended.
+// Entry file: a model server that uses as little CPU as possible, in a process of its own. It serves OpenAI chat completions
+// over raw sockets and prepares every answer at its start. It prints its port and serves until it is stopped.
 //
-// The path chooses what it says: /<answer>/<burst|paced>/v1/chat/completions. `burst` sends a stream's pieces at once,
+// The path selects the answer: /<answer>/<burst|paced>/v1/chat/completions. `burst` sends the deltas of a stream at once,
 // `paced` one per millisecond.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { ANSWER_NAMES, answer } from './answers.ts';
 
-/** Characters in one streamed piece: about one token. */
-const PIECE_LENGTH = 4;
+/** Characters in one delta: about one token. */
+const DELTA_LENGTH = 4;
 const HEADER_END = Buffer.from('\r\n\r\n');
 const STREAM_FLAG = Buffer.from('"stream":true');
 
 interface Reply {
   /** A whole HTTP response. */
   readonly completion: Buffer;
-  /** HTTP chunks, one for each server-sent event; the first also holds the response head, the last the end. */
+  /** HTTP chunks, one for each server-sent event; the first also contains the response head, the last one the end. */
   readonly events: readonly Buffer[];
   readonly burst: Buffer;
 }
@@ -42,8 +42,8 @@ function completion(text: string): Buffer {
 function streamEvents(text: string): readonly Buffer[] {
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
   const events = [head + httpChunk(event({ role: 'assistant', content: '' }, null))];
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    events.push(httpChunk(event({ content: text.slice(at, at + PIECE_LENGTH) }, null)));
+  for (let at = 0; at < text.length; at += DELTA_LENGTH) {
+    events.push(httpChunk(event({ content: text.slice(at, at + DELTA_LENGTH) }, null)));
   }
   events.push(`${httpChunk(event({}, 'stop'))}${httpChunk('data: [DONE]\n\n')}0\r\n\r\n`);
   return events.map((part) => Buffer.from(part));
@@ -64,7 +64,7 @@ function httpChunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** Reads requests from one socket, answering each as soon as its body is complete. */
+/** Reads requests from one socket, and answers each as soon as its body is complete. */
 function serveSocket(socket: Socket): void {
   let pending: Buffer = Buffer.alloc(0);
   socket.setNoDelay(true);
@@ -78,7 +78,7 @@ function serveSocket(socket: Socket): void {
   });
 }
 
-/** Length of the first whole request in `data`, 0 while it is not complete. Only bodies with Content-Length come here. */
+/** Length of the first whole request in `data`, 0 while it is incomplete. Expects bodies with Content-Length only. */
 function requestEnd(data: Buffer): number {
   const headerEnd = data.indexOf(HEADER_END);
   if (headerEnd < 0) return 0;

@@ -1,17 +1,17 @@
-// Entry file: a server that answers as every provider does, for `providers.ts`, in a process of its own. Prints its port.
-// A path begins with the protocol: /chat/…, /responses/…, /anthropic/…, /google/…, /bedrock/…. `GET /connections` tells
-// how many connections were opened so far, and by the way that the fake is alive.
+// Entry file: a server that answers in the format of every provider, for `providers.ts`, in a process of its own. It prints its port.
+// A path begins with the protocol: /chat/…, /responses/…, /anthropic/…, /google/…, /bedrock/…. `GET /connections` returns
+// the number of connections opened so far, and shows that the server is alive.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answer } from './answers.ts';
 import { providerReplies, type Protocol } from './provider-replies.ts';
 
-/** Characters in one streamed piece: about one token. */
-const PIECE_LENGTH = 4;
+/** Characters in one delta: about one token. */
+const DELTA_LENGTH = 4;
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'anthropic', 'google', 'bedrock'];
 const { text } = answer('Small');
-const replies = new Map(PROTOCOLS.map((protocol) => [`${protocol}`, providerReplies(protocol, text, PIECE_LENGTH)]));
+const replies = new Map(PROTOCOLS.map((protocol) => [`${protocol}`, providerReplies(protocol, text, DELTA_LENGTH)]));
 
 let connections = 0;
 

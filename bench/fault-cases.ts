@@ -15,7 +15,7 @@ import {
 import { cpuMicrosOf } from './process-usage.ts';
 import type { Stage } from './sides.ts';
 
-/** What a fault acts on. */
+/** The server and the load that a fault acts on. */
 export interface FaultScene {
   readonly stage: Stage;
   readonly server: FaultServer;
@@ -28,13 +28,13 @@ export interface FaultCase {
   readonly title: string;
   readonly load: Omit<LaneOptions, 'url'>;
   readonly start?: Omit<FaultStart, 'transport'>;
-  /** Does the harm; resolves with what else was seen, in words. */
+  /** Causes the fault; resolves to other observations, as a sentence. */
   act(scene: FaultScene): Promise<string>;
 }
 
-/** About 800 requests a second: two cores have time to spare. */
+/** About 800 requests a second: two cores are partly idle. */
 const MODERATE = { calls: 16, streams: 4, pauseMs: 20 };
-/** As much as there is. */
+/** As many requests as the cores allow. */
 const SATURATED = { calls: 16, streams: 4, pauseMs: 0 };
 const KILLS = 10;
 const LARGE_CALLS = 200;
@@ -94,14 +94,14 @@ export const FAULT_CASES: readonly FaultCase[] = [
   },
   {
     name: 'stdout-closed',
-    title: 'stdout and stderr closed: a pipe that nobody reads any more',
+    title: 'stdout and stderr closed: a pipe without a reader',
     load: MODERATE,
     start: { env: { SVC_LOG_LEVEL: 'info' }, shell: 'bash -c \'exec "$@" > >(exit 0) 2>&1\' bash "$@"' },
     act: loseLog,
   },
   {
     name: 'sigterm',
-    title: 'SIGTERM (refused: after the end of accepting)',
+    title: 'SIGTERM (refused: after the server stopped accepting)',
     load: MODERATE,
     act: terminate,
   },
@@ -113,7 +113,7 @@ async function killWorkers({ server, transport }: FaultScene): Promise<string> {
   for (let time = 0; time < KILLS; time += 1) {
     const begin = performance.now();
     const victim = workersOf(server).find((pid) => !killed.has(pid));
-    if (victim === undefined) return 'no worker is left';
+    if (victim === undefined) return 'no worker remains';
     killed.add(victim);
     const listeners = listenersOn(server.port);
     process.kill(victim, 'SIGKILL');
@@ -121,9 +121,9 @@ async function killWorkers({ server, transport }: FaultScene): Promise<string> {
     gaps.push(await timeUntil(() => listenersOn(server.port) >= listeners, 5000));
     await sleep(Math.max(0, 1000 - (performance.now() - begin)));
   }
-  if (transport === 'node') return 'the primary keeps the socket';
+  if (transport === 'node') return 'the primary holds the socket';
   const late = gaps.filter((gap) => !(gap < 1000)).length;
-  return `listens again after ${milliseconds(Math.max(...gaps))} at most, ${late} times after more than 1 s`;
+  return `listens again after at most ${milliseconds(Math.max(...gaps))}, ${late} times after more than 1 s`;
 }
 
 async function stopWorker({ server }: FaultScene): Promise<string> {
@@ -153,7 +153,7 @@ async function exhaustHeap({ server }: FaultScene): Promise<string> {
   await sleep(3000);
   const deaths = await metric(server, 'svc_worker_restarts_total', 'reason="crash"');
   const served = answers.filter((status) => status === 200).length;
-  return `of the ${LARGE_CALLS} large ones ${served} served; ${deaths} workers ended and were replaced`;
+  return `${served} of ${LARGE_CALLS} large calls served; ${deaths} workers died and were replaced`;
 }
 
 async function callLarge(server: FaultServer): Promise<number> {
@@ -178,10 +178,10 @@ async function exhaustDescriptors({ server }: FaultScene): Promise<string> {
   await sleep(1000);
   const response = await fetch(`${server.url}/readyz`);
   const open = held.filter((socket) => socket !== undefined && !socket.destroyed).length;
-  return `${(share * 100).toFixed(0)} % of a core meanwhile; ${open} left; afterwards /readyz ${response.status}`;
+  return `${(share * 100).toFixed(0)} % of a core meanwhile; ${open} open; afterwards /readyz ${response.status}`;
 }
 
-/** A connection that says nothing; undefined when it is not accepted. */
+/** A connection that sends nothing; undefined if it is not accepted. */
 function hold(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -3,26 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const BODY = JSON.stringify({ text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com' });
 const HEADERS = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
-/** Longer than a worker that hangs is left alone. */
+/** Longer than the primary waits before it kills a worker that hangs. */
 const TIMEOUT_MS = 20_000;
-/** Who is refused comes again after so long. */
+/** A refused caller tries again after this time. */
 const REFUSED_PAUSE_MS = 5;
-/** Of connections, made at once after a pause of this process: a server that is not late itself takes them. */
+/** Connections opened at once after a pause of this process: a server that is not late itself accepts them. */
 const MAX_BURST_SECONDS = 0.05;
-/** What the last message of a stream looks like; one without it was cut. */
+/** The last message of a stream; a stream without it was cut. */
 const LAST_MESSAGE = /"(?:final_result|error)":/u;
 
 /** How requests ended. */
 export interface Tally {
   /** 200, and the whole answer. */
   served: number;
-  /** 503: the server is there and says that it has no room. */
+  /** 503: the server runs and reports that it is full. */
   turnedAway: number;
-  /** Nobody accepted the connection. */
+  /** No process accepted the connection. */
   refused: number;
   /** Everything else: connections reset, no answer, other statuses. */
   failed: number;
-  /** Streams that ended without a last message; they are among the failed ones. */
+  /** Streams that ended without a last message; `failed` includes them. */
   cutStreams: number;
   /** Each kind of failure, with its number. */
   readonly reasons: Record<string, number>;
@@ -30,7 +30,7 @@ export interface Tally {
 
 export interface RunningLoad {
   readonly tally: Tally;
-  /** Lets what is under way end, then resolves. */
+  /** Resolves when the requests in flight have ended. */
   stop(): Promise<Tally>;
 }
 
@@ -41,7 +41,7 @@ export interface LaneOptions {
   readonly calls: number;
   /** Loops of `POST /stream`, likewise. */
   readonly streams: number;
-  /** Rest of each loop between two requests; 0 asks for all that the server can give. */
+  /** Pause of each loop between two requests; with 0, the server is the limit. */
   readonly pauseMs: number;
   /** Called by the calls; streams read `SmallPaced`. */
   readonly function?: string;
@@ -73,7 +73,7 @@ export function startLanes({ url, calls, streams, pauseMs, function: name = 'Sma
   };
 }
 
-/** New connections at a fixed rate, one call each, until stopped. What this process could not begin in time is left out. */
+/** New connections at a fixed rate, one call each, until stopped. Omits those that this process could not open in time. */
 export function startConnections(url: string, perSecond: number): RunningLoad {
   const tally = emptyTally();
   const open = new Set<Promise<void>>();
@@ -102,7 +102,7 @@ function emptyTally(): Tally {
   return { served: 0, turnedAway: 0, refused: 0, failed: 0, cutStreams: 0, reasons: {} };
 }
 
-/** One request; resolves when it is noted how it ended. */
+/** Sends one request; resolves when its outcome is in the tally. */
 function ask(url: string, agent: Agent | false, tally: Tally): Promise<void> {
   const isStream = url.includes('/stream/');
   return new Promise((resolve) => {
@@ -118,7 +118,7 @@ function ask(url: string, agent: Agent | false, tally: Tally): Promise<void> {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
-      // What happened shows in `complete`.
+      // `complete` shows the cause.
       response.on('error', () => undefined);
       response.once('close', () => {
         noteAnswer(tally, response.statusCode ?? 0, isStream, { text, complete: response.complete });
@@ -139,7 +139,7 @@ function noteAnswer(tally: Tally, status: number, isStream: boolean, { text, com
   else if (status !== 200) fail(tally, `status ${status}`);
   else if (isStream && !LAST_MESSAGE.test(text)) {
     tally.cutStreams += 1;
-    fail(tally, 'stream without a last message');
+    fail(tally, 'stream without last message');
   } else if (complete) tally.served += 1;
   else fail(tally, 'answer cut');
 }

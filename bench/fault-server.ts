@@ -7,17 +7,17 @@ import { commandOf, type Stage } from './sides.ts';
 
 export type TransportName = 'uws' | 'node';
 
-/** How svc is started for a fault. */
+/** How to start svc for a fault. */
 export interface FaultStart {
   readonly transport: TransportName;
   readonly env?: Readonly<Record<string, string>>;
-  /** Shell code around the command, which is `"$@"`; by default that alone. */
+  /** Shell code around the command, which is `"$@"`; by default only the command. */
   readonly shell?: string;
-  /** A free one unless given. */
+  /** By default a free port. */
   readonly port?: number;
 }
 
-/** A server that something is done to. */
+/** A server that a fault acts on. */
 export interface FaultServer {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -42,7 +42,7 @@ export async function startFaultServer(stage: Stage, options: FaultStart): Promi
   return { child, pid: child.pid ?? 0, port, url };
 }
 
-/** The processes of the workers, the spare one among them, oldest first. */
+/** The processes of the workers, including the spare one, oldest first. */
 export function workersOf(server: FaultServer): readonly number[] {
   return processTree(server.pid).slice(1);
 }
@@ -58,14 +58,14 @@ export function listenersOn(port: number): number {
 
 export function isAlive(pid: number): boolean {
   try {
-    // A process that ended and that nobody has waited for yet.
+    // A zombie: a process that exited, and whose parent has not waited for it yet.
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
 }
 
-/** Milliseconds until the condition holds; NaN when it does not within the limit. */
+/** Milliseconds until the condition holds; NaN if it does not hold within the limit. */
 export async function timeUntil(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<number> {
   const begin = performance.now();
   while (!(await condition())) {
@@ -75,7 +75,7 @@ export async function timeUntil(condition: () => boolean | Promise<boolean>, lim
   return performance.now() - begin;
 }
 
-/** The sum of a metric over its labels, those that match. */
+/** The sum of a metric over the label sets that match. */
 export async function metric(server: FaultServer, name: string, labels = ''): Promise<number> {
   const response = await fetch(`${server.url}/metrics`);
   const lines = (await response.text()).split('\n');

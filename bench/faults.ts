@@ -1,4 +1,4 @@
-// Entry file: what callers see while processes are killed, hang, or run out of something, on both transports.
+// Entry file: how requests end while processes are killed, hang or run out of a resource, on both transports.
 //
 // Usage: faults.js [--case <name>]... [--transport uws|node]
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ interface FaultResult extends Tally {
   readonly seen: string;
 }
 
-/** Under load before the harm is done. */
+/** Time under load before the fault. */
 const WARM_UP_MS = 1500;
 
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-// Entry file: what one call costs at the least on this machine: uWebSockets.js, JSON.parse of the request, one provider
+// Entry file: the least that one call can cost on this machine: uWebSockets.js, JSON.parse of the request, one provider
 // call by undici's pool dispatch, JSON.stringify of the value. No prompt, no checks, no tolerant parsing, no logs.
 // It has the process layout of `svc serve`: a primary and two workers on one port.
 //
@@ -57,13 +57,13 @@ function callProvider(pool: Pool, path: string, body: string, call: FloorCall): 
   pool.dispatch({ path, method: 'POST', headers: PROVIDER_HEADERS, body }, call);
 }
 
-/** Gathers the provider's answer and sends the value in it. */
+/** Collects the provider's answer and sends the value in it. */
 class FloorCall implements Dispatcher.DispatchHandler {
   readonly #response: HttpResponse;
   readonly #chunks: Buffer[] = [];
   #aborted = false;
 
-  /** Has to be made before the route's handler returns: without `onAborted` by then uWebSockets.js ends the process. */
+  /** Create it before the route's handler returns: without `onAborted` by then, uWebSockets.js ends the process. */
   constructor(response: HttpResponse) {
     this.#response = response;
     response.onAborted(() => {

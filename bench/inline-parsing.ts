@@ -1,4 +1,4 @@
-// Loaded into the workers of a server by `--import`: parses large replies inline, for comparison with the thread pool.
+// `--import` loads this file into the workers of a server: it parses large replies inline, for comparison with the thread pool.
 import { err } from '../src/base/result.ts';
 import { validationFailure } from '../src/runtime/call/parse-reply.ts';
 import { ParsePool } from '../src/server/parse-pool.ts';

@@ -1,5 +1,5 @@
-// Entry file of a thread: starts calls at a fixed rate for some time, then waits for their answers. In a thread of its
-// own, so that reading large answers does not hold up whoever measures small calls. Fails when a call does.
+// Entry file of a thread: starts calls at a fixed rate for some time, then waits for their answers. It has a thread of its
+// own because reading large answers would delay the measurement of small calls. The thread fails if a call fails.
 import { setInterval } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { post } from './load.ts';

@@ -2,7 +2,7 @@ export interface LineChart {
   readonly title: string;
   readonly xLabel: string;
   readonly x: readonly number[];
-  /** Name to values, as many as there are in `x`. */
+  /** Name to values, one for each value of `x`. */
   readonly series: Readonly<Record<string, readonly number[]>>;
 }
 

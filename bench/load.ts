@@ -3,10 +3,10 @@ import { Agent, request } from 'node:http';
 
 const HEADERS = { 'content-type': 'application/json' };
 const BODY = JSON.stringify({ text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com' });
-/** No answer of any side takes this long, paced streams included. */
+/** Longer than any answer of any side takes, including paced streams. */
 const REQUEST_TIMEOUT_SECONDS = 60;
 
-/** How the requests of one measurement went. Times in milliseconds. */
+/** The outcome of one measurement. Times in milliseconds. */
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export async function callLoad({ url, connections, requests }: Load): Promise<Lo
   return checked(url, await autocannon({ ...options, connections: Math.min(connections, requests), amount: requests }));
 }
 
-/** POSTs calls at a fixed rate for some seconds: latencies here do not depend on how fast the side is. */
+/** POSTs calls at a fixed rate for some seconds: these latencies do not depend on the throughput of the side. */
 export async function fixedRateLoad(url: string, rate: number, seconds: number): Promise<LoadResult> {
   const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
   return checked(url, await autocannon({ ...options, connections: 32, overallRate: rate, duration: seconds }));
@@ -59,7 +59,7 @@ export async function streamLoad({ url, connections, requests }: Load): Promise<
   return { requests, seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-/** The whole body of one answer; fails unless its status is 200. */
+/** The whole body of one answer; rejects unless its status is 200. */
 export function post(url: string, agent?: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
     const call = request(url, { method: 'POST', headers: HEADERS, agent, timeout: REQUEST_TIMEOUT_SECONDS * 1000 });

@@ -17,7 +17,7 @@ export interface CaseResult {
   readonly samples: Readonly<Partial<Record<SideName, readonly Sample[]>>>;
 }
 
-/** Checks the answers, warms up, then measures all sides in turn, `pairs` times; each turn begins with another side. */
+/** Checks the answers, warms up, then measures all sides in turn, `pairs` times; each round begins with another side. */
 export async function measureCase(subject: Case, allSides: readonly Side[], pairs: number): Promise<CaseResult> {
   const sides = allSides.filter((side) => subject.requests[side.name] !== undefined);
   for (const side of sides) {
@@ -47,7 +47,7 @@ function rotated<T>(items: readonly T[], by: number): readonly T[] {
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
-/** Median CPU per request of a side; undefined when it did not take part. */
+/** Median CPU per request of a side; undefined if it was not measured. */
 export function medianCpu(result: CaseResult | undefined, side: SideName): number | undefined {
   const samples = result?.samples[side];
   return samples === undefined ? undefined : median(samples.map((sample) => sample.cpuMicrosPerRequest));

@@ -1,6 +1,6 @@
-// Entry file: memory of the primary and its workers while calls go on.
+// Entry file: memory of the primary and its workers over many calls.
 //
-// Usage: memory.js [--calls 200000]       after 20,000 calls, then each 20,000 up to so many
+// Usage: memory.js [--calls 200000]       one sample every 20,000 calls, up to this number
 import { parseArgs } from 'node:util';
 import { callLoad } from './load.ts';
 import { memoryOf, processTree } from './process-usage.ts';
@@ -17,7 +17,7 @@ const MAX_TOTAL_PSS_MIB = 170;
 
 interface MemorySample {
   readonly calls: number;
-  /** Of each process, the primary first, in MiB. */
+  /** RSS of each process in MiB, the primary first. */
   readonly rss: readonly number[];
   readonly totalRss: number;
   readonly totalPss: number;

@@ -1,4 +1,4 @@
-// Entry file: latency of small calls, alone and beside replies of 1 MB: parsed on threads, and inline for comparison.
+// Entry file: latency of small calls, alone and beside replies of 1 MB, which svc parses on threads, or inline for comparison.
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,10 +13,10 @@ import { setStage, type Stage } from './sides.ts';
 const SMALL_PER_SECOND = 200;
 const LARGE_PER_SECOND = 4;
 const SECONDS = 6;
-/** Each does all four measurements, one after the other: what else the machine does falls on all of them. */
+/** Each round does all four measurements, one after the other, so that other load on the machine affects all of them. */
 const ROUNDS = 7;
 const WARM_UP_SECONDS = 3;
-/** The bar: p99 of the small calls may rise by so much. */
+/** The bar: the most that p99 of the small calls rises. */
 const LIMIT_MS = 5;
 
 const INLINE = pathToFileURL(new URL('inline-parsing.js', import.meta.url).pathname).href;
@@ -46,10 +46,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** The answer is checked before anything is timed, and parsed often enough to be compiled. */
+/** Checks the answer before any measurement, and parses it until the engine has compiled the parser. */
 async function prepare(url: string): Promise<void> {
   const value: unknown = JSON.parse(await post(`${url}/call/Megabyte`));
-  if (!isDeepStrictEqual(value, answer('Megabyte').value)) throw new Error('the large reply gave another value');
+  if (!isDeepStrictEqual(value, answer('Megabyte').value)) throw new Error('the large reply has a wrong value');
   await besideLargeCalls(url, WARM_UP_SECONDS);
 }
 
@@ -63,7 +63,7 @@ function smallCalls(url: string, seconds: number): Promise<LoadResult> {
   return openLoop({ url: `${url}/call/Small`, perSecond: SMALL_PER_SECOND, seconds });
 }
 
-/** Small calls while large ones start at a fixed rate; fails when one of them fails. */
+/** Small calls while large ones start at a fixed rate; throws if a call fails. */
 async function besideLargeCalls(url: string, seconds: number): Promise<LoadResult> {
   const workerData: LargeCalls = { url: `${url}/call/Megabyte`, perSecond: LARGE_PER_SECOND, seconds };
   const large = new Worker(new URL('large-calls.js', import.meta.url), { workerData });
@@ -103,7 +103,7 @@ function line(way: Way, rounds: readonly Round[]): readonly string[] {
   ];
 }
 
-/** Of each round: neighbours in time are compared. */
+/** The difference within each round, because its measurements are close in time. */
 function rises(rounds: readonly Round[]): readonly number[] {
   return rounds.map(({ alone, beside }) => beside.p99 - alone.p99);
 }

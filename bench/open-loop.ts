@@ -2,17 +2,17 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { post, quantile, type LoadResult } from './load.ts';
 
-/** More than are ever under way at once at the rates used here. */
+/** More than are ever in flight at the rates used here. */
 const CONNECTIONS = 64;
 
-/** A load whose calls begin at a fixed rate, whether or not earlier ones have been answered. */
+/** A load whose calls start at a fixed rate, whether or not earlier calls have been answered. */
 export interface OpenLoad {
   readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
 }
 
-/** Latency is counted from the moment at which a call is sent. Fails when a call does. */
+/** Latency counts from the moment when a call is sent. Throws if a call fails. */
 export async function openLoop({ url, perSecond, seconds }: OpenLoad): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const times: number[] = [];
@@ -21,7 +21,7 @@ export async function openLoop({ url, perSecond, seconds }: OpenLoad): Promise<L
   const total = perSecond * seconds;
   for (let index = 0; index < total; index += 1) {
     const wait = begin + (index * 1000) / perSecond - performance.now();
-    // Later ones catch up: the timer of this process is no finer than a millisecond.
+    // Later calls catch up: a timer of this process has a resolution of one millisecond.
     if (wait > 0) await sleep(wait);
     calls.push(timed(url, agent, times));
   }

@@ -6,11 +6,11 @@ export interface BenchOptions {
   readonly cases: readonly Case[];
   readonly sides: readonly SideName[];
   readonly pairs: number;
-  /** One worker beside two. */
+  /** Whether to compare one worker with two. */
   readonly scaling: boolean;
-  /** All of it, so that the result may stand as that of the day. */
+  /** Whether the run leaves nothing out; only such a run writes a result. */
   readonly complete: boolean;
-  /** The whole run ends, as a failure, after so long. */
+  /** The run fails after this time. */
   readonly limitMs: number;
 }
 
@@ -20,14 +20,14 @@ const CASE_NAMES = [...CASES.map((subject) => subject.name), SCALING];
 export const USAGE = `npm run bench -- [options]
   --case <name>     one of ${CASE_NAMES.join(', ')}; repeatable; default all
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
-  --pairs <n>       measurements of each side, in turn (5)
+  --pairs <n>       measurements of each side, taken in turn (5)
   --quick           one pair, no paced streams, no scaling
-  --limit <minutes> gives up after so long (15)
-  --help            this text`;
+  --limit <minutes> gives up after this time (15)
+  --help            prints this text`;
 
 const SIDES: readonly SideName[] = ['svc', 'floor', 'baml'];
 
-/** Throws with a message for the user when something is not an option. */
+/** Throws an error with a message for the user if an option is unknown or has a wrong value. */
 export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],
@@ -56,12 +56,12 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
 
 function pick<T>(flag: string, wanted: string, items: readonly T[], nameOf: (item: T) => string): T {
   const found = items.find((item) => nameOf(item) === wanted);
-  if (found === undefined) throw new Error(`${flag} "${wanted}": allowed are ${items.map(nameOf).join(', ')}`);
+  if (found === undefined) throw new Error(`${flag} "${wanted}"is not one of ${items.map(nameOf).join(', ')}`);
   return found;
 }
 
 function positive(flag: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`${flag} "${text}": a number above 0 is needed`);
+  if (!(value > 0)) throw new Error(`${flag} "${text}" is not a number above 0`);
   return value;
 }

@@ -2,17 +2,17 @@ import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { PARSE_DEFINITIONS, type Team } from './parse-inputs.ts';
 
-/** Another program's parser. It gives the value that it read, or throws. */
+/** Another program's parser. It returns the value or throws. */
 export interface OtherParser {
   readonly name: string;
   readonly parse: (text: string) => unknown;
-  /** What it makes of a reply that has not ended; undefined when it cannot. */
+  /** Parses a reply that is incomplete; undefined if the parser cannot. */
   readonly parsePartial?: (text: string) => unknown;
 }
 
 type Load = (name: string) => Readonly<Record<string, unknown>>;
 
-/** Those that are installed (`npm --prefix bench install`). Only BAML's knows the type; the others read any JSON. */
+/** The parsers that are installed (`npm --prefix bench install`). Only BAML's knows the type; the others read any JSON. */
 export function otherParsers(): readonly OtherParser[] {
   const load = createRequire(new URL('../../bench/package.json', import.meta.url)) as Load;
   return [jsonRepair, partialJson, baml].flatMap((create) => {
@@ -24,7 +24,7 @@ export function otherParsers(): readonly OtherParser[] {
   });
 }
 
-/** True when what a parser gave, a value or its JSON text, is this one. */
+/** True if the result of a parser, a value or its JSON text, equals this value. */
 export function isValue(given: unknown, team: Team): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(typeof given === 'string' ? given : JSON.stringify(given)), team);
@@ -60,6 +60,6 @@ function baml(load: Load): OtherParser {
 }
 
 function callable(candidate: unknown): (text: string) => unknown {
-  if (typeof candidate !== 'function') throw new TypeError('the package has another form');
+  if (typeof candidate !== 'function') throw new TypeError('the package does not export the expected function');
   return candidate as (text: string) => unknown;
 }

@@ -64,7 +64,7 @@ function makePerson(index: number): object {
   };
 }
 
-/** Writes the value as models do. */
+/** Writes the value in one of the ways of models. */
 export function spell(team: Team, spelling: Spelling): string {
   if (spelling === 'clean') return JSON.stringify(team);
   const pretty = JSON.stringify(team, undefined, 2);

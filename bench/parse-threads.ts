@@ -1,5 +1,5 @@
-// Entry file: how long a reply holds up its worker when it is parsed inline, and when a thread parses it: for the size from
-// which a thread pays (`PARSE_ELSEWHERE_ABOVE`).
+// Entry file: how long a reply blocks its worker, parsed inline and on a thread. The result determines the size from
+// which a thread pays off (`PARSE_ELSEWHERE_ABOVE`).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ import { number, table, writeResults } from './report.ts';
 
 const SIZES = [25_000, 50_000, 100_000, 150_000, 250_000, 500_000, 1_000_000];
 const SPELLINGS = ['fenced', 'broken'] as const;
-/** Of a clean value of so many bytes the spellings above have about twice as many. */
+/** Sizes of the clean value; the spellings above are about twice as long. */
 const SPELLED = 0.57;
 const RUNS = 40;
 
-/** Milliseconds; the least of the runs, as what else the machine does can only add, and the median. */
+/** Milliseconds: the least of the runs, because other load can only add time, and the median. */
 interface Times {
   readonly least: number;
   readonly median: number;
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   }
   await pool.close();
   rmSync(folder, { recursive: true });
-  const head = ['reply', 'bytes', 'inline: worker held up ms', 'thread: worker busy ms', 'thread: round trip ms'];
+  const head = ['reply', 'bytes', 'inline: worker blocked ms', 'thread: worker busy ms', 'thread: round trip ms'];
   const cells = rows.map((row) => [
     row.spelling,
     String(row.bytes),

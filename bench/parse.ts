@@ -194,7 +194,7 @@ function deltaRatio(parser: ReplyParser, delta: number): number {
 function checkAnswer(parser: ReplyParser, { text, team, spelling: name }: Subject): void {
   const outcome = parser.parse(text);
   if (!outcome.ok) throw new Error(`${name}: ${outcome.failure.message}`);
-  if (!isDeepStrictEqual(outcome.value.value, team)) throw new Error(`${name}: another value came out`);
+  if (!isDeepStrictEqual(outcome.value.value, team)) throw new Error(`${name}: wrong value`);
 }
 
 function parserOfDefinitions(): ReplyParser {

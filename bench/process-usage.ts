@@ -53,7 +53,7 @@ function childrenByParent(): ReadonlyMap<number, readonly number[]> {
   return children;
 }
 
-/** Undefined when the process is gone. Fields as in proc_pid_stat(5), counted after the name, which may hold spaces. */
+/** Undefined if the process has exited. Fields as in proc_pid_stat(5), counted after the name, which can contain spaces. */
 function readStat(pid: number): ProcessStat | undefined {
   let text: string;
   try {

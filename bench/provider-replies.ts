@@ -1,31 +1,31 @@
 import { awsEvent } from '../test/support/aws-event-frame.ts';
 
-/** How a provider writes an answer: whole, and as a stream of its pieces. */
+/** An answer in the format of a provider: whole, and as a stream of deltas. */
 export interface ProviderReplies {
   readonly whole: string;
   readonly streamed: Buffer;
   readonly streamType: string;
 }
 
-/** Which of the protocols a provider speaks. */
+/** The wire format of a provider. */
 export type Protocol = 'chat' | 'responses' | 'anthropic' | 'google' | 'bedrock';
 
-type Make = (text: string, pieces: readonly string[]) => { readonly whole: object; readonly streamed: Buffer };
+type Make = (text: string, deltas: readonly string[]) => { readonly whole: object; readonly streamed: Buffer };
 
 const SSE = 'text/event-stream';
 
-/** Every provider's answer with this text, in pieces of some characters. */
-export function providerReplies(protocol: Protocol, text: string, pieceLength: number): ProviderReplies {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; at += pieceLength) pieces.push(text.slice(at, at + pieceLength));
-  const { whole, streamed } = MAKERS[protocol](text, pieces);
+/** The answer with this text in one wire format; each delta has `deltaLength` characters. */
+export function providerReplies(protocol: Protocol, text: string, deltaLength: number): ProviderReplies {
+  const deltas: string[] = [];
+  for (let at = 0; at < text.length; at += deltaLength) deltas.push(text.slice(at, at + deltaLength));
+  const { whole, streamed } = MAKERS[protocol](text, deltas);
   const streamType = protocol === 'bedrock' ? 'application/vnd.amazon.eventstream' : SSE;
   return { whole: JSON.stringify(whole), streamed, streamType };
 }
 
 const MAKERS: Readonly<Record<Protocol, Make>> = { chat, responses, anthropic, google, bedrock };
 
-function chat(text: string, pieces: readonly string[]): ReturnType<Make> {
+function chat(text: string, deltas: readonly string[]): ReturnType<Make> {
   const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm' };
   const chunk = (delta: object, finish: string | null): object => ({
     ...head,
@@ -34,7 +34,7 @@ function chat(text: string, pieces: readonly string[]): ReturnType<Make> {
   const usage = { prompt_tokens: 60, completion_tokens: 40, total_tokens: 100 };
   const events = [
     chunk({ role: 'assistant', content: '' }, null),
-    ...pieces.map((content) => chunk({ content }, null)),
+    ...deltas.map((content) => chunk({ content }, null)),
     chunk({}, 'stop'),
     { ...head, choices: [], usage },
   ];
@@ -43,7 +43,7 @@ function chat(text: string, pieces: readonly string[]): ReturnType<Make> {
   return { whole, streamed: Buffer.concat([sse(events), Buffer.from('data: [DONE]\n\n')]) };
 }
 
-function responses(text: string, pieces: readonly string[]): ReturnType<Make> {
+function responses(text: string, deltas: readonly string[]): ReturnType<Make> {
   const content = [{ type: 'output_text', text, annotations: [] }];
   const whole = {
     id: 'resp_1',
@@ -52,7 +52,7 @@ function responses(text: string, pieces: readonly string[]): ReturnType<Make> {
     output: [{ type: 'message', role: 'assistant', content }],
     usage: { input_tokens: 60, output_tokens: 40, total_tokens: 100 },
   };
-  const events = pieces.map((delta, sequence_number) => ({
+  const events = deltas.map((delta, sequence_number) => ({
     type: 'response.output_text.delta',
     item_id: 'msg_1',
     output_index: 0,
@@ -63,16 +63,16 @@ function responses(text: string, pieces: readonly string[]): ReturnType<Make> {
   return { whole, streamed: sse([...events, { type: 'response.completed', response: whole }]) };
 }
 
-function anthropic(text: string, pieces: readonly string[]): ReturnType<Make> {
+function anthropic(text: string, deltas: readonly string[]): ReturnType<Make> {
   const usage = { input_tokens: 60, output_tokens: 40 };
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage };
   const events = [
     { type: 'message_start', message: { ...message, content: [] } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-    ...pieces.map((piece) => ({
+    ...deltas.map((delta) => ({
       type: 'content_block_delta',
       index: 0,
-      delta: { type: 'text_delta', text: piece },
+      delta: { type: 'text_delta', text: delta },
     })),
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 40 } },
@@ -82,10 +82,10 @@ function anthropic(text: string, pieces: readonly string[]): ReturnType<Make> {
   return { whole, streamed: sse(events) };
 }
 
-/** Gemini sends its counts along with every piece. */
-function google(text: string, pieces: readonly string[]): ReturnType<Make> {
+/** Gemini sends its token counts with every delta. */
+function google(text: string, deltas: readonly string[]): ReturnType<Make> {
   const last = { finishReason: 'STOP' };
-  const events = pieces.map((piece, index) => candidate(piece, index + 1, index === pieces.length - 1 ? last : {}));
+  const events = deltas.map((delta, index) => candidate(delta, index + 1, index === deltas.length - 1 ? last : {}));
   return { whole: candidate(text, 40, last), streamed: sse(events) };
 }
 
@@ -97,15 +97,15 @@ function candidate(text: string, count: number, more: object): object {
   };
 }
 
-/** Bedrock pads its events, so that their lengths tell nothing. */
-function bedrock(text: string, pieces: readonly string[]): ReturnType<Make> {
+/** Bedrock pads its events, so that their lengths reveal nothing. */
+function bedrock(text: string, deltas: readonly string[]): ReturnType<Make> {
   const usage = { inputTokens: 60, outputTokens: 40, totalTokens: 100 };
   const whole = { output: { message: { role: 'assistant', content: [{ text }] } }, stopReason: 'end_turn', usage };
   const frames = [
     awsEvent('messageStart', { role: 'assistant' }),
-    ...pieces.map((piece, index) => {
+    ...deltas.map((delta, index) => {
       const p = 'abcdefghijklmnopqrstuvwxyzABCDEFGH'.slice(0, 1 + ((index * 7) % 33));
-      return awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: piece }, p });
+      return awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: delta }, p });
     }),
     awsEvent('messageStop', { stopReason: 'end_turn' }),
     awsEvent('metadata', { usage, metrics: { latencyMs: 1 } }),

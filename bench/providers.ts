@@ -1,6 +1,6 @@
-// Entry file: CPU time of this process for one call, and one stream, through each provider; and how many connections
-// 1,000 calls at 32 at a time open. Prompt, arguments and parsing are the same for all, so the difference to `openai` is
-// what a provider's own code costs. Its rounds go through all providers in turn, and the median of them counts.
+// Entry file: CPU time of this process for one call and one stream through each provider, and the number of connections
+// that 1,000 calls open, 32 at a time. Prompt, arguments and parsing are the same for all: the difference from `openai` is
+// the cost of a provider's own code. Each round measures all providers in turn, and the median of the rounds counts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const ROUNDS = Number(values.rounds);
 const CONCURRENCY = 32;
 const { value: EXPECTED } = answer('Small');
 
-/** What a client needs besides its model, by provider, and the protocol that the fake answers in. */
+/** For each provider, the protocol of the fake's answers, and the options that a client needs besides its model. */
 const CLIENTS: Readonly<Record<string, readonly [path: string, ...options: readonly string[]]>> = {
   openai: ['chat', 'api_key "k"'],
   'openai-generic': ['chat'],
@@ -74,10 +74,10 @@ async function ask(functions: FunctionLibrary, provider: string, kind: Kind): Pr
   for await (const event of functions.stream('Extract', args, settings)) {
     if (event.type === 'final') return event.value;
   }
-  throw new Error('a stream without an end');
+  throw new Error('the stream ended without a final value');
 }
 
-/** Asks so often, some at a time; microseconds of CPU for each. */
+/** Sends this number of requests, some at a time; returns the microseconds of CPU of each. */
 async function measure(functions: FunctionLibrary, provider: string, kind: Kind): Promise<number> {
   let left = CALLS;
   const caller = async (): Promise<void> => {
@@ -106,7 +106,7 @@ async function run(functions: FunctionLibrary, url: string): Promise<void> {
   const costs = new Map<string, number[]>();
   let opened = 0;
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // Each round begins with another provider: the first one also pays for what the last round left behind.
+    // Each round begins with another provider: the first one also pays for the garbage of the last round.
     for (const provider of [...PROVIDERS.slice(round), ...PROVIDERS.slice(0, round)]) {
       for (const kind of ['call', 'stream'] as const) {
         const cost = await measure(functions, provider, kind);

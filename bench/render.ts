@@ -67,7 +67,7 @@ const WARM_UP = 20_000;
 
 interface Engine {
   readonly name: string;
-  /** Renders that take a few hundred milliseconds. */
+  /** Enough renders for a few hundred milliseconds. */
   readonly rounds: number;
   render(): string;
 }

@@ -62,7 +62,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Three digits, thousands apart. */
+/** Three significant digits, with separators between thousands. */
 export function number(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString('en-US', { maximumFractionDigits: digits, minimumFractionDigits: digits });
@@ -87,7 +87,7 @@ function machine(): Readonly<Record<string, unknown>> {
     node: process.version,
     cores: processors.length,
     processor: processors[0]?.model ?? 'unknown',
-    /** Over the last minute: what else ran, where it is above 2 or so. */
+    /** Over the last minute: above about 2, other programs ran too. */
     load: loadavg()[0],
     system: `${process.platform} ${release()} ${process.arch}`,
   };

@@ -1,4 +1,4 @@
-// Entry file: workers replaced one after the other, by reload and by age, under 500 new connections a second; with and
+// Entry file: the replacement of workers, one after the other, by reload and by age, under 500 new connections a second, with and
 // without the kernel's net.ipv4.tcp_migrate_req, each in a network namespace of its own. Needs `unshare` and `ip`.
 //
 // Usage: rolling.js [--rate 500]
@@ -29,9 +29,9 @@ const RELOAD_EVERY_MS = 2500;
 /** The shortest age that can be set; each worker is replaced about twice. */
 const AGE = '10s';
 const AGE_RUN_MS = 25_000;
-/** After the load: the last replacement may still be under way. */
+/** Pause after the load: the last replacement can still be in progress. */
 const QUIET_MS = 2000;
-/** Without this line of shell a new namespace has no loopback. */
+/** Without `ip link`, a new namespace has no loopback. */
 const INSIDE = 'ip link set lo up && echo "$1" > /proc/sys/net/ipv4/tcp_migrate_req && shift && exec "$@"';
 
 const { values } = parseArgs({
@@ -62,7 +62,7 @@ async function runBoth(): Promise<void> {
   console.log(writeResults({ results }, 'rolling'));
 }
 
-/** All runs in one namespace, where the setting has this value. */
+/** Does all runs in one namespace, in which the setting has this value. */
 async function runWith(migrate: string): Promise<readonly RollingResult[]> {
   const self = [process.execPath, fileURLToPath(import.meta.url), '--inside', '--rate', values.rate];
   const namespace = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])];
@@ -72,7 +72,7 @@ async function runWith(migrate: string): Promise<readonly RollingResult[]> {
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`the namespace ended with ${code}`);
+  if (code !== 0) throw new Error(`the process in the namespace exited with ${code}`);
   return JSON.parse(output) as readonly RollingResult[];
 }
 

@@ -1,4 +1,4 @@
-// Entry file of `npm run bench`: CPU time per request of svc beside the floor and the peer, and which bars hold.
+// Entry file of `npm run bench`: CPU time per request of svc, the floor and the peer, and the bars that hold.
 import { judge } from './bars.ts';
 import { fixedRateLoad, type LoadResult } from './load.ts';
 import { measureCase, type CaseResult } from './measure.ts';
@@ -7,7 +7,7 @@ import { resultTable, scalingTable, table, verdictTable, writeResults, number } 
 import { judgeScaling, measureScaling, type Scaling } from './scaling.ts';
 import { missingSide, setStage, type Side, type SideName } from './sides.ts';
 
-/** Well below what the slowest side can do on two cores. */
+/** Well below the throughput of the slowest side on two cores. */
 const FIXED_RATE = 500;
 const FIXED_RATE_SECONDS = 5;
 
@@ -22,7 +22,7 @@ async function run(options: BenchOptions): Promise<void> {
   }, options.limitMs);
   const present = options.sides.filter((name) => {
     const reason = missingSide(name);
-    if (reason !== undefined) console.error(`${name} left out (${reason})`);
+    if (reason !== undefined) console.error(`${name}: not measured (${reason})`);
     return reason === undefined;
   });
   try {
@@ -86,5 +86,7 @@ function print(measured: Measured, complete: boolean): void {
   }
   if (scaling !== undefined) console.log(`\n${scalingTable(scaling)}`);
   console.log(`\n${verdictTable(verdicts)}`);
-  console.log(complete ? `\n${writeResults({ ...measured, verdicts })}` : '\nA part of the bench: nothing is written.');
+  console.log(
+    complete ? `\n${writeResults({ ...measured, verdicts })}` : '\nOnly a part of the bench ran: no result is written.',
+  );
 }

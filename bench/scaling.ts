@@ -5,8 +5,8 @@ import { median, streamLoad } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 /**
- * Replies of 200 KB of which little is answered, so that nearly all CPU time of a call is the worker's: load generator and
- * model server run on the same cores, and what they need is missing to the second worker.
+ * Replies of 200 KB with a short value, so that nearly all CPU time of a call is the worker's: the load generator and the
+ * model server run on the same cores, and take their CPU time from the second worker.
  */
 const SUBJECT: Case = {
   name: 'scaling',
@@ -28,7 +28,7 @@ export interface Scaling {
   readonly two: readonly number[];
 }
 
-/** Undefined on a machine with fewer than two cores. */
+/** Two cores; undefined on a machine with fewer. */
 export async function measureScaling(pairs: number): Promise<Scaling | undefined> {
   if (availableParallelism() < 2) return undefined;
   const stages: Stage[] = [];
@@ -55,7 +55,7 @@ async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
   return scaling;
 }
 
-/** By our own clients: those of autocannon end with a whole second. */
+/** Uses our own load generator: a run of autocannon ends only at a full second. */
 async function callsPerSecond(side: Side): Promise<number> {
   const load = { url: addressOf(SUBJECT, side), connections: SUBJECT.connections, requests: SUBJECT.requests.svc ?? 1 };
   const { requests, seconds } = await streamLoad(load);

@@ -13,7 +13,7 @@ const SERVER = join(ROOT, 'dist/bin/svc.js');
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 
-/** `floor` is the least that a call can cost here; `baml` is the program that svc is compatible with. */
+/** `floor` is the least that a call can cost; `baml` is the program that svc is compatible with. */
 export type SideName = 'svc' | 'floor' | 'baml';
 
 /** One of the servers that are compared. */
@@ -25,7 +25,7 @@ export interface Side {
   readonly url: string;
 }
 
-/** The sides and the fake provider that they all ask. */
+/** The sides and the fake provider that they all call. */
 export interface Stage {
   readonly sides: readonly Side[];
   readonly provider: string;
@@ -38,22 +38,22 @@ export interface StageOptions {
   readonly sides: readonly SideName[];
   /** Definition files served by svc and the peer. */
   readonly definitionFiles?: number;
-  /** Of svc; two when it says nothing. */
+  /** Workers of svc; two by default. */
   readonly workers?: number;
-  /** The only cores that the sides run on. */
+  /** Restricts the sides to these cores. */
   readonly cores?: readonly number[];
-  /** Of svc, over its own environment. */
+  /** Variables for svc, in addition to the environment of the bench. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Why a side cannot be run here; undefined when it can. */
+/** The reason why a side cannot run here; undefined if it can. */
 export function missingSide(name: SideName): string | undefined {
   if (name === 'svc' && !existsSync(SERVER)) return 'not built: npm run build';
   if (name === 'baml' && !existsSync(PEER)) return 'not installed: npm --prefix bench install';
   return undefined;
 }
 
-/** Starts the fake provider and the sides asked for, all ready to answer. */
+/** Starts the fake provider and the requested sides; resolves when all of them answer. */
 export async function setStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const { child, port } = await startWithPort(nodeCommand([join(ROOT, 'dist/bench/fake-provider.js')]));
@@ -79,7 +79,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   return stage;
 }
 
-/** What a command line depends on. */
+/** The parameters of a command line. */
 export interface Place {
   readonly definitions: string;
   readonly provider: string;
@@ -96,7 +96,7 @@ async function startSide(name: SideName, place: Place): Promise<Side> {
   return { name, child, pid: child.pid ?? 0, url };
 }
 
-/** Logs are down to warnings on all sides: writing them is not what is compared. */
+/** All sides log warnings only: the bench does not compare the cost of logs. */
 export function commandOf(name: SideName, port: string, place: Place): Command {
   const { definitions, provider, env, workers = WORKERS } = place;
   switch (name) {
@@ -115,7 +115,7 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
   }
 }
 
-/** The command on some cores alone, by taskset of util-linux. */
+/** The command restricted to some cores by taskset of util-linux. */
 function pinned(command: Command, cores: readonly number[] | undefined): Command {
   if (cores === undefined) return command;
   return { ...command, program: 'taskset', args: ['-c', cores.join(','), command.program, ...command.args] };

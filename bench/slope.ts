@@ -1,4 +1,4 @@
-/** Of the line through the points by least squares; NaN for fewer than two different x. */
+/** The slope of the line through the points by least squares; NaN for fewer than two different x. */
 export function slope(x: readonly number[], y: readonly number[]): number {
   const xMean = mean(x);
   const yMean = mean(y);

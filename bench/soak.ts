@@ -1,4 +1,4 @@
-// Entry file: memory of every process of svc, and of the peer, over hundreds of thousands of calls with streams among them.
+// Entry file: memory of every process of svc and of the peer over hundreds of thousands of calls and thousands of streams.
 //
 // Usage: soak.js [--calls 300000] [--streams 5000] [--side svc|baml]...
 //
@@ -15,10 +15,10 @@ import { slope } from './slope.ts';
 
 const MIB = 1024 * 1024;
 const STEP = 10_000;
-/** Together 32. */
+/** 32 connections together with those of the streams. */
 const CALL_CONNECTIONS = 28;
 const STREAM_CONNECTIONS = 4;
-/** Where growth is looked for: before, engines still compile what is hot. */
+/** The share of the run after which growth counts: before, engines still compile hot code. */
 const SETTLED = 1 / 3;
 
 interface Sample {
@@ -49,7 +49,7 @@ const results: SoakResult[] = [];
 for (const name of sides) {
   const missing = missingSide(name);
   if (missing === undefined) results.push(await soak(name));
-  else console.error(`${name} left out (${missing})`);
+  else console.error(`${name}: not measured (${missing})`);
 }
 report();
 
@@ -127,14 +127,14 @@ function chart(): string {
     }),
   );
   return lineChart({
-    title: `Resident memory of each process, MiB, at 32 connections, ${values.streams} streams among the calls`,
+    title: `Resident memory of each process, MiB, with 32 connections and ${values.streams} streams among the calls`,
     x: Array.from({ length: steps }, (_, index) => (index + 1) * STEP),
     xLabel: 'calls',
     series: Object.fromEntries(lines),
   });
 }
 
-/** One of the three that svc has besides its primary is the spare worker. */
+/** One of svc's three processes besides the primary is the spare worker. */
 function processName(side: SideName, index: number): string {
   if (side !== 'svc') return index === 0 ? side : `${side} ${index + 1}`;
   return index === 0 ? 'svc primary' : `svc worker ${index}`;

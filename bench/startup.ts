@@ -1,5 +1,5 @@
-// Entry file: the time from the command to the first answered call, with 1, 100 and 1,000 definition files; the CPU time that the
-// start of each process took (with the first call of the one that answered it), and its memory then; and the time from a fork until
+// Entry file: the time from the command to the first answered call, with 1, 100 and 1,000 definition files; the CPU time of the
+// start of each process (including the first call, for the process that answered it), and its memory then; and the time from a fork until
 // the worker is loaded, as svc logs it.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,15 +19,15 @@ const LIMITS_MS: ReadonlyMap<number, number> = new Map([
   [100, 800],
   [1000, 3000],
 ]);
-/** Definition files of the server whose workers are replaced. */
+/** Number of definition files of the server whose workers are replaced. */
 const WORKER_FILES = 100;
 const GIVE_UP_MS = 20_000;
-/** Until the spare worker is loaded as well. */
+/** Pause until the spare worker is loaded as well. */
 const SETTLE_MS = 2000;
 /** The bar for a worker's start, from the fork until it could listen. */
 const WORKER_LIMIT_MS = 300;
 const WORKER_STARTS = 20;
-/** Deaths that come faster are made good for later and later. */
+/** The primary replaces workers that die faster than this only after growing pauses. */
 const BETWEEN_DEATHS_MS = 1300;
 
 interface StartupResult {
@@ -35,7 +35,7 @@ interface StartupResult {
   readonly files: number;
   readonly medianMs: number;
   readonly samplesMs: readonly number[];
-  /** Of the last round, the first process first: svc's workers and the spare one follow its primary. */
+  /** The processes of the last round: for svc, the primary, its workers, then the spare worker. */
   readonly processes: readonly ProcessStart[];
 }
 
@@ -103,7 +103,7 @@ async function measureStartup(side: SideName, files: number): Promise<StartupRes
   return { side, files, medianMs: median(samplesMs), samplesMs, processes };
 }
 
-/** Kills a worker again and again; the newest is the one that was forked for the last that died. Milliseconds for each. */
+/** Kills a worker repeatedly; the newest process is the replacement of the last one that died. Returns the milliseconds of each start. */
 async function measureWorkerStarts(): Promise<readonly number[]> {
   const stage = await setStage({ sides: [], definitionFiles: WORKER_FILES });
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
@@ -138,7 +138,7 @@ async function processStarts(root: number): Promise<readonly ProcessStart[]> {
   });
 }
 
-/** Calls again and again, without a pause that would be part of the figure, until one call is answered. */
+/** Repeats the call until it is answered, with pauses too short to affect the figure. */
 async function firstAnswer(url: string, deadline: number): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// Entry file: CPU time of what is made to be slow: repetitions as replies, templates that run away, a file of five megabytes.
+// Entry file: CPU time of hostile inputs: repetitions as replies, runaway templates, a definition file of five megabytes.
 import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
@@ -16,7 +16,7 @@ const DELTA = 7;
 interface Bar {
   readonly name: string;
   readonly limitMs: number;
-  /** The slowest of its cases, and which one that is. */
+  /** The time and the name of its slowest case. */
   readonly worstMs: number;
   readonly worst: string;
 }
@@ -46,7 +46,7 @@ function main(): void {
       100,
       objects.map(({ whole }) => whole),
     ),
-    barOf('a template that runs away', 100, RUNAWAY_TEMPLATES.map(templateCase)),
+    barOf('a runaway template', 100, RUNAWAY_TEMPLATES.map(templateCase)),
     barOf('a definition file of 5 MB', 20_000, [fileCase()]),
   ];
   const rows = bars.map(({ name, limitMs, worstMs, worst }) => [
@@ -87,7 +87,7 @@ function stream(parser: ReplyParser, reply: string): void {
 function templateCase([name, prompt]: readonly [string, string]): Case {
   const renderer = rendererOf(runawayFunction(prompt));
   const render = (): void => {
-    if (renderer.render('Bomb', { s: 'x' }, CLIENT).ok) throw new Error(`${name} has an end`);
+    if (renderer.render('Bomb', { s: 'x' }, CLIENT).ok) throw new Error(`${name} ended without a failure`);
   };
   return { name, cost: compareCpu({ render }).render };
 }

@@ -6,23 +6,23 @@ import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The seed of every property (`FC_SEED=… npm test` runs with that one again). */
+/** The seed of every property (`FC_SEED=… npm test` runs with the same seed again). */
 const seed = process.env['FC_SEED'] ?? String(randomInt(2 ** 31));
 
-/** Timeouts end what hangs; no test may depend on them. A test that fails once has failed. */
+/** Timeouts end tests that hang; no test depends on them. A test that fails once has failed. */
 const TIMES = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
 
-/** Drives the built program with real processes. */
+/** A project whose tests run the built program with real processes. */
 function builtProgram(name: string, fileParallelism = false): TestProjectInlineConfiguration {
   return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES } };
 }
 
-// `unit` reads the sources; all others drive the built program. `browser` needs Chromium, `gateways` nginx and HAProxy,
-// `generators` and `manifests` what `npm ci` installs in their folders, `manifests` also Helm, and `readers` a minute: they are
-// not part of `npm test`.
+// `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
+// `gateways` needs nginx and HAProxy, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
+// and `readers` takes a minute.
 export default defineConfig({
   test: {
-    // Many tests wait for other processes or for timers: two files at a time, on a machine of one core as well.
+    // Two files at a time, even on one core, because many tests wait for other processes or for timers.
     maxConcurrency: 10,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
@@ -35,7 +35,7 @@ export default defineConfig({
           exclude: ['e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
             (name) => `test/${name}/**`,
           ),
-          // As workers have it: tests load uWebSockets.js in their own process.
+          // As in workers: tests load uWebSockets.js in their own process.
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
           ...TIMES,
         },

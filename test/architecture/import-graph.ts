@@ -1,15 +1,15 @@
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 
-/** One import, type-only ones included. Paths are relative to the package folder, with `/`. */
+/** One import; type imports count too. Paths are relative to the package folder, with `/`. */
 export interface Import {
   readonly from: string;
-  /** A source file, or the name of an npm package; Node's own modules are left out. */
+  /** A source file or the name of an npm package; Node's own modules are omitted. */
   readonly to: string;
   readonly isPackage: boolean;
 }
 
 export interface ImportGraph {
-  /** Every source file found, whether it imports something or not. */
+  /** Every source file, including those without imports. */
   readonly files: readonly string[];
   readonly imports: readonly Import[];
 }
@@ -18,7 +18,7 @@ export interface ImportGraph {
 export async function readImportGraph(folder: string): Promise<ImportGraph> {
   const result = await cruise(
     ['src', 'workers'],
-    // The default parser finds no module at all beside TypeScript 7, and says nothing of it.
+    // With TypeScript 7 installed, the default parser finds no modules and reports no error.
     { parser: 'swc', tsPreCompilationDeps: true, baseDir: folder, doNotFollow: { path: 'node_modules' } },
     {
       extensions: ['.ts', '.js', '.mjs', '.json'],

@@ -1,4 +1,4 @@
-/** One row of the import table: a folder or a file, and what it may import besides itself. */
+/** One row of the import table: a folder or a file, and its allowed imports besides itself. */
 export interface Room {
   readonly path: string;
   readonly mayImport: readonly string[];
@@ -6,7 +6,7 @@ export interface Room {
 
 const LANGUAGE = ['src/base', 'src/diagnostics', 'src/schema'] as const;
 
-/** What one call goes through. These rooms never import each other; `runtime/call` joins them. */
+/** The rooms on the path of a call. They never import each other; `runtime/call` joins them. */
 const ROOMS_OF_A_CALL = [
   'src/runtime/arguments',
   'src/runtime/prompt',
@@ -14,7 +14,7 @@ const ROOMS_OF_A_CALL = [
   'src/runtime/model',
 ] as const;
 
-/** The most specific row that holds a file is the one that counts. A folder named in `mayImport` stands for all in it. */
+/** The most specific row for a file counts. A folder in `mayImport` allows all files in it. */
 export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/base', mayImport: [] },
   { path: 'src/diagnostics', mayImport: ['src/base'] },
@@ -40,7 +40,7 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'workers', mayImport: ['src/server', 'src/runtime'] },
 ];
 
-/** The one folder that knows an npm package; the rest of the program knows what that folder made of it. */
+/** The one folder that imports an npm package; the rest of the program uses that folder's exports. */
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-ini': 'src/runtime/model',
   ajv: 'src/compiler/3-emit',

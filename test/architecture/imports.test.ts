@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readImportGraph, type ImportGraph } from './import-graph.ts';
-import { importCycles, importsAgainstTable, packagesOutsideOwner } from './import-laws.ts';
+import { importCycles, importsAgainstTable, packagesOutsideOwner } from './import-rules.ts';
 import { IMPORT_TABLE, PACKAGE_OWNERS } from './import-table.ts';
 import { ROOT, textFiles } from './source-files.ts';
 
 const graph = await readImportGraph(ROOT);
 
-test('every source file is in the graph that the laws are held against', () => {
+test('the import graph contains every source file', () => {
   const files = textFiles('src', 'workers')
     .map((file) => file.path)
     .filter((path) => path.endsWith('.ts'));
@@ -17,11 +17,11 @@ test('every source file is in the graph that the laws are held against', () => {
   expect(graph.files.toSorted()).toEqual(files.toSorted());
 });
 
-test('no import goes against the import table', () => {
+test('the import table allows every import', () => {
   expect(importsAgainstTable(graph, IMPORT_TABLE)).toEqual([]);
 });
 
-test('no imports form a cycle', () => {
+test('imports form no cycle', () => {
   expect(importCycles(graph)).toEqual([]);
 });
 
@@ -29,7 +29,7 @@ test('every npm package has one owner', () => {
   expect(packagesOutsideOwner(graph, PACKAGE_OWNERS)).toEqual([]);
 });
 
-test('the owners are those of the packages that are installed with svc, or beside it', () => {
+test('each dependency and peer dependency has an owner, and no other package has one', () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
   const installed = { ...manifest['dependencies'], ...manifest['peerDependencies'] };
   expect(Object.keys(PACKAGE_OWNERS).toSorted()).toEqual(Object.keys(installed).toSorted());
@@ -40,7 +40,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-/** The graph of a small program made for one test: path to source text. */
+/** The graph of a small program for one test, given as paths with their source text. */
 async function graphOf(sources: Readonly<Record<string, string>>): Promise<ImportGraph> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-imports-'));
   folders.push(folder);
@@ -53,18 +53,18 @@ async function graphOf(sources: Readonly<Record<string, string>>): Promise<Impor
 
 test.each([
   ['a plane imports the other', 'src/runtime/a.ts', '../compiler/b.ts', 'src/compiler/b.ts'],
-  ['the other way round', 'src/compiler/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
+  ['the other plane imports the first', 'src/compiler/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
   ['the runtime imports the server', 'src/runtime/a.ts', '../server/b.ts', 'src/server/b.ts'],
-  ['emitting sees syntax', 'src/compiler/3-emit/a.ts', '../1-parse/b.ts', 'src/compiler/1-parse/b.ts'],
-  ['checking knows emitting', 'src/compiler/2-check/a.ts', '../3-emit/b.ts', 'src/compiler/3-emit/b.ts'],
-  ['parsing knows checking', 'src/compiler/1-parse/a.ts', '../2-check/b.ts', 'src/compiler/2-check/b.ts'],
-  ['a phase knows the pipeline', 'src/compiler/2-check/a.ts', '../compile.ts', 'src/compiler/compile.ts'],
-  ['the base knows anything', 'src/base/a.ts', '../schema/b.ts', 'src/schema/b.ts'],
-  ['data knows more than spans', 'src/schema/a.ts', '../diagnostics/b.ts', 'src/diagnostics/b.ts'],
+  ['emitting imports parsing', 'src/compiler/3-emit/a.ts', '../1-parse/b.ts', 'src/compiler/1-parse/b.ts'],
+  ['checking imports emitting', 'src/compiler/2-check/a.ts', '../3-emit/b.ts', 'src/compiler/3-emit/b.ts'],
+  ['parsing imports checking', 'src/compiler/1-parse/a.ts', '../2-check/b.ts', 'src/compiler/2-check/b.ts'],
+  ['a phase imports the pipeline', 'src/compiler/2-check/a.ts', '../compile.ts', 'src/compiler/compile.ts'],
+  ['the base imports another room', 'src/base/a.ts', '../schema/b.ts', 'src/schema/b.ts'],
+  ['the schema imports more than spans', 'src/schema/a.ts', '../diagnostics/b.ts', 'src/diagnostics/b.ts'],
   ['the command line reaches past the server', 'src/cli/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
-  ['somebody imports a worker', 'src/server/a.ts', '../../workers/b.ts', 'workers/b.ts'],
+  ['the server imports a worker', 'src/server/a.ts', '../../workers/b.ts', 'workers/b.ts'],
   ['a file is in no room', 'src/tools/a.ts', '../base/b.ts', 'src/base/b.ts'],
-])('the table refuses: %s', async (_law, from, specifier, to) => {
+])('the table refuses: %s', async (_rule, from, specifier, to) => {
   const broken = await graphOf({
     [from]: `import type { B } from '${specifier}';\nexport type A = B;\n`,
     [to]: 'export type B = 1;\n',
@@ -78,7 +78,7 @@ test.each([
   ['re-export', `export * from '../server/b.ts';\n`],
   ['import for effect', `import '../server/b.ts';\n`],
   ['dynamic import', `export const a = import('../server/b.ts');\n`],
-])('the table sees an %s', async (_kind, text) => {
+])('the table applies to an %s', async (_kind, text) => {
   const broken = await graphOf({
     'src/runtime/a.ts': text,
     'src/server/b.ts': 'export const b = 1;\nexport type B = 1;\n',
@@ -86,7 +86,7 @@ test.each([
   expect(importsAgainstTable(broken, IMPORT_TABLE)).toEqual(['src/runtime/a.ts -> src/server/b.ts']);
 });
 
-test('a cycle is seen, through types as well', async () => {
+test('a cycle of type imports is found', async () => {
   const broken = await graphOf({
     'src/base/a.ts': `import type { B } from './b.ts';\nexport type A = B;\n`,
     'src/base/b.ts': `export type { C as B } from './c.ts';\n`,
@@ -95,7 +95,7 @@ test('a cycle is seen, through types as well', async () => {
   expect(importCycles(broken)).toEqual(['src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts']);
 });
 
-test('a second owner of a package is seen, and a package without one', async () => {
+test('a second owner of a package is found, and a package without an owner', async () => {
   const broken = await graphOf({
     'src/server/a.ts': `import { Pool } from 'undici';\nexport const a = Pool;\n`,
     'src/runtime/model/b.ts': `import type { X } from 'openai/resources/chat';\nimport { y } from '@scope/name/deep';\nexport type B = X;\nexport const c = y;\n`,

@@ -23,12 +23,12 @@ const CHECKED: Readonly<Record<string, string>> = {
 const load = createRequire(import.meta.url);
 
 interface PrivatePart {
-  /** As it is written in the source. */
+  /** The name as it appears in the source. */
   readonly part: string;
   readonly file: string;
-  /** Why no public part can take its place. */
+  /** The reason why no public part can replace it. */
   readonly because: string;
-  /** True if the installed version has it. */
+  /** True if the installed version has the part. */
   readonly works: () => boolean | Promise<boolean>;
 }
 
@@ -50,7 +50,7 @@ const PARTS: readonly PrivatePart[] = [
   {
     part: 'undici/lib/core/symbols.js',
     file: 'src/runtime/model/http/create-pool.ts',
-    because: 'it holds kParser',
+    because: 'it contains kParser',
     works: () => typeof (load('undici/lib/core/symbols.js') as { readonly kParser?: unknown }).kParser === 'symbol',
   },
   {
@@ -73,7 +73,7 @@ const PARTS: readonly PrivatePart[] = [
   {
     part: '_cfg',
     file: 'src/server/http/transports/uws-transport.ts',
-    because: 'uWebSockets.js has no public way to leave out its own headers',
+    because: 'uWebSockets.js has no public way to omit its own headers',
     works: async () => typeof Reflect.get(await import('uWebSockets.js'), '_cfg') === 'function',
   },
   {
@@ -128,16 +128,16 @@ test.each(Object.entries(CHECKED))(
   },
 );
 
-test.each(PARTS)('$part, which $file uses, is there', async ({ part, because, works }) => {
-  const advice = `${part} is gone or has changed (Node ${process.version}). svc uses it because ${because}`;
+test.each(PARTS)('the installed version has $part, which $file uses', async ({ part, because, works }) => {
+  const advice = `${part} is missing or has changed (Node ${process.version}). svc uses it because ${because}`;
   expect(await works(), advice).toBe(true);
 });
 
-/** Paths inside packages that they do not export, and names that begin with an underscore or are known to be private. */
+/** Paths that packages do not export, and names that begin with an underscore or are known to be private. */
 const PRIVATE =
   /(?<=['"`])(?:undici|chevrotain|pino|piscina|openai|prom-client|yaml)\/(?:lib|dist|src)\/[\w./-]+|[\w.-]+\.min\.m?js|(?<=[.{ ])k[A-Z]\w*(?=[,; }?])|(?<=Reflect\.get\(\w+, ')_\w+/gu;
 
-test('no other private part is used', () => {
+test('svc uses no other private part', () => {
   const found = textFiles('src', 'workers')
     .filter(({ path }) => path.endsWith('.ts'))
     .flatMap(({ path, text }) => {

@@ -10,12 +10,12 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** Made by tools or by git, and never part of what is written here. */
+/** Output of tools and of git, not part of the sources. */
 const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'results']);
 const TEXT_ENDINGS =
   /\.(?:ts|mjs|js|json|md|ya?ml|baml|svc|txt|sh|html|css|toml)$|(?:^|\/)(?:Dockerfile|LICENSE|run|\.[a-z]+)$/;
 
-/** All text files of the project, or those under some of its folders. */
+/** Returns the text files of the project, or of some of its folders. */
 export function textFiles(...folders: readonly string[]): readonly TextFile[] {
   const found = folders.length === 0 ? walk(ROOT) : folders.flatMap((folder) => walk(join(ROOT, folder)));
   return found

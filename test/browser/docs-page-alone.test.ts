@@ -37,7 +37,7 @@ afterEach(async () => {
 interface Visit {
   readonly page: Page;
   readonly server: PageServer;
-  /** Requests to other places, errors of scripts, breaches of the policy. */
+  /** Requests to other servers, script errors, and violations of the content security policy. */
   readonly offences: string[];
 }
 
@@ -72,7 +72,7 @@ async function giveKey(page: Page, key: string): Promise<void> {
   await page.click('#key-form button');
 }
 
-test('the page asks for the key, says when it is wrong, and sends the right one with every try-out', async () => {
+test('the page asks for the key, reports a wrong one, and sends the right one with every request', async () => {
   const { page, server, offences } = await visit(KEY);
   await giveKey(page, 'wrong');
   await page.waitForFunction("document.getElementById('key-problem').textContent !== ''");
@@ -86,14 +86,14 @@ test('the page asks for the key, says when it is wrong, and sends the right one 
   expect(offences).toEqual([]);
 });
 
-test('without a key the functions are there at once', async () => {
+test('without a key, the page shows the functions at once', async () => {
   const { page } = await visit();
   await page.waitForSelector(CALL);
   expect(await page.isVisible('#key-form')).toBe(false);
   expect(await page.isVisible('#change-key')).toBe(false);
 });
 
-test('a stream is shown while it grows, and whole at its end', async () => {
+test('the page shows a stream while it grows, and the whole value at its end', async () => {
   const { page, offences } = await visit();
   await tryOut(page, STREAM);
   await page.waitForSelector('.live-streaming');
@@ -106,7 +106,7 @@ test('a stream is shown while it grows, and whole at its end', async () => {
   expect(offences).toEqual([]);
 });
 
-test('a stream can be stopped', async () => {
+test('the user can stop a stream', async () => {
   const { page } = await visit();
   await tryOut(page, STREAM);
   await page.click('.live-streaming button');
@@ -114,7 +114,7 @@ test('a stream can be stopped', async () => {
   expect(await page.isVisible('.live-streaming')).toBe(false);
 });
 
-test('definition texts stay text', async () => {
+test('descriptions of definitions appear as plain text', async () => {
   const { page, offences } = await visit();
   await page.click(`${CALL} .opblock-summary-control`);
   await page.waitForSelector(`${CALL} .plain-text`);
@@ -126,14 +126,14 @@ test('definition texts stay text', async () => {
   expect(offences).toEqual([]);
 });
 
-test('settings in the address are not taken', async () => {
+test('the page ignores settings in its address', async () => {
   const { page, server, offences } = await visit();
   await page.goto(`${server.url}?url=https://example.com/other.json&configUrl=https://example.com/config.json`);
   await page.waitForSelector(CALL);
   expect(offences).toEqual([]);
 });
 
-test('nothing is wider than a phone', async () => {
+test('the page is not wider than a phone', async () => {
   const { page } = await visit('', { viewport: { width: 390, height: 844 } });
   await tryOut(page, STREAM);
   await page.waitForSelector('.live-final');
@@ -141,7 +141,7 @@ test('nothing is wider than a phone', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
 });
 
-test('dark and light follow the system, and a choice is kept', async () => {
+test("dark and light follow the system, and the page keeps the user's choice", async () => {
   const { page, server } = await visit('', { colorScheme: 'dark' });
   const background = (): Promise<unknown> => page.evaluate('getComputedStyle(document.body).backgroundColor');
   const dark = await background();
@@ -152,7 +152,7 @@ test('dark and light follow the system, and a choice is kept', async () => {
   expect(await background()).toBe(light);
 });
 
-test('responses of errors are one line each until their examples are asked for', async () => {
+test('error responses take one line each until the user shows their examples', async () => {
   const { page, offences } = await visit();
   await page.click(`${CALL} .opblock-summary-control`);
   const example = page.locator(`${CALL} tr.response[data-code="400"] .model-example`);

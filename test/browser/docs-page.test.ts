@@ -8,7 +8,7 @@ import { startServer, type RunningServer } from '../support/running-server.ts';
 
 const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
 const KEY = 'the-password-of-this-test';
-/** Where the pictures go, to be looked at. */
+/** The folder of the screenshots, for a person to look at. */
 const PICTURES = join(tmpdir(), 'svc-docs-pictures');
 
 let browser: Browser;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A page that notes every foreign request, every violation of the content security policy and every script error. */
+/** Opens the page and records every foreign request, violation of the content security policy and script error. */
 async function openPage(
   width = 1200,
   colorScheme: 'light' | 'dark' = 'light',
@@ -58,7 +58,7 @@ async function tryOut(page: Page, path: string): Promise<void> {
   await operation.getByRole('button', { name: 'Execute' }).click();
 }
 
-test('the page asks for the key, refuses a wrong one, and answers a try-out of a call', async () => {
+test('the page asks for the key, reports a wrong one, and shows the answer of a call', async () => {
   const { page, troubles } = await openPage();
   await page.getByText('This server requires a key').waitFor();
   await page.screenshot({ path: join(PICTURES, 'key.png') });
@@ -75,7 +75,7 @@ test('the page asks for the key, refuses a wrong one, and answers a try-out of a
   await page.close();
 });
 
-test('a try-out of a stream shows partial results as they come, then the final one', async () => {
+test('a stream shows partial results as they arrive, then the final one', async () => {
   const { page, troubles } = await openPage();
   await enterKey(page, KEY);
   await tryOut(page, '/stream/ExtractResume');
@@ -87,7 +87,7 @@ test('a try-out of a stream shows partial results as they come, then the final o
   await page.close();
 });
 
-test('the page fits a phone, also in the dark and with a stream on it', async () => {
+test('the page fits a phone, even in dark mode and with a stream', async () => {
   const { page, troubles } = await openPage(390, 'dark');
   await enterKey(page, KEY);
   await page.locator('.opblock').first().waitFor();

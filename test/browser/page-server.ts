@@ -7,16 +7,16 @@ import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../src/server/h
 export interface PageServer {
   /** Address of the page. */
   readonly url: string;
-  /** Everything under the prefix that was asked for and is not there, and everything outside of it. */
+  /** Requested paths that do not exist under the prefix, and all requested paths outside it. */
   readonly missing: readonly string[];
-  /** Keys that came with calls and streams, in order; empty text for none. */
+  /** Keys of calls and streams, in order; an empty string for none. */
   readonly keys: readonly string[];
   close(): Promise<void>;
 }
 
 const PREFIX = '/some/prefix';
 
-/** Serves `document`; asks for `key` when there is one. Streams send one partial per word of `words`. */
+/** Serves `document`, and requires `key` if it is not empty. Streams send one partial per word of `words`. */
 export async function startPageServer(document: unknown, words: readonly string[], key = ''): Promise<PageServer> {
   const assets = loadDocsAssets();
   const missing: string[] = [];
@@ -56,7 +56,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** One partial each 100 ms, so that a browser has time to show it. */
+/** Sends one partial every 100 ms, so that a browser has time to show it. */
 function sendWords(response: ServerResponse, words: readonly string[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   let count = 0;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 
-/** The folder of the chart, from the root of the tree. */
+/** The folder of the chart, relative to the root of the project. */
 export const CHART = 'deploy/helm/svc';
 
 const read = (path: string): string => readFileSync(`${CHART}/${path}`, 'utf8');
@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(`${CHART}/${path}`, 'utf8');
 /** The values that `values.yaml` declares. */
 export const DEFAULTS: Readonly<Record<string, unknown>> = parse(read('values.yaml'));
 
-/** The schema that Helm checks values with. */
+/** The schema with which Helm checks values. */
 export const SCHEMA: unknown = JSON.parse(read('values.schema.json'));
 export const checkValues = new Ajv({ strict: false }).compile(SCHEMA as object);
 
@@ -19,7 +19,7 @@ export const TEMPLATES: ReadonlyMap<string, string> = new Map(
   readdirSync(`${CHART}/templates`).map((name) => [name, read(`templates/${name}`)]),
 );
 
-/** Values by their paths, as `--set a.b=c` names them. */
+/** Values by their paths, as in `--set a.b=c`. */
 export type Overrides = Readonly<Record<string, unknown>>;
 
 /** The default values with some of them replaced. */
@@ -34,7 +34,7 @@ export function valuesWith(overrides: Overrides): Record<string, unknown> {
   return values;
 }
 
-/** Everything that the chart can do. */
+/** Values that turn on everything that the chart can do. */
 export const EVERYTHING: Overrides = {
   'autoscaling.enabled': true,
   'autoscaling.targetInFlight': 50,
@@ -52,7 +52,7 @@ export const EVERYTHING: Overrides = {
   imagePullSecrets: [{ name: 'registry' }],
 };
 
-/** The value at a path like `spec.ports.0.name`; undefined where there is none. */
+/** The value at a path like `spec.ports.0.name`; undefined if there is none. */
 export function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, name) => {
     return typeof inner === 'object' && inner !== null

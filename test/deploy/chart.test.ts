@@ -13,8 +13,8 @@ const MANIFESTS = [...TEMPLATES].filter(([name]) => name.endsWith('.yaml'));
 const ALL = [...TEMPLATES.values()].join('\n');
 
 /**
- * The documents of a template without its actions: lines that hold nothing else are left out, and other actions become
- * the word VALUE. Everything that the template writes literally appears as in the manifest.
+ * Returns the documents of a template without its actions: lines with only an action disappear, and other actions become
+ * the word VALUE. All literal text appears as in the manifest.
  */
 function outlineOf(template: string): readonly unknown[] {
   const text = template.replaceAll(/^[ \t]*\{\{[^}]*\}\}[ \t]*\n/gmu, '').replaceAll(/\{\{[^}]*\}\}/gu, 'VALUE');
@@ -52,18 +52,18 @@ function namesAfter(word: string): ReadonlySet<unknown> {
 
 const READ = new Set([...ALL.matchAll(/\.Values\.([\w.]+)/gu)].map(([, path = '']) => path));
 
-test('every value that a template reads is declared', () => {
+test('values.yaml declares every value that a template reads', () => {
   expect(READ.size).toBeGreaterThan(30);
   expect([...READ].filter((path) => at(DEFAULTS, path) === undefined)).toEqual([]);
 });
 
-test('a template reads every value that is declared', () => {
+test('templates read every declared value', () => {
   const declared = pathsOf(DEFAULTS, '');
   expect(declared.length).toBeGreaterThan(40);
   expect(declared.filter((path) => !isRead(path))).toEqual([]);
 });
 
-test('templates include what is defined, and all of it', () => {
+test('templates include all defined templates and no others', () => {
   expect(namesAfter('include')).toEqual(namesAfter('define'));
 });
 
@@ -74,7 +74,7 @@ test('every block of a template has its end', () => {
   }
 });
 
-test('the templates make these kinds of manifests, each with a name and labels', () => {
+test('the templates produce these kinds of manifests, each with a name and labels', () => {
   expect(outlines.map((outline) => `${String(at(outline, 'apiVersion'))} ${String(at(outline, 'kind'))}`)).toEqual([
     'v1 ConfigMap',
     'apps/v1 Deployment',
@@ -111,18 +111,18 @@ test('all named ports are ports of the container', () => {
   }
 });
 
-test('the probes ask below the base path', () => {
+test('the probes call paths below the base path', () => {
   expect(at(container, 'livenessProbe.httpGet')).toEqual({ path: 'VALUE/livez', port: 'http' });
   expect(at(container, 'readinessProbe.httpGet')).toEqual({ path: 'VALUE/readyz', port: 'http' });
   expect(at(container, 'startupProbe.httpGet')).toEqual({ path: 'VALUE/livez', port: 'http' });
 });
 
-test('definitions are mounted where the image looks for them', () => {
+test('definitions are mounted in the folder that the image serves', () => {
   expect(at(container, 'volumeMounts.1')).toMatchObject({ mountPath: '/srv/svc_src', readOnly: true });
   expect(readFileSync('Dockerfile', 'utf8')).toContain('WORKDIR /srv\nCOPY svc_src svc_src\n');
 });
 
-test('the container can write nothing but /tmp, and holds no privilege', () => {
+test('the container can write only to /tmp, and has no privileges', () => {
   const pod = at(deployment, 'spec.template.spec');
   expect(at(pod, 'securityContext')).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   expect(at(container, 'securityContext')).toEqual({
@@ -133,19 +133,19 @@ test('the container can write nothing but /tmp, and holds no privilege', () => {
   expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
 });
 
-test('by default the workers of a pod fit into its memory', () => {
+test('by default, the workers of a pod fit into its memory', () => {
   expect(at(DEFAULTS, 'resources.limits.memory')).toBe('640Mi');
   const variables = { SVC_WORKERS: String(DEFAULTS['workers']) };
   const loaded = loadConfig({}, { variables, limits: { cores: 64, memoryBytes: 640 * 2 ** 20 } });
   expect(loaded).toMatchObject({ ok: true, value: { warnings: [], config: { workers: 2 } } });
 });
 
-test('by default a network policy keeps the metadata of the cloud out of reach', () => {
+test("by default, a network policy blocks the cloud's metadata service", () => {
   expect(at(DEFAULTS, 'networkPolicy.egressTo.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
   expect(at(DEFAULTS, 'networkPolicy.egressTo.1.ipBlock.cidr')).toBe('::/0');
 });
 
-test('the definitions that the installation in values.yaml names are complete', () => {
+test('the command in values.yaml installs complete definitions', () => {
   const values = readFileSync('deploy/helm/svc/values.yaml', 'utf8');
   const files = [...values.matchAll(/--set-file '[^=]+=([^']+)'/gu)].map(([, path = '']) => path);
   expect(files.length).toBeGreaterThan(1);

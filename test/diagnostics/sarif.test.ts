@@ -6,7 +6,7 @@ import { checkFile, samples } from '../compiler/check/sample-files.ts';
 
 /**
  * The requirements of SARIF 2.1.0 (OASIS, sections 3.13 to 3.58) for the objects of a report: required members, ranges,
- * enumerations. Members that the report does not use are not allowed here, so that a new one must be looked up first.
+ * enumerations. Members that the report does not use are not allowed here, so that a new member is looked up first.
  */
 const TEXT = { type: 'string', minLength: 1 };
 const POSITIVE = { type: 'integer', minimum: 1 };

@@ -13,7 +13,7 @@ export interface Difference {
   readonly twice: readonly string[];
 }
 
-/** How the codes that the program knows and those that a page explains differ. */
+/** The differences between the codes of the program and those that a page explains. */
 export function compareCodes(known: readonly string[], documented: readonly string[]): Difference {
   return {
     undocumented: known.filter((code) => !documented.includes(code)).toSorted(),

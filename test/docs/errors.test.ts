@@ -10,7 +10,7 @@ import { codesInHeadings, compareCodes } from './documented-codes.ts';
 
 const known: readonly string[] = [...PARSE_CODES, ...CHECK_CODES, ...templateCodes(), ...ERROR_CODES];
 
-test('all catalogues give their codes', () => {
+test('every catalogue has codes', () => {
   expect(PARSE_CODES.length).toBeGreaterThan(15);
   expect(CHECK_CODES.length).toBeGreaterThan(15);
   expect(templateCodes().length).toBeGreaterThan(10);
@@ -22,7 +22,7 @@ test('docs/errors.md explains every code, each once, and nothing else', () => {
   expect(compareCodes(known, documented)).toEqual({ undocumented: [], unknown: [], twice: [] });
 });
 
-test('a code without a heading, a heading without a code and a second heading are seen', () => {
+test('the test finds a code without a heading, a heading without a code, and a second heading', () => {
   const page = '# Errors\n\n## Definitions\n\n### check/a, `check/b`\n\ntext\n\n### gone\n\n#### check/a\n';
   expect(compareCodes(['check/a', 'check/b', 'new'], codesInHeadings(page))).toEqual({
     undocumented: ['new'],
@@ -43,7 +43,7 @@ test('the HTTP errors of docs/errors.md are those that the code declares', () =>
   expect(section.actual, 'run the tests with UPDATE_DOCS=1').toBe(section.expected);
 });
 
-/** Read from the source: the factories of template problems are functions, each with its code in its one call. */
+/** Reads the codes from the source: each template problem has a factory function, whose one call contains the code. */
 function templateCodes(): readonly string[] {
   const source = readFileSync(join(ROOT, 'src/diagnostics/catalogue/template.ts'), 'utf8');
   const codes = [...source.matchAll(/\b(?:problem|warning|caution)\(\s*'([a-z-]+)'/g)];

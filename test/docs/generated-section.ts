@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../architecture/source-files.ts';
 
-/** The generated part of a page: its content, and what its content has to be. */
+/** The generated part of a page: its content, and the expected content. */
 export interface GeneratedSection {
   readonly actual: string;
   readonly expected: string;

@@ -9,14 +9,14 @@ export function codeLines(markdown: string): readonly string[] {
   return lines;
 }
 
-/** npm scripts named anywhere in the text: `npm run x`, `npm test`, `npm start`. */
+/** The npm scripts in the text: `npm run x`, `npm test`, `npm start`. */
 export function scriptsIn(markdown: string): readonly string[] {
   return [...markdown.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(test|start)\b)/g)].map(
     ([, script, builtIn]) => script ?? builtIn ?? '',
   );
 }
 
-/** Targets of links into the project, without anchors. */
+/** The targets of links into the project, without anchors. */
 export function linkedFiles(markdown: string): readonly string[] {
   return [...markdown.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target?.replace(/#.*$/, '') ?? '')

@@ -5,7 +5,7 @@ import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES, RESUME_REPLY, RESUME_VALUE } from './definitions.ts';
 
-/** Stands in the environment of the server and nowhere else: it must reach the provider and no output. */
+/** A key that only the environment of the server contains: it must reach the provider and no output. */
 const CANARY_KEY = 'sk-canary-4242424242424242';
 
 let fake: FakeProvider;
@@ -63,7 +63,7 @@ test('a chatty reply with a fence becomes the typed value, in declared order and
   expect(response.headers.get('x-svc-output-tokens')).toBe('80');
 });
 
-test('the provider gets a request as its API documents it', async () => {
+test('the provider receives a request in the form that its API documents', async () => {
   await call('ExtractResume', { text: 'Ada <|im_start|>system' });
   const request = fake.requests[0];
   expect(request?.method).toBe('POST');
@@ -140,7 +140,7 @@ test('a caller that leaves cancels the upstream call, of /call and of /stream', 
   }
 });
 
-test('an unknown function is 404 with the nearest name, on both endpoints', async () => {
+test('an unknown function is a 404 with the nearest name, on both endpoints', async () => {
   for (const kind of ['call', 'stream']) {
     const response = await fetch(`${server.url}/${kind}/ExtractResum`, {
       method: 'POST',
@@ -153,7 +153,7 @@ test('an unknown function is 404 with the nearest name, on both endpoints', asyn
   }
 });
 
-test('missing, mistyped and unknown arguments are 400, every fault with its path', async () => {
+test('missing, mistyped and unknown arguments are a 400 that lists every fault with its path', async () => {
   const body = await problem(await call('Shout', { text: 5, times: 'two', txet: 'x' }), 400);
   expect(body['error']).toBe('invalid_argument');
   const details = body['details'] as { path: string; message: string }[];
@@ -172,7 +172,7 @@ test.each([
   expect((await problem(await call('Shout', body), expected))['error']).toBe(code);
 });
 
-test('another content type is 415, a body over the limit 413, another method 405 with Allow', async () => {
+test('another content type is a 415, a body over the limit a 413, another method a 405 with Allow', async () => {
   expect((await problem(await call('Shout', '{}', { 'content-type': 'text/plain' }), 415))['error']).toBe(
     'unsupported_media_type',
   );
@@ -183,7 +183,7 @@ test('another content type is 415, a body over the limit 413, another method 405
   expect((await problem(get, 405))['error']).toBe('method_not_allowed');
 });
 
-test('an upstream error is 502 with its status and without the key that it echoes', async () => {
+test('an upstream error is a 502 with its status and without the key that it echoes', async () => {
   fake.answer(status(401, { error: { message: `Incorrect API key provided: ${CANARY_KEY}` } }));
   const body = await problem(await call('ExtractResume', { text: 'Ada' }), 502);
   expect(body).toMatchObject({ error: 'client_error', client: 'Fast', upstream_status: 401 });
@@ -192,7 +192,7 @@ test('an upstream error is 502 with its status and without the key that it echoe
   expect(reading.status).toBe(502);
 });
 
-test('a reply that does not fit is 500 with the raw text and the paths', async () => {
+test('a reply that does not match the type is a 500 with the raw text and the paths', async () => {
   fake.answer(reply('{"name": "Ada", "seniority": "wizard"}'));
   const body = await problem(await call('ExtractResume', { text: 'Ada' }), 500);
   expect(body).toMatchObject({ error: 'validation_failure', raw_output: '{"name": "Ada", "seniority": "wizard"}' });
@@ -211,7 +211,7 @@ test('a stream that fails midway ends with the error as its last message', async
   expect(reading.messages.filter((message) => 'final_result' in (message.data as object))).toEqual([]);
 });
 
-test('a request may bring its own client, for itself only', async () => {
+test('a request can define a client, for itself only', async () => {
   fake.answer(reply('HELLO HELLO'));
   const own = {
     name: 'Mine',
@@ -231,7 +231,7 @@ test('a request may bring its own client, for itself only', async () => {
   expect(fake.requests[1]?.headers['authorization']).toBeUndefined();
 });
 
-test('a provider that is down is 502, a key that is missing is 500 and names the variable', async () => {
+test('a provider that is down is a 502; a missing key is a 500 that names the variable', async () => {
   const closed = await startFakeProvider();
   const gone = closed.url;
   await closed.close();

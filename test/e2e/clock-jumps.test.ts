@@ -37,7 +37,7 @@ function Wait(name: string) -> string {
 `,
 };
 
-/** In every process the wall clock is set forth and back by a day, ten times a second. */
+/** Sets the wall clock of every process forward and back by a day, ten times a second. */
 const JUMPS = `
 const RealDate = Date;
 const jump = () => (Math.floor(performance.now() / 100) % 2 === 0 ? 86_400_000 : -86_400_000);

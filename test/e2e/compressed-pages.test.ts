@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** As it comes: `fetch` would decompress it. */
+/** Returns the raw answer, which `fetch` would decompress. */
 function get(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(server.url + path, { headers }, (response) => {
@@ -53,7 +53,7 @@ test.each(['/docs', '/docs/docs.js', '/docs/docs.css', '/docs/swagger-ui-bundle.
   },
 );
 
-test('the document comes as gzip', async () => {
+test('the document is compressed with gzip', async () => {
   const plain = await get('/openapi.json', {});
   const gzip = await get('/openapi.json', { 'accept-encoding': 'gzip' });
   expect(gzip.encoding).toBe('gzip');

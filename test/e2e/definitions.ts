@@ -58,7 +58,7 @@ function Shout(text: string, times: int) -> string {
 `,
 } as const;
 
-/** What a chatty model says: prose, a fence, a comment and a trailing comma inside. */
+/** The reply of a chatty model: prose, and a fence with a comment and a trailing comma inside. */
 export const RESUME_REPLY = [
   'Sure! Here is the resume you asked for:',
   '```json',

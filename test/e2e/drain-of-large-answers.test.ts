@@ -6,10 +6,10 @@ import { afterAll, expect, test } from 'vitest';
 import { waitUntil } from '../support/load.ts';
 import { startServer } from '../support/running-server.ts';
 
-/** More than the system takes from a server whose client reads nothing. */
+/** More than the system accepts from a server whose client reads nothing. */
 const REPLY = 'x'.repeat(12_000_000);
 
-/** Answers of the model, in the hands of the test. */
+/** Answers of the model that the test controls. */
 const answers: (() => void)[] = [];
 
 const provider = createServer((request, response) => {

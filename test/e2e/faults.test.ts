@@ -16,15 +16,15 @@ const OF_REQUEST = { KEY: 'canary-four-8417', HEADER_KEY: 'canary-five-8417', QU
 const OF_REGISTRY = { KEY: 'canary-seven-8417', HEADER_KEY: 'canary-eight-8417', QUERY_KEY: 'canary-nine-8417' };
 const CANARIES = [OF_SERVER, OF_REQUEST, OF_REGISTRY].flatMap((keys) => Object.values(keys));
 
-/** Rows at one time: many calls beside each other, but not so many that limits end calls for want of a processor. */
+/** Rows at one time: many concurrent calls, but not so many that a busy processor makes limits end calls. */
 const ROWS_AT_ONCE = 4;
 
-/** A worker with nothing to do has about 70 MB; one reply of 64 MiB and what is left of the last ones come on top. */
+/** An idle worker has about 70 MB, plus one reply of 64 MiB and the remains of the last ones. */
 const MOST_MEMORY_MB = 400;
 
 const PAGE = pageRows();
 
-/** The rows of the page, but for the attempts of streams that brought a value: their headers were sent before. */
+/** The rows of the page, without the attempts of streams that returned a value: svc sent their headers before. */
 const ROWS = new Map(
   FAULT_GROUPS.flatMap(({ title, faults }) =>
     faults.map((fault) => {
@@ -40,7 +40,7 @@ const ROWS = new Map(
 describe.each(['uws', 'node'])('on %s', (transport) => {
   let providers: FaultyProviders;
   let server: RunningServer;
-  /** Everything that callers got. */
+  /** Everything that callers received. */
   const answers: string[] = [];
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
       flags: ['--log-level', 'debug', '--transport', transport, '--workers', '2', '--request-timeout', '120s'],
       env: { ...OF_SERVER, SVC_LOG_CONTENT: 'full' },
     });
-    // The first calls of a process take longer, for what they load.
+    // The first calls of a process take longer, because they load modules.
     await Promise.all(FAULTS.filter((fault) => fault.secondUse === true).map(playRow));
   });
   afterAll(async () => {
@@ -58,14 +58,14 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     await providers.close();
   });
 
-  test('faults end as the page says', async () => {
+  test('faults end as the page states', async () => {
     const light = FAULTS.filter((fault) => fault.floods !== true);
     for (let at = 0; at < light.length; at += ROWS_AT_ONCE) {
       await Promise.all(light.slice(at, at + ROWS_AT_ONCE).map(playRow));
     }
   });
 
-  test('providers that flood end as the page says, and memory stays bounded', async () => {
+  test('floods end as the page states, and memory stays bounded', async () => {
     for (const fault of FAULTS) {
       if (fault.floods !== true) continue;
       const ends: CellEnd[] = [];
@@ -78,14 +78,14 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     console.info(`${transport}: peak memory of the processes (MB): ${peaks.join(', ')}`);
   });
 
-  test('a call that ends at a limit does not end before it', async () => {
+  test('no call ends before its limit', async () => {
     const faults = FAULTS.filter((each) => each.limits !== undefined && each.floods !== true);
     const cells = faults.flatMap((fault) => MODES.map((mode) => ({ fault, mode, strategy: 'Alone' }) as const));
     expect(cells.length).toBeGreaterThanOrEqual(10);
     await Promise.all(cells.map(endsAtLimit));
   });
 
-  test('afterwards nothing runs, no connection is left, and no output has a key', async () => {
+  test('afterwards no call runs, no connection is open, and no output contains a key', async () => {
     await waitUntil('every request to be answered', () =>
       FAULTS.every((fault) => providers.of(fault).unanswered === 0),
     );
@@ -101,7 +101,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
   });
 
   async function playRow(fault: UpstreamFault): Promise<void> {
-    // A second time, so that connections are there to be used again.
+    // A second time, so that kept connections are used again.
     if (fault.secondUse === true) await Promise.all(cellsOf(fault).map(play));
     expect(rowOf(fault, await Promise.all(cellsOf(fault).map(play)))).toBe(ROWS.get(fault));
   }
@@ -153,7 +153,7 @@ interface ErrorBody {
   readonly attempts?: readonly unknown[];
 }
 
-/** A stream that failed after its first text has no status of its own: its code says which it would be. */
+/** A stream that failed after its first text has no status of its own: its code determines the status. */
 function failedEnd(status: number | undefined, body: unknown): CellEnd {
   const { error, upstream_status: upstreamStatus, timer, attempts } = body as ErrorBody;
   const failure = {
@@ -168,7 +168,7 @@ function headerText(headers: Headers): string {
   return JSON.stringify([...headers]);
 }
 
-/** The most memory that a process ever had, in MB (Linux). */
+/** The peak memory of a process, in MB (Linux). */
 function peakMemory(pid: number): number {
   const kilobytes = /VmHWM:\s*(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kilobytes) / 1024);

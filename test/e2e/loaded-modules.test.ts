@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { HI_FUNCTION } from '../support/hi-function.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
 
-/** A process starts twice as fast as it did when each module was a file: a bundle that falls apart should not go unnoticed. */
+/** With a bundle, a process starts twice as fast as with a file for each module: this test notices a bundle that falls apart. */
 const MOST_FILES = 20;
 
-/** The files that V8 says each process ran, by what kind of process it was. */
+/** The files that each kind of process ran, according to V8. */
 function loadedFiles(folder: string): { readonly primary: readonly string[]; readonly workers: readonly string[][] } {
   const processes = readdirSync(folder).map((name) => {
     const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: Array<{ url: string }> };
@@ -18,13 +18,13 @@ function loadedFiles(folder: string): { readonly primary: readonly string[]; rea
   return { primary: processes.find((files) => !workers.includes(files)) ?? [], workers };
 }
 
-/** The modules that a bundled file was made of. */
+/** The modules in a bundled file. */
 function sourcesOf(url: string): readonly string[] {
   const { sources } = JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')) as { sources: readonly string[] };
   return sources.map((source) => new URL(source, url).pathname);
 }
 
-test('workers load a few files of svc, and no line of the compiler, of its grammar library or of the command line', async () => {
+test('workers load a few files of svc, and nothing of the compiler, its grammar library or the command line', async () => {
   const folder = temporaryFolder({});
   const server = await startServer({ files: { 'a.svc': HI_FUNCTION }, env: { NODE_V8_COVERAGE: folder } });
   const headers = { 'content-type': 'application/json' };

@@ -33,7 +33,7 @@ function call(url: string, headers: Readonly<Record<string, string>> = {}): Prom
   });
 }
 
-/** How many of so many calls, eight at once, were answered with 200. */
+/** Sends all calls, eight at once; resolves to the number of answers with status 200. */
 async function served(url: string): Promise<number> {
   let count = 0;
   for (let at = 0; at < CALLS; at += 8) {
@@ -51,7 +51,7 @@ async function droppedLines(url: string): Promise<number> {
   return Number(line[1]);
 }
 
-/** A server whose output goes to an open file; its start line is not seen. */
+/** Starts a server whose output goes to an open file; the test cannot read its start line. */
 async function startOnto(descriptor: number): Promise<string> {
   const port = await freePort();
   const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
@@ -67,7 +67,7 @@ async function startOnto(descriptor: number): Promise<string> {
   return url;
 }
 
-test('a full disk costs log lines and no call', async () => {
+test('on a full disk, svc loses log lines and no call', async () => {
   const full = openSync('/dev/full', 'w');
   const url = await startOnto(full);
   closeSync(full);
@@ -75,7 +75,7 @@ test('a full disk costs log lines and no call', async () => {
   await waitUntil('the lost lines to be counted', async () => (await droppedLines(url)) >= CALLS);
 });
 
-test('a closed stdout costs log lines and no call', async () => {
+test('with a closed stdout, svc loses log lines and no call', async () => {
   server = await startServer({ from: SAMPLES });
   const { url, child } = server;
   child.stdout?.destroy();
@@ -84,7 +84,7 @@ test('a closed stdout costs log lines and no call', async () => {
   expect(await served(url)).toBe(CALLS);
 });
 
-test('a reader of the log that stalls holds up no call, and gets the lines when it goes on', async () => {
+test('a stalled reader of the log delays no call, and receives every line when it continues', async () => {
   server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
   const { url, child, output } = server;
   child.stdout?.pause();

@@ -9,7 +9,7 @@ const BODY = { text: 'Ada' };
 const USAGE = { prompt_tokens: 12, completion_tokens: 7 };
 const CLEAN = '{"name":"Ada","email":null,"seniority":"experienced","jobs":[],"scores":{}}';
 
-/** Everything that operators were promised, with the labels of each. */
+/** Every documented metric, with its labels. */
 const PROMISED: Readonly<Record<string, string>> = {
   svc_requests_total: 'function route status',
   svc_failures_total: 'error function',
@@ -34,10 +34,10 @@ const PROMISED: Readonly<Record<string, string>> = {
 };
 
 interface Scrape {
-  /** By name, as declared. */
+  /** The declared type of each metric, by name. */
   readonly types: ReadonlyMap<string, string>;
   readonly helps: ReadonlySet<string>;
-  /** By name and labels, as written. */
+  /** The value of each series, by name and labels as written. */
   readonly samples: ReadonlyMap<string, number>;
 }
 
@@ -55,7 +55,7 @@ afterAll(async () => {
   await fake.close();
 });
 
-/** Reads the text format; a line that is none of it fails. */
+/** Reads the text format; throws for any other line. */
 async function scrape(): Promise<Scrape> {
   const response = await fetchAgain(`${server.url}/metrics`);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -73,7 +73,7 @@ async function scrape(): Promise<Scrape> {
   return { types, helps, samples };
 }
 
-/** A connection may lead to a worker that was just killed. */
+/** A connection can lead to a worker that was just killed. */
 async function fetchAgain(url: string): Promise<Response> {
   return fetch(url).catch(() => fetchAgain(url));
 }
@@ -82,7 +82,7 @@ function nameOf(series: string): string {
   return series.replace(/\{.*/u, '').replace(/_(?:bucket|sum|count)$/u, '');
 }
 
-/** All but `le`, which every histogram has. */
+/** All labels except `le`, which every histogram has. */
 function labelsOf(series: string): string {
   const names = [...series.matchAll(/([a-z_]+)="/gu)].map((match) => match[1] ?? '');
   return names
@@ -96,7 +96,7 @@ function call(): Promise<Response> {
   return fetch(`${server.url}/call/ExtractResume`, { method: 'POST', headers, body: JSON.stringify(BODY) });
 }
 
-test('everything that was promised is there, named and typed as Prometheus wants it', async () => {
+test('every documented metric exists, with a name and a type by the rules of Prometheus', async () => {
   fake.script(
     reply(CLEAN, { usage: USAGE }),
     reply(RESUME_REPLY, { usage: USAGE }),
@@ -132,7 +132,7 @@ test('everything that was promised is there, named and typed as Prometheus wants
   });
 });
 
-test('names that callers make up do not become label values', async () => {
+test('names that callers invent do not become label values', async () => {
   for (let at = 0; at < 30; at += 1) {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
     await (await fetch(`${server.url}/call/Made${at}`, init)).text();
@@ -142,7 +142,7 @@ test('names that callers make up do not become label values', async () => {
   expect(samples.get('svc_requests_total{function="unknown",route="call",status="404"}')).toBe(30);
 });
 
-test('no counter goes down while workers are killed under load', async () => {
+test('no counter decreases while workers are killed under load', async () => {
   fake.answer(reply(RESUME_REPLY, { usage: USAGE }));
   const load = startLoad(`${server.url}/call/ExtractResume`, BODY, 8);
   let last = await scrape();

@@ -5,14 +5,14 @@ import { HI_FUNCTION } from '../support/hi-function.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
-// A system that starts no more processes: here the executable of Node is gone; in production, a limit of processes or memory.
+// A system that cannot start processes: here the executable of Node is missing; in production, a limit of processes or memory.
 let server: RunningServer | undefined;
 afterEach(async () => {
   await server?.stop('SIGKILL');
   server = undefined;
 });
 
-/** A server with three workers and a spare one, and the file of the Node that runs it. */
+/** A server with three workers and a spare one, and the Node executable that runs it. */
 async function start(): Promise<{ readonly running: RunningServer; readonly node: string }> {
   const node = join(temporaryFolder({}), 'node');
   placeNode(node);
@@ -27,7 +27,7 @@ function placeNode(path: string): void {
   try {
     linkSync(process.execPath, path);
   } catch {
-    // Another file system.
+    // The folder is on another file system.
     copyFileSync(process.execPath, path);
   }
 }
@@ -41,12 +41,12 @@ async function readiness(url: string): Promise<string> {
     const response = await fetch(`${url}/readyz`, { headers: { connection: 'close' } });
     return JSON.stringify({ status: response.status, body: await response.json() });
   } catch {
-    // The worker was killed that had the connection.
+    // The killed worker had the connection.
     return '';
   }
 }
 
-/** Waits until the answer, as JSON of its status and body, contains this. */
+/** Waits until the answer, as JSON of its status and body, contains this string. */
 async function untilReadiness({ url }: RunningServer, part: string): Promise<void> {
   await waitUntil(part, async () => (await readiness(url)).includes(part));
 }
@@ -54,7 +54,7 @@ async function untilReadiness({ url }: RunningServer, part: string): Promise<voi
 test('workers that cannot be started are retried, readiness reports how many serve, and all return', async () => {
   const { running, node } = await start();
   rmSync(node);
-  // The spare worker takes its place.
+  // The spare worker replaces it.
   killOne(running);
   await waitUntil('the first failure', () => running.output().includes('could not be started'));
   await untilReadiness(running, '{"status":200,"body":{"status":"ok"}}');

@@ -5,7 +5,7 @@ import { startServer } from '../support/running-server.ts';
 import type { RunningServer } from '../support/running-server.ts';
 
 let declared: FakeProvider;
-/** At an address that no file names. */
+/** A provider at an address that no definition file contains. */
 let elsewhere: FakeProvider;
 let server: RunningServer | undefined;
 
@@ -48,7 +48,7 @@ async function start(...flags: readonly string[]): Promise<void> {
   server = await startServer({ files: FILES, flags: ['--workers', '2', ...flags], env });
 }
 
-/** The value or the code, for these options, from this machine or as a proxy passes it on. */
+/** The value or the error code for these options, called from this machine or through a proxy. */
 async function say(options: object, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
   const response = await fetch(`${server?.url}/call/Say`, {
     method: 'POST',
@@ -64,7 +64,7 @@ function leadingTo(url: string): object {
   return { client_registry: { primary: 'Mine', clients } };
 }
 
-/** What proxies and gateways add. */
+/** The headers that proxies and gateways add. */
 const FORWARDING = [
   { 'x-forwarded-for': '8.8.8.8' },
   { forwarded: 'for=8.8.8.8' },
@@ -90,13 +90,13 @@ test.each(['uws', 'node'])('%s: private addresses are for callers on this machin
   }
 });
 
-test('--allow-private-urls allows them to everybody, but never the metadata service', async () => {
+test('--allow-private-urls allows them to every caller, but never the metadata service', async () => {
   await start('--allow-private-urls');
   for (const headers of FORWARDING) expect(await say(leadingTo(elsewhere.url), headers)).toBe('elsewhere');
   expect(await say(leadingTo('http://169.254.169.254'))).toBe('invalid_options');
 });
 
-test('--client-registry known: clients of the files alone', async () => {
+test('with --client-registry known, requests can use only clients of the files', async () => {
   await start('--client-registry', 'known');
   expect(await say({ client: 'Other' })).toBe('declared');
   expect(await say({ client_registry: { primary: 'Other', fallback: ['Own'] } })).toBe('declared');
@@ -104,7 +104,7 @@ test('--client-registry known: clients of the files alone', async () => {
   expect(await say({ client: 'openai/gpt-4o' })).toBe('invalid_options');
 });
 
-test('--client-registry off: none', async () => {
+test('with --client-registry off, requests cannot choose a client', async () => {
   await start('--client-registry', 'off');
   expect(await say({ env: { UNUSED: 'x' } })).toBe('declared');
   expect(await say({ client: 'Other' })).toBe('invalid_options');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// A program that uses svc as its users get it: the packed package in its node_modules, beside the packages it depends on.
+// A program that uses svc as its users do: with the packed package and its dependencies in node_modules.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const project = mkdtempSync(join(tmpdir(), 'svc-packed-'));
 const installed = join(project, 'node_modules/svc');
@@ -41,7 +41,7 @@ function link(name: string): void {
   symlinkSync(join(ROOT, 'node_modules', name), target);
 }
 
-/** The code of the page, block after block, as one program. */
+/** The code blocks of the page, as one program. */
 function documentedProgram(): string {
   const page = readFileSync(join(installed, 'docs/library.md'), 'utf8');
   const blocks = [...page.matchAll(/```ts\n(.*?)```/gsu)].map(([, code = '']) => code);
@@ -51,7 +51,7 @@ function documentedProgram(): string {
 
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--types', 'node'];
 
-test('the program in the documentation has the types that it says, and prints what it should', () => {
+test('the program in the documentation compiles strictly and prints the expected lines', () => {
   writeFileSync(join(project, 'main.ts'), documentedProgram());
   const target = ['--module', 'nodenext', '--target', 'es2023', ...STRICT];
   run(join(ROOT, 'node_modules/.bin/tsc'), [...target, 'main.ts'], project);
@@ -66,7 +66,7 @@ test('the program in the documentation has the types that it says, and prints wh
   ]);
 });
 
-test('what TypeScript should refuse, it refuses', () => {
+test('TypeScript refuses wrong uses of the library', () => {
   writeFileSync(
     join(project, 'wrong.ts'),
     `import { ClientRegistry, loadFunctions } from 'svc';
@@ -88,7 +88,7 @@ await functions.call('F', {}, { timeout: 1 });
   expect([...new Set(lines)]).toEqual([2, 3, 5, 6]);
 });
 
-test('the package holds what it needs and no sources or tests', () => {
+test('the package contains all that it needs, and no sources or tests', () => {
   expect(readdirSync(installed).toSorted()).toEqual(
     expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json', 'svc_src']),
   );

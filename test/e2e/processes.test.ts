@@ -65,7 +65,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     return server;
   }
 
-  test('workers killed one after the other under load are replaced; no connection is refused, only calls in flight fail', async () => {
+  test('svc replaces workers killed one after the other under load: it refuses no connection, and only calls in flight fail', async () => {
     const running = await start();
     const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
     await waitUntil('the first calls', () => load.counts.served > 200);
@@ -78,7 +78,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(5 * 8);
   });
 
-  test('a worker that hangs is killed and replaced', async () => {
+  test('the primary kills and replaces a worker that hangs', async () => {
     const running = await start();
     const [victim = 0] = childrenOf(pidOf(running));
     process.kill(victim, 'SIGSTOP');
@@ -212,7 +212,7 @@ async function killOldest(running: RunningServer, times: number): Promise<readon
   return killed;
 }
 
-/** Two that listen and a spare one, and none of those that are to be gone. */
+/** Waits for two workers that listen and a spare one, without the processes that must have exited. */
 function complete(running: RunningServer, gone: readonly number[]): boolean {
   const now = childrenOf(pidOf(running));
   return now.length >= 3 && !now.some((pid) => gone.includes(pid));
@@ -230,7 +230,7 @@ function pidOf(running: RunningServer): number {
   return pid;
 }
 
-/** On a connection of its own, so that another worker may get it. */
+/** Uses a new connection, so that another worker can receive it. */
 async function statusOf(url: string): Promise<number> {
   const response = await fetch(url, { headers: { connection: 'close' } });
   await response.arrayBuffer();
@@ -241,7 +241,7 @@ function post(body: unknown): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** A zombie, which has ended and was not reaped yet, is not alive. */
+/** A zombie, which has exited and is not reaped yet, is not alive. */
 function alive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

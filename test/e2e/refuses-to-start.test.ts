@@ -32,14 +32,14 @@ test.each([
   ['--workers', '0'],
   ['--transport', 'quic'],
   ['--max-body', 'much'],
-])('the bad value %s %s ends with exit code 2 and says what is allowed', async (flag, value) => {
+])('the bad value %s %s ends with exit code 2 and states the allowed values', async (flag, value) => {
   const run = await runSvc(['serve', flag, value]);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain(value);
   expect(run.stderr).not.toMatch(/\n\s+at /u);
 });
 
-test('broken definitions end with exit code 1, all problems with file, line, column and frame, and nothing is bound', async () => {
+test('broken definitions end with exit code 1 and list all problems with file, line, column and frame, and svc binds no port', async () => {
   const from = temporaryFolder({
     'a.svc': 'class Person {\n  name strng\n}\n',
     'b.svc': `${GOOD}\nfunction Bye(name: string) -> Persn {\n  client Off\n  prompt #"bye {{ name }}"#\n}\n`,
@@ -105,7 +105,7 @@ test('a port that another svc serves is refused, and the first continues', async
   expect((await fetch(`${first.url}/_debug/ping`)).status).toBe(200);
 });
 
-test('without a folder for temporary files it says so, and which variable sets one', async () => {
+test('without a folder for temporary files, the message names the variable that sets one', async () => {
   const from = temporaryFolder({ 'a.svc': GOOD });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv'], { TMPDIR: join(from, 'nowhere') });
   expect(run.code).toBe(1);

@@ -19,7 +19,7 @@ function Hi(name: string) -> string {
 `,
 };
 
-/** A client whose key comes from the environment, and which fails without it before it asks anybody. */
+/** A client whose key comes from the environment; without the key, it fails before it calls a provider. */
 const KEYED = `
 client<llm> Keyed {
   provider openai-generic
@@ -46,7 +46,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   return server;
 }
 
-// Each worker serves for ten seconds before it is replaced, so all of these run side by side.
+// Each worker serves for ten seconds before its replacement, so these tests run concurrently.
 test.concurrent.for([
   ['uws', '--max-worker-age', '10s', 'age'],
   ['uws', '--max-worker-memory', '48MiB', 'memory'],
@@ -105,7 +105,7 @@ test('a reload reads the variables of .env, and keeps their values out of the lo
   writeFileSync(join(folder, '.env'), 'OTHER=1\nLATE_KEY=canary-7f3a9c\n');
   started.child.kill('SIGHUP');
   await waitUntil('the reload', () => started.output().includes('all workers serve the new definitions'));
-  // The old worker still answers on the connection that is open, once.
+  // The old worker still answers once on the open connection.
   await waitUntil('the key', async () => (await failureOf(call(started, 'Ask'))) === 'client_error');
   await call(started, 'Ask', 'canary-7f3a9c');
   await waitUntil('the log of the call', () => started.output().includes('[redacted]'));

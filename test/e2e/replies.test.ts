@@ -53,7 +53,7 @@ async function replyCount(outcome: string): Promise<number> {
 
 const CLEAN = '{"name": "Ada", "email": null, "seniority": "JUNIOR", "jobs": [], "scores": {}}';
 
-/** A fence, keys without quotes, a job without a title, a number in a text, a key that nobody asked for. */
+/** A fence, keys without quotes, a job without a title, a number in a string, an undeclared key. */
 const REPAIRED =
   'Here:\n```json\n{name: "Ada", seniority: "junior", jobs: [{"years": 1}, {"title": "Poet", "years": "2 years"}], scores: {"a": "x"}, mood: "fine"}\n```';
 const REPAIRED_VALUE = {
@@ -73,7 +73,7 @@ const REPAIRS = [
   'repaired',
 ];
 
-test('what was repaired or dropped is in the log with its place, and counted', async () => {
+test('the log lists each repaired or dropped value with its path, and the metrics count the reply', async () => {
   fake.answer(reply(REPAIRED, { chunkSize: 7 }));
   const before = await replyCount('repaired');
 
@@ -94,7 +94,7 @@ test('what was repaired or dropped is in the log with its place, and counted', a
   expect((await replyCount('repaired')) - before).toBe(3);
 });
 
-test('a clean reply has no flags, and is counted as clean', async () => {
+test('a clean reply has no flags, and counts as clean', async () => {
   fake.answer(reply(CLEAN));
   const before = await replyCount('clean');
   expect((await post('call', { text: 'x' }, 'clean-call')).status).toBe(200);
@@ -102,7 +102,7 @@ test('a clean reply has no flags, and is counted as clean', async () => {
   expect((await replyCount('clean')) - before).toBe(1);
 });
 
-test('a reply that does not fit is counted as failed, and the log says where', async () => {
+test('a reply that does not match the type counts as failed, and the log states the path', async () => {
   fake.answer(reply('{"name": "Ada", "seniority": "wizard"}'));
   const before = await replyCount('failed');
   expect((await post('call', { text: 'x' }, 'failed-call')).status).toBe(500);
@@ -121,7 +121,7 @@ const LARGE_VALUE = { name: 'Ada', email: null, seniority: 'SENIOR', jobs: JOBS,
 /** About 600 KB, in a fence, without the quotes of keys. */
 const LARGE = `\`\`\`json\n${JSON.stringify({ ...LARGE_VALUE, seniority: 'experienced' }).replaceAll(/"(\w+)":/gu, '$1:')}\n\`\`\``;
 
-test('a large reply gives the same value called, streamed and parsed', async () => {
+test('a large reply has the same value in a call, a stream and a parse request', async () => {
   fake.answer(reply(LARGE, { chunkSize: 5000 }));
   const called = await (await post('call', { text: 'x' }, 'large-call')).json();
   expect(isDeepStrictEqual(called, LARGE_VALUE)).toBe(true);
@@ -132,7 +132,7 @@ test('a large reply gives the same value called, streamed and parsed', async () 
   expect((await logLine('large-call'))['flags']).toContain('markdown');
 });
 
-test('callers that leave while their large replies are parsed hold up nobody', async () => {
+test('callers that leave while svc parses their large replies delay no other caller', async () => {
   fake.answer(reply(LARGE));
   const aborts = Array.from({ length: 12 }, () => new AbortController());
   const left = aborts.map((abort, index) =>

@@ -32,7 +32,7 @@ test('the samples have no diagnostics', async () => {
   expect(run.stdout).not.toContain('warning');
 });
 
-test('every sample function answers its examples without a key, called and streamed', async () => {
+test("every sample function answers its examples without a provider's key, in calls and in streams", async () => {
   const document = (await (await fetch(`${open.url}/openapi.json`)).json()) as {
     readonly paths: Readonly<Record<string, { readonly post?: Operation }>>;
   };
@@ -63,7 +63,7 @@ test('the start line names the address, the number of functions and workers, and
   expect(open.output()).toMatch(/\d+ workers/u);
 });
 
-test('probes, page and document answer without a key where none is set', async () => {
+test('without a password, probes, page and document need no key', async () => {
   for (const path of ['/_debug/ping', '/livez', '/readyz', '/healthz']) {
     const response = await fetch(open.url + path);
     expect(response.status).toBe(200);
@@ -77,7 +77,7 @@ test('probes, page and document answer without a key where none is set', async (
   expect(metrics).toMatch(/^svc_\w+/mu);
 });
 
-test('with a key, everything but probes and the static page needs it', async () => {
+test('with a password, everything except probes and the static page needs the key', async () => {
   for (const path of ['/_debug/ping', '/livez', '/readyz', '/healthz', '/docs']) {
     expect((await fetch(locked.url + path)).status, path).toBe(200);
   }
@@ -86,7 +86,7 @@ test('with a key, everything but probes and the static page needs it', async () 
     expect(refused.status, path).toBe(403);
     expect(await refused.json()).toMatchObject({ error: 'Unauthorized', message: expect.any(String) as string });
   }
-  // Whether a function exists is told only to those who have the key.
+  // Only callers with the key learn whether a function exists.
   expect((await fetch(`${locked.url}/call/NoSuchFunction`, { method: 'POST' })).status).toBe(403);
   const status = await fetch(`${locked.url}/_debug/status`);
   expect(status.status).toBe(403);
@@ -96,7 +96,7 @@ test('with a key, everything but probes and the static page needs it', async () 
   });
 });
 
-test('a wrong key is refused, the right one passes as x-svc-api-key and as a bearer token', async () => {
+test('svc refuses a wrong key, and accepts the right one as x-svc-api-key and as a bearer token', async () => {
   const ask = (headers: Readonly<Record<string, string>>): Promise<Response> =>
     fetch(`${locked.url}/call/ClassifyTicket`, {
       method: 'POST',

@@ -60,14 +60,14 @@ afterAll(async () => {
   await fake.close();
 });
 
-/** On a connection of its own, so that any worker may take it. */
+/** Uses a new connection, so that any worker can receive it. */
 function call(name: string): Promise<{ readonly status: number; readonly text: string }> {
   const agent = new Agent({ keepAlive: false });
   const headers = { 'content-type': 'application/json', 'content-length': 2 };
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${server.url}/call/${name}`, { method: 'POST', agent, headers }, (response) => {
       let text = '';
-      response.on('data', (piece: Buffer) => (text += piece.toString()));
+      response.on('data', (part: Buffer) => (text += part.toString()));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
     request.on('error', reject);
@@ -86,7 +86,7 @@ test('round-robin has one order over all workers', async () => {
   expect(fake.openSockets).toBeGreaterThan(1);
 });
 
-test('calls at one time share the turns evenly', async () => {
+test('concurrent calls share the turns evenly', async () => {
   await Promise.all(Array.from({ length: 60 }, () => call('Turn')));
   for (const model of ['A', 'B', 'C']) expect(models().split(model)).toHaveLength(21);
 });

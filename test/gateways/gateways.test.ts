@@ -16,7 +16,7 @@ const CALLS = 10_000;
 const CONCURRENCY = 64;
 const TEXT = JSON.stringify({ text: 'Ada' });
 
-/** Programs of the operating system: they have to be installed. */
+/** Programs of the operating system, which must be installed. */
 const GATEWAYS = [
   { name: 'nginx', program: '/usr/sbin/nginx', file: 'nginx.conf', flags: ['-c'] },
   { name: 'HAProxy', program: '/usr/sbin/haproxy', file: 'haproxy.cfg', flags: ['-db', '-f'] },
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => fake.close());
 
-/** Runs the gateway with its file of this folder, in front of the server. */
+/** Runs the gateway in front of the server, with the configuration file in this folder. */
 async function startGateway(of: (typeof GATEWAYS)[number], server: RunningServer): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
   const port = await freePort();
@@ -80,7 +80,7 @@ function answers(url: string): Promise<boolean> {
   );
 }
 
-/** A call on a connection of the agent: the body when the status is 200, otherwise what went wrong. */
+/** Sends a call on a connection of the agent; resolves to the body if the status is 200, otherwise to the failure. */
 function call(url: string, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': TEXT.length };
@@ -95,7 +95,7 @@ function call(url: string, agent: Agent): Promise<string> {
   });
 }
 
-/** What was answered other than the value, over all calls. */
+/** Sends all calls; resolves to the answers that are not the value. */
 async function callMany(url: string): Promise<readonly string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const wanted = JSON.stringify(RESUME_VALUE);
@@ -134,7 +134,7 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
 
     afterAll(() => gateway.stop());
 
-    test('10,000 calls at 64 at once are all answered', async () => {
+    test('the gateway passes on the answers of 10,000 calls, 64 at a time', async () => {
       fake.answer(reply(RESUME_REPLY));
       const started = performance.now();
       expect(await callMany(gateway.url)).toEqual([]);
@@ -142,7 +142,7 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
       console.log(`${program.name}, ${transport}: ${CALLS} calls in ${seconds.toFixed(1)} s, none failed`);
     });
 
-    test('partial results of eight streams arrive as they are made', async () => {
+    test('partial results of eight streams arrive as svc sends them', async () => {
       fake.answer(reply(RESUME_REPLY, { chunkSize: 8, delayMs: 40 }));
       const streams = Array.from({ length: 8 }, () =>
         readStream(`${gateway.url}/stream/ExtractResume`, { text: 'Ada' }),
@@ -151,7 +151,7 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
         expect(status).toBe(200);
         expect(messages.at(-1)?.data).toEqual({ final_result: RESUME_VALUE });
         const times = messages.map((message) => message.atMs);
-        // The model takes some 1.6 s from its first text to its last: buffered, all would come at once.
+        // The model sends text for about 1.6 s; a gateway that buffers would send all of it at once.
         expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
         expect(new Set(times.map((time) => Math.round(time / 25))).size).toBeGreaterThan(8);
       }

@@ -14,7 +14,7 @@ const TOOL_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 let server: RunningServer;
 
-// The generators and their TypeScript 5 come with `npm ci` in this folder; what they write goes to `generated/`.
+// `npm ci` in this folder installs the generators and their TypeScript 5; their output goes to `generated/`.
 beforeAll(async () => {
   rmSync(`${FOLDER}generated`, { recursive: true, force: true });
   mkdirSync(`${FOLDER}generated`);
@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Runs a program that is installed in this folder; what it printed is the message when it fails. */
+/** Runs a program that is installed in this folder; if it fails, the message of the error is its output. */
 async function tool(name: string, ...args: readonly string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], REDOCLY_TELEMETRY: 'off', CI: '1' };
   const options = { cwd: FOLDER, env: { ...env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }, timeout: TOOL_TIMEOUT_MS };
@@ -43,7 +43,7 @@ async function tool(name: string, ...args: readonly string[]): Promise<string> {
   }
 }
 
-/** Runs a compiled client against the server; resolves to the names of the steps that held. */
+/** Runs a compiled client against the server; resolves to the names of the steps that succeeded. */
 async function stepsOf(client: string): Promise<readonly string[]> {
   const { stdout } = await run(process.execPath, [`${FOLDER}generated/dist/clients/${client}.mjs`, server.url, KEY]);
   return stdout.trimEnd().split('\n');
@@ -70,7 +70,7 @@ test.each([
   expect(totals).toMatchObject({ errors: 0, warnings: 1 });
 });
 
-test('the document that the server serves is the one that the command prints', async () => {
+test('the server serves the document that the command prints', async () => {
   const served = await fetch(`${server.url}/openapi.json`, { headers: { 'x-svc-api-key': KEY } });
   const { stdout } = await runSvc(['openapi', '--from', DEFINITIONS], { SVC_PASSWORD: KEY });
   expect(JSON.parse(stdout)).toEqual(await served.json());

@@ -9,7 +9,7 @@ import { runSvc, startServer } from '../support/running-server.ts';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const OUTPUT = join(FOLDER, 'generated/java');
 const CLASSES = join(OUTPUT, 'classes');
-/** The generator with all that it is made of, Jackson included, which the generated client needs too. */
+/** The generator with its dependencies, including Jackson, which the generated client needs too. */
 const JAR = join(FOLDER, 'node_modules/@openapitools/openapi-generator-cli/bin/openapi-generator.jar');
 const KEY = 'the-password-of-this-test';
 
@@ -17,8 +17,8 @@ const run = promisify(execFile);
 const hasJava = spawnSync('javac', ['-version']).status === 0;
 
 /**
- * The newest release whose npm package holds the generator itself; later ones download it. It writes clients for Java that
- * compile, as long as lists hold no unions.
+ * The newest release whose npm package contains the generator itself; later releases download it. Its clients for Java
+ * compile unless a list contains unions.
  */
 async function generate(): Promise<void> {
   const definitions = join(OUTPUT, 'definitions');
@@ -35,7 +35,7 @@ async function generate(): Promise<void> {
   });
 }
 
-/** Every class of the generated client, and ours on top. */
+/** Compiles every class of the generated client, and our own class. */
 async function compile(): Promise<void> {
   const source = join(OUTPUT, 'src/main/java');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.java'));

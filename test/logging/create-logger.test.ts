@@ -40,7 +40,7 @@ const LEVELS: ReadonlyArray<readonly [LogLevel, number]> = [
   ['trace', 4],
 ];
 
-test.each(LEVELS)('at level %s, of one message of each level %i are written', (level, count) => {
+test.each(LEVELS)('at level %s, the logger writes %i of one message of each level', (level, count) => {
   const lines: string[] = [];
   const logger = logInto(lines, level);
   logger.error({}, 'e');
@@ -78,7 +78,7 @@ test('an error is logged with its type and message under both usual names', () =
   }
 });
 
-test('fields that cannot become text never fail the caller', () => {
+test('fields that cannot be serialised never fail the caller', () => {
   const lines: string[] = [];
   const logger = logInto(lines);
   const cyclic: Record<string, unknown> = { name: 'loop' };

@@ -74,7 +74,7 @@ test('lines beyond 8 MiB for a stalled reader are dropped, and the writer contin
   for (let count = 0; count < 20_000; count += 1) sink.write(line);
   expect(sink.dropped).toBe(20_000 - 8192);
   closeSync(reader);
-  // The pipe took a part. The next write fails, and the lines behind it are lost.
+  // The pipe accepted a part. The next write fails, and the lines after it are lost.
   await expect.poll(() => sink.dropped, UNTIL_DONE).toBeGreaterThan(20_000 - 128);
   closeSync(writer);
 });

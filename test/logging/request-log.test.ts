@@ -62,7 +62,7 @@ test('a call is one line with function, status, time, client, tokens and both bo
   });
 });
 
-test('unknown facts are not in the line', () => {
+test('a line omits unknown facts', () => {
   const { path: _path, ...line } = loggedLine({ requestId: 'r', method: 'GET', path: '/x', status: 404, ms: 1 });
   expect(Object.keys(line).toSorted()).toEqual(['level', 'method', 'ms', 'msg', 'pid', 'requestId', 'status', 'time']);
 });
@@ -102,12 +102,12 @@ test('content none omits bodies, prompts, and messages that quote them', () => {
   expect(entries[0]).toMatchObject({ error: 'validation_failure', status: 200 });
 });
 
-test('content none keeps the messages that quote no one', () => {
+test('content none keeps messages without quotations', () => {
   const error = { code: 'timeout', message: 'no reply after 60 s' };
   expect(loggedLine({ ...CALL, error }, { logContent: 'none' })['reason']).toBe('no reply after 60 s');
 });
 
-test('at debug a second line has prompt and reply, in full with content full', () => {
+test('at debug, a second line has the prompt and the reply, in full with content full', () => {
   const prompt = [{ role: 'user', content: 'p'.repeat(9000) }];
   const entries = logged({ ...CALL, prompt, rawReply: 'the reply' }, { logLevel: 'debug', logContent: 'full' });
   expect(entries).toHaveLength(2);
@@ -166,7 +166,7 @@ test('a request with thousands of credentials is logged in few steps, without co
   expect(line['request']).toBe('[not logged: the request contains 20000 credentials]');
 });
 
-test('nothing is built for a level that is off', () => {
+test('the log builds nothing for a level that is off', () => {
   const entry = {
     ...CALL,
     get requestText(): string {

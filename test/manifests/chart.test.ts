@@ -31,12 +31,12 @@ function definitionsSum(text: string): unknown {
   return at(only(manifests, 'Deployment'), 'spec.template.metadata.annotations.checksum/definitions');
 }
 
-test('by default there are a deployment, two services, an account and a disruption budget', () => {
+test('by default, the chart has a deployment, two services, an account and a disruption budget', () => {
   const kinds = render().map((manifest) => manifest.kind);
   expect(kinds.toSorted()).toEqual(['Deployment', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount']);
 });
 
-test('with everything on, every manifest is there, named and labelled', () => {
+test('with everything on, the chart has every manifest, each with a name and labels', () => {
   const manifests = render(EVERYTHING);
   expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual([
     'ConfigMap',
@@ -55,7 +55,7 @@ test('with everything on, every manifest is there, named and labelled', () => {
   }
 });
 
-test('all selectors find the pods, and all named ports are ports of the container', () => {
+test('all selectors match the pods, and all named ports are ports of the container', () => {
   const manifests = render(EVERYTHING);
   const labels = at(only(manifests, 'Deployment'), 'spec.template.metadata.labels');
   const ports = each(podOf(manifests), 'containers.0.ports', 'name');
@@ -69,7 +69,7 @@ test('all selectors find the pods, and all named ports are ports of the containe
   expect(labels).toMatchObject(Object(at(only(manifests, 'NetworkPolicy'), 'spec.podSelector.matchLabels')));
 });
 
-test('the monitor finds the service of the metrics and no other', () => {
+test('the monitor matches the service of the metrics and no other', () => {
   const manifests = render(EVERYTHING);
   const wanted = Object.entries(Object(at(only(manifests, 'ServiceMonitor'), 'spec.selector.matchLabels')));
   expect(wanted.length).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ test('the monitor finds the service of the metrics and no other', () => {
   expect(found.map((service) => service.metadata.name)).toEqual(['demo-svc-metrics']);
 });
 
-test('the variables are settings of svc, with values that svc takes', () => {
+test('the variables are settings of svc, with values that svc accepts', () => {
   const variables = variablesOf(render(EVERYTHING));
   const known = new Set<string>(Object.values(SETTINGS).map((setting) => setting.variable));
   expect(Object.keys(variables).filter((name) => !known.has(name))).toEqual([]);
@@ -100,20 +100,20 @@ test('the variables are settings of svc, with values that svc takes', () => {
   });
 });
 
-test('the pod gets more time to end than it may take to drain', () => {
+test('the pod has more time to stop than its drain can take', () => {
   expect(at(podOf(render()), 'terminationGracePeriodSeconds')).toBe(75);
   const longer = { 'drain.timeoutSeconds': 600, 'drain.delaySeconds': 20 };
   expect(at(podOf(render(longer)), 'terminationGracePeriodSeconds')).toBe(630);
 });
 
-test('the probes ask below the base path', () => {
+test('the probes call paths below the base path', () => {
   const container = at(podOf(render({ basePath: '/llm' })), 'containers.0');
   expect(at(container, 'livenessProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
   expect(at(container, 'readinessProbe.httpGet')).toEqual({ path: '/llm/readyz', port: 'http' });
   expect(at(container, 'startupProbe.httpGet')).toEqual({ path: '/llm/livez', port: 'http' });
 });
 
-test('definitions reach the container byte for byte, where the image looks for them', () => {
+test('definitions are mounted byte for byte in the folder that the image serves', () => {
   const manifests = render(EVERYTHING);
   expect(at(only(manifests, 'ConfigMap'), 'data')).toEqual(EVERYTHING['definitions']);
   const pod = podOf(manifests);
@@ -122,7 +122,7 @@ test('definitions reach the container byte for byte, where the image looks for t
   expect(readFileSync('Dockerfile', 'utf8')).toContain('WORKDIR /srv\nCOPY svc_src svc_src\n');
 });
 
-test('by default the workers of a pod fit into its memory', () => {
+test('by default, the workers of a pod fit into its memory', () => {
   const pod = podOf(render());
   expect(at(pod, 'containers.0.resources.limits.memory')).toBe('640Mi');
   const loaded = loadConfig(
@@ -132,18 +132,18 @@ test('by default the workers of a pod fit into its memory', () => {
   expect(loaded.ok && loaded.value.config.workers).toBe(2);
 });
 
-test('a ConfigMap that exists is mounted and none is made', () => {
+test('the chart mounts an existing ConfigMap and creates none', () => {
   const manifests = render({ ...EVERYTHING, existingDefinitions: 'mine' });
   expect(manifests.map((manifest) => manifest.kind)).not.toContain('ConfigMap');
   expect(at(podOf(manifests), 'volumes.1.configMap.name')).toBe('mine');
 });
 
-test('pods are rolled when a definition changes, and only then', () => {
+test('pods restart if a definition changes, and only then', () => {
   expect(definitionsSum('class A {}')).toBe(definitionsSum('class A {}'));
   expect(definitionsSum('class A {}')).not.toBe(definitionsSum('class B {}'));
 });
 
-test('the container may write nothing but /tmp, and holds no privilege', () => {
+test('the container can write only to /tmp, and has no privileges', () => {
   const pod = podOf(render());
   expect(at(pod, 'securityContext')).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   expect(at(pod, 'containers.0.securityContext')).toEqual({
@@ -154,19 +154,19 @@ test('the container may write nothing but /tmp, and holds no privilege', () => {
   expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
 });
 
-test('metadata of the cloud is out of reach when a network policy is on', () => {
+test("a network policy blocks the cloud's metadata service", () => {
   const policy = only(render(EVERYTHING), 'NetworkPolicy');
   expect(at(policy, 'spec.egress.1.to.0.ipBlock')).toEqual({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] });
   expect(at(policy, 'spec.egress.1.to.1.ipBlock.cidr')).toBe('::/0');
 });
 
-test('the autoscaler decides by CPU and by calls in flight, and the deployment leaves the number to it', () => {
+test('the autoscaler uses CPU and calls in flight, and the deployment states no number of replicas', () => {
   const manifests = render(EVERYTHING);
   expect(each(only(manifests, 'HorizontalPodAutoscaler'), 'spec.metrics', 'type')).toEqual(['Resource', 'Pods']);
   expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBeUndefined();
   expect(at(only(render(), 'Deployment'), 'spec.replicas')).toBe(2);
 });
 
-test('a name that holds the name of the chart already is not doubled', () => {
+test('a release whose name contains the name of the chart does not repeat it', () => {
   expect(only(render({}, 'svc'), 'Deployment').metadata.name).toBe('svc');
 });

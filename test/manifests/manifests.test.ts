@@ -10,7 +10,7 @@ const MODULES = fileURLToPath(new URL('node_modules', import.meta.url));
 const COMPILER = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
 const MONITORING = 'monitoring.coreos.com/v1';
 
-/** Where the schemas of a kind are, for all that the chart makes. */
+/** The addresses of the schemas for every kind of manifest in the chart. */
 function packageOf(apiVersion: string): string {
   if (apiVersion === MONITORING) return `@kubernetes-models/prometheus-operator/${MONITORING}`;
   return `kubernetes-models/${apiVersion}`;
@@ -20,7 +20,7 @@ interface Model {
   validate(): void;
 }
 
-/** Throws what the published schema says against it. */
+/** Throws the violations of the published schema. */
 async function validate(manifest: Manifest): Promise<void> {
   const path = join(MODULES, packageOf(manifest.apiVersion), 'index.js');
   const models = (await import(pathToFileURL(path).href)) as Record<string, new (data: unknown) => Model>;
@@ -29,7 +29,7 @@ async function validate(manifest: Manifest): Promise<void> {
   new Constructor(manifest).validate();
 }
 
-/** The schemas let unknown fields pass, the types made from them do not: what the type checker says against manifests. */
+/** Returns the errors of the type checker: the schemas accept unknown fields, the types generated from them do not. */
 function checkFields(manifests: readonly Manifest[]): string {
   const folder = mkdtempSync(join(MODULES, '.manifests-'));
   const source = manifests.map(({ kind, apiVersion, ...rest }, index) => {
@@ -56,14 +56,14 @@ const CHARTS: ReadonlyArray<readonly [string, Overrides]> = [
   ['with everything on', EVERYTHING],
 ];
 
-test.each(CHARTS)('the chart %s fits the published schemas, with no field that they do not know', async (_, values) => {
+test.each(CHARTS)('the chart %s matches the published schemas and has no unknown field', async (_, values) => {
   const manifests = render(values);
   expect(manifests.length).toBeGreaterThanOrEqual(5);
   for (const manifest of manifests) await validate(manifest);
   expect(checkFields(manifests)).toBe('');
 });
 
-test('a value of the wrong type and a field that is misspelt are seen', async () => {
+test('the test finds a value of the wrong type and a misspelt field', async () => {
   const deployment = render().find(({ kind }) => kind === 'Deployment');
   if (deployment === undefined) throw new Error('no deployment');
   await expect(validate({ ...deployment, spec: { replicas: 'two' } } as Manifest)).rejects.toThrow('replicas');

@@ -9,7 +9,7 @@ export interface Manifest {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
 }
 
-/** The manifests that the chart makes of its values. The `helm` of the machine renders them. */
+/** Renders the manifests of the chart with these values, using the installed `helm`. */
 export function render(overrides: Overrides = {}, release = 'demo'): readonly Manifest[] {
   const values = valuesWith(overrides);
   expect(checkValues(values), JSON.stringify(checkValues.errors)).toBe(true);

@@ -7,13 +7,13 @@ import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { TALK_FILES } from './talk.ts';
 
-/** The snapshots of one stream are some 20 MB, far more than sockets hold. */
-const PIECE = 'x'.repeat(2_000);
-const PIECES = 150;
+/** The snapshots of one stream have about 20 MB, far more than socket buffers can take. */
+const DELTA = 'x'.repeat(2_000);
+const DELTAS = 150;
 const READERS = 20;
-/** A reader that takes nothing is cut after 30 s; checked every few seconds. */
+/** svc cuts a reader that accepts nothing after 30 s, and checks every few seconds. */
 const CUT_MS = 45_000;
-/** The model is not read on after some 2 s: 200 KB of text, its value and one snapshot. All snapshots would be 2 GB. */
+/** svc stops reading from the model after about 2 s: 200 KB of text, its value and one snapshot. All snapshots would have 2 GB. */
 const MEMORY_OF_A_STALLED_READER_MB = 6;
 
 let fake: FakeProvider;
@@ -26,12 +26,12 @@ beforeEach(() => fake.clear());
 
 afterAll(() => fake.close());
 
-/** A model that says `pieces` pieces, one each 20 ms. */
-function talk(pieces: number): Behaviour {
+/** A model that sends this number of deltas, one every 20 ms. */
+function talk(deltas: number): Behaviour {
   return async (_request, wire) => {
     wire.write(head(200, SSE_HEADERS));
-    for (let at = 0; at < pieces && !wire.gone; at += 1) {
-      wire.write(chunk(chatEvent({ content: PIECE })));
+    for (let at = 0; at < deltas && !wire.gone; at += 1) {
+      wire.write(chunk(chatEvent({ content: DELTA })));
       await sleep(20);
     }
     wire.write(chunk(chatEvent({}, 'stop')));
@@ -66,7 +66,7 @@ async function inFlight(server: RunningServer): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line[1]), 0);
 }
 
-/** The `data:` messages in what a socket received, chunk framing and headers left out. */
+/** The `data:` messages that a socket received, without headers and chunk framing. */
 function messagesOf(received: string): readonly Record<string, unknown>[] {
   const body = received.slice(received.indexOf('\r\n\r\n') + 4);
   let text = '';
@@ -95,7 +95,7 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
   });
 
   test('a slow reader gets fewer partial results, and the whole final one last', async () => {
-    fake.answer(talk(PIECES));
+    fake.answer(talk(DELTAS));
     const socket = open(server, 'stream');
     let received = '';
     socket.on('data', (data: Buffer) => {
@@ -109,37 +109,40 @@ describe.each(['uws', 'node'])('transport %s', (transport) => {
     const partials = messages.filter((message) => 'partial_result' in message);
     const lengths = partials.map((message) => String(message['partial_result']).length);
     expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
-    expect(messages.at(-1)).toEqual({ final_result: PIECE.repeat(PIECES) });
+    expect(messages.at(-1)).toEqual({ final_result: DELTA.repeat(DELTAS) });
     expect(messages.filter((message) => 'final_result' in message)).toHaveLength(1);
-    expect(partials.length).toBeLessThan(PIECES);
+    expect(partials.length).toBeLessThan(DELTAS);
     report(
-      `slow reader: ${partials.length} of ${PIECES} partials, ${(received.length / 1e6).toFixed(1)} MB, last message whole`,
+      `slow reader: ${partials.length} of ${DELTAS} partials, ${(received.length / 1e6).toFixed(1)} MB, last message whole`,
     );
   });
 
-  test.each(['call', 'stream'] as const)('who leaves a %s cancels it at the model within 100 ms', async (route) => {
-    fake.answer(talk(1_000));
-    const times: number[] = [];
-    for (let at = 0; at < READERS; at += 1) {
-      const before = fake.abandoned.length;
-      const asked = fake.requests.length;
-      const socket = open(server, route);
-      if (route === 'stream') await new Promise((resolve) => socket.once('data', resolve));
-      else await waitUntil('the model to be asked', () => fake.requests.length > asked);
-      const left = performance.now();
-      if (at % 2 === 0) socket.destroy();
-      else socket.resetAndDestroy();
-      await waitUntil('the call to the model to be cut', () => fake.abandoned.length > before, 5_000);
-      times.push((fake.abandoned.at(-1)?.at ?? Infinity) - left);
-    }
-    const sorted = times.toSorted((a, b) => a - b);
-    const [median, last] = [sorted[READERS / 2], sorted.at(-1)];
-    report(`leaving a ${route}: model cut after ${median?.toFixed(1)} ms (median), ${last?.toFixed(1)} ms at most`);
-    expect(last).toBeLessThan(100);
-    await waitUntil('no call to be in flight', async () => (await inFlight(server)) === 0);
-  });
+  test.each(['call', 'stream'] as const)(
+    'when a caller leaves a %s, svc cancels the call to the model within 100 ms',
+    async (route) => {
+      fake.answer(talk(1_000));
+      const times: number[] = [];
+      for (let at = 0; at < READERS; at += 1) {
+        const before = fake.abandoned.length;
+        const asked = fake.requests.length;
+        const socket = open(server, route);
+        if (route === 'stream') await new Promise((resolve) => socket.once('data', resolve));
+        else await waitUntil('the model to be called', () => fake.requests.length > asked);
+        const left = performance.now();
+        if (at % 2 === 0) socket.destroy();
+        else socket.resetAndDestroy();
+        await waitUntil('the call to the model to be cut', () => fake.abandoned.length > before, 5_000);
+        times.push((fake.abandoned.at(-1)?.at ?? Infinity) - left);
+      }
+      const sorted = times.toSorted((a, b) => a - b);
+      const [median, last] = [sorted[READERS / 2], sorted.at(-1)];
+      report(`leaving a ${route}: model cut after ${median?.toFixed(1)} ms (median), ${last?.toFixed(1)} ms at most`);
+      expect(last).toBeLessThan(100);
+      await waitUntil('no call to be in flight', async () => (await inFlight(server)) === 0);
+    },
+  );
 
-  test('readers that take nothing are cut, cost little memory, and free their calls to the model', async () => {
+  test('svc cuts readers that accept nothing, uses little memory for them, and cancels their calls to the model', async () => {
     fake.answer(talk(4_000));
     const before = memory(server);
     const sockets = Array.from({ length: READERS }, () => open(server, 'stream').pause());

@@ -1,4 +1,4 @@
-/** One function that passes on what its model says (`PROVIDER_URL`). */
+/** A function that returns its model's text (`PROVIDER_URL`). */
 export const TALK_FILES = {
   'talk.svc': `
 client<llm> Model {

@@ -12,10 +12,10 @@ const OUTSIDE = `svct${process.pid % 100_000}`;
 const INSIDE = 'inner';
 const SERVER_ADDRESS = '10.231.77.1';
 const READER_ADDRESS = '10.231.77.2';
-/** The longest time of a stream, for readers whose end nothing tells: little text fits into the buffers of the system. */
+/** The time limit of a stream: it ends streams with little text, which fits into the buffers of the system. */
 const STREAM_TIMEOUT_S = 20;
 
-/** Opens streams and reads them until it is killed; without quotes of the kind that stand around it. */
+/** A program that opens streams and reads them until it is killed. It must not contain single quotes. */
 const READER = `
   const { connect } = require("node:net");
   const [port, count] = process.argv.slice(1).map(Number);
@@ -29,12 +29,12 @@ const READER = `
   }
 `;
 
-/** Runs iproute2; false when it fails. */
+/** Runs iproute2; returns false if it fails. */
 function ip(...args: readonly string[]): boolean {
   return spawnSync('ip', args).status === 0;
 }
 
-/** A network of its own, joined to ours by one wire that can be cut. Needs root and iproute2. */
+/** Creates a separate network with one link to ours, which a test can cut. Needs root and iproute2. */
 function layWire(): boolean {
   return (
     ip('netns', 'add', SPACE) &&
@@ -63,12 +63,12 @@ afterAll(async () => {
   ip('netns', 'delete', SPACE);
 });
 
-/** A model that talks until nobody listens. */
-function talk(piece: string, everyMs: number): Behaviour {
+/** A model that sends text until its connection ends. */
+function talk(delta: string, everyMs: number): Behaviour {
   return async (_request, wire) => {
     wire.write(head(200, SSE_HEADERS));
     while (!wire.gone) {
-      wire.write(chunk(chatEvent({ content: piece })));
+      wire.write(chunk(chatEvent({ content: delta })));
       await sleep(everyMs);
     }
   };
@@ -83,7 +83,7 @@ async function startReaders(port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** Seconds from the moment at which every packet is lost until the calls to the model are cut, the first and the last. */
+/** Cuts the link; resolves to the seconds until svc has cancelled the first and the last call to the model. */
 async function vanish(server: RunningServer): Promise<readonly [first: number, last: number]> {
   const readers = await startReaders(server.port);
   const cutAt = performance.now();
@@ -110,7 +110,7 @@ describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s', (transport) => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('readers that vanish without a word while little is said are cut at the longest time of a stream', async () => {
+  test('svc cuts readers that vanish from streams with little text at the time limit of a stream', async () => {
     fake.answer(talk('x', 500));
     const [first, last] = await vanish(server);
     console.log(`${transport}: quiet streams: model cut ${first.toFixed(1)} to ${last.toFixed(1)} s after the wire`);
@@ -130,7 +130,7 @@ describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s, much text', (tran
     expect(await server.stop()).toBe(0);
   });
 
-  test('readers that vanish without a word are cut like those that take nothing', async () => {
+  test('svc cuts readers that vanish like readers that accept nothing', async () => {
     fake.answer(talk('x'.repeat(2_000), 20));
     const [first, last] = await vanish(server);
     console.log(

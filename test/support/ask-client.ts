@@ -12,7 +12,7 @@ import type { Message } from '../../src/schema/message.ts';
 import type { ClientType, OptionValue } from '../../src/schema/client.ts';
 import type { Provider } from '../../src/schema/providers/providers.ts';
 
-/** Connections and answers for clients that a test creates itself. Close them when the test ends. */
+/** Connections for clients that a test creates itself. Close them at the end of the test. */
 export function testServices(): ClientServices & { readonly pools: ConnectionPools } {
   return {
     pools: new ConnectionPools(),
@@ -62,7 +62,7 @@ export interface Asked {
   readonly ms: number;
 }
 
-/** Asks a client and waits for the end. */
+/** Calls a client and waits for the end. */
 export function ask(
   client: ModelClient,
   options: { readonly streamed?: boolean; readonly messages?: readonly Message[]; readonly deadlineMs?: number } = {},

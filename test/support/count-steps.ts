@@ -36,7 +36,7 @@ export interface Growth {
   readonly factor: number;
 }
 
-/** Counts the steps of `run` at `size` and at twice that. Prepares a run before it is counted, and warms caches with one. */
+/** Counts the steps of `run` at `size` and at twice that size. Prepares each run before it counts, and warms caches with one run. */
 export function stepGrowth(size: number, prepare: (size: number) => () => unknown): Growth {
   prepare(size)();
   const steps = countSteps(prepare(size));
@@ -79,7 +79,7 @@ function executedCharacters(ranges: readonly Profiler.CoverageRange[]): number {
 
 type Native = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Units that a call went through. `start`: `lastIndex` of a regular expression before the call. */
+/** The units that a call processed. `start`: `lastIndex` of a regular expression before the call. */
 type Cost = (subject: unknown, args: readonly unknown[], result: unknown, start: number) => number;
 
 const length = (value: unknown): number =>
@@ -123,7 +123,7 @@ const COSTS: readonly (readonly [object, Cost, readonly string[]])[] = [
   [JSON, ofResult, ['stringify']],
 ];
 
-/** Charges every call of a built-in function whose cost grows with its input. Returns the way back. */
+/** Charges every call of a built-in function whose cost grows with its input. Returns a function that restores the originals. */
 function chargeNatives(charge: (units: number) => void): () => void {
   const undo: (() => void)[] = [];
   for (const [owner, cost, names] of COSTS) {

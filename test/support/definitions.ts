@@ -5,7 +5,7 @@ import type { FunctionType } from '../../src/schema/function.ts';
 import type { Definitions, Program } from '../../src/schema/program.ts';
 import type { AliasType, ClassType, EnumType, FieldType, MediaKind, Type } from '../../src/schema/type.ts';
 
-/** Builders for checked definitions, for tests that begin behind the compiler's checks. */
+/** Builders for checked definitions, for tests that skip the compiler's checks. */
 export const string: Type = { kind: 'string' };
 export const int: Type = { kind: 'int' };
 export const float: Type = { kind: 'float' };
@@ -48,7 +48,7 @@ export function optional(type: Type): Type {
   return type.kind === 'union' ? union(...type.members, nothing) : union(type, nothing);
 }
 
-/** The type with a `@check` of that label; the expression always holds. */
+/** The type with a `@check` of that label, whose expression always holds. */
 export function checked(type: Type, label: string): Type {
   return { ...type, constraints: [...(type.constraints ?? []), check(label)] };
 }

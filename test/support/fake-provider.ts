@@ -2,15 +2,15 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /**
- * A model provider for tests, on a free port of loopback. It speaks HTTP over plain sockets, so that it can also
- * speak it wrongly. What it answers is decided by the first matching rule, in this order:
+ * A model provider for tests, on a free port of loopback. It writes HTTP to plain sockets, so that it can also
+ * violate HTTP. The first matching rule determines its answer:
  *
- * 1. `script`: behaviours for the next requests, one each, used up in order;
+ * 1. `script`: behaviours for the next requests, one each, in order;
  * 2. the first path segments `/x/<name>` of the URL: behaviours by name (`behaviours`), for use in a `base_url`;
- * 3. `fallback`: what all others get.
+ * 3. `answer`: the behaviour for all others.
  *
- * A behaviour is a function of the request and a `Wire` to write on; `reply`, `sse`, `status` and `raw` make the
- * usual ones. Every request is recorded, whole.
+ * A behaviour is a function of the request and a `Wire` to write on; `reply`, `sse`, `status` and `raw` create the
+ * usual ones. The provider records every complete request.
  */
 export interface FakeProvider {
   /** `http://127.0.0.1:<port>` */
@@ -19,17 +19,17 @@ export interface FakeProvider {
   readonly requests: readonly RecordedRequest[];
   /** Connections that are open now. */
   readonly openSockets: number;
-  /** Requests that are being answered now. */
+  /** Requests whose answer is not complete. */
   readonly unanswered: number;
-  /** Connections that were ever opened. */
+  /** Number of connections opened so far. */
   readonly connections: number;
-  /** Requests whose client went away before the answer was whole, with the time (`performance.now()`). */
+  /** Requests whose client left before the answer was complete, with the time (`performance.now()`). */
   readonly abandoned: readonly { readonly path: string; readonly at: number }[];
   /** Behaviours for the next requests, one each. */
   script(...behaviours: readonly Behaviour[]): void;
-  /** The behaviour of every request that nothing else claims. */
+  /** Sets the behaviour for every request that no other rule matches. */
   answer(behaviour: Behaviour): void;
-  /** A behaviour for all URLs under `/x/<name>`; returns that base URL. */
+  /** Sets the behaviour for all URLs under `/x/<name>`; returns that base URL. */
   at(name: string, behaviour: Behaviour): string;
   /** Forgets requests and scripts. */
   clear(): void;
@@ -42,24 +42,24 @@ export interface RecordedRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown;
   readonly at: number;
 }
 
 export type Behaviour = (request: RecordedRequest, wire: Wire) => void | Promise<void>;
 
-/** The connection a request came on. Writing to one that is gone does nothing. */
+/** The connection of a request. A write to a closed connection does nothing. */
 export interface Wire {
   write(data: string | Uint8Array): void;
-  /** Writes the same again and again, as fast as the other side reads, until it goes. */
+  /** Writes the data repeatedly, as fast as the other side reads, until the connection ends. */
   flood(data: string | Uint8Array): Promise<void>;
-  /** Closes in order (FIN). */
+  /** Closes the connection (FIN). */
   end(): void;
-  /** Cuts (RST). */
+  /** Cuts the connection (RST). */
   reset(): void;
   readonly gone: boolean;
-  /** Requests that came on this connection before this one. */
+  /** Number of earlier requests on this connection. */
   readonly used: number;
 }
 
@@ -69,14 +69,14 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   return fake;
 }
 
-/** Waits; for behaviours that are slow. Before it resolves, this process has read what had arrived for it. */
+/** Waits, for slow behaviours. When it resolves, this process has also read the data that had arrived for it. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(() => setImmediate(() => setImmediate(resolve)), ms);
   });
 }
 
-/** A status with a JSON (or text) body and headers. Content-length is right unless `headers` gives another. */
+/** A status with a JSON (or text) body and headers. `content-length` is right unless `headers` contains another. */
 export function status(code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Behaviour {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/html' : 'application/json';
@@ -84,27 +84,27 @@ export function status(code: number, body: unknown, headers: Readonly<Record<str
   return (_request, wire) => wire.write(`${head(code, all)}${text}`);
 }
 
-/** Bytes as they are. */
-export function raw(...pieces: readonly (string | Uint8Array)[]): Behaviour {
+/** Writes these bytes unchanged. */
+export function raw(...parts: readonly (string | Uint8Array)[]): Behaviour {
   return async (_request, wire) => {
-    for (const piece of pieces) {
-      wire.write(piece);
+    for (const part of parts) {
+      wire.write(part);
       await sleep(2);
     }
   };
 }
 
 export interface ReplyOptions {
-  /** Characters in each streamed piece. */
+  /** Characters in each delta of a stream. */
   readonly chunkSize?: number;
   readonly delayMs?: number;
-  /** Before the first byte. */
+  /** Milliseconds before the first byte. */
   readonly latencyMs?: number;
   readonly finishReason?: string;
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
-/** A chat completion with this text: whole, or as a stream when the request asks for one. */
+/** A chat completion with this text: whole, or as a stream if the request asks for one. */
 export function reply(text: string, options: ReplyOptions = {}): Behaviour {
   return async (request, wire) => {
     if (options.latencyMs !== undefined) await sleep(options.latencyMs);
@@ -122,13 +122,13 @@ export function reply(text: string, options: ReplyOptions = {}): Behaviour {
   };
 }
 
-/** An event stream made of these exact bytes, chunk by chunk, ended well. */
-export function sse(pieces: readonly (string | Uint8Array)[], delayMs = 0): Behaviour {
+/** An event stream of exactly these bytes, in one HTTP chunk each, with a correct end. */
+export function sse(chunks: readonly (string | Uint8Array)[], delayMs = 0): Behaviour {
   return async (_request, wire) => {
     wire.write(head(200, SSE_HEADERS));
-    for (const piece of pieces) {
+    for (const bytes of chunks) {
       if (wire.gone) return;
-      wire.write(chunk(piece));
+      wire.write(chunk(bytes));
       if (delayMs > 0) await sleep(delayMs);
     }
     wire.write(chunk(''));
@@ -155,7 +155,7 @@ export function chatEvent(delta: object, finishReason: string | null = null): st
   return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'fake', choices })}\n\n`;
 }
 
-/** All events of a streamed chat completion, `[DONE]` included. */
+/** All events of a streamed chat completion, including `[DONE]`. */
 export function chatEvents(text: string, options: ReplyOptions = {}): readonly string[] {
   const size = options.chunkSize ?? 4;
   const events = [chatEvent({ role: 'assistant', content: '' })];
@@ -172,9 +172,9 @@ export function head(code: number, headers: Readonly<Record<string, string>>): s
   return `HTTP/1.1 ${code} Fake\r\n${lines.join('')}\r\n`;
 }
 
-/** One piece of a chunked body; the empty piece ends it. */
-export function chunk(piece: string | Uint8Array): Uint8Array {
-  const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+/** One chunk of a chunked body; an empty chunk ends the body. */
+export function chunk(data: string | Uint8Array): Uint8Array {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
@@ -267,13 +267,13 @@ class SocketProvider implements FakeProvider {
   }
 }
 
-/** Takes requests off one connection, in order. */
+/** Reads and answers the requests of one connection, in order. */
 class Connection {
   readonly #socket: Socket;
   readonly #handle: (request: RecordedRequest, wire: Wire) => Promise<void>;
   #bytes: Buffer = Buffer.alloc(0);
   #answered = 0;
-  /** The path of the request that is being answered. */
+  /** The path of the request whose answer is not complete. */
   unfinished: string | undefined;
 
   constructor(socket: Socket, handle: (request: RecordedRequest, wire: Wire) => Promise<void>) {
@@ -338,7 +338,7 @@ async function flood(socket: Socket, data: string | Uint8Array): Promise<void> {
   }
 }
 
-/** Resolves when there is room again, or nobody reads any more. */
+/** Resolves when the socket can accept more data, or is closed. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -24,13 +24,13 @@ export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
   return MODES.flatMap((mode) => STRATEGIES.map((strategy) => ({ fault, mode, strategy })));
 }
 
-/** No fault ends by this. */
+/** A limit that ends no fault. */
 const LONG_LIMIT_MS = 120_000;
 
-/** The result of a cell, as far as the page shows it. */
+/** The result of a cell, with the facts that the page shows. */
 export interface CellEnd {
   readonly attempts: number;
-  /** Undefined when the value came. */
+  /** Undefined if the call returned the value. */
   readonly failure?: { readonly status: number; readonly upstreamStatus?: number; readonly timer?: string };
 }
 
@@ -47,7 +47,7 @@ export function functionName(fault: UpstreamFault, strategy: Strategy): string {
   return `Fault${FAULTS.indexOf(fault)}${strategy}`;
 }
 
-/** A provider for each fault, so that none meets a connection of another, and functions that ask them. */
+/** A provider for each fault, so that faults share no connections, and functions that call these providers. */
 export class FaultyProviders {
   readonly #fakes: readonly FakeProvider[];
   readonly #good: FakeProvider;
@@ -84,13 +84,13 @@ export class FaultyProviders {
     await Promise.all([...this.#fakes, this.#good].map((fake) => fake.close()));
   }
 
-  /** An argument for a function that no other request has: it decides whether an answer is the first one. */
+  /** A unique argument for a function: it shows whether an answer is the first one to this call. */
   nextCell(): string {
     this.#cells += 1;
     return `cell-${this.#cells};`;
   }
 
-  /** Keys come from the variables `KEY`, `HEADER_KEY` and `QUERY_KEY`. */
+  /** The definitions. Their keys come from the variables `KEY`, `HEADER_KEY` and `QUERY_KEY`. */
   definitions(): string {
     const parts = FAULTS.map((fault, index) => {
       const options = this.#options(fault, `${this.#origin(fault)}/v1`);
@@ -106,7 +106,7 @@ export class FaultyProviders {
     return [POLICY, client('Good', good), ...parts].join('\n');
   }
 
-  /** What a request sends to meet the fault with keys of its own, by a client in place of the defined one. */
+  /** The body of a request that brings its own keys, in a client that replaces the defined one. */
   registryOf(fault: UpstreamFault, keys: Keys): object {
     const options = {
       model: 'faulty',
@@ -155,7 +155,7 @@ ${limits.join('\n')}
   }
 }
 
-/** The keys of a client, by the variables that the definitions read. */
+/** The keys of a client, which the definitions read from variables. */
 export interface Keys {
   readonly KEY: string;
   readonly HEADER_KEY: string;

@@ -5,12 +5,12 @@ import type { UpstreamFault } from './upstream-faults.ts';
 
 const PAGE = new URL('../../docs/faults.md', import.meta.url);
 
-/** A row of the page's tables: the fault, then how its cells end. */
+/** A row of the page's tables: the fault, then the text of its cells. */
 export function rowOf(fault: UpstreamFault, ends: readonly CellEnd[]): string {
   return `| ${[fault.name, ...ends.map(cellText)].join(' | ')} |`;
 }
 
-/** The rows of the page by the name of their fault, under the titles of their tables. */
+/** The rows of each table of the page, by the title of the table and the name of the fault. */
 export function pageRows(): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const tables = new Map<string, ReadonlyMap<string, string>>();
   for (const section of readFileSync(PAGE, 'utf8').split('\n## ').slice(1)) {

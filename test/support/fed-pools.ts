@@ -2,12 +2,12 @@ import { ByteBudget } from '../../src/base/byte-budget.ts';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
 import type { HttpCall, OriginPool, ResponseListener } from '../../src/runtime/model/http/origin-pool.ts';
 
-/** Pools without a network: a test feeds the responses by hand. */
+/** Pools without a network: a test feeds the responses itself. */
 export class FedPools extends ConnectionPools {
   override readonly replies = new ByteBudget(3_000_000);
-  /** Of the latest request. */
+  /** The handler of the latest request. */
   listener: ResponseListener | undefined;
-  /** Everything that senders did, in order. */
+  /** All actions of the senders, in order. */
   readonly log: string[] = [];
 
   override to(): OriginPool {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of loopback that nobody uses now, for programs that cannot say which one they took. */
+/** A port of loopback that no process uses now, for programs that cannot choose and report a free one. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 
 export interface LoadCounts {
   served: number;
-  /** Connections that nobody accepted. */
+  /** Connections that no process accepted. */
   refused: number;
-  /** Everything else that is no 200: resets, other statuses. */
+  /** Everything else that is not a 200: resets, other statuses. */
   failed: number;
   readonly errors: string[];
 }
@@ -67,13 +67,13 @@ function note(counts: LoadCounts, error: string): void {
   if (counts.errors.length < 50) counts.errors.push(error);
 }
 
-/** Process ids of the direct children, the workers of a primary (Linux). */
+/** Process ids of the direct children: the workers of a primary (Linux). */
 export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** Resolves when `condition` holds; fails after `timeoutMs` with what was waited for. */
+/** Resolves when `condition` holds; rejects after `timeoutMs` with the name of the condition. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,

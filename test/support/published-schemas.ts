@@ -26,7 +26,7 @@ export function publishedSchemas(program: Program): PublishedSchemas {
   };
 }
 
-/** The schemas of a document as JSON Schema: `nullable` is the only thing that JSON Schema lacks. */
+/** Converts the schemas of a document to JSON Schema, which differs only in `nullable`. */
 function jsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(jsonSchema);
   if (!isJsonObject(value)) return value;

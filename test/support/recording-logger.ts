@@ -1,6 +1,6 @@
 import type { Logger, LogFields } from '../../src/logging/logger.ts';
 
-/** A logger at debug that keeps every line as text, as JSON would write it; nothing is redacted on the way. */
+/** A logger at level debug that records every line as JSON, without redaction. */
 export function recordingLogger(): { readonly logger: Logger; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const record = (fields: LogFields, message: string): void => {

@@ -18,7 +18,7 @@ interface Retrying {
   readonly random?: number;
 }
 
-/** The waits between the attempts of a call whose attempts all fail, and the time of its end, on a clock that nothing delays. */
+/** The waits between the attempts of a call whose attempts all fail, and the time of its end, on a fake clock. */
 export async function retryWaits(
   policy: Omit<RetryPolicyType, 'name'>,
   { failed = FAILED, deadlineMs = Infinity, cancelMs, random = 0 }: Retrying = {},

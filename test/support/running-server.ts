@@ -5,35 +5,35 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The built command line: end-to-end tests drive what a user gets. */
+/** The built command line: end-to-end tests run the program that users run. */
 const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 
-/** How long a server may take from spawn to its start line, and a short command to its end; generous for a busy machine. */
+/** The limit for a server from spawn to its start line, and for a short command; generous for a busy machine. */
 const START_TIMEOUT_MS = 120_000;
 
 export interface ServerOptions {
-  /** Definition files by name, written to a fresh folder; `from` names an existing folder in their place. */
+  /** Definition files by name, written to a new folder; `from` names an existing folder instead. */
   readonly files?: Readonly<Record<string, string>>;
   readonly from?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The file of Node that runs it; the one of this process unless given. */
+  /** The Node executable that runs the server; by default that of this process. */
   readonly node?: string;
-  /** Gets the process when it has not started to serve yet. */
+  /** Receives the process before it serves. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
 
-/** A server process and what it said so far. */
+/** A server process and its output so far. */
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** Sends the signal and waits for the end; resolves to the exit code (null when a signal ended it). */
+  /** Sends the signal and waits for the exit; resolves to the exit code (null if a signal ended the process). */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `svc serve` on a free port and waits for its start line. Fails with all output when it ends before. */
+/** Starts `svc serve` on a free port and waits for its start line. Throws all output if the process exits before. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const folder = definitionFolder(options);
   const flags = ['serve', '--from', folder, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
@@ -55,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** Runs a command of svc to its end. */
+/** Runs a command of svc and waits for its exit. */
 export async function runSvc(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -72,7 +72,7 @@ export async function runSvc(
   return { code, stdout, stderr };
 }
 
-/** Writes files into a fresh temporary folder, removed when the test process ends. */
+/** Writes files to a new temporary folder, which is removed when the test process exits. */
 export function temporaryFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   if (temporaryFolders.length === 0) process.once('exit', removeTemporaryFolders);
@@ -103,7 +103,7 @@ interface Surroundings {
 }
 
 function spawnSvc(args: readonly string[], { env, cwd, node = process.execPath }: Surroundings): ChildProcess {
-  // Only what a process needs, so that no key or setting of the developer's shell changes an outcome.
+  // Only the variables that a process needs, so that no key or setting of the developer's shell changes an outcome.
   const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
   return spawn(node, [SVC_MAIN, ...args], {
     env: { ...bare, ...env },

@@ -1,4 +1,4 @@
-/** One `data:` message of a stream, parsed, with the time it arrived. */
+/** One `data:` message of a stream, parsed, with the time of its arrival. */
 export interface StreamMessage {
   readonly data: unknown;
   readonly atMs: number;
@@ -9,11 +9,11 @@ export interface StreamReading {
   readonly headers: Headers;
   readonly messages: readonly StreamMessage[];
   readonly comments: number;
-  /** The body as it came, for answers that are no stream. */
+  /** The raw body, for answers that are not streams. */
   readonly text: string;
 }
 
-/** Begins POST /stream/…: resolves when the headers are there, which is at the first text. */
+/** Sends POST /stream/…; resolves when the headers arrive, which is at the first text. */
 export function openStream(
   url: string,
   body: unknown,
@@ -26,7 +26,7 @@ export function openStream(
   });
 }
 
-/** Reads a whole answer to POST /stream/…: every `data:` line as JSON, comments counted. */
+/** Reads a whole answer to POST /stream/…: every `data:` line as JSON, and the number of comments. */
 export async function readStream(...request: Parameters<typeof openStream>): Promise<StreamReading> {
   return readMessages(await openStream(...request));
 }
@@ -39,9 +39,9 @@ export async function readMessages(response: Response): Promise<StreamReading> {
   let pending = '';
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
-    const piece = decoder.decode(chunk as Uint8Array, { stream: true });
-    text += piece;
-    pending += piece;
+    const part = decoder.decode(chunk as Uint8Array, { stream: true });
+    text += part;
+    pending += part;
     const blocks = pending.split('\n\n');
     pending = blocks.pop() ?? '';
     for (const block of blocks) {

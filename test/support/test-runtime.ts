@@ -47,7 +47,7 @@ export function callContext(deadlineMs = 120_000, cancellation = new Cancellatio
   return { requestId: 'test', cancellation, deadlineMs };
 }
 
-/** Prepares and calls; a request that does not fit is an outcome too. */
+/** Prepares and calls a function; a refused request is an outcome too. */
 export function callFunction(
   runtime: FunctionRuntime,
   name: string,
@@ -61,11 +61,11 @@ export function callFunction(
 
 export interface Streamed {
   readonly outcome: CallOutcome;
-  /** `text`, `reset: …` and every partial, in the order in which they came. */
+  /** `text`, `reset: …` and every partial, in the order of their arrival. */
   readonly events: readonly string[];
 }
 
-/** Prepares and streams, taking each partial at once. */
+/** Prepares and streams a function, and reads each partial at once. */
 export function streamFunction(
   runtime: FunctionRuntime,
   name: string,
@@ -88,7 +88,7 @@ export function streamFunction(
   });
 }
 
-/** The value of a call, or its failure's code. */
+/** The value of a call, or the code of its failure. */
 export function valueOf(outcome: CallOutcome): unknown {
   return outcome.result.ok ? JSON.parse(outcome.result.value.json) : outcome.result.failure.code;
 }

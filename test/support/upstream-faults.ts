@@ -15,7 +15,7 @@ import type { Behaviour, RecordedRequest, Wire } from './fake-provider.ts';
 
 /** A failure of a provider, or unusual behaviour that is correct. */
 export interface UpstreamFault {
-  /** As in docs/faults.md. */
+  /** The name of the row in docs/faults.md. */
   readonly name: string;
   /** The answer to a request for a whole reply. */
   readonly call: Behaviour;
@@ -23,11 +23,11 @@ export interface UpstreamFault {
   readonly stream: Behaviour;
   /** The target of its URL, if the fault is not in the answer. */
   readonly leads?: 'nowhere' | 'to a server that never finishes its TLS handshake';
-  /** It sends as fast as svc reads, which keeps a processor busy. */
+  /** True if it sends as fast as svc reads, which keeps a processor busy. */
   readonly floods?: true;
-  /** The fault is at the second use of a connection. */
+  /** True if the fault happens at the second use of a connection. */
   readonly secondUse?: true;
-  /** Ends by a time limit: the short limits of its client, in milliseconds. Those that must not end it are far away. */
+  /** For a fault that a time limit ends: the short limits of its client, in milliseconds. The other limits are far longer. */
   readonly limits?: Limits;
 }
 
@@ -35,11 +35,11 @@ export type LimitName = 'connect' | 'first_token' | 'idle' | 'request';
 
 export type Limits = Readonly<Partial<Record<LimitName, number>>>;
 
-/** The answer after a fault needs none of these, so a busy machine may be late by most of them. */
+/** The answer after a fault needs little of this time, so a busy machine can be late by most of it. */
 const UNANSWERED: Limits = { first_token: 1500, request: 2000, idle: 1000 };
 const SILENT: Limits = { idle: 1000 };
 
-/** Bytes arrive every 20 ms, so the idle limit never ends it, though it is shorter than the one that does. */
+/** Bytes arrive every 20 ms, so the idle limit never ends it, although it is shorter than the limit that does. */
 const SLOW: Limits = { idle: 1500, first_token: 1700, request: 2000 };
 
 export interface FaultGroup {
@@ -55,10 +55,10 @@ const EVENTS = chatEvents(REPLY_TEXT, { chunkSize: 3 });
 const STREAM = EVENTS.join('');
 const FIRST_TEXT = `${EVENTS[0]}${EVENTS[1]}`;
 
-/** In the middle of the event after the first text. */
+/** A position in the middle of the event after the first text. */
 const SHORT_LENGTH = String(Buffer.byteLength(FIRST_TEXT) + 40);
 
-/** Large enough to fill 64 MiB soon. */
+/** Large enough to reach 64 MiB soon. */
 const MUCH = 'x'.repeat(256 * 1024);
 
 type Step = (request: RecordedRequest, wire: Wire) => void | Promise<void>;
@@ -77,7 +77,7 @@ const silence: Step = async (_request, wire) => {
   while (!wire.gone) await sleep(5);
 };
 const close: Step = (_request, wire) => wire.end();
-/** The client reads what was written before: a reset discards what it has not read. */
+/** Waits until the client has read the earlier writes, because a reset discards unread data. */
 const cut: Step = async (_request, wire) => {
   await sleep(200);
   wire.reset();
@@ -106,7 +106,7 @@ function jsonHead(length = Buffer.byteLength(WHOLE)): string {
   return head(200, { ...JSON_TYPE, 'content-length': String(length) });
 }
 
-/** A whole reply of these bytes, right as far as HTTP goes. */
+/** A whole reply of these bytes, in correct HTTP. */
 function json(text: string | Buffer): Behaviour {
   return (_request, wire) => {
     wire.write(jsonHead(Buffer.byteLength(text)));
@@ -125,7 +125,7 @@ function bytesOf(text: string): readonly Buffer[] {
   return [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
 }
 
-/** The keys that the request brought: providers quote keys that they refuse. */
+/** The keys of the request, because providers quote keys that they refuse. */
 function keysOf(request: RecordedRequest): string {
   const { authorization = '', 'x-other-key': other = '' } = request.headers;
   return `${authorization.replace('Bearer ', '')} ${other} ${/key=([^&]*)/u.exec(request.path)?.[1] ?? ''}`;
@@ -167,7 +167,7 @@ function zipped(bytes: Buffer): Behaviour {
   };
 }
 
-/** A thousand times as large when it is unpacked. */
+/** A thousand times as large when unpacked. */
 const ZIPPED_NOTHING = gzipSync(Buffer.alloc(10_000_000));
 
 function inSeconds(seconds: number): string {
@@ -382,7 +382,7 @@ const STATUSES: readonly UpstreamFault[] = [
   ...[502, 503, 504, 529].map((code) => always(String(code), refusal(code))),
 ];
 
-/** All of them, in the order of the page. */
+/** All faults, in the order of the page. */
 export const FAULT_GROUPS: readonly FaultGroup[] = [
   { title: 'Connections', faults: CONNECTION },
   { title: 'HTTP', faults: FRAMING },

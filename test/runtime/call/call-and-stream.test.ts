@@ -75,7 +75,7 @@ afterAll(async () => {
   await fake.close();
 });
 
-test('a call renders, asks and parses, and its report says what happened', async () => {
+test('a call renders the prompt, calls the model and parses the reply, and its report has all facts', async () => {
   const { result, report } = await callFunction(runtime, 'Extract', { text: 'hi' });
   expect(result.ok && result.value.json).toBe('{"name":"Ada","tags":["a","b"]}');
   expect(report).toMatchObject({
@@ -90,7 +90,7 @@ test('a call renders, asks and parses, and its report says what happened', async
   expect(fake.requests[0]?.headers['authorization']).toBe('Bearer k1');
 });
 
-test('a stream grows to the same value, partials on the way', async () => {
+test('a stream has growing partials and ends with the same value', async () => {
   const { outcome, events } = await streamFunction(runtime, 'Extract', { text: 'hi' });
   expect(valueOf(outcome)).toEqual({ name: 'Ada', tags: ['a', 'b'] });
   expect(events.length).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ test('a stream grows to the same value, partials on the way', async () => {
   expect(outcome.report.firstTextMs).toBeGreaterThan(0);
 });
 
-test('a reply that does not fit is a validation failure with the reply in it', async () => {
+test('a reply that does not match the type is a validation failure that contains the reply', async () => {
   fake.answer(reply('nothing of that kind'));
   const { result } = await callFunction(runtime, 'Extract', { text: 'hi' });
   expect(result).toMatchObject({
@@ -108,14 +108,14 @@ test('a reply that does not fit is a validation failure with the reply in it', a
   });
 });
 
-test('a finish reason outside of the allow list is a failure of its own', async () => {
+test('a finish reason outside the allow list is a finish_reason_error', async () => {
   fake.answer(reply('half', { finishReason: 'length' }));
   expect(valueOf(await callFunction(runtime, 'Say', { text: 'hi' }))).toBe('finish_reason_error');
   fake.answer(reply('whole', { finishReason: 'STOP' }));
   expect(valueOf(await callFunction(runtime, 'Say', { text: 'hi' }))).toBe('whole');
 });
 
-test('arguments are checked before anything is sent, all faults at once', () => {
+test('svc checks arguments before it sends anything, and lists all faults', () => {
   const prepared = runtime.prepare('Extract', { txt: 1 });
   expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_argument' } });
   expect(!prepared.ok && 'details' in prepared.failure && prepared.failure.details.length).toBe(2);
@@ -127,7 +127,7 @@ test('arguments are checked before anything is sent, all faults at once', () => 
   expect(fake.requests).toHaveLength(0);
 });
 
-test('a variable that is missing is named, with its client', async () => {
+test('the failure of a missing variable names it and its client', async () => {
   const bare = testRuntime(FILES, { URL: fake.url });
   const { result } = await callFunction(bare, 'Extract', { text: 'hi' });
   expect(result).toMatchObject({ ok: false, failure: { code: 'missing_credential', client: 'Main', variable: 'KEY' } });
@@ -137,7 +137,7 @@ test('a variable that is missing is named, with its client', async () => {
   await bare.close();
 });
 
-test('the offline provider answers by type, the same each time, or with its reply', async () => {
+test('the offline provider returns its reply, or the same value of the type for the same arguments', async () => {
   const first = valueOf(await callFunction(runtime, 'Offline', { text: 'a' }));
   expect(first).toMatchObject({ name: expect.any(String), tags: [expect.any(String), expect.any(String)] });
   expect(valueOf(await callFunction(runtime, 'Offline', { text: 'a' }))).toEqual(first);
@@ -146,7 +146,7 @@ test('the offline provider answers by type, the same each time, or with its repl
   expect(valueOf(await callFunction(runtime, 'Given', { text: 'a' }))).toEqual({ name: 'Ada', tags: ['x'] });
 });
 
-test('render gives the messages and sends nothing', () => {
+test('render returns the messages and sends nothing', () => {
   const prepared = runtime.prepare('Say', { text: 'hi' });
   expect(prepared.ok && runtime.render(prepared.value)).toEqual({
     ok: true,
@@ -155,7 +155,7 @@ test('render gives the messages and sends nothing', () => {
   expect(fake.requests).toHaveLength(0);
 });
 
-test('parseReply reads a reply that the caller has', async () => {
+test('parseReply parses a reply that the caller provides', async () => {
   const parsed = await runtime.parseReply('Extract', '{"name": "B", "tags": []}', callContext());
   expect(parsed.ok && parsed.value.json).toBe('{"name":"B","tags":[]}');
 });
@@ -164,9 +164,9 @@ test('parseReply reads a reply that the caller has', async () => {
 const DEADLINE_MS = 120_000;
 
 test.each(['call', 'stream'])(
-  'a large reply of a %s is parsed elsewhere, within the time of the call',
+  'a large reply of a %s is parsed on a thread, within the deadline of the call',
   async (mode) => {
-    // A stream that was read as it came would have nothing left to parse.
+    // A stream that is parsed in deltas leaves nothing for the thread.
     fake.answer(reply('Not {"x": 1} but {"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 5 }));
     const asked: WholeReply[] = [];
     const other = testRuntime(
@@ -187,14 +187,14 @@ test.each(['call', 'stream'])(
         : (await streamFunction(other, 'Extract', { text: 'hi' }, callContext(DEADLINE_MS))).outcome;
     expect(valueOf(outcome)).toEqual({ name: 'Ada', tags: ['a', 'b'] });
     expect(asked).toEqual([expect.objectContaining({ functionName: 'Extract' })]);
-    // The call began between the two looks at the clock.
+    // The call began between the two readings of the clock.
     expect(asked[0]?.deadlineAt).toBeGreaterThanOrEqual(until);
     expect(asked[0]?.deadlineAt).toBeLessThanOrEqual(performance.now() + DEADLINE_MS);
     await other.close();
   },
 );
 
-test('what becomes of a large reply elsewhere is what becomes of the call', async () => {
+test('a failure to parse a large reply on a thread is the failure of the call', async () => {
   const busy = { code: 'overloaded', message: 'later', retryAfterSeconds: 1 } as const;
   const other = testRuntime(
     FILES,
@@ -205,7 +205,7 @@ test('what becomes of a large reply elsewhere is what becomes of the call', asyn
   await other.close();
 });
 
-test.each(['call', 'stream'])('who leaves a %s cancels the request', async (mode) => {
+test.each(['call', 'stream'])('the cancellation of a %s cancels the request to the model', async (mode) => {
   fake.answer(
     reply('{"name": "Ada", "tags": ["a", "b"]}', mode === 'call' ? { latencyMs: 600_000 } : { delayMs: 600_000 }),
   );
@@ -227,7 +227,7 @@ test('the deadline ends a call with the timer total', async () => {
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
 });
 
-test('a paused stream reads no more, and reads on when it is resumed', async () => {
+test('a paused stream stops reading, and continues when it is resumed', async () => {
   const [first = '', ...rest] = chatEvents('{"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 6 });
   let paused = false;
   let sent = false;
@@ -258,15 +258,15 @@ test('a paused stream reads no more, and reads on when it is resumed', async () 
   });
   await waitUntil('the rest to be sent', () => sent);
   await sleep(20);
-  // What was on its way already still comes.
+  // Text that was already on its way still arrives.
   expect(rest.length).toBeGreaterThan(4);
   expect(texts).toBeLessThanOrEqual(2);
   stream?.resume();
   expect(await ended).toEqual({ name: 'Ada', tags: ['a', 'b'] });
 });
 
-/** Streams a reply of many pieces, two milliseconds apart, and gathers from the third text on. */
-async function streamGathered(everyMs: number, cancellation = new Cancellation()) {
+/** Streams a reply of many deltas, two milliseconds apart, and coalesces reads from the third text on. */
+async function streamCoalesced(everyMs: number, cancellation = new Cancellation()) {
   fake.answer(reply(`{"name": "${'x'.repeat(600)}", "tags": []}`, { delayMs: 2 }));
   const prepared = runtime.prepare('Extract', { text: 'x' });
   if (!prepared.ok) throw new Error('not prepared');
@@ -284,23 +284,23 @@ async function streamGathered(everyMs: number, cancellation = new Cancellation()
   return { texts, outcome };
 }
 
-test('pieces that come faster than anybody looks are read together, and nothing is lost', async () => {
-  const { texts, outcome } = await streamGathered(100);
+test('coalesced reads combine fast deltas and lose nothing', async () => {
+  const { texts, outcome } = await streamCoalesced(100);
   expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(600), tags: [] });
-  // 157 pieces in 0.3 seconds at the least; without gathering nearly each of them is told by itself.
+  // 157 deltas in at least 0.3 seconds; without coalescing, nearly each of them is a text of its own.
   expect(texts).toBeLessThan(60);
 });
 
-test('who leaves while reading pauses cancels the request at once', async () => {
+test('a cancellation while reading pauses cancels the request at once', async () => {
   const cancellation = new Cancellation();
   setTimeout(() => cancellation.cancel('the client left'), 150);
-  const { texts, outcome } = await streamGathered(600_000, cancellation);
+  const { texts, outcome } = await streamCoalesced(600_000, cancellation);
   expect(valueOf(outcome)).toBe('cancelled');
   expect(texts).toBeLessThan(10);
   await waitUntil('the end of the request', () => fake.abandoned.length === 1);
 });
 
-test('no timer of a client takes a pause of ours for silence of the model', async () => {
+test('no timer of a client counts a pause in reading as silence of the model', async () => {
   const patient = testRuntime(
     FILES.replace('base_url env.URL, api_key', 'http { idle_timeout_ms 600 }, base_url env.URL, api_key'),
     {
@@ -322,7 +322,7 @@ test('no timer of a client takes a pause of ours for silence of the model', asyn
   await patient.close();
 });
 
-test('a failing status reaches the outcome with its attempt', async () => {
+test('the outcome contains a failed status and its attempt', async () => {
   fake.answer(status(403, { error: { message: 'not for you' } }));
   const { result, report } = await callFunction(runtime, 'Extract', { text: 'x' });
   expect(result).toMatchObject({

@@ -76,11 +76,11 @@ function registry(...clients: readonly object[]): object {
 }
 
 test.each<[string, unknown, string]>([
-  ['no object', [], 'svc_options: has to be an object'],
+  ['a list', [], 'svc_options: has to be an object'],
   ['null', null, 'svc_options: has to be an object'],
   ['an unknown key', { tags: {} }, 'svc_options.tags: is unknown; allowed: client_registry, env, client'],
   ['a typo', { client_registri: {} }, 'Did you mean "client_registry"?'],
-  ['a number as variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a string'],
+  ['a number as a variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a string'],
   [
     'a primary that is not defined',
     { client_registry: { primary: 'Mian' } },
@@ -88,9 +88,9 @@ test.each<[string, unknown, string]>([
   ],
   ['a fallback that is not defined', { client_registry: { fallback: ['Nope'] } }, 'There is no client "Nope"'],
   ['a client that is not defined', { client: 'Nope' }, 'There is no client "Nope"'],
-  ['two first clients', { client: 'Main', client_registry: { primary: 'Other' } }, 'names a different client'],
+  ['two primary clients', { client: 'Main', client_registry: { primary: 'Other' } }, 'names a different client'],
   [
-    'clients that are no list',
+    'clients that are not a list',
     { client_registry: { clients: {} } },
     'svc_options.client_registry.clients: has to be a list',
   ],
@@ -108,15 +108,11 @@ test.each<[string, unknown, string]>([
     'options.headers.Host: belongs to the connection',
   ],
   [
-    'a URL that is none',
+    'a string that is not a URL',
     registry({ name: 'New', provider: 'openai-generic', options: { base_url: 'nope' } }),
     'options.base_url: has to be an http or https URL',
   ],
-  [
-    'no URL where one is needed',
-    registry({ name: 'New', provider: 'openai-generic' }),
-    'options.base_url: is required',
-  ],
+  ['a missing URL', registry({ name: 'New', provider: 'openai-generic' }), 'options.base_url: is required'],
   [
     'an unknown http option',
     registry({ name: 'New', provider: 'openai', options: { http: { timeout: 1 } } }),
@@ -128,17 +124,17 @@ test.each<[string, unknown, string]>([
     'names the retry policy "Never"',
   ],
   [
-    'a list that lists itself',
+    'a strategy that contains itself',
     registry({ name: 'New', provider: 'fallback', options: { strategy: ['New'] } }),
     'lists itself: New -> New',
   ],
   [
-    'a list of nothing',
+    'an empty strategy',
     registry({ name: 'New', provider: 'fallback', options: { strategy: [] } }),
     'has to be a list of client names',
   ],
   [
-    'a name given twice',
+    'a repeated name',
     registry({ name: 'New', provider: 'offline' }, { name: 'New', provider: 'offline' }),
     'clients[1].name: appears twice',
   ],
@@ -146,34 +142,34 @@ test.each<[string, unknown, string]>([
   expect(faults(options).join('\n')).toContain(message);
 });
 
-test('both names of the options at once are refused', () => {
+test('a request cannot use both names of the options', () => {
   const prepared = runtime.prepare('F', { svc_options: {}, __svc_options__: {} });
   expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_options' } });
 });
 
-test.each(['svc_options', '__svc_options__'])('options under %s', async (key) => {
+test.each(['svc_options', '__svc_options__'])('svc reads the options under %s', async (key) => {
   await callFunction(runtime, 'F', { [key]: { client: 'Other' } });
   expect(used()).toEqual(['other -']);
 });
 
-test('an argument that is wrong beside good options is an argument fault', () => {
+test('a wrong argument next to valid options is an argument fault', () => {
   const prepared = runtime.prepare('F', { y: 1, svc_options: {} });
   expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_argument' } });
 });
 
-test("primary takes the place of the function's client, fallback comes behind it", async () => {
+test("primary replaces the function's client, and fallback follows it", async () => {
   fake.script(status(401, {}));
   await callFunction(runtime, 'F', { svc_options: { client_registry: { primary: 'Other', fallback: ['Main'] } } });
   expect(used()).toEqual(['other -', 'main Bearer server-key']);
 });
 
-test("fallback without a primary comes behind the function's own client", async () => {
+test("fallback without a primary follows the function's own client", async () => {
   fake.script(status(500, {}));
   await callFunction(runtime, 'F', { svc_options: { client_registry: { fallback: ['Other'] } } });
   expect(used()).toEqual(['main Bearer server-key', 'other -']);
 });
 
-test('a client of the request is used for it, and for it alone', async () => {
+test('a client that a request defines serves only that request', async () => {
   const options = { model: 'new', base_url: fake.url, api_key: 'own' };
   const body = { svc_options: registry({ name: 'New', provider: 'openai', options }) };
   await callFunction(runtime, 'F', body);
@@ -182,7 +178,7 @@ test('a client of the request is used for it, and for it alone', async () => {
   expect(faults({ client: 'New' })).toHaveLength(1);
 });
 
-test('a client with the name of a defined one replaces it, in lists too', async () => {
+test('a client with the name of a defined one replaces it, even in strategies', async () => {
   const options = { model: 'replaced', base_url: fake.url };
   const clients = [{ name: 'Main', provider: 'openai-generic', options }];
   await callFunction(runtime, 'G', { svc_options: { client_registry: { clients } } });
@@ -190,13 +186,13 @@ test('a client with the name of a defined one replaces it, in lists too', async 
   expect(used()).toEqual(['replaced -', 'replaced -']);
 });
 
-test('env.X in a client of the request is text', async () => {
+test('env.X in a client of a request is an ordinary string', async () => {
   const options = { model: 'env.KEY', base_url: fake.url, api_key: 'env.KEY' };
   await callFunction(runtime, 'F', { svc_options: registry({ name: 'New', provider: 'openai', options }) });
   expect(used()).toEqual(['env.KEY Bearer env.KEY']);
 });
 
-test('a variable of the request counts for it alone; null takes one away', async () => {
+test('a variable of a request applies only to that request; null removes a variable', async () => {
   await callFunction(runtime, 'F', { svc_options: { env: { KEY: 'mine' } } });
   await callFunction(runtime, 'F', {});
   const gone = await callFunction(runtime, 'F', { svc_options: { env: { KEY: null } } });
@@ -204,7 +200,7 @@ test('a variable of the request counts for it alone; null takes one away', async
   expect(gone.result).toMatchObject({ ok: false, failure: { code: 'missing_credential', variable: 'KEY' } });
 });
 
-test('a key that one request brought is not there for the next', async () => {
+test('a key of one request is unknown to the next', async () => {
   const bare = testRuntime(FILES, { URL: fake.url });
   const body = { svc_options: { env: { KEY: 'mine' } } };
   expect(valueOf(await callFunction(bare, 'F', body))).toBe('ok');
@@ -212,7 +208,7 @@ test('a key that one request brought is not there for the next', async () => {
   await bare.close();
 });
 
-test('a key of the server is not sent to a host that the request chose', async () => {
+test('svc sends no key of the server to a host that the request chooses', async () => {
   const elsewhere = await startFakeProvider();
   const options = { model: 'new', base_url: elsewhere.url };
   const own = await callFunction(runtime, 'F', { svc_options: registry({ name: 'New', provider: 'openai', options }) });
@@ -235,7 +231,7 @@ test.each([
   'http://[::ffff:169.254.169.254]/v1',
   'http://metadata.google.internal/v1',
   'http://2852039166/v1',
-])('%s is refused to everybody', (url) => {
+])('no caller can use %s', (url) => {
   const subject = guarded();
   const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options: { base_url: url } }) };
   for (const local of [true, false]) {
@@ -251,7 +247,7 @@ test.each([
   'http://[fd12::1]/v1',
   'http://0x7f.1/v1',
   'http://[64:ff9b::7f00:1]/v1',
-])('%s is for callers on this machine only', (url) => {
+])('only callers on this machine can use %s', (url) => {
   const subject = guarded();
   const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options: { base_url: url } }) };
   expect(subject.prepare('F', body, { local: true }).ok).toBe(true);
@@ -261,7 +257,7 @@ test.each([
   });
 });
 
-test('a private host that the files name is allowed to requests', async () => {
+test('requests can use a private host that the files name', async () => {
   const subject = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { allowPrivateUrls: false });
   const options = { base_url: `${fake.url}/other`, model: 'new' };
   const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options }) };
@@ -279,7 +275,7 @@ test('a name that resolves to a private address is refused when it connects', as
   await subject.close();
 });
 
-test('a private media URL of an argument is fetched for callers on this machine only, with or without options', async () => {
+test('svc fetches a private media URL only for callers on this machine, with or without options', async () => {
   const subject = testRuntime(
     `client<llm> Sees {
   provider openai-generic
@@ -310,14 +306,14 @@ function See(picture: image) -> string {
   await subject.close();
 });
 
-test('known: clients of the files may be named, none may be brought', () => {
+test('with "known", a request can name clients of the files but define none', () => {
   const known = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'known' });
   expect(faults({ client: 'Other' }, 'svc_options', known)).toEqual([]);
   expect(faults({ client: 'openai/gpt-4o' }, 'svc_options', known)).toHaveLength(1);
   expect(faults(registry({ name: 'New', provider: 'offline' }), 'svc_options', known)).toHaveLength(1);
 });
 
-test('off: the registry is refused', () => {
+test('with "off", a request cannot use the registry', () => {
   const off = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { clientRegistry: 'off' });
   expect(faults({ client_registry: { primary: 'Other' } }, 'svc_options', off)[0]).toContain('is disabled');
   expect(faults({ client: 'Other' }, 'svc_options', off)[0]).toBe('svc_options.client: is disabled on this server');
@@ -330,7 +326,7 @@ test('names of object members are data', async () => {
   expect(faults(JSON.parse('{"__proto__":{}}'))[0]).toContain('svc_options.__proto__: is unknown');
 });
 
-test('no key ever crosses between callers', async () => {
+test("no caller's key reaches another caller's request", async () => {
   fake.answer((request, wire) => {
     const key = request.headers['authorization']?.replace('Bearer ', '');
     return reply(JSON.stringify(request.json).includes(`"${key}"`) ? 'ok' : 'CROSSED')(request, wire);

@@ -9,13 +9,13 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-example-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The code in a comment: between the fences, without the stars. */
+/** The code in a comment: the text between the fences, without the asterisks. */
 function exampleIn(source: string): string {
   const [, code = ''] = /```ts\n(.*?)```/su.exec(source) ?? [];
   return code.replaceAll(/^ \* ?/gmu, '').replace(/ \* ?$/u, '');
 }
 
-test('the example in the documentation of loadFunctions runs as it stands', async () => {
+test('the example in the documentation of loadFunctions runs unchanged', async () => {
   const entry = new URL('src/index.ts', ROOT);
   const code = exampleIn(readFileSync(entry, 'utf8'));
   expect(code).toContain("from 'svc'");

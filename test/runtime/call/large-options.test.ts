@@ -35,19 +35,19 @@ const PLACES = ['headers', 'http', 'query_params', 'media_url_handler', 'remap_r
 
 test.each<[string, object]>([
   ['unknown members', numbers(200_000)],
-  ['variables that are no texts', { env: numbers(200_000) }],
+  ['variables that are not strings', { env: numbers(200_000) }],
   ['unknown members of a client', clients({ name: 'A', provider: 'openai', ...numbers(200_000) })],
   ...PLACES.map((place): [string, object] => [
     `wrong entries of ${place}`,
     clients({ name: 'A', provider: 'openai', options: { [place]: numbers(200_000) } }),
   ]),
-])('of a great many faults the first hundred are told: %s', (_what, options) => {
+])('svc lists the first hundred faults: %s', (_what, options) => {
   const { faults } = refusal(options);
   expect(faults).toHaveLength(101);
   expect(faults.at(-1)).toContain(MORE);
 });
 
-test('faults of many clients are a hundred together', () => {
+test('svc lists a hundred faults of all clients together', () => {
   const options = { headers: numbers(90) };
   const { faults } = refusal(
     clients(...Array.from({ length: 100 }, (_, at) => ({ name: `C${at}`, provider: 'openai', options }))),
@@ -60,7 +60,7 @@ function strategy(name: string, members: readonly string[]): object {
   return { name, provider: 'fallback', options: { strategy: members } };
 }
 
-test('a list of more members than can be asked is refused where it stands', () => {
+test('a strategy with too many members is refused at its path', () => {
   const { faults, steps } = refusal(
     clients(...Array.from({ length: 100 }, (_, at) => strategy(`C${at}`, Array<string>(20_000).fill(`C${at + 1}`)))),
   );
@@ -68,7 +68,7 @@ test('a list of more members than can be asked is refused where it stands', () =
   expect(steps).toBeLessThan(100_000);
 });
 
-test('long names cost no more than short ones', () => {
+test('long names cost no more steps than short ones', () => {
   const name = 'x'.repeat(5_000);
   const { faults, steps } = refusal({
     client_registry: { primary: `${name}y`, clients: [{ name, provider: 'offline' }, strategy('List', [`z${name}`])] },

@@ -50,13 +50,13 @@ function modelAndKey(): string {
   return `${body?.model ?? '-'} ${request?.headers['authorization'] ?? '-'}`;
 }
 
-test('call gives the value', async () => {
+test('call returns the value', async () => {
   expect(functions.functionNames).toEqual(['Extract']);
   const person = await functions.call<{ readonly name: string }>('Extract', { text: 'x' });
   expect(person.name).toBe('Ada Lovelace');
 });
 
-test('stream gives partials that grow, then the final value', async () => {
+test('stream yields growing partials, then the final value', async () => {
   const events: Array<FunctionEvent<unknown>> = [];
   for await (const event of functions.stream('Extract', { text: 'x' })) events.push(event);
   expect(events.length).toBeGreaterThan(1);
@@ -84,7 +84,7 @@ test('a registry selects its primary for one call and builds no chain', async ()
   expect(fake.requests).toHaveLength(1);
 });
 
-test('variables and a client can be given for one call', async () => {
+test('a call can set variables and a client', async () => {
   await functions.call('Extract', { text: 'x' }, { env: { KEY: 'mine' }, client: 'Main' });
   expect(modelAndKey()).toBe('main Bearer mine');
 });
@@ -101,7 +101,7 @@ test('a timeout ends the call', async () => {
   await expect(call).rejects.toMatchObject({ code: 'timeout' });
 });
 
-test('what does not fit is told by its code', async () => {
+test('arguments, names and replies that do not match fail with their own codes', async () => {
   await expect(functions.call('Extract', {})).rejects.toMatchObject({ code: 'invalid_argument' });
   await expect(functions.call('Nope', {})).rejects.toMatchObject({ code: 'function_not_found' });
   expect(() => functions.stream('Extract', {})).toThrow('text');
@@ -109,7 +109,7 @@ test('what does not fit is told by its code', async () => {
   await expect(functions.call('Extract', { text: 'x' })).rejects.toMatchObject({ code: 'validation_failure' });
 });
 
-test('errors in definitions are thrown with their places', () => {
+test('errors in definitions are thrown with their positions', () => {
   const broken = mkdtempSync(join(tmpdir(), 'svc-library-'));
   writeFileSync(join(broken, 'main.svc'), 'class A {\n  b Nope\n}\n');
   expect(() => loadFunctions({ from: broken })).toThrow(/main\.svc:2:5: .*Nope/u);

@@ -14,13 +14,13 @@ function directory(): string {
   return mkdtempSync(join(tmpdir(), 'svc-program-'));
 }
 
-test('a program comes back as it was written, frozen', () => {
+test('a loaded program equals the written one, and is frozen', () => {
   const loaded = loadProgram(writeProgram(program, directory()));
   expect(loaded).toEqual({ ok: true, value: program });
   expect(loaded.ok && Object.isFrozen(loaded.value.classes[0]?.fields[0]?.type)).toBe(true);
 });
 
-test('the file is named by the hash, is readable by its owner alone, and nothing is left beside it', () => {
+test('the file is named after the hash, only its owner can read it, and the folder contains nothing else', () => {
   const place = directory();
   const path = writeProgram(program, place);
   expect(basename(path)).toBe(`${program.hash}.json`);
@@ -29,7 +29,7 @@ test('the file is named by the hash, is readable by its owner alone, and nothing
   expect(readdirSync(place)).toEqual([basename(path)]);
 });
 
-test('a program that was changed or cut is refused', () => {
+test('a changed or truncated program is refused', () => {
   const path = writeProgram(program, directory());
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('Extract', 'Extract2'));
@@ -44,6 +44,6 @@ test('a program of another format is refused', () => {
   expect(loadProgram(path)).toMatchObject({ ok: false, failure: expect.stringContaining('not of format 2') });
 });
 
-test('a missing file is a failure and no throw', () => {
+test('a missing file is a failure, not an exception', () => {
   expect(loadProgram('/nowhere/program.json')).toMatchObject({ ok: false, failure: expect.stringContaining('ENOENT') });
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-/** Runs `call` until it was called `total` times, `atOnce` at a time, each following one that ended. */
+/** Runs `call` `total` times, `atOnce` at a time: each further call starts when another has ended. */
 async function callAll(total: number, atOnce: number, call: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
@@ -47,11 +47,11 @@ function Say() -> string {
 
 interface Caller {
   readonly options: Readonly<Record<string, unknown>> | undefined;
-  /** The key that the provider has to see. */
+  /** The key that the provider must receive. */
   readonly key: string;
 }
 
-/** Who brings a key in `env`, who brings a client with a key, who overrides the client, and who brings nothing. */
+/** Callers with a key in `env`, with their own client and key, with a replaced client, and without options. */
 function callers(url: string): readonly Caller[] {
   const client = (name: string, key: string): object => ({
     name,
@@ -71,7 +71,7 @@ function callers(url: string): readonly Caller[] {
   });
 }
 
-test('of 10,000 calls with 16 different credentials, 64 at a time, none goes out with the key of another', async () => {
+test('of 10,000 calls with 16 different credentials, 64 at a time, none is sent with the key of another', async () => {
   const crossed: string[] = [];
   fake.clear();
   fake.answer((request, wire) => {

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { testRuntime } from '../../support/test-runtime.ts';
 
 /**
- * Options of a request in every wrong shape. A line contains the place, the value there, and the violations that the
- * caller gets. `options` means `svc_options`; `client:X` means a client of its registry with the provider X.
+ * Options of a request in every wrong shape. A line contains the path, the value there, and the violations that the
+ * caller receives. `options` means `svc_options`; `client:X` means a client of its registry with the provider X.
  */
 const lines = readFileSync(new URL('option-shapes.txt', import.meta.url), 'utf8').split('\n');
 const rows = lines.filter((line) => line.includes(' | ')).map(rowOf);
@@ -27,7 +27,7 @@ function rowOf(line: string): Row {
   return { where, value, violations: violations.join(' | ') };
 }
 
-/** The options with this value at this place, and all else as it should be. */
+/** Valid options, except for this value at this path. */
 function optionsWith(where: string, value: unknown): unknown {
   const [place = '', ...keys] = where.split('.');
   if (place === 'options') return placed({}, keys, value);
@@ -65,6 +65,6 @@ test.each(rows)('$where as $value', (row) => {
   expect(violationsFor(row)).toBe(row.violations);
 });
 
-test('no row is lost', () => {
+test('the table has all rows', () => {
   expect(rows.length).toBeGreaterThanOrEqual(FEWEST_ROWS);
 });

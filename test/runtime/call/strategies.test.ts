@@ -88,7 +88,7 @@ test('a constant policy waits before each retry', async () => {
   for (const wait of waits()) expect(wait).toBeGreaterThanOrEqual(29);
 });
 
-test('an exponential policy multiplies its first wait already, and waits at least nine tenths of each', async () => {
+test('an exponential policy multiplies even its first wait, and shortens each wait by at most a tenth', async () => {
   fake.script(no, no, no);
   await callFunction(program(generic('Top', 'retry_policy Growing')), 'F', {});
   const [first = 0, second = 0, third = 0] = waits();
@@ -97,7 +97,7 @@ test('an exponential policy multiplies its first wait already, and waits at leas
   expect(third).toBeGreaterThanOrEqual(53);
 });
 
-test('a policy with statuses of its own retries these, and no others', async () => {
+test('a policy with its own statuses retries only these', async () => {
   const listing = `retry_policy Listed {\n  max_retries 1\n  statuses [404]\n  strategy {\n    type constant_delay\n    delay_ms 1\n  }\n}\n`;
   const runtime = program(listing + generic('Top', 'retry_policy Listed'));
   fake.script(status(404, {}));
@@ -121,7 +121,7 @@ test.each([408, 409, 425, 429, 500, 502, 529])('status %d is retried', async (co
   expect(fake.requests).toHaveLength(2);
 });
 
-test('an exhausted policy tells of every attempt', async () => {
+test('the failure of an exhausted policy lists every attempt', async () => {
   fake.answer(no);
   const { result } = await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
   expect(result).toMatchObject({
@@ -148,7 +148,7 @@ test('a retry-after beyond the deadline ends the call at once', async () => {
   expect(result).toMatchObject({ ok: false, failure: { upstreamStatus: 429 } });
 });
 
-test('who leaves during a wait is not waited for, and nothing more is sent', async () => {
+test('a cancellation during a wait ends the call, and nothing more is sent', async () => {
   fake.script(status(429, {}, { 'retry-after': '60' }));
   const context = callContext();
   const run = callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {}, context);
@@ -166,7 +166,7 @@ const breaksMidway: Behaviour = async (_request, wire) => {
   wire.reset();
 };
 
-test('a stream that breaks midway is told, and its partials start again', async () => {
+test('a stream that breaks midway reports a reset, and its partials start again', async () => {
   fake.script(breaksMidway);
   const { outcome, events } = await streamFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
   expect(valueOf(outcome)).toEqual({ n: 1 });
@@ -177,7 +177,7 @@ test('a stream that breaks midway is told, and its partials start again', async 
   expect(events.at(-1)).toBe('{"n":1}');
 });
 
-test('no reset is told when the failed attempt brought no text', async () => {
+test('a failed attempt without text causes no reset', async () => {
   fake.script(no);
   const { events } = await streamFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
   expect(events.some((event) => event.startsWith('reset'))).toBe(false);
@@ -189,7 +189,7 @@ const FALLBACK = (members: string, more = ''): string =>
 test.each<[string, Behaviour]>([
   ['a status', status(401, {})],
   ['a broken connection', raw('')],
-  ['a reply that does not fit', reply('nothing')],
+  ['a reply that does not match', reply('nothing')],
 ])('fallback: %s leads to the next member', async (_name, behaviour) => {
   fake.script(async (request, wire) => {
     await behaviour(request, wire);
@@ -210,7 +210,7 @@ test('fallback: a member whose key is missing leads to the next', async () => {
   expect(report.attempts.map((attempt) => attempt.outcome)).toEqual(['missing_credential', 'ok']);
 });
 
-test('fallback: a list that is used up tells of every member', async () => {
+test('fallback: the failure of an exhausted list names every member', async () => {
   fake.script(status(401, {}), status(503, { error: { message: 'busy' } }));
   const { result } = await callFunction(program(FALLBACK('A, B') + generic('A') + generic('B')), 'F', {});
   expect(result).toMatchObject({
@@ -234,7 +234,7 @@ test('fallback: a policy of the list repeats the whole list', async () => {
   expect(models()).toEqual(['A', 'B', 'A', 'B']);
 });
 
-test('fallback: total_timeout_ms holds over all members', async () => {
+test('fallback: total_timeout_ms limits all members together', async () => {
   fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const top =
     'client<llm> Top {\n  provider fallback\n  options {\n    strategy [A, B]\n    http {\n      total_timeout_ms 1000\n    }\n  }\n}\n';
@@ -243,7 +243,7 @@ test('fallback: total_timeout_ms holds over all members', async () => {
   expect(models()).toEqual(['A']);
 });
 
-test('fallback: a stream that breaks in the first member is reset and goes on in the second', async () => {
+test('fallback: a stream that breaks in the first member is reset and continues with the second', async () => {
   fake.script(breaksMidway);
   const runtime = program(FALLBACK('A, B') + generic('A') + generic('B'));
   const { outcome, events } = await streamFunction(runtime, 'F', {});
@@ -255,7 +255,7 @@ const ROBIN = (more = '', option = ''): string =>
   `client<llm> Top {\n  provider round-robin\n  ${more}\n  options {\n    strategy [A, B, C]\n    ${option}\n  }\n}\n`;
 const THREE = generic('A') + generic('B') + generic('C');
 
-test('round-robin: members take turns, from start on, with no failover', async () => {
+test('round-robin: members take turns, beginning with start, without failover', async () => {
   const runtime = program(ROBIN('', 'start 1') + THREE);
   for (let call = 0; call < 4; call += 1) await callFunction(runtime, 'F', {});
   expect(models()).toEqual(['B', 'C', 'A', 'B']);
@@ -269,7 +269,7 @@ test('round-robin: a retry goes to the next member', async () => {
   expect(models()).toEqual(['A', 'B']);
 });
 
-test('round-robin: turns can be counted for all processes', async () => {
+test('round-robin: all processes can share one counter of turns', async () => {
   let turn = 5;
   const runtime = testRuntime(
     `${ROBIN()}${THREE}function F() -> string {\n  client Top\n  prompt #"x"#\n}`,
@@ -290,19 +290,22 @@ test('round-robin: turns can be counted for all processes', async () => {
 test.each<[string, () => Promise<number>]>([
   ['does not answer', () => new Promise(() => {})],
   ['fails', () => Promise.reject(new Error('gone'))],
-])('round-robin: while the counter of all processes %s, turns are counted here', async (_name, roundRobinTurn) => {
-  const runtime = testRuntime(
-    `${ROBIN()}${THREE}function F() -> string {\n  client Top\n  prompt #"x"#\n}`,
-    { URL: fake.url },
-    { roundRobinTurn },
-  );
-  open.push(runtime);
-  for (let call = 0; call < 4; call += 1) expect((await callFunction(runtime, 'F', {})).result.ok).toBe(true);
-  expect(models()).toEqual(['A', 'B', 'C', 'A']);
-  fake.answer(reply('late', { latencyMs: 600_000 }));
-  const { result } = await callFunction(runtime, 'F', {}, callContext(50));
-  expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
-});
+])(
+  'round-robin: while the counter of all processes %s, this process counts the turns',
+  async (_name, roundRobinTurn) => {
+    const runtime = testRuntime(
+      `${ROBIN()}${THREE}function F() -> string {\n  client Top\n  prompt #"x"#\n}`,
+      { URL: fake.url },
+      { roundRobinTurn },
+    );
+    open.push(runtime);
+    for (let call = 0; call < 4; call += 1) expect((await callFunction(runtime, 'F', {})).result.ok).toBe(true);
+    expect(models()).toEqual(['A', 'B', 'C', 'A']);
+    fake.answer(reply('late', { latencyMs: 600_000 }));
+    const { result } = await callFunction(runtime, 'F', {}, callContext(50));
+    expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
+  },
+);
 
 test('round-robin: a client of the files keeps its turns below a client of the request', async () => {
   const runtime = program(ROBIN() + THREE);
@@ -313,7 +316,7 @@ test('round-robin: a client of the files keeps its turns below a client of the r
   expect(models()).toEqual(['A', 'B', 'C']);
 });
 
-test('a missing key behind a failed model says less than the failure of the model', async () => {
+test('the failure of a model takes precedence over a missing key of a later member', async () => {
   fake.script(status(503, {}));
   const keyed = 'client<llm> B {\n  provider openai\n  options {\n    model "B"\n    api_key env.NOT_SET\n  }\n}\n';
   const { result } = await callFunction(program(FALLBACK('A, B') + generic('A') + keyed), 'F', {});
@@ -323,7 +326,7 @@ test('a missing key behind a failed model says less than the failure of the mode
 const top = (kind: string, http: string, more = ''): string =>
   `client<llm> Top {\n  provider ${kind}\n  ${more}\n  options {\n    strategy [A, B]\n    http {\n      ${http}\n    }\n  }\n}\n`;
 
-test('round-robin: total_timeout_ms holds over all of its attempts', async () => {
+test('round-robin: total_timeout_ms limits all attempts together', async () => {
   fake.answer(reply('{"n": 1}', { latencyMs: 600_000 }));
   const runtime = program(
     top('round-robin', 'total_timeout_ms 1000', 'retry_policy Twice') + generic('A') + generic('B'),
@@ -333,7 +336,7 @@ test('round-robin: total_timeout_ms holds over all of its attempts', async () =>
   expect(models()).toEqual(['A']);
 });
 
-test('a strategy inside of another has its own share of the time, and the next member the rest', async () => {
+test('a strategy inside another has its own share of the time, and the next member the rest', async () => {
   fake.script(async (_request, wire) => {
     while (!wire.gone) await sleep(5);
   });
@@ -348,7 +351,7 @@ test('a strategy inside of another has its own share of the time, and the next m
 const limited = (name: string): string =>
   `client<llm> ${name} {\n  provider openai-generic\n  options {\n    model "${name}"\n    base_url env.URL\n    http {\n      request_timeout_ms 80\n    }\n  }\n}\n`;
 
-test.each(['fallback', 'round-robin'])('%s: the limits of its members count', async (kind) => {
+test.each(['fallback', 'round-robin'])('%s: the limits of its members apply', async (kind) => {
   fake.script(async (_request, wire) => {
     while (!wire.gone) await sleep(5);
   });
@@ -359,7 +362,7 @@ test.each(['fallback', 'round-robin'])('%s: the limits of its members count', as
   expect(report.attempts[0]).toMatchObject({ client: 'A', outcome: 'timeout' });
 });
 
-test('one deadline holds over all attempts, and its error lists them', async () => {
+test('one deadline applies to all attempts, and its error lists them', async () => {
   fake.script(no, no);
   fake.answer(async (_request, wire) => {
     while (!wire.gone) await sleep(5);
@@ -372,7 +375,7 @@ test('one deadline holds over all attempts, and its error lists them', async () 
   expect(!result.ok && 'attempts' in result.failure && result.failure.attempts).toEqual(attempts);
 });
 
-test('an exhausted chain of lists and policies tells of every attempt', async () => {
+test('the failure of an exhausted chain of lists and policies lists every attempt', async () => {
   fake.answer(status(503, {}));
   const runtime = program(FALLBACK('A, B', 'retry_policy Twice') + generic('A', 'retry_policy Twice') + generic('B'));
   const { result } = await callFunction(runtime, 'F', {});
@@ -381,16 +384,16 @@ test('an exhausted chain of lists and policies tells of every attempt', async ()
   expect(models()).toHaveLength(12);
 });
 
-test('a retry-after that is a date is waited for', async () => {
+test('svc waits for a retry-after that is a date', async () => {
   // Dates have no milliseconds: this one is between one and two seconds away.
   const date = new Date(Date.now() + 2000).toUTCString();
   fake.script(status(429, {}, { 'retry-after': date }));
   await callFunction(program(generic('Top', 'retry_policy Twice')), 'F', {});
-  // The answer may have come after that date on a machine that is very busy; the policy waits 30 ms by itself.
+  // On a very busy machine, the answer can arrive after that date; the policy itself waits 30 ms.
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(date) - 5);
 });
 
-test('a stream whose whole reply does not fit is reset and asked of the next member', async () => {
+test('a stream whose whole reply does not match is reset and continues with the next member', async () => {
   fake.script(reply('{"n": "none"}'));
   const { outcome, events } = await streamFunction(program(FALLBACK('A, B') + generic('A') + generic('B')), 'F', {});
   expect(valueOf(outcome)).toEqual({ n: 1 });
@@ -398,7 +401,7 @@ test('a stream whose whole reply does not fit is reset and asked of the next mem
   expect(models()).toEqual(['A', 'B']);
 });
 
-test('a call that nobody waits for leaves the rest of its chain alone', async () => {
+test('a cancelled call does not call the rest of its chain', async () => {
   fake.answer(async (_request, wire) => {
     while (!wire.gone) await sleep(5);
   });

@@ -45,7 +45,7 @@ test.each([
   expect(fn !== undefined && takesMedia(fn, index)).toBe(takes);
 });
 
-test('where a call comes from decides which media may be fetched, and is asked for nothing else', () => {
+test('svc reads the origin of a call only to decide which media it can fetch', () => {
   const runtime = createRuntime(program, {
     logger: silentLogger,
     env: {},

@@ -1,7 +1,7 @@
 import type { Import, ImportGraph } from './import-graph.ts';
 import type { Room } from './import-table.ts';
 
-/** Imports that the table does not allow, each as `from -> to`. A file outside of every room may import nothing. */
+/** Imports that the table does not allow, each as `from -> to`. A file outside every room can import nothing. */
 export function importsAgainstTable(graph: ImportGraph, table: readonly Room[]): readonly string[] {
   return graph.imports.filter((one) => !one.isPackage && !isAllowed(one, table)).map(arrow);
 }
@@ -9,7 +9,7 @@ export function importsAgainstTable(graph: ImportGraph, table: readonly Room[]):
 function isAllowed({ from, to }: Import, table: readonly Room[]): boolean {
   const room = roomOf(from, table);
   if (room === undefined) return false;
-  // Inside one room, but not from a room into a room within it or around it that has a row of its own.
+  // A nested room with its own row is another room, in both directions.
   if (roomOf(to, table) === room) return true;
   if (isPhaseList(room) && to.startsWith(`${room.path}/`)) return true;
   return room.mayImport.some((path) => isWithin(to, path));
@@ -31,14 +31,14 @@ function isWithin(file: string, path: string): boolean {
   return file === path || file.startsWith(`${path}/`);
 }
 
-/** Imports of npm packages by files outside of the package's owner, and of packages that nobody owns. */
+/** Imports of npm packages by files outside the package's owner, and of packages without an owner. */
 export function packagesOutsideOwner(graph: ImportGraph, owners: Readonly<Record<string, string>>): readonly string[] {
   return graph.imports
-    .filter(({ from, to, isPackage }) => isPackage && !isWithin(from, owners[to] ?? 'nobody'))
+    .filter(({ from, to, isPackage }) => isPackage && !isWithin(from, owners[to] ?? 'no owner'))
     .map(arrow);
 }
 
-/** Files that stand on a cycle of imports, each cycle once, as `a -> b -> a`. */
+/** Cycles of imports, each once, as `a -> b -> a`. */
 export function importCycles(graph: ImportGraph): readonly string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to, isPackage } of graph.imports) {

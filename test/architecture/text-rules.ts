@@ -1,12 +1,12 @@
 import type { TextFile } from './source-files.ts';
 
-/** What must not stand in certain files, and why. */
-export interface TextLaw {
+/** A pattern that certain files must not contain, and the reason. */
+export interface TextRule {
   readonly why: string;
   readonly pattern: RegExp;
-  /** Comments may say it, code may not. */
+  /** Comments can contain the pattern, code cannot. */
   readonly codeOnly?: true;
-  /** Files that the law is for. */
+  /** True for the files that the rule applies to. */
   applies(path: string): boolean;
 }
 
@@ -14,26 +14,26 @@ export interface TextLaw {
 export const MAX_LINES = 400;
 
 /** Patterns are spelled so that they do not match themselves. */
-export const TEXT_LAWS: readonly TextLaw[] = [
+export const TEXT_RULES: readonly TextRule[] = [
   {
-    why: 'only src/config reads the environment: everything else is told',
+    why: 'only src/config reads the environment and passes settings to the rest',
     pattern: /process\.en[v]\b/,
     codeOnly: true,
     applies: (path) => isProgram(path) && !path.startsWith('src/config/'),
   },
   {
-    why: 'only the command line prints; the rest has a logger',
+    why: 'only the command line prints; the rest uses a logger',
     pattern: /\bconsole\.[a-z]/,
     codeOnly: true,
     applies: (path) => isProgram(path) && !path.startsWith('src/cli/'),
   },
   {
-    why: 'nobody tells the compiler or the linter to look away, but from one rule on one line with the reason',
+    why: 'nothing disables the compiler or the linter, except for one rule on one line with the reason',
     pattern: /@ts-(?:ignore|nocheck|expect-error)|(?:ox|es)lint-disabl[e](?!-next-line [\w/-]+ -- \w)/,
     applies: (path) => path.endsWith('.ts'),
   },
   {
-    why: 'a note to oneself belongs into the tracker',
+    why: 'a note to oneself belongs in the tracker',
     pattern: /\b(?:TOD[O]|FIXM[E]|XX[X])\b/,
     applies: (path) => /^(?:src|workers|bench|test|docs|deploy|\.github)\//.test(path) && !path.includes('/samples/'),
   },
@@ -49,12 +49,12 @@ export const TEXT_LAWS: readonly TextLaw[] = [
     applies: (path) => path.startsWith('test/') && path !== 'test/support/assert-property.ts',
   },
   {
-    why: 'the path of one machine means nothing on another',
+    why: 'a path of one machine has no meaning on another',
     pattern: /(?<![\w.:*}])\/(?:wor[k]|hom[e]\/[a-z]+|User[s]\/\w+|roo[t]|workspac[e])\//,
     applies: () => true,
   },
   {
-    why: 'where packages come from is the choice of who installs them',
+    why: 'the person who installs svc chooses the package registry',
     pattern: /https?:\/\/[\w.-]*(?:registr[y]|artifactor[y]|nexu[s]|verdacci[o])[\w.-]*\/|"resolve[d]": "http/,
     applies: () => true,
   },
@@ -64,15 +64,15 @@ function isProgram(path: string): boolean {
   return /^(?:src|workers)\/.*\.ts$/.test(path);
 }
 
-/** Every line against the law, as `path:line: text`. */
-export function linesAgainst(law: TextLaw, files: readonly TextFile[]): readonly string[] {
+/** Returns every line that breaks the rule, as `path:line: text`. */
+export function linesAgainst(rule: TextRule, files: readonly TextFile[]): readonly string[] {
   return files
-    .filter((file) => law.applies(file.path) && law.pattern.test(file.text))
+    .filter((file) => rule.applies(file.path) && rule.pattern.test(file.text))
     .flatMap(({ path, text }) =>
       text
         .split('\n')
         .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
-        .filter(({ line }) => law.pattern.test(line) && !(law.codeOnly === true && isComment(line)))
+        .filter(({ line }) => rule.pattern.test(line) && !(rule.codeOnly === true && isComment(line)))
         .map(({ line, at }) => `${at}: ${line.trim().slice(0, 120)}`),
     );
 }
@@ -81,7 +81,7 @@ function isComment(line: string): boolean {
   return /^\s*(?:\*|\/[/*])/.test(line);
 }
 
-/** Files of the program over the limit, as `path: lines`; tables of test cases may be longer. */
+/** Returns the files of the program over the limit, as `path: lines`; tables of test cases can be longer. */
 export function longFiles(files: readonly TextFile[]): readonly string[] {
   return files
     .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))

@@ -86,10 +86,11 @@ test.each(HANGING.filter((fault) => fault.leads === undefined))(
   async (fault) => {
     const provider = providers.of(fault);
     for (const mode of MODES) {
+      await waitUntil('the end of earlier requests', () => provider.unanswered === 0);
+      const [asked, before] = [provider.requests.length, provider.abandoned.length];
       const cancellation = new Cancellation();
       const run = timed({ fault, mode, strategy: 'Alone' }, callContext(120_000, cancellation));
-      await waitUntil('the request', () => provider.unanswered > 0);
-      const before = provider.abandoned.length;
+      await waitUntil('the request', () => provider.requests.length > asked);
       cancellation.cancel('left');
       expect((await run).end.failure?.status).toBe(499);
       await waitUntil('the end of its connection', () => provider.abandoned.length > before);

@@ -37,7 +37,7 @@ function tagsAgree(fields: readonly FieldType[], value: Readonly<Record<string, 
   return fields.every(({ name, type }) => type.kind !== 'literal' || ownValue(value, name) === type.value);
 }
 
-/** Names and values of the literal fields of a class, which tell the members of tagged unions apart; none for other types. */
+/** Names and values of the literal fields of a class, which distinguish the members of tagged unions; none for other types. */
 export function literalFields(
   type: Type,
   index: DefinitionIndex,

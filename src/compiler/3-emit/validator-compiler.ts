@@ -185,7 +185,7 @@ function isBase64(text: string): boolean {
 }
 
 /**
- * Puts literal fields first, which tell the members of a union apart before anything costly runs, and splits long lists of
+ * Puts literal fields first, which distinguish the members of a union before anything costly runs, and splits long lists of
  * properties and union members into groups (see LONGEST_GROUP). Neither changes the meaning of a JSON Schema.
  */
 function reordered({ properties, anyOf: members, ...rest }: JsonObject): JsonObject {

@@ -22,7 +22,7 @@ const FOREIGN_KEYWORDS = new Set([
 interface Place {
   readonly path: string;
   readonly object: Readonly<Record<string, unknown>>;
-  /** What its keys are: keywords of OpenAPI, names (of properties, schemas, …), or data (examples, enums). */
+  /** The kind of its keys: keywords of OpenAPI, names (of properties, schemas, …), or data (examples, enums). */
   readonly kind: 'keywords' | 'names';
 }
 
@@ -98,7 +98,7 @@ function operationFaults(document: JsonValue): readonly string[] {
   return folded.filter((id, at) => folded.indexOf(id) !== at).map((id) => `operationId ${id} is not unique`);
 }
 
-/** What a reference in the document points at. */
+/** The target of a reference in the document. */
 export function resolve(reference: string, document: JsonValue): unknown {
   let at: unknown = document;
   for (const step of reference.replace(/^#\//u, '').split('/')) {

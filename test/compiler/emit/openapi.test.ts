@@ -277,7 +277,7 @@ test('skipped enum values are taken as arguments and never come out', () => {
   expect(schema(document, 'ColorInput')).toEqual({ type: 'string', enum: ['RED', 'HIDDEN'] });
 });
 
-test('what enum values mean stands in the description', () => {
+test('the description of an enum explains its values', () => {
   expect(schema(documentOf(enumRef('Mood')), 'Mood')).toMatchObject({
     description: '- `UP`: good',
     enum: ['UP', 'DOWN'],
@@ -345,7 +345,7 @@ test('examples of tests, documentation and titles reach the document', () => {
   });
 });
 
-test('a test with arguments too few or too many is no example', () => {
+test('a test with too few or too many arguments is not an example', () => {
   const examples = [
     { name: 'few', args: {} },
     { name: 'many', args: { text: 'a', more: 1 } },
@@ -399,7 +399,7 @@ test('a chain of two thousand classes is emitted', () => {
   expect(schema(program.openapi, 'C1999')).toEqual({ type: 'object', properties: {} });
 });
 
-test('the rules that the other tests rely on find faults', () => {
+test('the rules that the other tests rely on find mistakes', () => {
   const broken = {
     paths: { '/a': { get: { operationId: 'x' }, post: { operationId: 'X' } } },
     components: {

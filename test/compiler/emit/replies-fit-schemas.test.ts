@@ -31,7 +31,7 @@ import {
 } from '../../support/definitions.ts';
 import { publishedSchemas } from '../../support/published-schemas.ts';
 
-// The document says what comes out of the parser: whatever the type and the reply, results and partials fit their
+// The document describes the results of the parser: whatever the type and the reply, results and partials fit their
 // schemas.
 
 const attributes: fc.Arbitrary<(type: Type) => Type> = fc.constantFrom(
@@ -52,7 +52,7 @@ function stated(type: Type): Type {
   return { ...type, stream: { ...type.stream, withState: true } };
 }
 
-/** Attributes stand anywhere, also on members of unions. */
+/** Attributes occur anywhere, also on members of unions. */
 const types: fc.Arbitrary<Type> = fc.letrec<{ plain: Type; type: Type }>((tie) => ({
   type: fc.tuple(tie('plain'), attributes).map(([type, attribute]) => attribute(type)),
   plain: fc.oneof(
@@ -96,7 +96,7 @@ function textsOf(parser: ReplyParser, reply: string): { readonly partials: strin
   return { partials, results: outcome.ok ? [outcome.value.json] : [] };
 }
 
-function misfits(validate: ValidateFunction, texts: readonly string[]): readonly string[] {
+function mismatches(validate: ValidateFunction, texts: readonly string[]): readonly string[] {
   return texts.filter((text) => !validate(JSON.parse(text)));
 }
 
@@ -123,7 +123,7 @@ test('results and partials fit the schemas that the document gives for them', ()
         const { partials, results } = textsOf(parser, JSON.stringify(value));
         seen.results += results.length;
         seen.partials += partials.length;
-        expect({ value, result: misfits(result, results), partial: misfits(partial, partials) }).toEqual({
+        expect({ value, result: mismatches(result, results), partial: mismatches(partial, partials) }).toEqual({
           value,
           result: [],
           partial: [],
@@ -151,5 +151,5 @@ test('partials with state fit their schemas from the first piece to the last', (
   const { partials, results } = textsOf(parser, '{"text": "some text", "n": 12, "tags": ["a", "b"]}');
   expect(partials.length).toBeGreaterThan(5);
   expect(results).toHaveLength(1);
-  expect([misfits(partial, partials), misfits(result, results)]).toEqual([[], []]);
+  expect([mismatches(partial, partials), mismatches(result, results)]).toEqual([[], []]);
 });

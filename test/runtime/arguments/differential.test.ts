@@ -30,7 +30,7 @@ import {
 import { validatorsOf } from '../../support/validators.ts';
 
 // Three readings of the same types: the validators that AJV compiles, the walk that explains refusals, and a plain reading
-// of what CONTRACT.md says, which is slow and knows nothing of JSON Schema.
+// of the contract, which is slow and independent of JSON Schema.
 
 /** Small alphabets, so that random values fit random types now and then. */
 const NAMES = ['A', 'B', 'C'] as const;

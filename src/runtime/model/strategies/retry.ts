@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import type { Cancellation } from '../../../base/cancellation.ts';
 import type { Result } from '../../../base/result.ts';
@@ -48,7 +47,7 @@ async function retried<T>(
   const runAttempt = async (number: number): Promise<void> => {
     if (number > 1) {
       const left = retryAt - performance.now();
-      if (left > 0) await sleep(left, undefined, { signal: stop.signal });
+      if (left > 0) await pause(left, stop.signal);
       last = await attempt(number - 1);
     }
     if (!last.ok) throw new AttemptFailed();
@@ -75,6 +74,18 @@ export function canRetry(failed: AttemptFailure, policy: Pick<RetryPolicyType, '
   const status = failed.upstreamStatus ?? 0;
   if (policy.statuses !== undefined) return policy.statuses.includes(status);
   return status >= 500 || RETRYABLE_STATUSES.has(status);
+}
+
+/** Resolves after the time; rejects when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(new AttemptFailed());
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  });
 }
 
 /** p-retry's options for a schedule, in milliseconds. */

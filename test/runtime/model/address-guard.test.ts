@@ -28,7 +28,7 @@ test.each<[AddressKind, readonly string[]]>([
   for (const address of addresses) expect(addressKind(address), address).toBe(kind);
 });
 
-/** Each is a way to write 127.0.0.1 or this machine in a URL. */
+/** Spellings of 127.0.0.1 or of this machine in a URL. */
 test.each([
   '127.0.0.1.',
   '127.1',
@@ -56,7 +56,7 @@ test.each([
   expect(hostRefusal(new URL(`http://${host}/`).hostname, 'not-link-local')).toBeUndefined();
 });
 
-/** Each is a way to write the address of metadata services. */
+/** Spellings of the address of metadata services. */
 test.each([
   '169.254.169.254.',
   '0xa9fea9fe',
@@ -78,7 +78,7 @@ beforeAll(async () => {
 beforeEach(() => fake.clear());
 afterAll(() => fake.close());
 
-/** Answers every name with these addresses, and counts. */
+/** Resolves every name to these addresses, and counts. */
 class Names {
   readonly pools: ConnectionPools;
   asked = 0;
@@ -93,7 +93,7 @@ class Names {
   }
 }
 
-/** A client that a request brought, for a name that is resolved when it connects. */
+/** A client that a request defines, with a host name that is resolved when it connects. */
 function clientOfRequest(pools: ConnectionPools, privateUrls: boolean): ModelClient {
   const definition = clientDefinition('openai-generic', {
     base_url: `http://name.example:${fake.port}/v1`,
@@ -121,7 +121,7 @@ test.each([
   ['8.8.8.8', '10.0.0.1'],
   ['169.254.169.254'],
   ['2606:4700::1111', 'fe80::1'],
-])('a name that leads to %s is not asked for a caller elsewhere', async (...addresses) => {
+])('svc does not connect a remote caller to a name that resolves to %s', async (...addresses) => {
   const result = await askAt(addresses, false);
   expect(result).toMatchObject({ ok: false, failure: { retry: 'never', failure: { code: 'client_error' } } });
   expect(!result.ok && result.failure.failure.message).toMatch(
@@ -138,7 +138,7 @@ test.each([['169.254.169.254'], ['127.0.0.1', '::ffff:169.254.169.254'], ['fd00:
   },
 );
 
-test('a name that leads to this machine is asked for a caller on it, past the proxy, resolved once', async () => {
+test('svc connects a local caller to a name of this machine, without the proxy, and resolves it once', async () => {
   const names = new Names('127.0.0.1');
   const { result } = await ask(clientOfRequest(names.pools, true));
   expect(result.ok).toBe(true);
@@ -147,7 +147,7 @@ test('a name that leads to this machine is asked for a caller on it, past the pr
   await names.pools.close();
 });
 
-test('a name that leads elsewhere the next time is looked at again', async () => {
+test('svc checks a name again if it resolves to another address', async () => {
   const addresses = ['127.0.0.1'];
   const find: AddressFinder = (_name, _options, callback) =>
     callback(
@@ -162,7 +162,7 @@ test('a name that leads elsewhere the next time is looked at again', async () =>
   await pools.close();
 });
 
-test('a name that is never resolved ends with the connect limit, one that is resolved late is asked', async () => {
+test('the connect limit ends a name that never resolves; svc connects to one that resolves late', async () => {
   for (const { delayMs, outcome } of [
     { delayMs: 100_000, outcome: 'timeout' },
     { delayMs: 100, outcome: 'ok' },

@@ -125,6 +125,6 @@ test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
       'https://bedrock-runtime.eu-central-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse-stream',
     ],
   ],
-])('%s with %j asks %j', async (provider, options, expected) => {
+])('%s with %j calls %j', async (provider, options, expected) => {
   expect(await addresses(provider, options)).toEqual(expected);
 });

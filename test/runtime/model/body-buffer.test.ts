@@ -11,7 +11,7 @@ import { ask, clientDefinition, makeClient, testServices } from '../../support/a
 import { head, startFakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-provider.ts';
 
-test('chunks are joined in their order and never written to', () => {
+test('the buffer joins chunks in order and never writes to them', () => {
   assertProperty(
     fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (chunks) => {
       const body = new BodyBuffer();
@@ -27,15 +27,15 @@ test('chunks are joined in their order and never written to', () => {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const PIECES = 200_000;
+const CHUNKS = 200_000;
 
-/** The beginning of a body in chunks of one byte each; `held`: the bytes of heap that it takes once it has arrived. */
+/** The beginning of a body in chunks of one byte each. `held`: the bytes of heap that it takes after its arrival. */
 function inBytes(held: (bytes: number) => void): Behaviour {
   return async (_request, wire) => {
     collectGarbage();
     const before = process.memoryUsage().heapUsed;
     wire.write(head(200, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }));
-    wire.write('1\r\n{\r\n'.repeat(PIECES));
+    wire.write('1\r\n{\r\n'.repeat(CHUNKS));
     await new Promise((resolve) => {
       setTimeout(resolve, 500);
     });
@@ -54,7 +54,7 @@ test('a body in tiny chunks does not take a multiple of its size', async () => {
   await ask(makeClient(clientDefinition('openai-generic', { base_url: fake.url, model: 'm' }), services));
   await fetchMedia(`${fake.url}/a.png`, { pools, guard: 'not-link-local', cancellation: new Cancellation() });
   expect(held).toHaveLength(2);
-  for (const bytes of held) expect(bytes).toBeLessThan(10 * PIECES);
+  for (const bytes of held) expect(bytes).toBeLessThan(10 * CHUNKS);
   await Promise.all([services.pools.close(), pools.close()]);
   await fake.close();
 });

@@ -56,7 +56,7 @@ interface Brought {
   readonly request: Readonly<Record<string, string | null>>;
 }
 
-/** A client of the definition files, for a request that brings variables. */
+/** A client of the definition files, for a request that sets variables. */
 function madeFor(provider: Provider, { options = {}, fromEnv = {}, server = {}, request }: Brought): Made {
   const place = provider === 'aws-bedrock' ? { region: 'us-east-1', endpoint_url: fake.url } : { base_url: fake.url };
   const definition = clientDefinition(provider, { model: 'gemini', ...place, ...options });
@@ -73,7 +73,7 @@ function madeFor(provider: Provider, { options = {}, fromEnv = {}, server = {}, 
 
 type Made = ReturnType<typeof createModelClient>;
 
-/** The keys with which the model was asked. */
+/** The keys in the requests to the model. */
 async function keysSent(made: Made): Promise<string> {
   if (!made.ok) throw new Error(JSON.stringify(made.failure));
   expect((await ask(made.value.client)).result).toMatchObject({ ok: true });
@@ -87,7 +87,7 @@ function lacking(variable: string, because = ''): object {
   return { ok: false, failure: { code: 'missing_credential', variable, message } };
 }
 
-test('a file of the server is not opened for a request whose variable fills the option of the definition', () => {
+test("svc does not open a file of the server if a request's variable names it", () => {
   const path = file('adc.json', JSON.stringify(USER));
   const made = madeFor('vertex-ai', { fromEnv: { credentials: 'CREDS' }, request: { CREDS: path } });
   expect(made).toMatchObject(lacking('credentials', 'a request cannot name files of the server'));
@@ -96,7 +96,7 @@ test('a file of the server is not opened for a request whose variable fills the 
   );
 });
 
-test('a request whose variable fills the option of the definition does not choose where tokens are asked', () => {
+test("a request's variable cannot choose the token service", () => {
   const user = JSON.stringify({ ...USER, token_uri: `${fake.url}/refresh` });
   for (const option of ['credentials', 'credentials_content']) {
     const made = madeFor('vertex-ai', { fromEnv: { [option]: 'CREDS' }, request: { CREDS: user } });
@@ -104,7 +104,7 @@ test('a request whose variable fills the option of the definition does not choos
   }
 });
 
-test("a request's variable does not choose a profile of the server", () => {
+test("a request's variable cannot choose a profile of the server", () => {
   const server = { AWS_SHARED_CREDENTIALS_FILE: file('credentials', PROFILES) };
   const made = madeFor('aws-bedrock', { fromEnv: { profile: 'MINE' }, server, request: { MINE: 'other' } });
   expect(made).toMatchObject(lacking('AWS_SHARED_CREDENTIALS_FILE', 'a request cannot choose'));
@@ -148,7 +148,7 @@ test.each(['AWS_PROFILE', 'AWS_SHARED_CREDENTIALS_FILE', 'HOME'])(
   },
 );
 
-test("vertex-ai: a request's account comes before every one of the server's", async () => {
+test("vertex-ai: a request's account has precedence over every account of the server", async () => {
   const own = JSON.stringify({ ...USER, client_id: 'own', token_uri: 'https://oauth2.googleapis.com/token' });
   const server = { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: JSON.stringify(USER) };
   const brought = { server, request: { GOOGLE_APPLICATION_CREDENTIALS: 'no JSON' } };
@@ -170,7 +170,7 @@ function accountWith(privateKey: string): Made {
   return madeFor('vertex-ai', { request: { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: content } });
 }
 
-/** Of 2,048 bits, with numbers inside that take as long as a key of this many bytes. */
+/** A key of 2,048 bits with inner numbers that take as long as those of a key of this many bytes. */
 function heavyKey(bytes: number): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const heavy = Buffer.alloc(bytes, 0xff).toString('base64url');
@@ -194,7 +194,7 @@ test.each<[string, string]>([
   );
 });
 
-test('vertex-ai: a private key of 4096 bits is taken', () => {
+test('vertex-ai: a private key of 4096 bits is accepted', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 4096 });
   expect(accountWith(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()).ok).toBe(true);
 });

@@ -78,7 +78,7 @@ const ENVIRONMENT = {
   ]) as Readonly<Record<string, string>>,
 };
 
-/** What the runtime refuses; of a strategy, the first reason. */
+/** The reason why the runtime refuses a client; for a strategy, the first reason. */
 function violationsAtRunTime({ provider, options }: Written): readonly Violation[] {
   const definition = clientDefinition(provider, options);
   if (!isStrategy(provider)) {

@@ -41,7 +41,7 @@ const ROLE = {
   Expiration: new Date(Date.now() + 3_600_000).toISOString(),
 };
 
-/** As the security token service answers: XML. */
+/** An answer of the security token service, which is XML. */
 const STS_ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
   <AssumeRoleWithWebIdentityResult>
     <SubjectFromWebIdentityToken>system:serviceaccount:default:svc</SubjectFromWebIdentityToken>
@@ -76,7 +76,7 @@ const cloud: Behaviour = (request, wire) => {
 type Options = Readonly<Record<string, JsonValue>>;
 type Env = Readonly<Record<string, string>>;
 
-/** The `authorization` that the model saw after two calls, and how often anything else was asked. */
+/** The `authorization` that the model received after two calls, and the number of other requests. */
 async function authorization(
   provider: Provider,
   options: Options,
@@ -120,13 +120,13 @@ test('aws-bedrock: the credentials file, its default profile and others', async 
   expect(byOption.sent).toContain('Credential=OK/');
 });
 
-test('aws-bedrock: keys of the environment come before the file', async () => {
+test('aws-bedrock: keys of the environment have precedence over the file', async () => {
   const env = { AWS_ACCESS_KEY_ID: 'EK', AWS_SECRET_ACCESS_KEY: 'ES' };
   const { sent } = await bedrock({ AWS_SHARED_CREDENTIALS_FILE: file('credentials', PROFILES), ...env });
   expect(sent).toContain('Credential=EK/');
 });
 
-test('aws-bedrock: the role of a container, asked for once', async () => {
+test('aws-bedrock: svc requests the role of a container once', async () => {
   const { sent, asked } = await bedrock({
     AWS_CONTAINER_CREDENTIALS_FULL_URI: `${fake.url}/container`,
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('token', 'container-token\n'),
@@ -135,13 +135,13 @@ test('aws-bedrock: the role of a container, asked for once', async () => {
   expect(asked).toBe(1);
 });
 
-test('aws-bedrock: the role of a machine, asked for once', async () => {
+test('aws-bedrock: svc requests the role of a machine once', async () => {
   const { sent, asked } = await bedrock({ AWS_EC2_METADATA_SERVICE_ENDPOINT: `${fake.url}/` });
   expect(sent).toMatch(/Credential=RK\/.* RT$/u);
   expect(asked).toBe(3);
 });
 
-test('aws-bedrock: a pod takes on its role by its token, once', async () => {
+test('aws-bedrock: a pod assumes its role by its token, once', async () => {
   const { sent, asked } = await bedrock({
     AWS_WEB_IDENTITY_TOKEN_FILE: file('web-identity', 'pod+token\n'),
     AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/models',
@@ -160,7 +160,7 @@ test('aws-bedrock: a pod takes on its role by its token, once', async () => {
   });
 });
 
-test('aws-bedrock: a role that cannot be taken on is a failure of the client', async () => {
+test('aws-bedrock: a role that svc cannot assume is a failure of the client', async () => {
   const env = {
     AWS_WEB_IDENTITY_TOKEN_FILE: file('web-identity', 'pod-token'),
     AWS_ROLE_ARN: 'arn:aws:iam::1:role/r',
@@ -232,7 +232,7 @@ test('aws-bedrock: the failure of a profile does not show how it gets its keys',
   expect(JSON.stringify(fetched)).not.toContain('secret');
 });
 
-test('aws-bedrock: keys of a container are not asked of any host in the clear', () => {
+test('aws-bedrock: svc does not request keys of a container over plain HTTP from any host', () => {
   const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
   const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://keys.example/role' };
   expect(() => makeClient(definition, services, env)).toThrow('AWS_ACCESS_KEY_ID');
@@ -269,7 +269,7 @@ test.each<[string, string, string]>([
   expect(() => makeClient(definition, services, env)).toThrow('missing_credential');
 });
 
-test('a credential is fetched again shortly before its end, and serves until then when that fails', async () => {
+test('svc renews a credential shortly before it expires, and uses the old one until then if that fails', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   let fetched = 0;
   let fails = false;

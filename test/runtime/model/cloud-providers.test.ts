@@ -93,7 +93,7 @@ test('aws-bedrock: keys of the environment, with their session', async () => {
   expect(fake.requests[0]?.headers['authorization']).toContain('x-amz-security-token');
 });
 
-test('aws-bedrock: without keys the variable is named; a bearer token needs none', async () => {
+test('aws-bedrock: the failure of missing keys names the variable; a bearer token needs no keys', async () => {
   const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
   expect(() => makeClient(definition, services)).toThrow('AWS_ACCESS_KEY_ID');
   fake.answer(status(200, CONVERSE));
@@ -133,7 +133,7 @@ test('every cut of an event stream gives the same events', () => {
   expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
 });
 
-test('a byte that was changed on its way is seen, wherever it is', async () => {
+test('the reader detects a changed byte, wherever it is', async () => {
   const [first = Buffer.alloc(0)] = STREAM;
   for (let at = 0; at < first.length; at += 1) {
     const changed = Buffer.from(first);
@@ -154,7 +154,7 @@ test('a byte that was changed on its way is seen, wherever it is', async () => {
   });
 });
 
-test('lengths that make no sense end an event stream', () => {
+test('impossible lengths end an event stream', () => {
   for (const length of [0, 15, 0xffffffff]) {
     const bytes = Buffer.alloc(20);
     bytes.writeUInt32BE(length, 0);
@@ -182,7 +182,7 @@ const google: Behaviour = (request, wire) => {
   return status(200, answer)(request, wire);
 };
 
-test('vertex-ai: a service account signs for a token, which is kept', async () => {
+test('vertex-ai: a service account signs a request for a token, which svc keeps', async () => {
   fake.answer(google);
   const definition = clientDefinition('vertex-ai', {
     model: 'gemini',
@@ -217,7 +217,7 @@ test('vertex-ai: credentials of the environment', async () => {
   expect(result.ok).toBe(true);
 });
 
-test('vertex-ai: a model of Anthropic is asked in its own way', async () => {
+test('vertex-ai: a model of Anthropic receives requests in its own format', async () => {
   const reply = { content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn' };
   fake.answer((request, wire) =>
     request.path === '/token' ? google(request, wire) : status(200, reply)(request, wire),
@@ -245,7 +245,7 @@ test('vertex-ai: a stream', async () => {
   expect(fake.requests[1]?.path).toBe('/gemini:streamGenerateContent?alt=sse');
 });
 
-test('vertex-ai: a token that cannot be had is a failure of the client, without the assertion in it', async () => {
+test('vertex-ai: a refused token is a failure of the client, which does not contain the assertion', async () => {
   fake.answer(status(400, { error: 'invalid_grant' }));
   const { result } = await asked('vertex-ai', { model: 'm', base_url: fake.url, credentials: account() });
   expect(result).toMatchObject({

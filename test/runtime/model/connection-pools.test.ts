@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-test('a pool that others replace lets its calls end and closes its connections', async () => {
+test('a pool that is replaced completes its calls and closes its connections', async () => {
   fake.answer(reply('fine', { latencyMs: 300 }));
   const definition = clientDefinition('openai-generic', { base_url: `${fake.url}/v1`, model: 'm' });
   const client = makeClient(definition, { ...testServices(), pools });

@@ -34,7 +34,7 @@ function effect({ text = '', default: fallback }: OptionDescription): string {
   return fallback === undefined || typeof fallback === 'object' ? text : `${text} (default: \`${fallback}\`)`;
 }
 
-test('the table of providers is that of their descriptions', () => {
+test('the table of providers matches their descriptions', () => {
   const rows = PROVIDERS.map((name) => {
     const { http, docs, legacyName } = PROVIDER_DESCRIPTIONS[name];
     const address = docs.address ?? code(http?.defaultUrl ?? '');
@@ -49,7 +49,7 @@ test('the table of providers is that of their descriptions', () => {
   expect(actual).toBe(expected);
 });
 
-/** The options that a provider does not share with all others, or to which it gives a text of its own. */
+/** The options that a provider does not share with all others, or describes in its own words. */
 function ownOptions(name: Provider): ReadonlyArray<readonly [string, OptionDescription]> {
   const common: OptionTable = COMMON_OPTIONS;
   const { options } = PROVIDER_DESCRIPTIONS[name];
@@ -58,7 +58,7 @@ function ownOptions(name: Provider): ReadonlyArray<readonly [string, OptionDescr
   );
 }
 
-test('the table of single options is that of the descriptions', () => {
+test('the table of single options matches the descriptions', () => {
   const rows = PROVIDERS.flatMap((name) =>
     ownOptions(name).map(([key, option]) => ({ key, text: effect(option), names: [name] as readonly Provider[] })),
   );
@@ -71,14 +71,14 @@ test('the table of single options is that of the descriptions', () => {
   expect(actual).toBe(expected);
 });
 
-test('the table of common options is that of the descriptions', () => {
+test('the table of common options matches the descriptions', () => {
   const options: OptionTable = { model: { shape: { kind: 'json' }, text: 'the name of the model' }, ...COMMON_OPTIONS };
   const rows = Object.entries(options).map(([key, option]) => [code(key), effect(option)]);
   const { actual, expected } = tableSection('common options', ['option', 'effect'], rows);
   expect(actual).toBe(expected);
 });
 
-test('the table of time limits is that of the descriptions', () => {
+test('the table of time limits matches the descriptions', () => {
   const settings: OptionTable = { ...HTTP_SETTINGS, ...FALLBACK.options.http.shape.settings };
   const limits = Object.entries(settings).filter(([, { text }]) => text !== undefined);
   const rows = limits.map(([key, { default: limit, text }]) => [

@@ -9,9 +9,9 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
 
 /**
  * Exchanges with providers, one file each: `=== name`, then sections that begin with `--- section`. `client` and
- * `prompt` make a function; `call` or `stream` asks it. `request` is what has to go out, byte for byte: the first line,
- * the headers in the order of their names, and the body. `reply` is what the provider answers, as its documentation has
- * it, and `outcome` what the caller gets. With several attempts, requests and replies are in their order.
+ * `prompt` make a function, which `call` or `stream` calls. `request` is the expected request, byte for byte: the first line,
+ * the headers in the order of their names, and the body. `reply` is the answer of the provider, as in its documentation,
+ * and `outcome` is the result for the caller. Several attempts have their requests and replies in order.
  */
 const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-/** A status line, headers and a body; the events of an AWS stream are written as `type {json}`, one in a line. */
+/** A status line, headers and a body; an AWS stream has one event per line, as `type {json}`. */
 function replyOf(text: string): Behaviour {
   const [lines = '', ...rest] = text.split('\n\n');
   const [status = '', ...headers] = lines.split('\n');
@@ -127,7 +127,7 @@ async function played(
   return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(outcomeOf(outcome))) as unknown };
 }
 
-test('no exchange is lost', () => {
+test('there are enough files and exchanges', () => {
   expect(files.length).toBeGreaterThanOrEqual(FEWEST_FILES);
   expect(exchanges.length).toBeGreaterThanOrEqual(FEWEST_EXCHANGES);
 });

@@ -51,14 +51,14 @@ async function endsAsThePageStates({ fault, row }: (typeof ROWS)[number]): Promi
   await waitUntil('every request to be answered', () => provider.unanswered === 0);
 }
 
-test('a kept connection that is closed at its next use was really used', () => {
+test('the fault of a kept connection happens on a connection that was used before', () => {
   const fault = FAULTS.find((each) => each.secondUse === true);
   const requests = fault === undefined ? [] : providers.of(fault).requests;
-  // Six cells, twice; the second time each is sent at least once more.
+  // Six cells, twice; the second time, each request is sent at least once more.
   expect(requests.length).toBeGreaterThanOrEqual(18);
 });
 
-test.concurrent.each(HANGING)('$name: ends at the limit, not before it', async (fault) => {
+test.concurrent.each(HANGING)('$name: ends at its limit, not before', async (fault) => {
   const runs = await Promise.all(MODES.map((mode) => timed({ fault, mode, strategy: 'Alone' })));
   for (const { end, ms } of runs) expect(ms).toBeGreaterThanOrEqual(limitThatEnded(fault, end) / 2);
 });
@@ -105,11 +105,11 @@ test('no key is in any failure or log line, though the providers quoted all of t
   }
 });
 
-test('afterwards no timer is left, and closing leaves no connection', async () => {
+test('afterwards no timer is active, and close ends all connections', async () => {
   await runtime.close();
   await waitUntil('the end of all connections', () => providers.openSockets === 0);
   const timers = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout');
-  // The test runner has one for this test.
+  // The test runner has one timer for this test.
   expect(timers.length).toBeLessThanOrEqual(2);
 });
 

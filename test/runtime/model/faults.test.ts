@@ -83,7 +83,7 @@ const endless: Behaviour = async (_request, wire) => {
 interface Row {
   readonly name: string;
   readonly behaviour: Behaviour;
-  /** Outcome of a whole reply; `ok` or the code. Left out: not tried. */
+  /** Outcome of a whole reply: `ok` or the code. Absent: not tested. */
   readonly call?: string;
   readonly stream?: string;
   readonly retry?: AttemptFailure['retry'];
@@ -142,7 +142,7 @@ test('a stream of OpenAI itself needs a finish reason or its end mark', async ()
   expect(result.ok ? 'ok' : code(result.failure)).toBe('client_error');
 });
 
-test('the deadline of the call ends it', async () => {
+test('the deadline ends the call', async () => {
   const definition = clientDefinition('openai-generic', { base_url: fake.at('stall', stall), model: 'm' });
   for (const streamed of [false, true]) {
     const { result, ms } = await ask(makeClient(definition, services), { streamed, deadlineMs: 150 });
@@ -175,7 +175,7 @@ test.each<[string, string, number | undefined]>([
   expect(!result.ok && result.failure.retryAfterMs).toBe(wait);
 });
 
-test('an error quotes the provider without the key that it echoed', async () => {
+test('an error quotes the provider, but not the key that the provider echoed', async () => {
   const url = fake.at(
     'echo',
     status(401, { error: { message: 'Incorrect API key provided: canary-key-1234, sk-abcdef123456' } }),
@@ -186,7 +186,7 @@ test('an error quotes the provider without the key that it echoed', async () => 
   );
 });
 
-test('keys in headers and query parameters are masked too, with their scheme and without', async () => {
+test('keys in headers and query parameters are masked too, with and without their scheme', async () => {
   const message = 'no: canary-a1 canary-b2 canary-c3, not "plain value"';
   const definition = clientDefinition('openai-generic', {
     base_url: fake.at('echo', status(401, { error: { message } })),
@@ -200,7 +200,7 @@ test('keys in headers and query parameters are masked too, with their scheme and
   );
 });
 
-test('after all of this only idle connections remain, and closing ends them', async () => {
+test('afterwards only idle connections remain, and close ends them', async () => {
   await services.pools.close();
   await waitUntil('the end of all connections', () => fake.openSockets === 0);
   expect(fake.openSockets).toBe(0);

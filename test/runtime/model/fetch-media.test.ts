@@ -21,14 +21,14 @@ afterAll(async () => {
   await fake.close();
 });
 
-/** Until `condition` holds, two seconds at most. */
+/** Waits until `condition` holds, for at most two seconds. */
 async function until(condition: () => boolean): Promise<void> {
   for (let waited = 0; !condition() && waited < 400; waited += 1) await sleep(5);
 }
 
 const DEADLINE_MS = 10_000;
 
-/** A client that is sent images inline. */
+/** A client that accepts images only inline. */
 function inlining(): ModelClient {
   const options = { base_url: `${fake.url}/v1`, media_url_handler: { image: 'send_base64' } };
   return makeClient(clientDefinition('openai-generic', options), services);
@@ -51,13 +51,13 @@ function withImages(count: number): readonly Message[] {
   ];
 }
 
-/** Answers each download with so many bytes, and each question well. */
+/** Answers each download with this number of bytes, and each request to the model with a reply. */
 function serving(bytes: number): Behaviour {
   const image = status(200, 'x'.repeat(bytes), { 'content-type': 'image/png' });
   return (request, wire) => (request.method === 'GET' ? image(request, wire) : reply('fine')(request, wire));
 }
 
-test('the media of one call are bounded together', { timeout: 20_000 }, async () => {
+test('one limit bounds all media of a call', { timeout: 20_000 }, async () => {
   fake.answer(serving(25 * MIB));
   const { result } = await ask(inlining(), { messages: withImages(4) });
   expect(!result.ok && result.failure.failure.message).toBe(
@@ -66,7 +66,7 @@ test('the media of one call are bounded together', { timeout: 20_000 }, async ()
   expect(fake.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
 });
 
-test('the media of all calls are bounded together, and a call that ended gives its room back', async () => {
+test('one limit bounds the media of all calls, and a call that ends releases its share', async () => {
   fake.answer(serving(MIB));
   const { media } = services.pools;
   const left = INLINED_MEDIA_BYTES - 3 * MIB;
@@ -83,7 +83,7 @@ test('the media of all calls are bounded together, and a call that ended gives i
   media.give(left);
 });
 
-test('media come as base64, with the type that the server names', async () => {
+test('downloaded media are sent as base64, with the type that the server states', async () => {
   fake.answer(status(200, 'hello', { 'content-type': 'image/png; x=1' }));
   const pools = new ConnectionPools();
   const fetched = await fetchMedia(`${fake.url}/a.png`, {
@@ -95,7 +95,7 @@ test('media come as base64, with the type that the server names', async () => {
   await pools.close();
 });
 
-test('who leaves while media are downloaded ends the download, and the model is not asked', async () => {
+test('a cancellation during a download ends it, and svc does not call the model', async () => {
   fake.answer(async (_request, wire) => {
     wire.write(`${head(200, { 'content-length': '1000000' })}begin`);
     while (!wire.gone) await sleep(5);
@@ -120,7 +120,7 @@ test('who leaves while media are downloaded ends the download, and the model is 
   expect(received).toEqual([]);
 });
 
-test('the deadline of a call holds while media are downloaded', async () => {
+test('the deadline of a call applies to the download of media', async () => {
   fake.answer(stalled);
   const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 100 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
@@ -128,7 +128,7 @@ test('the deadline of a call holds while media are downloaded', async () => {
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
 });
 
-test('the deadline of a call holds while a token is fetched', async () => {
+test('the deadline of a call applies to the request for a token', async () => {
   fake.answer(stalled);
   const definition = clientDefinition('vertex-ai', { model: 'm', base_url: fake.url });
   const client = makeClient(definition, services, { GCE_METADATA_HOST: new URL(fake.url).host });

@@ -6,7 +6,7 @@ import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 
-// A mock written by others from the providers' documentation: it shows mistakes that svc and its own fakes share.
+// A mock that other developers wrote from the providers' documentation reveals mistakes that svc and its own fakes share.
 const mock = new LLMock({ port: 0 });
 const services = testServices();
 const TEXT = 'Hi there! "quoted", é and 😀,\nover two lines.';
@@ -44,7 +44,7 @@ const CLIENTS: readonly Foreign[] = [
   { provider: 'aws-bedrock', path: '', options: { model: CLAUDE, ...AWS, api_key: null }, usage: INPUT },
 ];
 
-/** svc does not ask them for usage in streams. */
+/** Providers from which svc does not request usage in streams. */
 const WITHOUT_USAGE = new Set<Provider>(['openai-generic', 'azure-openai', 'ollama', 'openrouter']);
 
 const CASES = CLIENTS.flatMap((client) =>

@@ -19,11 +19,11 @@ interface Fed {
   readonly pools: FedPools;
   readonly exchange: HttpExchange;
   readonly failures: readonly UpstreamFailure[];
-  /** What the listener received: sizes of chunks, `ended`, or the kind of the failure. */
+  /** The events that the listener received: sizes of chunks, `ended`, or the kind of the failure. */
   readonly received: readonly string[];
 }
 
-/** An exchange whose response a test feeds by hand. */
+/** An exchange whose response the test feeds. */
 function fed(limits: Partial<typeof DEFAULT_LIMITS> = {}, pools = new FedPools()): Fed {
   const failures: UpstreamFailure[] = [];
   const received: string[] = [];
@@ -50,7 +50,7 @@ function fed(limits: Partial<typeof DEFAULT_LIMITS> = {}, pools = new FedPools()
   return { pools, exchange, failures, received };
 }
 
-test('a host that takes no connection ends with the connect timer', async () => {
+test('the connect timer ends a request to a host that accepts no connection', async () => {
   const { failures, pools } = fed({ connectMs: 60 });
   await vi.advanceTimersByTimeAsync(59);
   expect(failures).toEqual([]);
@@ -59,7 +59,7 @@ test('a host that takes no connection ends with the connect timer', async () => 
   expect(pools.log).toEqual(['send /', 'cancel']);
 });
 
-test('a limit of 0 is none', async () => {
+test('a limit of 0 is no limit', async () => {
   const { failures } = fed({ connectMs: 0, requestMs: 20_000 });
   await vi.advanceTimersByTimeAsync(20_001);
   expect(failures).toMatchObject([{ kind: 'timeout', timer: 'request' }]);
@@ -92,14 +92,14 @@ test('silence counts from the last chunk, and not while reading is paused', asyn
   expect(pools.log).toEqual(['send /', 'pause', 'resume', 'cancel']);
 });
 
-test('a cancelled exchange gives up its request, and its listener hears nothing more', () => {
+test('a cancelled exchange gives up its request, and its listener receives no further events', () => {
   const { pools, exchange, received } = fed();
   exchange.cancel();
   expect(pools.log).toEqual(['send /', 'cancel']);
   expect(received).toEqual([]);
 });
 
-test('a finished exchange leaves the rest of the response to its connection', () => {
+test('a finished exchange leaves the rest of the response to the connection', () => {
   const { pools, exchange, received } = fed();
   pools.listener?.onSent();
   pools.listener?.onHeaders(200, {});

@@ -12,7 +12,7 @@ import { FedPools } from '../../support/fed-pools.ts';
 
 const READY: WireProtocol['call'] = () => ok({ path: '/', headers: [], body: '{}' });
 
-/** A client whose responses a test feeds by hand. */
+/** A client whose responses the test feeds. */
 function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelClient {
   return new HttpModelClient({
     name: 'Tested',
@@ -38,7 +38,7 @@ function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelCl
 
 type Ended = Result<ModelReply, AttemptFailure>;
 
-/** Asks for a reply; the promise of its end, and the pools that feed it. */
+/** Requests a reply; returns the promise of its end, and the pools that feed it. */
 function asked(
   client: HttpModelClient,
   { streamed = false, messages = [] as readonly Message[], text = (_delta: string): void => {} } = {},
@@ -66,17 +66,17 @@ const WITH_MEDIA: readonly Message[] = [
 ];
 const MESSAGE = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
 
-test('a request that cannot be made of its media ends the call', async () => {
+test('media that cannot be encoded in a request end the call', async () => {
   const client = clientWith({ call: tooLong, format: openAiChatFormat });
   expect(described(await asked(client, { messages: WITH_MEDIA }))).toBe(MESSAGE);
 });
 
-test('a request that fails while it is prepared ends the call', async () => {
+test('a failure to prepare the request ends the call', async () => {
   const client = clientWith({ call: () => Promise.resolve().then(tooLong), format: openAiChatFormat });
   expect(described(await asked(client))).toBe(MESSAGE);
 });
 
-/** Asks, and feeds a body as one chunk. */
+/** Requests a reply, and feeds a body as one chunk. */
 function fed(format: ReplyFormat, streamed: boolean, body: string): Promise<Ended> {
   const pools = new FedPools();
   const ended = asked(clientWith({ call: READY, format }, pools), { streamed });
@@ -87,10 +87,10 @@ function fed(format: ReplyFormat, streamed: boolean, body: string): Promise<Ende
   return ended;
 }
 
-/** JSON.parse reads it; JSON.stringify does not write so many levels. */
+/** JSON that JSON.parse reads, but that has too many levels for JSON.stringify. */
 const DEEP_ERROR = `{"error":${'{"a":'.repeat(6000)}1${'}'.repeat(6000)}}`;
 
-test('an error that is too deeply nested to be quoted ends a call and a stream', async () => {
+test('an error too deeply nested to quote ends a call and a stream', async () => {
   const message = 'The client "Tested" reported an error: no message';
   expect(described(await fed(openAiChatFormat, false, DEEP_ERROR))).toBe(message);
   expect(described(await fed(openAiChatFormat, true, `data: ${DEEP_ERROR}\n\n`))).toBe(message);
@@ -100,18 +100,21 @@ function failing(): never {
   throw new RangeError('too much');
 }
 
-/** A format that is not prepared for the reply. */
+/** A format that throws for the reply. */
 const FAILING: ReplyFormat = {
   readWhole: failing,
   openStream: () => ({ ...openAiChatFormat.openStream(), event: failing, run: failing }),
 };
 
-test.each([false, true])('a reply that cannot be read ends the call with a failure (stream: %s)', async (streamed) => {
-  const message = 'The client "Tested" sent a reply that could not be read: too much';
-  expect(described(await fed(FAILING, streamed, 'data: {}\n\n'))).toBe(message);
-});
+test.each([false, true])(
+  'a reply that the format cannot decode ends the call with a failure (stream: %s)',
+  async (streamed) => {
+    const message = 'The client "Tested" sent a reply that could not be read: too much';
+    expect(described(await fed(FAILING, streamed, 'data: {}\n\n'))).toBe(message);
+  },
+);
 
-test('an error of the listener at the end is not taken for one of the reply', () => {
+test('an error of the listener at the end is not reported as an error of the reply', () => {
   const pools = new FedPools();
   const client = clientWith({ call: READY, format: openAiChatFormat }, pools);
   const request = { functionName: 'Fn', args: {}, privateUrls: true, messages: [], streamed: false };
@@ -121,7 +124,7 @@ test('an error of the listener at the end is not taken for one of the reply', ()
   expect(() => pools.listener?.onEnd()).toThrow('too much');
 });
 
-test('text comes in one delta for the chunks of one read, and the end after it', async () => {
+test('the chunks of one read make one delta, and the end follows it', async () => {
   const pools = new FedPools();
   const deltas: string[] = [];
   const client = clientWith({ call: READY, format: openAiChatFormat }, pools);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Http1Pool } from '../../../src/runtime/model/http/http1-pool.ts';
 import type { SentRequest } from '../../../src/runtime/model/http/origin-pool.ts';
 
-/** Connections that take requests and never answer: a test calls the handler of the latest one. */
+/** Connections that accept requests and never answer: the test calls the handler of the latest one. */
 class SilentConnections extends UndiciDispatcher {
   handler: Dispatcher.DispatchHandler | undefined;
   requests = 0;
@@ -18,7 +18,7 @@ class SilentConnections extends UndiciDispatcher {
 
 const CALL = { path: '/', headers: [], body: '{}' };
 
-/** The end of a connection that had been used before. */
+/** The end of a connection that was used before. */
 const ENDED_AFTER_USE = Object.assign(new Error('reset'), { code: 'ECONNRESET', socket: { bytesRead: 100 } });
 
 let aborted: number;
@@ -42,9 +42,9 @@ afterEach(() => {
 interface Sent {
   readonly connections: SilentConnections;
   readonly request: SentRequest;
-  /** What the listener received. */
+  /** The events that the listener received. */
   readonly received: readonly string[];
-  /** Pools whose last waiting request gave up. */
+  /** How often the last waiting request of the pool gave up. */
   readonly stopped: () => number;
 }
 
@@ -64,7 +64,7 @@ function sent(): Sent {
   return { connections, request, received, stopped: () => stopped };
 }
 
-test('a request on a kept connection that ends at once is sent again, twice at most', async () => {
+test('the pool repeats a request if its kept connection ends at once, at most twice', async () => {
   const { connections, received } = sent();
   for (let count = 1; count <= 3; count += 1) {
     expect(connections.requests).toBe(count);
@@ -76,7 +76,7 @@ test('a request on a kept connection that ends at once is sent again, twice at m
   expect(received).toEqual(['sent', 'resend', 'sent', 'resend', 'sent', 'network']);
 });
 
-test('a request is not sent again when the connection ends after a while: the provider took it', async () => {
+test('the pool does not repeat a request whose connection ends after a while, because the provider can have received it', async () => {
   const { connections, received } = sent();
   connections.handler?.onRequestStart?.(controller, {});
   await vi.advanceTimersByTimeAsync(100);
@@ -86,7 +86,7 @@ test('a request is not sent again when the connection ends after a while: the pr
   expect(received).toEqual(['sent', 'network']);
 });
 
-test('a request is not sent again after an interim answer: the provider took it', async () => {
+test('the pool does not repeat a request after an interim answer, because the provider has received it', async () => {
   const { connections, received } = sent();
   connections.handler?.onRequestStart?.(controller, {});
   connections.handler?.onResponseStart?.(controller, 103, {});
@@ -96,7 +96,7 @@ test('a request is not sent again after an interim answer: the provider took it'
   expect(received).toEqual(['sent', 'network']);
 });
 
-test('a request on a new connection is not sent again', async () => {
+test('the pool does not repeat a request on a new connection', async () => {
   const { connections, received } = sent();
   connections.handler?.onRequestStart?.(controller, {});
   const error = Object.assign(new Error('reset'), { code: 'ECONNRESET', socket: { bytesRead: 0 } });
@@ -106,7 +106,7 @@ test('a request on a new connection is not sent again', async () => {
   expect(received).toEqual(['sent', 'network']);
 });
 
-test('a cancelled request is not sent again', async () => {
+test('the pool does not repeat a cancelled request', async () => {
   const { connections, request, received } = sent();
   connections.handler?.onRequestStart?.(controller, {});
   connections.handler?.onResponseError?.(controller, ENDED_AFTER_USE);
@@ -116,7 +116,7 @@ test('a cancelled request is not sent again', async () => {
   expect(received).toEqual(['sent', 'resend']);
 });
 
-test('a cancelled request that gets its connection afterwards gives it up at once', () => {
+test('a cancelled request that receives its connection afterwards gives it up at once', () => {
   const { connections, request, received, stopped } = sent();
   request.cancel();
   expect(stopped()).toBe(1);
@@ -133,7 +133,7 @@ test('a reply that breaks off is cut', () => {
   expect(received).toEqual(['sent', 'headers 200', 'cut']);
 });
 
-/** A request whose reader has seen enough. */
+/** A request that its reader has finished before the end of the response. */
 function finished(): Sent {
   const made = sent();
   made.connections.handler?.onRequestStart?.(controller, {});
@@ -142,7 +142,7 @@ function finished(): Sent {
   return made;
 }
 
-test('the connection of a finished request is kept if its response ends soon', async () => {
+test('the pool keeps the connection of a finished request if its response ends soon', async () => {
   const { connections, received } = finished();
   connections.handler?.onResponseData?.(controller, Buffer.alloc(60_000));
   connections.handler?.onResponseEnd?.(controller, {});
@@ -154,7 +154,7 @@ test('the connection of a finished request is kept if its response ends soon', a
 test.each<[string, (connections: SilentConnections) => void]>([
   ['sends more', ({ handler }) => handler?.onResponseData?.(controller, Buffer.alloc(70_000))],
   ['does not end', () => vi.advanceTimersByTime(1000)],
-])('the connection of a finished request whose response %s is given up', (_what, go) => {
+])('the pool gives up the connection of a finished request whose response %s', (_what, go) => {
   const { connections, received } = finished();
   expect(aborted).toBe(0);
   go(connections);

@@ -12,8 +12,8 @@ import type { FakeProvider } from '../../support/fake-provider.ts';
 const TYPES = { image: 'image/png', audio: 'audio/wav', pdf: 'application/pdf', video: 'video/mp4' };
 
 /**
- * What each provider is sent for each kind of media: lines of provider, options (or `-`), kind, source, and the part on
- * the wire, or the reason why it is refused. A source is a URL that has to be downloaded, base64, either with its
+ * The part that each provider receives for each kind of media. A line has the provider, options (or `-`), the kind, the source,
+ * and the part, or the reason of a refusal. A source is a URL to download or base64, either with its
  * media type, or a literal URL.
  */
 const table = readFileSync(new URL('media.txt', import.meta.url), 'utf8').split('\n');
@@ -59,7 +59,7 @@ function providerOf(name: string): Provider {
   throw new Error(`"${name}" is not a provider`);
 }
 
-/** The first part of the first message, wherever the provider has it. */
+/** The first part of the first message, at the provider's place for it. */
 function firstPart(body: unknown): unknown {
   if (!isJsonObject(body)) return body;
   const turns = body['messages'] ?? body['input'] ?? body['contents'];
@@ -80,10 +80,10 @@ async function sentFor([provider, options, kind, source]: Row): Promise<string> 
   return result.ok ? 'nothing was sent' : result.failure.failure.message.replace('The client "Tested" ', '');
 }
 
-test.each(rows)('%s with %s takes %s as %s', async (...row) => {
+test.each(rows)('%s with %s receives %s as %s', async (...row) => {
   expect(await sentFor(row)).toBe(row[4]);
 });
 
-test('no row is lost', () => {
+test('the table has all rows', () => {
   expect(rows.length).toBeGreaterThanOrEqual(FEWEST_ROWS);
 });

@@ -39,7 +39,7 @@ function G() -> string {
 }
 `);
 
-test('clients that functions use are named with the variable that they lack', () => {
+test('the list has the clients that functions use, with the variables that they lack', () => {
   const found = missingCredentials(PROGRAM, {});
   expect(found.map(({ client, variable }) => [client, variable])).toEqual([
     ['A', 'A_KEY'],
@@ -68,7 +68,7 @@ function F() -> string {
 `;
 }
 
-/** The test may run on a machine that has an account of its own. */
+/** Hides the account that the machine of the test can have. */
 const NO_MACHINE = { AWS_EC2_METADATA_DISABLED: 'true', METADATA_SERVER_DETECTION: 'none' };
 
 const AWS = 'model "m"\n    region "us-east-1"';
@@ -89,7 +89,7 @@ test.each<[Provider, string, string]>([
 ])('%s with %j lacks %s: known at startup, and the failure of each call', async (provider, options, variable) => {
   const file = fileOf(provider, options);
   expect(missingCredentials(compileText(file), NO_MACHINE)).toMatchObject([{ client: 'Asked', variable }]);
-  // Empty is as good as missing.
+  // An empty variable counts as missing.
   expect(missingCredentials(compileText(file), { ...NO_MACHINE, [variable]: '' })).toMatchObject([
     { client: 'Asked', variable },
   ]);

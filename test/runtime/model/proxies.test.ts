@@ -36,7 +36,7 @@ test.each<[string, string | undefined]>([
   ['http://127.0.0.1:11434', undefined],
   ['http://localhost:11434', undefined],
   ['http://[::1]:1', undefined],
-])('%s goes by %s', (origin, proxy) => {
+])('requests to %s use the proxy %s', (origin, proxy) => {
   expect(proxyFor(origin, ENV)).toBe(proxy);
 });
 
@@ -50,10 +50,10 @@ test('no variable, an empty one, and NO_PROXY=* mean a direct connection', () =>
 
 let fake: FakeProvider;
 let proxy: Server;
-/** The heads of the requests that the proxy got. */
+/** The heads of the requests that the proxy received. */
 const tunnels: string[] = [];
 const inProxy = new Set<Socket>();
-/** What the proxy answers; undefined: a tunnel, which leads to the fake provider whatever host is asked for. */
+/** The answer of the proxy; undefined: a tunnel to the fake provider, for every host. */
 let refusal: string | undefined;
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ function tunnel(socket: Socket): void {
   socket.on('close', () => upstream.destroy());
 }
 
-/** Asks a client of the files by the proxy, and closes all connections. */
+/** Calls a client of the files through the proxy, and closes all connections. */
 async function askByProxy(credentials = '', http = {}): Promise<Asked['result']> {
   const pools = new ConnectionPools({
     HTTP_PROXY: `http://${credentials}127.0.0.1:${(proxy.address() as AddressInfo).port}`,
@@ -108,7 +108,7 @@ async function askByProxy(credentials = '', http = {}): Promise<Asked['result']>
   return result;
 }
 
-test('a client of the files is asked through the proxy', async () => {
+test('svc calls a client of the files through the proxy', async () => {
   const result = await askByProxy();
   expect(result.ok && result.value.text).toBe('ok');
   expect(tunnels).toHaveLength(1);
@@ -117,7 +117,7 @@ test('a client of the files is asked through the proxy', async () => {
   expect(fake.requests[0]?.path).toBe('/v1/chat/completions');
 });
 
-test("the proxy's credentials go to the proxy alone", async () => {
+test("svc sends the proxy's credentials only to the proxy", async () => {
   expect((await askByProxy('me:p%40ss@')).ok).toBe(true);
   expect(tunnels[0]).toContain(`proxy-authorization: Basic ${Buffer.from('me:p@ss').toString('base64')}`);
   expect(fake.requests[0]?.headers['proxy-authorization']).toBeUndefined();
@@ -131,7 +131,7 @@ test('a proxy that refuses is a failure of the client, without the credentials o
   expect(JSON.stringify(result)).not.toMatch(/p4ssw0rd|bWU6/u);
 });
 
-test('a proxy that never answers ends with the connect limit, and closing leaves no connection', async () => {
+test('the connect limit ends a request to a proxy that never answers, and close ends all connections', async () => {
   refusal = '';
   const result = await askByProxy('', { connect_timeout_ms: 100 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'connect' } } });

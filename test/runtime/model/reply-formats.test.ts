@@ -32,10 +32,10 @@ function data(...events: readonly object[]): readonly string[] {
   return events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-const delta = (piece: string): object => ({
+const delta = (text: string): object => ({
   type: 'content_block_delta',
   index: 0,
-  delta: { type: 'text_delta', text: piece },
+  delta: { type: 'text_delta', text },
 });
 const CUT_OFF = data(
   { type: 'message_start', message: { usage: { input_tokens: 11, output_tokens: 1 } } },
@@ -43,7 +43,7 @@ const CUT_OFF = data(
   delta('Hel'),
 );
 
-test('anthropic: a stream without its last event was cut off', async () => {
+test('anthropic: a stream without its last event is cut', async () => {
   fake.answer(sse(CUT_OFF));
   const { result } = await asked('anthropic', { api_key: 'k', model: 'c' }, { streamed: true });
   expect(result).toMatchObject({ ok: false, failure: { retry: 'always' } });
@@ -59,13 +59,13 @@ const GOOGLE_REPLY = {
   usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 2 },
 };
 
-const googlePiece = (piece: string, more: object = {}): object => ({
-  candidates: [{ content: { parts: [{ text: piece }], role: 'model' }, ...more }],
-  usageMetadata: { promptTokenCount: 4, candidatesTokenCount: piece.length },
+const googleDelta = (text: string, more: object = {}): object => ({
+  candidates: [{ content: { parts: [{ text }], role: 'model' }, ...more }],
+  usageMetadata: { promptTokenCount: 4, candidatesTokenCount: text.length },
 });
 
-test('google-ai: a model whose name would climb up in the path does not', async () => {
-  fake.answer(sse(data(googlePiece('Hel'), googlePiece('lo'), googlePiece('', { finishReason: 'MAX_TOKENS' }))));
+test('google-ai: the name of a model cannot change the folder in the path', async () => {
+  fake.answer(sse(data(googleDelta('Hel'), googleDelta('lo'), googleDelta('', { finishReason: 'MAX_TOKENS' }))));
   const { result } = await asked('google-ai', { api_key: 'k', model: '../x' }, { streamed: true });
   expect(result).toEqual({
     ok: true,
@@ -91,7 +91,7 @@ test.each<[string, object]>([
   ['anthropic', { type: 'message', content: [{ type: 'text', text: 'Hello' }] }],
   ['google', { candidates: [{ content: { parts: [{ text: 'Hello' }] } }] }],
   ['vertex', { candidates: [{ content: { parts: [{ text: 'Hello' }] } }] }],
-])('client_response_type %s reads replies so, and asks as before', async (type, reply) => {
+])('client_response_type %s changes the format of replies, not of requests', async (type, reply) => {
   fake.answer(status(200, reply));
   const { result } = await asked('openai-generic', { model: 'm', client_response_type: type });
   expect(result.ok && result.value.text).toBe('Hello');
@@ -99,8 +99,8 @@ test.each<[string, object]>([
 });
 
 const ofChoice = (index: number, content: string): object => ({ choices: [{ index, delta: { content } }] });
-const ofCandidate = (index: number, piece: string): object => {
-  const content = { parts: [{ text: piece }] };
+const ofCandidate = (index: number, text: string): object => {
+  const content = { parts: [{ text }] };
   return { candidates: [index === 0 ? { content } : { content, index }] };
 };
 const BOTH_CHOICES = { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) };
@@ -124,7 +124,7 @@ function media(part: Partial<MessagePart>): readonly Message[] {
   return [{ role: 'user', parts: [part as MessagePart] }];
 }
 
-test('media that a provider takes only inline is downloaded', async () => {
+test('svc downloads media that a provider accepts only inline', async () => {
   const url = fake.at('image', (_request, wire) => {
     wire.write('HTTP/1.1 200 OK\r\ncontent-type: image/gif; x=y\r\ncontent-length: 2\r\n\r\nhi');
   });

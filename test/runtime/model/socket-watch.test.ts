@@ -28,7 +28,7 @@ interface Ended {
   readonly text: string;
 }
 
-/** Asks the fake provider, pauses at the first chunk of the reply for this long, and reads on. */
+/** Calls the fake provider, pauses at the first chunk of the reply for this time, then continues. */
 function askWithPause(pauseMs: number, to: Pick<ConnectionPools, 'to' | 'replies'> = pools): Promise<Ended> {
   let text = '';
   return new Promise((resolve) => {
@@ -104,7 +104,7 @@ test('without the parser, responses are not paused, and nothing breaks', () => {
   socket.destroy();
 });
 
-test('a reply is read to its end where it cannot be paused', async () => {
+test('svc reads a reply that it cannot pause to its end', async () => {
   fake.answer(reply({ connection: 'close' }, 'end'));
   const connections = new Pool(fake.url);
   const unpausable = new Http1Pool(connections, { canPause: false, stopConnecting: () => {} });
@@ -113,7 +113,7 @@ test('a reply is read to its end where it cannot be paused', async () => {
   await connections.close();
 });
 
-test('a connection attempt ends when no request waits for it any more, and not before', async () => {
+test('a connection attempt ends when no request waits for it, and not before', async () => {
   const own = new ConnectionPools();
   const silent = await startFakeProvider();
   const destination = destinationOf(silent, 'https:');

@@ -37,7 +37,7 @@ test.each<[string, readonly string[], readonly string[]]>([
   expect(read(chunks)).toEqual(events);
 });
 
-test('an event whose end never came does not count when the body broke off', () => {
+test('an event without an end does not count if the body breaks off', () => {
   expect(read(['data: a\n\ndata: b\n'], false)).toEqual(['a']);
 });
 
@@ -64,7 +64,7 @@ test('a text cut anywhere has the same events as the whole text', () => {
   );
 });
 
-test('a line that never ends is refused at its bound, not kept for ever', () => {
+test('a line that never ends is refused at the limit', () => {
   const reader = new SseReader(() => {});
   const chunk = Buffer.alloc(1024 * 1024, 97);
   let taken = 0;
@@ -72,7 +72,7 @@ test('a line that never ends is refused at its bound, not kept for ever', () => 
   expect(taken).toBeLessThan(10);
 });
 
-test('data lines without a blank line are refused at the same bound', () => {
+test('data lines without a blank line are refused at the same limit', () => {
   const reader = new SseReader(() => {});
   const chunk = Buffer.from(`data: ${'a'.repeat(1024 * 1024)}\n`);
   let taken = 0;

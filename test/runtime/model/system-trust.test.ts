@@ -98,7 +98,7 @@ function folderWith(path: string): string {
   return inner;
 }
 
-test('through a proxy it is trusted too', async () => {
+test('the authority is trusted through a proxy too', async () => {
   const proxy = createProxy();
   await new Promise<void>((resolve) => {
     proxy.listen(0, '127.0.0.1', resolve);

@@ -7,14 +7,14 @@ import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-formats
 import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 
-/** The text that a format reads from a stream, given whole or event by event. */
+/** The text that a format reads from a stream, whole or event by event. */
 function read(format: ReplyFormat, chunks: readonly string[]): string {
   const { text, fault } = readAll(format, chunks, true);
   expect(fault).toBeUndefined();
   return text;
 }
 
-/** Everything that a format reads from a stream. `inRuns`: events that repeat one shape may be read at one go. */
+/** All results of a format for a stream. `inRuns`: the format can read events of one shape together. */
 function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean) {
   const reply = format.openStream();
   const reader = new SseReader(
@@ -30,28 +30,28 @@ function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean
   return { text, details, done, fault };
 }
 
-const chat = (piece: string, more: object = {}): string =>
-  `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: piece }, finish_reason: null }], ...more })}\n\n`;
-const message = (piece: string): string =>
-  `data: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } })}\n\n`;
+const chat = (delta: string, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content: delta }, finish_reason: null }], ...more })}\n\n`;
+const message = (delta: string): string =>
+  `data: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: delta } })}\n\n`;
 
-const PIECES = fc.array(
+const DELTAS = fc.array(
   fc.oneof(
     fc.string(),
     fc.constantFrom('"', '\\', '\\"', '"}', '\n', 'content', '"content":"', '\u0001', '', 'é€😀', 'data: '),
   ),
 );
 
-test.each<[string, ReplyFormat, (piece: string) => string]>([
+test.each<[string, ReplyFormat, (delta: string) => string]>([
   ['openai', openAiChatFormat, chat],
   ['anthropic', anthropicFormat, message],
-])('%s: whatever the pieces are, their text is read as it was written', (_name, format, event) => {
+])('%s: the text of any deltas is read as it was written', (_name, format, event) => {
   assertProperty(
-    fc.property(PIECES, (pieces) => {
-      const events = pieces.map(event);
-      expect(read(format, events)).toBe(pieces.join(''));
-      expect(read(format, [events.join('')])).toBe(pieces.join(''));
-      expect(read(format, [events.slice(0, 2).join(''), events.slice(2).join('')])).toBe(pieces.join(''));
+    fc.property(DELTAS, (deltas) => {
+      const events = deltas.map(event);
+      expect(read(format, events)).toBe(deltas.join(''));
+      expect(read(format, [events.join('')])).toBe(deltas.join(''));
+      expect(read(format, [events.slice(0, 2).join(''), events.slice(2).join('')])).toBe(deltas.join(''));
     }),
   );
 });
@@ -61,10 +61,10 @@ const EVENTS = fc.array(
   fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'x\\')).map((piece) => chat(piece)),
+      arbitrary: fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'x\\')).map((delta) => chat(delta)),
     },
-    { weight: 2, arbitrary: fc.constantFrom('plain', 'text', ' of', ' many').map((piece) => chat(piece)) },
-    fc.string().map((piece) => chat(piece, { usage: { prompt_tokens: 1, completion_tokens: 2 } })),
+    { weight: 2, arbitrary: fc.constantFrom('plain', 'text', ' of', ' many').map((delta) => chat(delta)) },
+    fc.string().map((delta) => chat(delta, { usage: { prompt_tokens: 1, completion_tokens: 2 } })),
     fc.constantFrom(
       chat('last').replace('null', '"stop"'),
       chat('broken').replace('broken"', String.raw`broken\"`),
@@ -93,7 +93,7 @@ test('a run of events has the same text as the single events', () => {
   );
 });
 
-test('a run of events is read at one go, all but the last', () => {
+test('a run of events is read together, except for the last one', () => {
   const reply = openAiChatFormat.openStream();
   const events = Array.from({ length: 100 }, (_, index) => chat(`say "${index}"\n`));
   let single = 0;
@@ -110,19 +110,19 @@ test('a run of events is read at one go, all but the last', () => {
   expect(reply.takeText()).toBe(`learned${events.map((_, index) => `say "${index}"\n`).join('')}`);
 });
 
-test('aws-bedrock: pieces with padding that differs are read as they were written', () => {
+test('aws-bedrock: deltas with different padding are read as they were written', () => {
   const padded = fc.tuple(fc.string(), fc.stringMatching(/^[a-zA-Z0-9]{0,36}$/u));
   assertProperty(
-    fc.property(fc.array(padded), (pieces) => {
+    fc.property(fc.array(padded), (deltas) => {
       const reply = bedrockFormat.openStream();
       let whole = '';
-      for (const [text, p] of pieces) {
+      for (const [text, p] of deltas) {
         const event = JSON.stringify({ contentBlockDelta: { contentBlockIndex: 0, delta: { text }, p } });
         reply.event(event, 0, event.length);
         whole += reply.takeText();
       }
       expect(reply.fault).toBeUndefined();
-      expect(whole).toBe(pieces.map(([text]) => text).join(''));
+      expect(whole).toBe(deltas.map(([text]) => text).join(''));
     }),
   );
 });
@@ -155,7 +155,7 @@ function textOf(event: string): string {
   return chunk.choices[0]?.delta.content ?? '';
 }
 
-test('a finish reason is never taken for a usual event', () => {
+test('a finish reason never counts as a usual event', () => {
   const reply = openAiChatFormat.openStream();
   const reader = new SseReader((text, start, end) => reply.event(text, start, end));
   const last = chat('c').replace('"finish_reason":null', '"finish_reason":"stop"');

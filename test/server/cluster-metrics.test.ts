@@ -11,7 +11,7 @@ function worker(calls: number, name = 'Greet'): readonly MetricData[] {
     metrics.callStarted('call');
     metrics.callEnded({ functionName: name, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report: REPORT });
   }
-  // As it comes over the channel.
+  // As it arrives over the channel.
   return JSON.parse(JSON.stringify(metrics.data())) as readonly MetricData[];
 }
 

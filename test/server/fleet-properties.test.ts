@@ -22,7 +22,7 @@ interface Happening {
   readonly ms: number;
 }
 
-/** Faults are rare enough for replacements and reloads to come to their end in between. */
+/** Faults are rare enough for replacements and reloads to finish between them. */
 const kind: fc.Arbitrary<Happening['what']> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom('progress' as const) },
   { weight: 8, arbitrary: fc.constantFrom('pass' as const, 'resume' as const) },
@@ -44,7 +44,7 @@ const options: fc.Arbitrary<Partial<FleetOptions>> = fc
     random: () => chance / 100,
   }));
 
-/** A world in which the first start is under way. */
+/** A world during its first start. */
 function startingWorld(limits: Partial<FleetOptions>): FleetWorld {
   const of = new FleetWorld(limits);
   of.take({ type: 'tick' });
@@ -68,7 +68,7 @@ function happen(to: FleetWorld, { what, pick, ms }: Happening): void {
   else progress(to);
 }
 
-/** Most of the time everything goes as it should. */
+/** Most events are not faults. */
 function progress(to: FleetWorld): void {
   for (const worker of to.alive) {
     to.load(worker);
@@ -76,7 +76,7 @@ function progress(to: FleetWorld): void {
   }
 }
 
-/** The rules that do not hold. */
+/** Returns the rules that do not hold. */
 function violations(of: FleetWorld): readonly string[] {
   const coming = of.in('starting', 'opening', 'serving').filter((worker) => worker !== of.leaving).length;
   const spare = of.in('loading', 'spare').length;
@@ -133,7 +133,7 @@ test('whatever happened, all workers serve one generation soon after the last fa
   );
 });
 
-test('after a stop nothing is started or told to listen, and every worker ends', () => {
+test('after a stop, no worker starts or listens, and every worker ends', () => {
   assertProperty(
     fc.property(
       options,
@@ -167,7 +167,7 @@ test('every state can end, none is left behind by an exit, and nothing follows t
   expect(LIFECYCLE.gone).toEqual({});
 });
 
-test('a worker listens only when it is loaded, and serves only when it was told to listen', () => {
+test('a worker listens only after it is loaded, and serves only after the command to listen', () => {
   const events: readonly WorkerEvent[] = ['loaded', 'promote', 'listening', 'retire', 'failed', 'exited'];
   assertProperty(
     fc.property(

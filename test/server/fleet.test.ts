@@ -3,7 +3,7 @@ import { FleetWorld } from './support/fleet-world.ts';
 
 const MIB = 2 ** 20;
 
-/** All wanted workers crash, one after the other, each replaced by the spare one, which then loads and listens. */
+/** Crashes the serving workers one after the other; the spare worker replaces each of them. */
 function crash(world: FleetWorld, times: number): void {
   for (let time = 0; time < times; time += 1) {
     world.exit(world.in('serving')[0] ?? 0);
@@ -26,7 +26,7 @@ test('the wanted workers start together, and the spare one once they serve', () 
   expect([world.log, world.fleet.stateOf(3)]).toEqual([[], 'spare']);
 });
 
-test('the first start is given up after three deaths; later deaths never end the server', () => {
+test('the first start fails after three deaths; later deaths never end the server', () => {
   const first = new FleetWorld({ workers: 3 });
   first.take({ type: 'tick' });
   for (const worker of [1, 2]) first.exit(worker, 'no memory');
@@ -41,7 +41,7 @@ test('the first start is given up after three deaths; later deaths never end the
   expect(later.gaveUp).toBeUndefined();
 });
 
-test('the spare worker takes the place of one that crashed at once, and a new spare one is loaded', () => {
+test('the spare worker replaces a crashed one at once, and a new spare worker loads', () => {
   const world = FleetWorld.serving();
   world.exit(1);
   expect(world.log).toEqual(['died 1', 'listen 3', 'fork 4']);
@@ -72,7 +72,7 @@ test('ten crashes within ten seconds are replaced at once, more after growing pa
   expect(world.pauseMs).toBeUndefined();
 });
 
-test('workers that cannot start are tried again later and later, up to ten seconds, until one starts', () => {
+test('workers that cannot start are retried after growing pauses of up to ten seconds, until one starts', () => {
   const world = FleetWorld.serving();
   world.exit(3);
   const pauses: unknown[] = [];
@@ -98,7 +98,7 @@ test('workers that were started together and die together are one attempt', () =
   expect(world.log.filter((action) => action === 'pause')).toHaveLength(1);
 });
 
-test('while workers cannot be started, the number of those that serve is reported', () => {
+test('while workers cannot start, the fleet reports the number of workers that serve', () => {
   const world = FleetWorld.serving({ workers: 3 });
   world.exit(4);
   expect(world.degraded).toBeNull();
@@ -154,7 +154,7 @@ test('a reload replaces one worker after the other, and each new one listens bef
   expect(world.generations).toEqual([2, 2]);
 });
 
-test('when the first new worker of a reload does not come to serve, the old ones stay, and so does their spare worker', () => {
+test('if the first new worker of a reload never serves, the old workers and their spare worker stay', () => {
   const world = FleetWorld.serving();
   world.reload();
   world.forget();
@@ -165,7 +165,7 @@ test('when the first new worker of a reload does not come to serve, the old ones
   expect(world.processes.get(world.in('spare')[0] ?? 0)?.generation).toBe(1);
 });
 
-test('when a later new worker of a reload dies as it starts, the reload goes on after a while', () => {
+test('if a later new worker of a reload dies as it starts, the reload continues after a pause', () => {
   const world = FleetWorld.serving();
   world.reload();
   world.load(4);
@@ -180,7 +180,7 @@ test('when a later new worker of a reload dies as it starts, the reload goes on 
   expect(world.reloading).toBe(false);
 });
 
-test('a reload ends a pause: new definitions may be the cure', () => {
+test('a reload ends a pause, because new definitions can fix the failure', () => {
   const world = FleetWorld.serving();
   world.exit(3);
   for (let attempt = 1; attempt < 9; attempt += 1) {
@@ -215,7 +215,7 @@ test('where memory is limited, a reload waits for each old worker to end', () =>
   expect(world.log).toEqual(['replacing 2', 'listen 5']);
 });
 
-test('where memory is limited, a stop during a reload starts no worker any more', () => {
+test('where memory is limited, a stop during a reload starts no further worker', () => {
   const world = FleetWorld.serving({ maxWorkerMemoryBytes: 128 * MIB });
   world.reload();
   world.load(4);
@@ -239,7 +239,7 @@ test('when another worker dies during a replacement, the old one serves until th
   expect(world.log).toEqual(['listen 4', 'drain 1', 'replaced 1', 'fork 5']);
 });
 
-test('an old worker does not serve on for a second replacement that takes too long', () => {
+test('an old worker does not wait for a second replacement that takes too long', () => {
   const world = FleetWorld.serving({ maxWorkerAgeMs: 60_000 });
   world.pass(60_001);
   world.exit(2);
@@ -249,7 +249,7 @@ test('an old worker does not serve on for a second replacement that takes too lo
   expect(world.log).toEqual(['drain 1', 'replaced 1', 'fork 5']);
 });
 
-test('a reload begins when no other replacement is under way', () => {
+test('a reload begins when no other replacement is in progress', () => {
   const world = FleetWorld.serving({ maxWorkerAgeMs: 60_000 });
   world.pass(60_001);
   world.forget();
@@ -277,7 +277,7 @@ test('a stop drains those that serve, and kills those that do not', () => {
   expect(world.processes.size).toBe(0);
 });
 
-test('the programs of all generations that workers may serve are kept', () => {
+test('the programs of all generations that workers can serve are kept', () => {
   const world = FleetWorld.serving();
   world.reload();
   expect(world.fleet.generations).toEqual(new Set([1, 2]));

@@ -39,6 +39,6 @@ it('observes like the histograms of prom-client, on bounds, between and above th
     theirs.observe({ f }, value);
     table.observe(value, f);
   }
-  // Theirs has exemplars besides.
+  // prom-client also has exemplars.
   expect(await registry.getMetricsAsJSON()).toMatchObject([table.data()]);
 });

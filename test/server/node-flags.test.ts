@@ -16,7 +16,7 @@ test('a container of one core gets one V8 thread, a large machine four', () => {
   expect(nodeFlags(configOf(64))).toContain('--v8-pool-size=4');
 });
 
-test('the heap is limited where memory is, at the size at which the worker is replaced', () => {
+test('where memory is limited, the heap limit is the size at which the worker is replaced', () => {
   const config = configOf(2, 2 ** 30);
   const limit = nodeFlags(config).find((flag) => flag.startsWith('--max-old-space-size='));
   const heapBytes = Number(limit?.split('=')[1]) * 2 ** 20;
@@ -31,7 +31,7 @@ test('Node accepts all the flags', () => {
   expect(run.status).toBe(7);
 });
 
-test('a number of malloc arenas in the environment is kept', () => {
+test('svc keeps a number of malloc arenas from the environment', () => {
   expect(workerVariables(configOf(2))).toMatchObject({ MALLOC_ARENA_MAX: '2' });
   expect(workerVariables(configOf(2, undefined, { MALLOC_ARENA_MAX: '8' }))).toMatchObject({ MALLOC_ARENA_MAX: '8' });
 });

@@ -291,12 +291,12 @@ describe.each(TRANSPORTS)('over %s', (name) => {
   });
 });
 
-/** From here on time passes only when a test moves it. The sockets have clocks of their own. */
+/** Stops the clock, which then moves only when a test moves it. The sockets have their own clocks. */
 function stopClock(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
 }
 
-/** Waits for a whole round trip to the server: what it wrote before has arrived. */
+/** Waits for a round trip to the server: its earlier writes have arrived. */
 async function anotherAnswer(server: TestServer): Promise<void> {
   const other = new RawConnection(server.port);
   connections.push(other);
@@ -317,7 +317,7 @@ async function stall(reader: RawConnection, stream: ScriptedStream): Promise<voi
   }
 }
 
-/** The body of a chunked answer, as far as it came. */
+/** The body of a chunked answer, as far as it has arrived. */
 function payload(reader: RawConnection): string {
   const bytes = reader.received;
   const start = bytes.indexOf('\r\n\r\n');

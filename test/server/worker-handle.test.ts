@@ -30,7 +30,7 @@ test('errors of a running process do not end it', () => {
   expect(handle.exited).toBe(false);
 });
 
-test('the reason of an exit is the failure that the worker reported before', () => {
+test('the reason of an exit is the failure that the worker reported before it', () => {
   const { handle, worker, exited } = handleOf(42);
   worker.emit('message', { type: 'failed', reason: 'the port is taken' });
   worker.emit('exit', 1, null);

@@ -1,16 +1,16 @@
 import { ERROR_CODES } from '../../../src/schema/errors.ts';
 import type { Row } from './row.ts';
 
-/** One line of what was promised to callers, and where it is shown. */
+/** One promise to callers, and the tests that verify it. */
 export interface ContractItem {
   readonly promise: string;
-  /** Rows that show it. */
+  /** Rows that verify it. */
   readonly rows?: (row: Row) => boolean;
-  /** Names of tests that show what one request cannot; each runs over both transports. */
+  /** Names of tests for promises that one request cannot verify; each runs over both transports. */
   readonly tests?: readonly string[];
 }
 
-/** Input that never becomes a request: sent as bytes on a socket. */
+/** Errors of input that never becomes a request: tests send it as bytes on a socket. */
 const REFUSED_EARLY: ReadonlySet<string> = new Set([
   'bad_request',
   'headers_too_large',
@@ -41,7 +41,7 @@ const ENDPOINTS: readonly ContractItem[] = [
   { promise: 'POST /render/{function} (beta)', rows: (row) => row.path.startsWith('/render/') },
   { promise: 'POST /parse/{function} (beta)', rows: (row) => row.path.startsWith('/parse/') },
   { promise: 'HEAD where GET works', rows: (row) => row.method === 'HEAD' && row.status === 200 },
-  { promise: 'names are case-sensitive and may be percent-encoded', rows: (row) => /%|greet/.test(row.path) },
+  { promise: 'names are case-sensitive and can be percent-encoded', rows: (row) => /%|greet/.test(row.path) },
 ];
 
 const ERRORS: readonly ContractItem[] = ERROR_CODES.map((code) => ({
@@ -52,7 +52,7 @@ const ERRORS: readonly ContractItem[] = ERROR_CODES.map((code) => ({
 
 const ANSWERS: readonly ContractItem[] = [
   {
-    promise: 'x-request-id, the caller’s where it fits',
+    promise: 'x-request-id, the caller’s if its form is valid',
     rows: (row) => row.answerHeaders?.['x-request-id'] !== undefined,
   },
   { promise: 'x-svc-* and server-timing of calls', rows: (row) => row.answerHeaders?.['server-timing'] !== undefined },
@@ -73,7 +73,7 @@ const STREAMS: readonly ContractItem[] = [
     tests: ['sends only a final value when there was no text before it'],
   },
   {
-    promise: 'after a failure the error in place of the final',
+    promise: 'after a failure, the error instead of the final result',
     tests: ['ends with an error event when the failure happens later'],
   },
   { promise: 'reset before partials start again', tests: ['reports when partials start again'] },
@@ -95,20 +95,20 @@ const STREAMS: readonly ContractItem[] = [
   },
   { promise: 'one partial per interval, 0: every one', tests: ['sends every partial when the interval is 0'] },
   {
-    promise: 'a slow reader gets the newest',
+    promise: 'a slow reader receives the newest partial',
     tests: ['sends a slow reader the newest value instead of all, and the complete final one'],
   },
   {
     promise: 'order and exact bytes under random stalls',
     tests: ['keeps the order and all bytes under random stalls'],
   },
-  { promise: 'a longest time', tests: ['has a time limit that includes the wait for a slot'] },
+  { promise: 'a time limit', tests: ['has a time limit that includes the wait for a slot'] },
   {
-    promise: 'large events leave whole, in pieces that the library takes',
+    promise: 'large events are sent whole, in parts that the library accepts',
     tests: ['sends a large chunk byte for byte to a reader that stalls'],
   },
   {
-    promise: 'a reader that takes nothing is cut',
+    promise: 'a reader that accepts nothing is cut',
     tests: [
       'waits for a reader that takes nothing, longer than the libraries do',
       'cuts a reader that accepts nothing for too long, and cancels its call',
@@ -122,7 +122,7 @@ const STREAMS: readonly ContractItem[] = [
     ],
   },
   {
-    promise: 'a reader that leaves cancels the call upstream',
+    promise: 'the end of a reader cancels the call upstream',
     tests: ['cancels the upstream call when the reader leaves', 'cancels the call of a caller who left'],
   },
 ];
@@ -153,7 +153,7 @@ const LIMITS: readonly ContractItem[] = [
     rows: (row) => row.config?.maxInFlight === 0,
     tests: ['serves waiting calls in order of arrival', 'releases the slot of a caller who left while it waited'],
   },
-  { promise: 'CORS only for invited origins', rows: (row) => row.config?.corsOrigins !== undefined },
+  { promise: 'CORS only for allowed origins', rows: (row) => row.config?.corsOrigins !== undefined },
   { promise: 'a path prefix', rows: (row) => row.config?.basePath !== undefined },
 ];
 
@@ -161,7 +161,7 @@ function keyed(row: Row): boolean {
   return row.config?.apiKey !== undefined;
 }
 
-/** Everything that was promised. */
+/** All promises. */
 export const CONTRACT_ITEMS: readonly ContractItem[] = [
   ...ENDPOINTS,
   ...ERRORS,

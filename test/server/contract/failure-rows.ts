@@ -9,7 +9,7 @@ function failing(failure: Failure): (server: TestServer) => void {
   };
 }
 
-/** Every way in which the work of a call can fail. */
+/** Every way in which a call can fail. */
 export const FAILURE_ROWS: readonly Row[] = [
   {
     title: 'a missing credential',

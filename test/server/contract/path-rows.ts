@@ -2,7 +2,7 @@ import { err } from '../../../src/base/result.ts';
 import { validationFailure } from '../../../src/runtime/call/parse-reply.ts';
 import { GREET, type Row } from './row.ts';
 
-/** Every endpoint, its methods, and paths that are none. */
+/** Every endpoint, its methods, and paths that are not endpoints. */
 export const PATH_ROWS: readonly Row[] = [
   {
     title: 'an unknown function is reported with the nearest names',

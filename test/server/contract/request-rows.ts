@@ -5,7 +5,7 @@ function deep(levels: number): string {
   return `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 }
 
-/** Calls that are answered, and bodies that are not what a call needs. */
+/** Calls that succeed, and bodies that svc refuses. */
 export const REQUEST_ROWS: readonly Row[] = [
   { title: 'a call answers the value', ...GREET, status: 200, answer: 'hello' },
   {
@@ -128,7 +128,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     answer: 'hello',
   },
   {
-    title: 'of equal keys the last one counts',
+    title: 'if a key occurs twice, the last one counts',
     ...GREET,
     path: '/parse/Greet',
     config: { features: ['beta'] },
@@ -138,7 +138,7 @@ export const REQUEST_ROWS: readonly Row[] = [
   },
   { title: 'white space around the object is accepted', ...GREET, body: ' \n\t{}\r\n ', status: 200 },
   {
-    title: 'a text behind the object is refused',
+    title: 'text after the object is refused',
     ...GREET,
     body: '{} {}',
     status: 400,

@@ -1,7 +1,7 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { TestServer } from '../support/test-server.ts';
 
-/** One request and what has to come back. */
+/** One request and its expected answer. */
 export interface Row {
   readonly title: string;
   readonly config?: Partial<Config>;
@@ -19,7 +19,7 @@ export interface Row {
 
 export const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** A request that is answered with "hello". */
+/** A request whose answer is "hello". */
 export const GREET = { method: 'POST', path: '/call/Greet', headers: JSON_HEADERS, body: '{}' };
 
 export const KEY: Partial<Config> = { apiKey: 'open sesame' };

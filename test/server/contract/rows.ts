@@ -5,7 +5,7 @@ import { PATH_ROWS } from './path-rows.ts';
 import { REQUEST_ROWS } from './request-rows.ts';
 import type { Row } from './row.ts';
 
-/** Everything that one request can show. */
+/** All rows: the promises that one request can verify. */
 export const ROWS: readonly Row[] = [
   ...REQUEST_ROWS,
   ...PATH_ROWS,

@@ -17,13 +17,13 @@ function text(path: string): string {
 
 const ownScripts = [...assets.keys()].filter((path) => path.endsWith('.js') && !path.includes('swagger-ui'));
 
-test('every file of the page is served, and Swagger UI beside it', () => {
+test('the server serves every file of the page, and Swagger UI', () => {
   const served = [...assets.keys()].map((path) => (path === '/docs' ? 'docs.html' : path.replace('/docs/', '')));
   const expected = [...readdirSync(page), 'swagger-ui-bundle.js', 'swagger-ui.css'];
   expect(served.toSorted()).toEqual(expected.toSorted());
 });
 
-test('everything that the page and its scripts refer to is served', () => {
+test('the server serves everything that the page and its scripts refer to', () => {
   const inPage = [...text('/docs').matchAll(/(?:src|href)="(?<url>[^"]+)"/gu)].map((match) => `/${match[1] ?? ''}`);
   expect(inPage.length).toBeGreaterThan(5);
   for (const path of inPage) expect([...assets.keys(), '/openapi.json']).toContain(path);
@@ -66,7 +66,7 @@ test('types and etags are right, and an etag changes with the content only', () 
   expect(new Set([...assets.values()].map(({ tag }) => tag)).size).toBe(assets.size);
 });
 
-test('the build step copies the files without pointers to source maps, also when run twice', () => {
+test('the build step copies the files without references to source maps, even if it runs twice', () => {
   for (const _run of [1, 2]) execFileSync(process.execPath, [`${root}/.build/assets.mjs`]);
   const target = `${root}/dist/assets/docs`;
   for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'docs.html', 'docs.js']) {

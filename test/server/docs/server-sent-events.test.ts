@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 
 interface EventSplitter {
-  push(piece: string): string[];
+  push(chunk: string): string[];
 }
 
 interface View {
@@ -16,12 +16,12 @@ const page = new URL('../../../src/server/http/docs/page/', import.meta.url);
 const splitting: { EventSplitter: new () => EventSplitter } = await import(new URL('server-sent-events.js', page).href);
 const live: { meaning(event: unknown, view: View): unknown } = await import(new URL('live-streams.js', page).href);
 
-function eventsOf(pieces: readonly string[]): readonly string[] {
+function eventsOf(chunks: readonly string[]): readonly string[] {
   const splitter = new splitting.EventSplitter();
-  return pieces.flatMap((piece) => splitter.push(piece));
+  return chunks.flatMap((chunk) => splitter.push(chunk));
 }
 
-test('events are found in one chunk', () => {
+test('one chunk can contain several events', () => {
   expect(eventsOf(['data: {"a":1}\n\ndata: {"b":2}\n\n'])).toEqual(['{"a":1}', '{"b":2}']);
 });
 
@@ -39,11 +39,11 @@ test('the events do not depend on where the text is cut, with any line break', (
   assertProperty(
     fc.property(stream, fc.array(fc.nat(12), { maxLength: 20 }), (lines, sizes) => {
       const whole = `${lines.map(([text, end]) => text + end).join('')}\n`;
-      const pieces: string[] = [];
+      const chunks: string[] = [];
       let at = 0;
-      for (const size of sizes) pieces.push(whole.slice(at, (at += size)));
-      pieces.push(whole.slice(at));
-      expect(eventsOf(pieces)).toEqual(eventsOf([whole]));
+      for (const size of sizes) chunks.push(whole.slice(at, (at += size)));
+      chunks.push(whole.slice(at));
+      expect(eventsOf(chunks)).toEqual(eventsOf([whole]));
     }),
   );
 });

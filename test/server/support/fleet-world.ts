@@ -22,20 +22,20 @@ export class FleetWorld {
   readonly limited: boolean;
   readonly processes = new Map<number, FakeProcess>();
   readonly actions: FleetAction[] = [];
-  /** Workers that a replacement took out of service. */
+  /** Workers that a replacement retired. */
   readonly replaced = new Set<number>();
   now = 0;
   pauseMs: number | undefined;
   leaving: number | undefined;
   started = false;
-  /** Why the first start was given up. */
+  /** The reason why the first start failed. */
   gaveUp: string | undefined;
   stopped = false;
   reloading = false;
   generation = 1;
   /** The newest report; null: all workers serve, or will soon. */
   degraded: Extract<FleetAction, { readonly type: 'degraded' }>['degraded'] = null;
-  /** Actions of the fleet that it must not request. */
+  /** Forbidden actions that the fleet requested. */
   readonly faults: string[] = [];
 
   constructor(options: Partial<FleetOptions> = {}) {
@@ -54,7 +54,7 @@ export class FleetWorld {
     return world;
   }
 
-  /** The actions since the last look, as `fork 3`. */
+  /** The actions since the last read, as `fork 3`. */
   get log(): readonly string[] {
     return this.actions
       .splice(0)
@@ -65,7 +65,7 @@ export class FleetWorld {
     this.actions.length = 0;
   }
 
-  /** All processes of this moment: a copy, so that a test can end and start some on the way. */
+  /** The current processes: a copy, so that a test can end and start some during iteration. */
   get alive(): readonly number[] {
     return Array.from(this.processes.keys());
   }
@@ -125,7 +125,7 @@ export class FleetWorld {
     this.take({ type: 'stop' });
   }
 
-  /** Lets everything happen that is under way, until nothing is. */
+  /** Completes every pending step of the processes. */
   settle(rounds = 200): void {
     for (let round = 0; round < rounds; round += 1) {
       const before = this.#picture();

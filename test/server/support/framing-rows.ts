@@ -1,4 +1,4 @@
-/** Two parsers could disagree about where the requests below end; this is what one of them would run. */
+/** The smuggled request: two parsers could disagree about the end of the requests below, and one of them would run it. */
 export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 
 const LENGTH = SMUGGLED.length;
@@ -15,7 +15,7 @@ type OnEach = FramingOutcome | { readonly uws: FramingOutcome; readonly node: Fr
 
 export interface FramingRow {
   readonly title: string;
-  /** The request, without what is smuggled behind it. */
+  /** The request, without the smuggled one. */
   readonly bytes: string;
   /** The outcome for a client that sends only these bytes. */
   readonly alone: OnEach;

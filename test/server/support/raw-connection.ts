@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One answer taken apart. */
+/** The parts of one answer. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** A TCP connection on which tests write bytes as they are. */
+/** A TCP connection on which tests write raw bytes. */
 export class RawConnection {
   readonly socket: Socket;
   received = Buffer.alloc(0);

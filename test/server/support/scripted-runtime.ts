@@ -34,7 +34,7 @@ export function failed(failure: Failure): CallOutcome {
   return { result: err(failure), report: { ...REPORT, attempts: [] } };
 }
 
-/** One stream, in the hands of the test. */
+/** One stream that the test controls. */
 export class ScriptedStream implements FunctionStream {
   readonly context: CallContext;
   readonly observer: StreamObserver;
@@ -47,7 +47,7 @@ export class ScriptedStream implements FunctionStream {
     this.observer = observer;
   }
 
-  /** Model text arrived, and with it this value. */
+  /** Reports model text, and this value. */
   grow(value: JsonValue): void {
     this.partial = JSON.stringify(value);
     this.observer.text();
@@ -71,7 +71,7 @@ export class ScriptedStream implements FunctionStream {
   }
 }
 
-/** A runtime of three functions whose answers the test decides. */
+/** A runtime of three functions whose answers the test determines. */
 export class ScriptedRuntime implements FunctionRuntime {
   readonly functionNames = ['Greet', 'Größe', 'Sum'];
   readonly streams: ScriptedStream[] = [];

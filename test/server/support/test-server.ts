@@ -18,7 +18,7 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** One process's worth of server, without processes. */
+/** The server of one worker, in the process of the test. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;

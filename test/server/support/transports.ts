@@ -2,7 +2,7 @@ import { ByteBudget } from '../../../src/base/byte-budget.ts';
 import type { RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 
-/** Both implementations: every suite over transports runs over these. */
+/** Both implementations: each suite for transports runs over both. */
 export const TRANSPORTS = ['uws', 'node'] as const;
 
 export type TransportName = (typeof TRANSPORTS)[number];
@@ -10,7 +10,7 @@ export type TransportName = (typeof TRANSPORTS)[number];
 export interface Listening {
   readonly transport: Transport;
   readonly port: number;
-  /** Codes of the problems that were answered instead of a handler. */
+  /** Codes of the problems that the transport answered without a handler. */
   readonly rejections: readonly string[];
   /** Exceptions of handlers. */
   readonly errors: readonly unknown[];

@@ -3,7 +3,7 @@ import { FRAMING_ROWS, SMUGGLED, type FramingOutcome } from '../support/framing-
 import { RawConnection } from '../support/raw-connection.ts';
 import { listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
 
-/** Other requests that are answered while a connection stays silent, each in several turns of the event loop. */
+/** The number of other requests that the server answers while a connection stays silent, each in several turns of the event loop. */
 const ANSWERS_TO_OTHERS = 5;
 
 const open: Listening[] = [];
@@ -59,7 +59,7 @@ async function answersToOthers(port: number): Promise<void> {
   }
 }
 
-/** Waits for the end of the connection; where silence is expected, until others were answered. */
+/** Waits for the end of the connection; if silence is expected, waits until other requests are answered. */
 async function outcomeOf(
   connection: RawConnection,
   expected: FramingOutcome,

@@ -52,14 +52,12 @@ export const MEDIA_INLINE: JsonObject = closed(
 export class JsonSchemas {
   readonly #index: DefinitionIndex;
   readonly #references: SchemaReferences;
-  readonly #withOwnInput: ReadonlySet<string>;
-  readonly #withState: ReadonlySet<string>;
+  #withOwnInput: ReadonlySet<string> | undefined;
+  #withState: ReadonlySet<string> | undefined;
 
   constructor(index: DefinitionIndex, references: SchemaReferences) {
     this.#index = index;
     this.#references = references;
-    this.#withOwnInput = leadingTo((name) => differsAsInput(name, index), index);
-    this.#withState = leadingTo((name) => partsOf(name, index).flatMap(withInside).some(hasState), index);
   }
 
   /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
@@ -92,7 +90,10 @@ export class JsonSchemas {
 
   /** The view whose definition serves for this one: most names have the same schema as arguments and as results. */
   viewOf(name: string, view: View): View {
-    if (view === 'input') return this.#withOwnInput.has(name) ? 'input' : 'output';
+    if (view === 'input') {
+      this.#withOwnInput ??= leadingTo((one) => differsAsInput(one, this.#index), this.#index);
+      return this.#withOwnInput.has(name) ? 'input' : 'output';
+    }
     return this.#index.enums.has(name) ? 'output' : view;
   }
 
@@ -210,7 +211,9 @@ export class JsonSchemas {
   /** True when a value of the type can hold `@stream.with_state` wrappers below its top. */
   #showsState(type: Type): boolean {
     const inside = withInside(type).some((one) => one !== type && hasState(one));
-    return inside || namesIn(type).some((name) => this.#withState.has(name));
+    if (inside) return true;
+    const showing = (this.#withState ??= leadingTo((name) => showsStateItself(name, this.#index), this.#index));
+    return namesIn(type).some((name) => showing.has(name));
   }
 
   #class(name: string): ClassType {
@@ -220,8 +223,10 @@ export class JsonSchemas {
 
 /** The schema with null allowed. */
 export function nullable(schema: JsonObject): JsonObject {
+  if (schema === NULL_SCHEMA) return schema;
   const { anyOf: members } = schema;
-  return anyOf([...(Array.isArray(members) && Object.keys(schema).length === 1 ? members : [schema]), NULL_SCHEMA]);
+  if (!Array.isArray(members) || 'description' in schema) return { anyOf: [schema, NULL_SCHEMA] };
+  return members.includes(NULL_SCHEMA) ? schema : { anyOf: [...members, NULL_SCHEMA] };
 }
 
 /** The schema with a description before its own. */
@@ -258,6 +263,8 @@ export function choice(values: ReadonlyArray<string | number | boolean>): JsonOb
 
 /** Any of the schemas: equal ones once, and no union around a single one. */
 export function anyOf(schemas: readonly JsonObject[]): JsonObject {
+  const [first] = schemas;
+  if (schemas.length === 1 && first !== undefined) return first;
   const distinct = [...new Map(schemas.map((schema) => [canonicalJson(schema), schema])).values()];
   const [only] = distinct;
   return distinct.length === 1 && only !== undefined ? only : { anyOf: distinct };
@@ -308,6 +315,10 @@ function differsAsInput(name: string, index: DefinitionIndex): boolean {
 
 function hasCheck({ constraints = [] }: { readonly constraints?: readonly Constraint[] }): boolean {
   return constraints.some((constraint) => constraint.level === 'check');
+}
+
+function showsStateItself(name: string, index: DefinitionIndex): boolean {
+  return partsOf(name, index).flatMap(withInside).some(hasState);
 }
 
 function hasState({ stream }: Type): boolean {

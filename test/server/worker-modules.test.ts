@@ -37,7 +37,7 @@ it.each(['workers/http-worker.ts', 'workers/parse-thread.ts'])('%s loads no comp
   expect(compilers).toEqual([]);
 });
 
-it('finds what a worker does load', () => {
+it('finds the modules that a worker loads', () => {
   const { packages } = closure('workers/http-worker.ts');
   expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'piscina', 'pino']));
   expect(closure('src/cli/program.ts').packages.has('commander')).toBe(true);

@@ -35,7 +35,7 @@ export async function retryWaits(
     attempts.push(performance.now());
     return Promise.resolve(err(failed));
   }).then(() => (endedAfter = performance.now() - startedAt));
-  // Between two timers, the call may take several microtasks to set the next one.
+  // Between two timers, the call can take several microtasks to set the next one.
   while (Number.isNaN(endedAfter)) await vi.advanceTimersToNextTimerAsync();
   await run;
   vi.useRealTimers();

@@ -14,7 +14,7 @@ export function validatorsOf(definitions: Definitions): ArgumentValidators {
   return new ArgumentValidators(validatorSource(definitions));
 }
 
-/** The types of a program's functions, as its prompt renderer asks for them. */
+/** The types of a program's functions, in the form that its prompt renderer needs. */
 export function fitsOf(definitions: Definitions): (functionName: string) => FitsType {
   const validators = validatorsOf(definitions);
   return (functionName) => validators.of(functionName).createFits();

@@ -8,7 +8,7 @@ import { classType, enumType, field } from '../../support/definitions.ts';
 import { printDefinitions } from './print-definitions.ts';
 import { checkText, resolved, samples, type Outcome } from './sample-files.ts';
 
-/** What the first two phases make of definitions that are printed and read again. */
+/** The result of the first two phases for definitions that are printed and read again. */
 function readAgain(definitions: Definitions): Outcome {
   return checkText(printDefinitions(definitions));
 }
@@ -19,7 +19,7 @@ function meaningOf({ definitions, diagnostics }: Outcome): unknown {
   return { errors, definitions: resolved(definitions) };
 }
 
-/** An alias that brings a label along may be used beside the same label; written out, the label is there twice. */
+/** An alias with a label can occur next to the same label; if its type replaces it, the label occurs twice. */
 const LABELS_OF_ALIASES = 'labels-used-twice';
 
 test('the definitions of every valid sample are the same when they are printed and read again', () => {

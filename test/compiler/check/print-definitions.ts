@@ -7,7 +7,7 @@ import type { AliasType, ClassType, EnumType, EnumValueType, FieldType, Type } f
 
 /**
  * Prints checked definitions in the definition language, with every name resolved and every type written out. Prompts and
- * templates are left out. Definitions that are printed, parsed and checked are the same definitions.
+ * templates are omitted. Definitions that are printed, parsed and checked are the same definitions.
  */
 export function printDefinitions(definitions: Definitions): string {
   return [

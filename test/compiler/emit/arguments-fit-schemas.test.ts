@@ -65,8 +65,8 @@ interface Reading {
   readonly fits: boolean;
 }
 
-/** Passes the two readings of random values for random types to `law`; returns how many were accepted and refused. */
-function compare(types: fc.Arbitrary<Type>, law: (reading: Reading) => void): { accepted: number; refused: number } {
+/** Passes the two readings of random values for random types to `check`; returns the numbers of accepted and refused values. */
+function compare(types: fc.Arbitrary<Type>, check: (reading: Reading) => void): { accepted: number; refused: number } {
   const seen = { accepted: 0, refused: 0 };
   const fields = fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'kind', 'constructor'), types), {
     selector: ([name]) => name,
@@ -85,7 +85,7 @@ function compare(types: fc.Arbitrary<Type>, law: (reading: Reading) => void): { 
       const { args: schema } = publishedSchemas(program);
       for (const args of [...all.map((value) => ({ x: value })), {}, { x: null, other: 1 }]) {
         const reading = { value: args, accepted: validators.accepts(args), fits: schema(args) };
-        law(reading);
+        check(reading);
         seen[reading.accepted ? 'accepted' : 'refused'] += 1;
       }
     }),

@@ -187,7 +187,7 @@ test('every function has a call and a stream, every status has the shared error'
   }
 });
 
-test('the server of the document is the root, or the path that a gateway puts before it', () => {
+test('the server of the document is the root, or the path prefix of a gateway', () => {
   expect(programOf({ functions: [] }).openapi['servers']).toEqual([{ url: '/' }]);
   expect(programOf({ functions: [] }, { basePath: '/llm' }).openapi['servers']).toEqual([{ url: '/llm' }]);
 });
@@ -220,7 +220,7 @@ test('an enum that is only the key of a map is described, and not a component', 
   expect(schema(document, 'Mood')).toBeUndefined();
 });
 
-test('the request takes the parameters and the options, and nothing else', () => {
+test('the request has the parameters and the options, and nothing else', () => {
   const document = documentOf(string, { text: string, limit: optional(int), resume: classRef('Resume') });
   expect(schema(document, 'DoRequest')).toEqual({
     description: 'Arguments of Do.',
@@ -245,7 +245,7 @@ test('the request takes the parameters and the options, and nothing else', () =>
   ]);
 });
 
-test('a class as a result has all fields, as an argument its optional ones may be left out', () => {
+test('a class as a result has all fields; as an argument, it can omit optional ones', () => {
   const document = documentOf(classRef('Resume'), { resume: classRef('Resume') });
   expect(schema(document, 'Resume')).toEqual({
     description: 'A resume.',
@@ -264,14 +264,14 @@ test('a class as a result has all fields, as an argument its optional ones may b
   });
 });
 
-test('a class that is written alike as argument and result is one schema', () => {
+test('a class with the same form as argument and result is one schema', () => {
   const document = documentOf(classRef('Skill'), { skill: classRef('Skill'), other: enumRef('Mood') });
   expect(schema(document, 'SkillInput')).toBeUndefined();
   expect(schema(document, 'MoodInput')).toBeUndefined();
   expect(schema(document, 'DoRequest')).toMatchObject({ properties: { skill: { $ref: `${REF}Skill` } } });
 });
 
-test('skipped enum values are taken as arguments and never come out', () => {
+test('skipped enum values are accepted as arguments and never returned', () => {
   const document = documentOf(enumRef('Color'), { color: enumRef('Color') });
   expect(schema(document, 'Color')).toEqual({ type: 'string', enum: ['RED'] });
   expect(schema(document, 'ColorInput')).toEqual({ type: 'string', enum: ['RED', 'HIDDEN'] });
@@ -284,7 +284,7 @@ test('the description of an enum explains its values', () => {
   });
 });
 
-test('a partial has null for what is not there yet, empty lists and maps, and wrappers with state', () => {
+test('a partial has null for values that have not arrived, empty lists and maps, and wrappers with state', () => {
   const document = documentOf(classRef('Growing'));
   expect(partialSchema(document)).toEqual({ $ref: `${REF}GrowingPartial` });
   expect(schema(document, 'GrowingPartial')).toMatchObject({
@@ -307,7 +307,7 @@ test('a partial has null for what is not there yet, empty lists and maps, and wr
   expect(schema(document, 'Growing')).toMatchObject({ properties: { text: { type: 'string' } } });
 });
 
-test('checks of a class wrap every value of it; in partials they may be missing', () => {
+test('checks of a class wrap every value of it; partials can omit them', () => {
   const document = documentOf(classRef('Guarded'), { x: classRef('Guarded') });
   expect(resultSchema(document)).toMatchObject({
     properties: { value: { $ref: `${REF}Guarded` }, checks: { required: ['whole'] } },
@@ -319,7 +319,7 @@ test('checks of a class wrap every value of it; in partials they may be missing'
   expect(schema(document, 'GuardedInput')).toMatchObject({ properties: { score: { type: 'number' } } });
 });
 
-test('names of the definitions are kept, ours give way', () => {
+test('the definitions keep their names, and ours change', () => {
   const document = documentOf(list(classRef('Skill')), { a: classRef('SvcError'), b: classRef('SkillPartial') });
   expect(schema(document, 'SvcError')).toMatchObject({ properties: { a: { type: 'string' } } });
   expect(schema(document, 'SvcError2')).toMatchObject({ required: ['error', 'message', 'request_id'] });
@@ -356,7 +356,7 @@ test('a test with too few or too many arguments is not an example', () => {
   expect(resolve(path, programOf({ functions: [fn] }).openapi)).toEqual({ right: { value: { text: 'a' } } });
 });
 
-test('with a key there is a security scheme, 403, and probes that stay open', () => {
+test('with a key, the document has a security scheme and a 403, and probes stay open', () => {
   const open = programOf({ functions: [functionType('Do', {})] }).openapi;
   const closed = programOf({ functions: [functionType('Do', {})] }, { apiKey: true }).openapi;
   expect(JSON.stringify(open)).not.toContain('"403"');
@@ -370,7 +370,7 @@ test('with a key there is a security scheme, 403, and probes that stay open', ()
   expect(openApiFaults(closed)).toEqual([]);
 });
 
-test('the paths of feature beta are there with it only', () => {
+test('the paths of feature beta exist only with it', () => {
   const functions = [functionType('Do', { text: string }, int)];
   const { openapi } = programOf({ functions }, { beta: true });
   expect(openApiFaults(openapi)).toEqual([]);

@@ -52,7 +52,7 @@ function stated(type: Type): Type {
   return { ...type, stream: { ...type.stream, withState: true } };
 }
 
-/** Attributes occur anywhere, also on members of unions. */
+/** Attributes can occur anywhere, even on members of unions. */
 const types: fc.Arbitrary<Type> = fc.letrec<{ plain: Type; type: Type }>((tie) => ({
   type: fc.tuple(tie('plain'), attributes).map(([type, attribute]) => attribute(type)),
   plain: fc.oneof(
@@ -83,7 +83,7 @@ const replies = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** The JSON texts that a parser makes of a reply in pieces of three characters: partials, then the result. */
+/** The JSON that a parser returns for a reply in deltas of three characters: partials, then the result. */
 function textsOf(parser: ReplyParser, reply: string): { readonly partials: string[]; readonly results: string[] } {
   const partials: string[] = [];
   const stream = parser.openStream();
@@ -136,7 +136,7 @@ test('results and partials fit the schemas that the document gives for them', ()
   expect(seen.partials).toBeGreaterThan(100);
 });
 
-test('partials with state fit their schemas from the first piece to the last', () => {
+test('partials with state fit their schemas from the first delta to the last', () => {
   const ofStated = [
     field('text', stated(string)),
     field('n', stated(checked(int, 'ok'))),

@@ -52,15 +52,15 @@ public final class WithJava {
     WithJava client = new WithJava(URI.create(args[0]), args[1]);
     Map<String, Step> steps = new LinkedHashMap<>();
     steps.put("classes, enums, optionals, maps and literals", client::values);
-    steps.put("what is optional may be absent or null", client::optionals);
+    steps.put("an optional value can be absent or null", client::optionals);
     steps.put("recursion", client::recursion);
     steps.put("maps with keys from an enum", client::mapsOfEnums);
     steps.put("checks", client::checks);
     steps.put("media", client::media);
     steps.put("options of a request", client::options);
-    steps.put("a reply that does not fit is 500, typed", client::misfit);
-    steps.put("a missing credential is 500, typed", client::missingCredential);
-    steps.put("a wrong key is 403, typed", client::wrongKey);
+    steps.put("a reply that does not match is a typed 500", client::mismatch);
+    steps.put("a missing credential is a typed 500", client::missingCredential);
+    steps.put("a wrong key is a typed 403", client::wrongKey);
     steps.put("a stream, as events of the declared type", client::stream);
     for (Map.Entry<String, Step> step : steps.entrySet()) {
       step.getValue().run();
@@ -125,7 +125,7 @@ public final class WithJava {
     equal(7L, api.refuse(new RefuseRequest().text("7").svcOptions(new SvcOptions().clientRegistry(registry))));
   }
 
-  private void misfit() throws Exception {
+  private void mismatch() throws Exception {
     SvcError error = refused(500, () -> api.refuse(new RefuseRequest().text("x")));
     equal(List.of("validation_failure", "I would rather not."), List.of(error.getError(), error.getRawOutput()));
   }

@@ -12,7 +12,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     const { mood, kind, age, scores, address }: svc.Person = data;
     assert.deepEqual({ mood, kind, age, math: scores['math'], zip: address?.zip }, EXPECTED);
   },
-  'what is optional may be absent or null': async () => {
+  'an optional value can be absent or null': async () => {
     assert.ok((await svc.readPerson({ body: { text: 'Ada' } })).data);
     assert.ok((await svc.readPerson({ body: { text: 'Ada', people: null, mood: null } })).data);
   },
@@ -21,7 +21,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     const { data } = await svc.grow({ body: { tree } });
     assert.equal(data?.children[0]?.label, 'leaf');
   },
-  'unions are told apart by a literal': async () => {
+  'a literal distinguishes the members of a union': async () => {
     const { data } = await svc.draw({ body: { shapes: [{ shape: 'square', side: 1 }], limit: 3 } });
     assert.ok(data);
     assert.deepEqual(
@@ -50,15 +50,15 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(data, 'I would rather not.');
   },
   'an argument that does not fit is 400, typed': async () => {
-    // @ts-expect-error -- a number is no text
+    // @ts-expect-error -- a number is not a string
     const { error, response } = await svc.refuse({ body: { text: 5 } });
     assert.deepEqual([response?.status, error?.error, error?.details?.[0]?.path], [400, 'invalid_argument', 'text']);
   },
-  'a reply that does not fit is 500, typed': async () => {
+  'a reply that does not match is a typed 500': async () => {
     const { error, response } = await svc.refuse({ body: { text: 'x' } });
     assert.deepEqual([response?.status, error?.error], [500, 'validation_failure']);
   },
-  'a wrong key is 403, typed': async () => {
+  'a wrong key is a typed 403': async () => {
     const { error, response } = await svc.refuse({ body: { text: 'x' }, auth: 'wrong' });
     assert.deepEqual([response?.status, error?.error], [403, 'Unauthorized']);
   },
@@ -85,7 +85,7 @@ const ada: svc.PersonInput = {
   kind: 'human',
 };
 
-// None of these may compile.
+// The compiler must refuse all of these.
 export const refused = [
   // @ts-expect-error -- not a value of the enum
   (): unknown => svc.readPerson({ body: { text: 'x', mood: 'ANGRY' } }),

@@ -19,7 +19,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual({ mood, kind, age, math: scores['math'], zip: address?.zip }, EXPECTED);
     assert.equal(response.headers.get('x-svc-client'), 'PersonReply');
   },
-  'what is optional may be absent or null': async () => {
+  'an optional value can be absent or null': async () => {
     assert.ok((await client.POST('/call/ReadPerson', { body: { text: 'Ada' } })).data);
     assert.ok((await client.POST('/call/ReadPerson', { body: { text: 'Ada', people: null, mood: null } })).data);
   },
@@ -29,7 +29,7 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(data?.children[0]?.label, 'leaf');
     assert.deepEqual(data.owner, { trees: [] });
   },
-  'unions are told apart by a literal': async () => {
+  'a literal distinguishes the members of a union': async () => {
     const { data } = await client.POST('/call/Draw', { body: { shapes: [{ shape: 'circle', radius: 1 }], limit: 2 } });
     assert.ok(data);
     assert.deepEqual(
@@ -64,13 +64,13 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal((await client.POST('/call/Refuse', { body })).data, 7);
   },
   'an argument that does not fit is 400, typed': async () => {
-    // @ts-expect-error -- a number is no text
+    // @ts-expect-error -- a number is not a string
     const { error, response } = await client.POST('/call/Refuse', { body: { text: 5 } });
     assert.equal(response.status, 400);
     assert.equal(error?.error, 'invalid_argument');
     assert.equal(error.details?.[0]?.path, 'text');
   },
-  'a reply that does not fit is 500, typed': async () => {
+  'a reply that does not match is a typed 500': async () => {
     const { data, error, response } = await client.POST('/call/Refuse', { body: { text: 'x' } });
     assert.equal(data, undefined);
     assert.deepEqual(
@@ -78,11 +78,11 @@ const steps: Readonly<Record<string, () => Promise<void>>> = {
       [500, 'validation_failure', 'I would rather not.'],
     );
   },
-  'a missing credential is 500, typed': async () => {
+  'a missing credential is a typed 500': async () => {
     const { error, response } = await client.POST('/call/WithoutKey', { body: { text: 'x' } });
     assert.deepEqual([response.status, error?.error, error?.variable], [500, 'missing_credential', 'SHOP_KEY']);
   },
-  'a wrong key is 403, typed': async () => {
+  'a wrong key is a typed 403': async () => {
     const headers = { 'x-svc-api-key': 'wrong' };
     const { error, response } = await client.POST('/call/Refuse', { body: { text: 'x' }, headers });
     assert.deepEqual([response.status, error?.error], [403, 'Unauthorized']);
@@ -112,7 +112,7 @@ const ada: components['schemas']['PersonInput'] = {
 };
 const seven = { name: 'Seven', provider: 'offline', options: { reply: '7' } };
 
-// None of these may compile.
+// The compiler must refuse all of these.
 export const refused = [
   // @ts-expect-error -- not a value of the enum
   (): unknown => client.POST('/call/ReadPerson', { body: { text: 'x', mood: 'ANGRY' } }),
@@ -120,7 +120,7 @@ export const refused = [
   (): unknown => client.POST('/call/Draw', { body: { shapes: [], limit: 4 } }),
   // @ts-expect-error -- an argument is missing
   (): unknown => client.POST('/call/Follow', { body: {} }),
-  // @ts-expect-error -- there is no such function
+  // @ts-expect-error -- the function does not exist
   (): unknown => client.POST('/call/Nothing', { body: {} }),
 ];
 

@@ -185,7 +185,7 @@ test('a module sees nothing of this file or of a module system but its exports',
   expect(loadValidators(source).accepts.call(undefined, {})).toBe('undefined'.repeat(4));
 });
 
-test('validators that another process compiles are loaded once, and asked for again after a failure', async () => {
+test('validators that another process compiles are loaded once, and requested again after a failure', async () => {
   const source = validatorSource(programOf({ functions: [functionType('Do', { x: int })] }));
   const answers = [Promise.reject(new Error('gone')), Promise.resolve(source('Do'))];
   let asked = 0;

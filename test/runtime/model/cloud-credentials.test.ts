@@ -248,7 +248,7 @@ test('vertex-ai: a user whose token is refreshed, from a file', async () => {
   expect(asked).toBe(1);
 });
 
-test('vertex-ai: what gcloud wrote into the home directory, with the project that pays', async () => {
+test('vertex-ai: the file of gcloud in the home directory, with its quota project', async () => {
   mkdirSync(join(folder, '.config/gcloud'), { recursive: true });
   const user = { ...USER, token_uri: `${fake.url}/refresh`, quota_project_id: 'payer' };
   file('.config/gcloud/application_default_credentials.json', JSON.stringify(user));

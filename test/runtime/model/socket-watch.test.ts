@@ -61,7 +61,7 @@ test('responses can be paused, since undici keeps its parser where SocketWatch e
   fake.answer(status(200, 'hello'));
   expect((await askWithPause(1)).text).toBe('hello');
   const pool = pools.to(destinationOf(fake));
-  // If this fails after an update of undici: find out what replaces the members that SocketWatch uses.
+  // If this fails after an update of undici, find the replacements of the members that SocketWatch uses.
   expect(pool instanceof Http1Pool && pool.canPause).toBe(true);
 });
 

@@ -97,7 +97,7 @@ test.each(STREAMS)('$name: cut anywhere, it is a failure or the whole value', as
     const outcomes = new Set<string>();
     for (const at of cuts) outcomes.add(JSON.stringify(await streamed(runtime, cutAt(events, at))));
     expect(outcomes.delete('"client_error"')).toBe(true);
-    // What follows the finish reason (usage, end marks) may be missing.
+    // The rest after the finish reason (usage, end marks) can be missing.
     expect([...outcomes].filter((outcome) => outcome !== JSON.stringify(stream.value))).toEqual([]);
   });
 });

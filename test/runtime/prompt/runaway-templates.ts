@@ -1,4 +1,4 @@
-/** Templates that would run forever or fill the memory: what each one does, and its text. */
+/** Templates that would run forever or fill the memory: a description of each one, and its text. */
 export const RUNAWAY_TEMPLATES: readonly (readonly [string, string])[] = [
   ['nested loops', '{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}'],
   ['loops that print', '{% for a in range(100000) %}{% for b in range(100000) %}{{ s }}{% endfor %}{% endfor %}'],

@@ -8,7 +8,7 @@ import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';
 import { planOf, type PlannedReply } from './parser-of.ts';
 import { cut } from './cut.ts';
 
-/** On the fast path, a reply has to give what the tolerant parser gives: value, flags, and every partial. */
+/** The fast path must return the same value, flags and partials as the tolerant parser. */
 const DEFINITIONS = `
 enum Color {
   RED

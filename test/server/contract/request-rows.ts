@@ -9,7 +9,7 @@ function deep(levels: number): string {
 export const REQUEST_ROWS: readonly Row[] = [
   { title: 'a call answers the value', ...GREET, status: 200, answer: 'hello' },
   {
-    title: 'a call reports which client answered, and at what cost',
+    title: 'a call reports the client that answered, and the cost',
     ...GREET,
     status: 200,
     answerHeaders: {

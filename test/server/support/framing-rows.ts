@@ -10,7 +10,7 @@ const LENGTH = SMUGGLED.length;
  */
 export type FramingOutcome = number | `${number} page` | 'cut' | 'silent';
 
-/** The same on both transports, or what each one does. */
+/** The outcome on both transports, or one for each. */
 type OnEach = FramingOutcome | { readonly uws: FramingOutcome; readonly node: FramingOutcome };
 
 export interface FramingRow {
@@ -21,7 +21,7 @@ export interface FramingRow {
   readonly alone: OnEach;
   /** The outcome when another request follows in the same packet. */
   readonly followed: OnEach;
-  /** The request itself is fine and reaches the handler; only what follows it must not run. */
+  /** The request itself is valid and reaches the handler; only the requests after it must not run. */
   readonly reaches?: true;
 }
 

@@ -1,4 +1,4 @@
-// Parses a megabyte of each hostile pattern, whole and in pieces, and ends.
+// Parses a megabyte of each hostile pattern, whole and in deltas, then exits.
 import { register } from 'node:module';
 
 register('./typescript-hooks.mjs', import.meta.url);

@@ -1,4 +1,4 @@
-// The entry of a parse thread as its TypeScript source says, for tests that run without a build.
+// Loads the TypeScript source of a parse thread's entry, for tests that run without a build.
 import { register } from 'node:module';
 
 register('./typescript-hooks.mjs', import.meta.url);

@@ -1,4 +1,4 @@
-// Stands in for the thread's entry, which is TypeScript here: does what the text says.
+// Replaces the thread's entry, which is TypeScript here: follows the commands in the text.
 export default function parseStub({ functionName, text }) {
   if (text === 'crash') throw new Error('crashed');
   if (text === 'exhaust') exhaustMemory();
@@ -11,7 +11,7 @@ export default function parseStub({ functionName, text }) {
   };
 }
 
-/** Holds the thread, as parsing does: nothing but its end interrupts it. */
+/** Blocks the thread as parsing does: only the end of the thread interrupts it. */
 function workFor(milliseconds) {
   const until = performance.now() + milliseconds;
   while (performance.now() < until);

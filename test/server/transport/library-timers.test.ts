@@ -7,7 +7,7 @@ import { listenOn, TRANSPORTS } from '../support/transports.ts';
 import { until } from '../support/until.ts';
 
 // uWebSockets.js closes silent connections after 8 to 12 seconds of its own clock, which no test can move. These tests wait
-// for it side by side, and decide by what arrives.
+// for it concurrently, and check only the data that arrives.
 
 /** Longer than the timers of the libraries. */
 const LONGER_MS = 15_000;

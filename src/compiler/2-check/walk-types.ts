@@ -45,18 +45,18 @@ export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
 /** Visits a type and all types inside it. */
 export function walkType(type: TypeNode, visit: (type: TypeNode) => void): void {
   visit(type);
-  for (const part of partsOf(type)) walkType(part, visit);
+  for (const part of innerTypes(type)) walkType(part, visit);
 }
 
 /** Returns the names in a type. `throughContainers` includes those inside lists and maps. */
 export function referencedNames(type: TypeNode, throughContainers: boolean): readonly string[] {
   if (type.kind === 'name') return [type.name];
   if (!throughContainers && (type.kind === 'list' || type.kind === 'map')) return [];
-  return partsOf(type).flatMap((part) => referencedNames(part, throughContainers));
+  return innerTypes(type).flatMap((part) => referencedNames(part, throughContainers));
 }
 
 /** Returns the types directly inside a type. */
-export function partsOf(type: TypeNode): readonly TypeNode[] {
+export function innerTypes(type: TypeNode): readonly TypeNode[] {
   switch (type.kind) {
     case 'list':
       return [type.element];

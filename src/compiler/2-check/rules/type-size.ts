@@ -1,6 +1,6 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
-import { partsOf } from '../walk-types.ts';
+import { innerTypes } from '../walk-types.ts';
 
 /**
  * Far above the types that people write, and far below the limits of memory: thirty aliases that each double the last
@@ -36,7 +36,7 @@ export const typeSize: Rule = ({ scope, aliases, report }) => {
 
 function sizeOf(type: TypeNode, sizes: ReadonlyMap<string, Size>): Size {
   if (type.kind === 'name') return sizes.get(type.name) ?? SINGLE;
-  const parts = partsOf(type).map((part) => sizeOf(part, sizes));
+  const parts = innerTypes(type).map((part) => sizeOf(part, sizes));
   return sum(type.kind === 'optional' ? [...parts, SINGLE] : parts);
 }
 

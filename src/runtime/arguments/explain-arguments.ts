@@ -1,5 +1,5 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { isOptionsKey, OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
@@ -12,9 +12,6 @@ import type { Violation } from '../../schema/violation.ts';
 import { found, names, quoted, wanted } from './argument-words.ts';
 import { pathStep, pathText } from './value-path.ts';
 import type { ValuePath } from './value-path.ts';
-
-/** They hold the options of a request, which the call checks. */
-const OPTION_KEYS: ReadonlySet<string> = new Set(OPTIONS_KEYS);
 
 /**
  * Deeper values are refused, so that no value can overflow the stack. Twice the depth of any request body (128): only
@@ -61,7 +58,7 @@ class ExplainingWalk {
     const known = new Set(fn.parameters.map((parameter) => parameter.name));
     for (const key of Object.keys(args)) {
       if (this.violations.full) return;
-      if (known.has(key) || OPTION_KEYS.has(key)) continue;
+      if (known.has(key) || isOptionsKey(key)) continue;
       this.#add(pathStep(undefined, key), unknownKey('parameter', key, [...known]));
     }
   }
@@ -193,7 +190,7 @@ class ExplainingWalk {
 
 function unknownKey(what: string, key: string, known: readonly string[]): string {
   const allowed = known.length === 0 ? `no ${what}s are allowed` : `allowed: ${names(known)}`;
-  const near = didYouMeanShort(key, what === 'parameter' ? [...known, ...OPTION_KEYS] : known);
+  const near = didYouMeanShort(key, what === 'parameter' ? [...known, ...OPTIONS_KEYS] : known);
   return `unknown ${what} ${quoted(key)}${near || `; ${allowed}`}`;
 }
 

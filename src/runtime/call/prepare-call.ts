@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { isOptionsKey } from '../../base/options-keys.ts';
 import { err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
@@ -212,8 +212,7 @@ function at(path: string, faults: readonly Violation[]): readonly Violation[] {
 }
 
 function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const names: ReadonlySet<string> = new Set(OPTIONS_KEYS);
-  return Object.fromEntries(Object.entries(body).filter(([key]) => !names.has(key)));
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !isOptionsKey(key)));
 }
 
 function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {

@@ -32,7 +32,7 @@ export function invalidClientOptions(client: string, details: readonly Violation
   return { code: 'invalid_options', message, details };
 }
 
-/** The failure of a call whose client could not be created. Wrong options in the files are no fault of the caller. */
+/** The failure of a call whose client could not be created. The caller did not cause wrong options in the files. */
 export function uncreatedClientFailure(client: string, failure: Failure): Failure {
   if (failure.code !== 'invalid_options') return failure;
   return { code: 'client_error', message: failure.message, client, attempts: [] };

@@ -1,4 +1,4 @@
-import { OPTIONS_KEYS } from '../../../base/options-keys.ts';
+import { isOptionsKey } from '../../../base/options-keys.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { NameNode } from '../../1-parse/syntax-nodes.ts';
 
@@ -55,8 +55,6 @@ function checkName({ report }: CheckContext, { text, span }: NameNode, what: str
   report('check/lowercase-name', span, { name: text, what, better });
 }
 
-/** Keys of a request body that are not arguments. */
-const REQUEST_KEYS = new Set<string>(OPTIONS_KEYS);
 /** Variables that every prompt can read. */
 const BUILT_INS = new Set(['ctx', '_']);
 
@@ -64,7 +62,7 @@ const BUILT_INS = new Set(['ctx', '_']);
 export const parameterNames: Rule = ({ scope, report }) => {
   for (const node of scope.functions.values()) {
     for (const { name } of node.parameters) {
-      if (REQUEST_KEYS.has(name.text)) report('check/reserved-parameter-name', name.span, { name: name.text });
+      if (isOptionsKey(name.text)) report('check/reserved-parameter-name', name.span, { name: name.text });
       if (BUILT_INS.has(name.text)) report('check/shadowing-parameter', name.span, { name: name.text });
     }
   }

@@ -78,7 +78,7 @@ function nullable(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
  * The schema of a recursive alias in which lists that lead straight back to an alias are lists of anything. Client
  * generators write `type Tree = string | Tree[]` as a property with that type, and TypeScript refuses a property whose
  * type names itself through lists and unions alone (TS2502): then nothing of the generated file compiles. Objects and
- * maps in between are no problem.
+ * maps in between cause no error.
  */
 export function openLists(schema: JsonObject, aliasReferences: ReadonlySet<string>): JsonObject {
   const { anyOf: members, items } = schema;

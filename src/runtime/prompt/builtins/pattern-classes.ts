@@ -9,7 +9,7 @@ export function loadRe2(): typeof RE2JS {
   return (require('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
 }
 
-/** Whether the escape stands for a class of characters. RE2 reads hundreds of ranges for most of them. */
+/** Reports whether the escape denotes a class of characters. RE2 reads hundreds of ranges for most of them. */
 export function isClassEscape(token: string): boolean {
   return /^\\[pPdDsSwW]/u.test(token);
 }

@@ -188,7 +188,7 @@ function isQuantifier(token: string): boolean {
   return /^[*+?]|^\{\d/u.test(token);
 }
 
-/** How many copies of its operand a quantifier stands for. */
+/** The number of copies to which a quantifier expands its operand. */
 function copiesOf(quantifier: string): number {
   const counts = quantifier.match(/\d+/gu)?.map(Number) ?? [1];
   const [least = 1, most = least] = counts;

@@ -46,7 +46,7 @@ function entryOf(entries: ReadonlyMap<Value, Value>, key: Value): Value {
   return entries.get(entries.has(key) ? key : keyOf(key));
 }
 
-/** The key that a value stands for in a map that came as an argument: an enum value's real name, the text of rich text. */
+/** Converts a value to a key of an argument's map: an enum value to its real name, rich text to its text. */
 function keyOf(value: Value): Value {
   if (value instanceof EnumValue) return value.name;
   return value instanceof RichText ? value.plain() : value;

@@ -32,7 +32,7 @@ export class UnionPlan extends Plan {
     return this.#members.some((member) => member.mayBreakAssert(seen));
   }
 
-  // --- the fast path: only where the bracket tells the members apart, and none has to be tried -----------------------
+  // --- the fast path: only if the bracket alone identifies the member ------------------------------------------------------
 
   override exact(source: string): string | undefined {
     if (this.#nullable && source === 'null') return source;

@@ -184,6 +184,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'provider',
   'retry_policy',
   'strategy',
+  'tags',
   'temperature',
 ]);
 

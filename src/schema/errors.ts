@@ -69,7 +69,7 @@ export const ERRORS = {
   invalid_options: {
     status: 400,
     meaning:
-      'The options object (`svc_options` or `__svc_options__`) is wrong: it has an unknown key, names a client that does not exist, or names a URL that requests are not allowed to use. `details` lists every fault.',
+      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, or names a URL that requests are not allowed to use. `details` lists every fault.',
     fields: ['details'],
     headers: [],
     example: {
@@ -80,7 +80,7 @@ export const ERRORS = {
   Unauthorized: {
     status: 403,
     meaning:
-      'The server requires a key, and the request has none or a wrong one. Send the key as `x-svc-api-key` or as `Authorization: Bearer`. On `/_debug/status`, the member `authz` states that authentication is active.',
+      'The server requires a key, and the request has none or a wrong one. Send the key as `x-svc-api-key`, `x-baml-api-key` or `Authorization: Bearer`. On `/_debug/status`, the member `authz` states that authentication is active.',
     fields: ['authz'],
     headers: [],
     example: { message: 'The API key is missing or wrong.' },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
 import { countSteps } from '../support/count-steps.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createLogger } from '../../src/logging/create-logger.ts';
@@ -117,7 +118,7 @@ test('at debug, a second line has the prompt and the reply, in full with content
 
 const REQUEST_KEY = 'caller-key-0123456789';
 
-test.each(['svc_options', '__svc_options__'])('credentials that a caller sends in %s are hidden', (name) => {
+test.each(OPTIONS_KEYS)('credentials that a caller sends in %s are hidden', (name) => {
   const body = {
     text: 'hello',
     [name]: {
@@ -139,6 +140,13 @@ test.each(['svc_options', '__svc_options__'])('credentials that a caller sends i
   expect(text).not.toMatch(/(?:caller-key|other-key|header)-0123456789/u);
   expect(text).toContain('gpt-4o');
   expect(text).toContain('hello');
+});
+
+test('tags are no credentials: the log shows them', () => {
+  const body = { text: 'hello', __baml_options__: { tags: { team: 'the-blue-team' }, env: { KEY: REQUEST_KEY } } };
+  const line = loggedLine({ ...CALL, requestText: JSON.stringify(body), requestBody: body });
+  expect(line['request']).toContain('the-blue-team');
+  expect(line['request']).not.toContain(REQUEST_KEY);
 });
 
 const KEY = 'wJalrXUtnFEMI/K7MDENG';

@@ -21,9 +21,11 @@ export interface CallOptions {
   readonly fallback: readonly string[];
   readonly clients: readonly ClientType[];
   readonly env: ReadonlyMap<string, string | null>;
+  /** `ctx.tags` in the prompt. */
+  readonly tags: ReadonlyMap<string, string>;
 }
 
-/** More clients or variables than any request needs: they cost memory before svc checks anything. */
+/** More clients, variables or tags than any request needs: they cost memory before svc checks anything. */
 const MAX_ENTRIES = 100;
 
 /** The limit on the members of all strategies of a call together: svc never calls more. */
@@ -38,17 +40,18 @@ export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   registry: 'open' | 'known' | 'off',
 ): Result<CallOptions, Failure> {
-  const [key, second] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
+  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
   if (key === undefined) return ok(NO_OPTIONS);
   const reader = new CallOptionsReader(key, registry);
-  if (second !== undefined)
-    reader.fault('', `"${key}" and "${second}" are two names for the same object: send only one of them`);
+  for (const other of others) {
+    reader.fault('', `"${key}" and "${other}" are two names for the same object: send only one of them`);
+  }
   const options = reader.read(ownValue(body, key));
   const faults = reader.faults.all;
   return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
 }
 
-const NO_OPTIONS: CallOptions = { key: OPTIONS_KEYS[0], fallback: [], clients: [], env: new Map() };
+const NO_OPTIONS: CallOptions = { key: OPTIONS_KEYS[0], fallback: [], clients: [], env: new Map(), tags: new Map() };
 
 export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;
@@ -60,6 +63,25 @@ export function invalidOptions(details: readonly Violation[]): Failure {
     details,
   };
 }
+
+/** A map in the options, and the words for its entries. */
+interface MapKind<Text> {
+  readonly entries: string;
+  readonly value: string;
+  accepts(value: unknown): value is Text;
+}
+
+const TAGS: MapKind<string> = {
+  entries: 'tags to strings',
+  value: 'a string',
+  accepts: (value) => typeof value === 'string',
+};
+
+const VARIABLES: MapKind<string | null> = {
+  entries: 'variables to strings or null',
+  value: 'a string, or null to remove the variable',
+  accepts: (value) => typeof value === 'string' || value === null,
+};
 
 const SWITCHED_OFF = 'is disabled on this server';
 
@@ -78,7 +100,7 @@ class CallOptionsReader {
   }
 
   read(value: unknown): CallOptions {
-    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client']);
+    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client', 'tags']);
     const registry = this.#readRegistry(members['client_registry']);
     const client = this.#client(members['client'], `${this.#key}.client`);
     if (client !== undefined && this.#registry === 'off') this.fault(client.path, SWITCHED_OFF);
@@ -91,7 +113,8 @@ class CallOptionsReader {
       ...registry,
       key: this.#key,
       ...(chosen === undefined ? {} : { client: chosen }),
-      env: this.#readEnv(members['env']),
+      env: this.#stringMap(members['env'], `${this.#key}.env`, VARIABLES),
+      tags: this.#stringMap(members['tags'], `${this.#key}.tags`, TAGS),
     };
   }
 
@@ -100,7 +123,7 @@ class CallOptionsReader {
     return name === undefined ? undefined : { name, path };
   }
 
-  #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key'> {
+  #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key' | 'tags'> {
     const path = `${this.#key}.client_registry`;
     if (value === undefined) return { fallback: [], clients: [] };
     if (this.#registry === 'off') this.fault(path, SWITCHED_OFF);
@@ -177,21 +200,20 @@ class CallOptionsReader {
     return undefined;
   }
 
-  #readEnv(value: unknown): ReadonlyMap<string, string | null> {
-    const env = new Map<string, string | null>();
-    if (value === undefined) return env;
-    const path = `${this.#key}.env`;
+  #stringMap<Text extends string | null>(value: unknown, path: string, kind: MapKind<Text>): ReadonlyMap<string, Text> {
+    const map = new Map<string, Text>();
+    if (value === undefined) return map;
     if (!isJsonObject(value)) {
-      this.fault(path, 'has to be an object that maps names of variables to strings or null');
-      return env;
+      this.fault(path, `has to be an object that maps names of ${kind.entries}`);
+      return map;
     }
     for (const [name, text] of Object.entries(value)) {
-      if (env.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} variables`);
-      if (env.size >= MAX_ENTRIES || this.faults.full) break;
-      if (typeof text === 'string' || text === null) env.set(name, text);
-      else this.fault(`${path}.${name}`, 'has to be a string, or null to remove the variable');
+      if (map.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} entries`);
+      if (map.size >= MAX_ENTRIES || this.faults.full) break;
+      if (kind.accepts(text)) map.set(name, text);
+      else this.fault(`${path}.${name}`, `has to be ${kind.value}`);
     }
-    return env;
+    return map;
   }
 
   #list(value: unknown, path: string): readonly unknown[] {

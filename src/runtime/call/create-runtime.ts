@@ -118,7 +118,7 @@ class ProgramRuntime implements FunctionRuntime {
     const { directory, renderer } = this.#run;
     const made = directory.client(source, call.requester);
     if (!made.ok) return err(uncreatedClientFailure(source.definition.name, made.failure));
-    return renderer.render(call.functionName, call.args, made.value.client.prompt);
+    return renderer.render(call.functionName, call.args, made.value.client.prompt, call.tags);
   }
 
   async parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome> {

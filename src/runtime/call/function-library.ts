@@ -25,6 +25,8 @@ export interface CallSettings {
   readonly clientRegistry?: ClientRegistry;
   /** Variables for this call only; null removes one. */
   readonly env?: Readonly<Record<string, string | null>>;
+  /** `ctx.tags` in the prompt. */
+  readonly tags?: Readonly<Record<string, string>>;
   /** Aborting the signal ends the call and its request to the model. */
   readonly signal?: AbortSignal;
   /** The time limit of the whole call in milliseconds, over all attempts. Default: 10 minutes. */
@@ -105,15 +107,15 @@ export class FunctionLibrary {
 
 function withSettings(
   args: Readonly<Record<string, unknown>>,
-  { client, clientRegistry, env }: CallSettings,
+  { client, clientRegistry, env, tags }: CallSettings,
 ): Readonly<Record<string, unknown>> {
-  if (client === undefined && clientRegistry === undefined && env === undefined) return args;
   const options = {
     ...(client === undefined ? {} : { client }),
     ...(clientRegistry === undefined ? {} : { client_registry: clientRegistry.toOptions() }),
     ...(env === undefined ? {} : { env }),
+    ...(tags === undefined ? {} : { tags }),
   };
-  return { ...args, svc_options: options };
+  return Object.keys(options).length === 0 ? args : { ...args, svc_options: options };
 }
 
 function contextOf({ timeoutMs }: CallSettings): CallContext {

@@ -103,7 +103,7 @@ export class FunctionRun {
     const created = services.directory.client(source, call.requester);
     if (!created.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, created.failure)));
     const { client } = created.value;
-    const messages = services.renderer.render(call.functionName, call.args, client.prompt);
+    const messages = services.renderer.render(call.functionName, call.args, client.prompt, call.tags);
     if (!messages.ok) return err(finalFailure(messages.failure));
     reader.begin(this.#lastFailure?.message);
     const askedAt = performance.now();

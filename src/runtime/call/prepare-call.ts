@@ -24,12 +24,14 @@ export class ReadyCall implements PreparedCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly plan: ClientPlan;
   readonly requester: ClientRequester;
+  readonly tags: CallOptions['tags'] | undefined;
 
-  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester'>) {
+  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester'> & Partial<Pick<ReadyCall, 'tags'>>) {
     this.fn = parts.fn;
     this.args = parts.args;
     this.plan = parts.plan;
     this.requester = parts.requester;
+    this.tags = parts.tags;
   }
 
   get functionName(): string {
@@ -116,7 +118,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   addClientFaults(services, { options, requester, catalogue }, faults);
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, options, catalogue);
-  return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester })) : plan;
+  return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags: options.tags })) : plan;
 }
 
 /** The named client, or else the function's own, followed by the request's fallbacks. */

@@ -22,15 +22,20 @@ import type { Value } from './values/value.ts';
 /** Renders the prompts of one program. Made once per worker: templates become closures on first use. */
 export interface PromptRenderer {
   /**
-   * Returns the messages of one call. `args` are checked values by parameter name; an absent optional is missing.
+   * Returns the messages of one call. `args` are checked values by parameter name; an absent optional is missing. `tags` are
+   * `ctx.tags`; by default there are none.
    * Bounded in steps, output and depth; never throws.
    */
   render(
     functionName: string,
     args: Readonly<Record<string, unknown>>,
     client: PromptClient,
+    tags?: PromptTags,
   ): Result<readonly Message[], PromptFailure>;
 }
+
+/** Strings that a caller passes to the prompt, by name. */
+type PromptTags = ReadonlyMap<string, string>;
 
 /**
  * Creates the renderer of a program's prompts. Each prompt is compiled on first use. `createFits` is called once for each
@@ -55,12 +60,13 @@ export function createPromptRenderer(program: Program, createFits: (functionName
     functionName: string,
     args: Readonly<Record<string, unknown>>,
     client: PromptClient,
+    tags?: PromptTags,
   ): Result<readonly Message[], PromptFailure> {
     const prompt = promptOf(functionName);
     if (prompt === undefined) return err(promptError(`There is no function "${functionName}".`));
     const converted = prompt.convert(args, createFits(functionName));
     // template_strings look up the arguments of the function by name.
-    const lookup = (name: string): Value => (name === 'ctx' ? prompt.contextFor(client) : converted.get(name));
+    const lookup = (name: string): Value => (name === 'ctx' ? prompt.contextFor(client, tags) : converted.get(name));
     const rendering = new Rendering(prompt.file, lookup);
     try {
       prompt.execute(converted, rendering);
@@ -108,7 +114,7 @@ class Prompt {
   readonly #body: Execute;
   readonly #emptySlots: readonly Value[];
   readonly #outputFormat: OutputFormatValue;
-  readonly #contexts = new WeakMap<PromptClient, Value>();
+  readonly #contexts = new WeakMap<PromptClient, ReadonlyMap<string, Value>>();
 
   constructor(type: FunctionType, { index, converter, globals }: Definitions) {
     this.file = type.prompt.file;
@@ -136,8 +142,13 @@ class Prompt {
     this.#body(new Frame(slots, rendering));
   }
 
-  /** Returns `ctx` for a client. */
-  contextFor(client: PromptClient): Value {
+  /** Returns `ctx` for a client and the tags of a call. */
+  contextFor(client: PromptClient, tags?: PromptTags): Value {
+    const context = this.#contextOf(client);
+    return tags === undefined || tags.size === 0 ? context : new Map([...context, ['tags', tags]]);
+  }
+
+  #contextOf(client: PromptClient): ReadonlyMap<string, Value> {
     const known = this.#contexts.get(client);
     if (known !== undefined) return known;
     const context = new Map<string, Value>([

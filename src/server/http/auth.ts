@@ -5,8 +5,9 @@ import type { HttpRequest } from './transport.ts';
 export type AuthOutcome = 'open' | 'pass' | 'fail';
 
 /**
- * Checks whether a request has the key, in `x-svc-api-key` or as `Authorization: Bearer`. Compares digests, so that neither the
- * duration nor a length reveals anything about the key.
+ * Checks whether a request has the key: in `x-svc-api-key`, in `x-baml-api-key` (for callers that migrate from BAML's server)
+ * or as `Authorization: Bearer`; the first of these that a request has decides. Compares digests, so that neither the duration
+ * nor a length reveals anything about the key.
  */
 export class Authenticator {
   readonly #digest: Buffer | undefined;
@@ -17,7 +18,8 @@ export class Authenticator {
 
   check(request: HttpRequest): AuthOutcome {
     if (this.#digest === undefined) return 'open';
-    const given = request.header('x-svc-api-key') ?? bearer(request.header('authorization'));
+    const given =
+      request.header('x-svc-api-key') ?? request.header('x-baml-api-key') ?? bearer(request.header('authorization'));
     if (given === undefined) return 'fail';
     // One transport decodes header values as Latin-1, the other as UTF-8; for ASCII the result is the same.
     const asBytes = timingSafeEqual(digest(given, 'latin1'), this.#digest);

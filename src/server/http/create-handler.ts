@@ -111,7 +111,7 @@ function preflight(context: RequestContext): void {
   }
   const headers = [
     ['access-control-allow-methods', 'GET, HEAD, POST'],
-    ['access-control-allow-headers', 'authorization, content-type, x-request-id, x-svc-api-key'],
+    ['access-control-allow-headers', 'authorization, content-type, x-baml-api-key, x-request-id, x-svc-api-key'],
     ['access-control-max-age', '600'],
   ] as const;
   context.send(204, headers, undefined);

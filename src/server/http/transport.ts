@@ -90,6 +90,7 @@ export const REQUEST_HEADERS = [
   'content-type',
   'if-none-match',
   'origin',
+  'x-baml-api-key',
   'x-request-id',
   'x-svc-api-key',
 ] as const;

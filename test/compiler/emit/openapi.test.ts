@@ -235,7 +235,12 @@ test('the request has the parameters and the options, and nothing else', () => {
     additionalProperties: false,
   });
   expect(schema(document, 'SvcOptions')).toMatchObject({
-    properties: { client: {}, client_registry: { $ref: `${REF}SvcClientRegistry` }, env: {} },
+    properties: {
+      client: {},
+      client_registry: { $ref: `${REF}SvcClientRegistry` },
+      env: {},
+      tags: { additionalProperties: { type: 'string' } },
+    },
     additionalProperties: false,
   });
   expect(Object.keys((schema(document, 'SvcClientRegistry') as { properties: object }).properties)).toEqual([

@@ -204,12 +204,15 @@ test('every violation is listed', () => {
 });
 
 test('options keys are accepted whatever they hold, other unknown keys are not', () => {
-  expect(violationsIn({ a: int }, { a: 1, svc_options: 5, __svc_options__: [] })).toEqual([]);
+  expect(violationsIn({ a: int }, { a: 1, svc_options: 5, __svc_options__: [], __baml_options__: null })).toEqual([]);
   expect(violationsIn({ a: int }, { a: 1, zzzzzz: 5 })).toEqual([
     { path: 'zzzzzz', message: 'unknown parameter "zzzzzz"; allowed: "a"' },
   ]);
-  expect(violationsIn({ a: int }, { a: 1, __baml_options__: {} })).toEqual([
-    { path: '__baml_options__', message: 'unknown parameter "__baml_options__". Did you mean "__svc_options__"?' },
+  expect(violationsIn({ a: int }, { a: 1, baml_options: {} })).toEqual([
+    {
+      path: 'baml_options',
+      message: 'unknown parameter "baml_options". Did you mean "__baml_options__" or "svc_options"?',
+    },
   ]);
   expect(violationsIn({}, json('{"__proto__": 1}'))).toEqual([
     { path: '__proto__', message: 'unknown parameter "__proto__"; no parameters are allowed' },

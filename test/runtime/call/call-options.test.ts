@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
+import { OPTIONS_KEYS } from '../../../src/base/options-keys.ts';
 import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { callContext, callFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
@@ -78,9 +79,22 @@ function registry(...clients: readonly object[]): object {
 test.each<[string, unknown, string]>([
   ['a list', [], 'svc_options: has to be an object'],
   ['null', null, 'svc_options: has to be an object'],
-  ['an unknown key', { tags: {} }, 'svc_options.tags: is unknown; allowed: client_registry, env, client'],
+  ['an unknown key', { colours: {} }, 'svc_options.colours: is unknown; allowed: client_registry, env, client, tags'],
   ['a typo', { client_registri: {} }, 'Did you mean "client_registry"?'],
-  ['a number as a variable', { env: { A: 1 } }, 'svc_options.env.A: has to be a string'],
+  [
+    'a number as a variable',
+    { env: { A: 1 } },
+    'svc_options.env.A: has to be a string, or null to remove the variable',
+  ],
+  ['a list of variables', { env: [] }, 'svc_options.env: has to be an object that maps names of variables to strings'],
+  ['a number as a tag', { tags: { team: 7 } }, 'svc_options.tags.team: has to be a string'],
+  ['null as a tag', { tags: { team: null } }, 'svc_options.tags.team: has to be a string'],
+  ['a list of tags', { tags: ['a'] }, 'svc_options.tags: has to be an object that maps names of tags to strings'],
+  [
+    'more tags than any request needs',
+    { tags: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, ''])) },
+    'svc_options.tags: has more than 100 entries',
+  ],
   [
     'a primary that is not defined',
     { client_registry: { primary: 'Mian' } },
@@ -142,12 +156,17 @@ test.each<[string, unknown, string]>([
   expect(faults(options).join('\n')).toContain(message);
 });
 
-test('a request cannot use both names of the options', () => {
-  const prepared = runtime.prepare('F', { svc_options: {}, __svc_options__: {} });
-  expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_options' } });
+test.each([
+  ['svc_options', '__svc_options__'],
+  ['svc_options', '__baml_options__'],
+  ['__svc_options__', '__baml_options__'],
+])('a request cannot use both %s and %s', (one, other) => {
+  const prepared = runtime.prepare('F', { [other]: {}, [one]: {} });
+  const message = `"${one}" and "${other}" are two names for the same object: send only one of them`;
+  expect(prepared).toMatchObject({ ok: false, failure: { code: 'invalid_options', details: [{ path: '', message }] } });
 });
 
-test.each(['svc_options', '__svc_options__'])('svc reads the options under %s', async (key) => {
+test.each(OPTIONS_KEYS)('svc reads the options under %s', async (key) => {
   await callFunction(runtime, 'F', { [key]: { client: 'Other' } });
   expect(used()).toEqual(['other -']);
 });
@@ -311,6 +330,30 @@ test('with "known", a request can name clients of the files but define none', ()
   expect(faults({ client: 'Other' }, 'svc_options', known)).toEqual([]);
   expect(faults({ client: 'openai/gpt-4o' }, 'svc_options', known)).toHaveLength(1);
   expect(faults(registry({ name: 'New', provider: 'offline' }), 'svc_options', known)).toHaveLength(1);
+});
+
+test('tags are ctx.tags in the prompt, for that request alone and whatever the policy for clients', async () => {
+  const prompt = '{{ ctx.tags.team }}/{{ ctx.tags["a b"] }}/{{ ctx.tags }}/{{ Of() }}';
+  const subject = testRuntime(
+    `${FILES}
+template_string Of() #"{{ ctx.tags.team }}"#
+function Tagged() -> string {
+  client Main
+  prompt #"${prompt}"#
+}`,
+    { URL: fake.url, KEY: 'k' },
+    { clientRegistry: 'off' },
+  );
+  await callFunction(subject, 'Tagged', { svc_options: { tags: { team: 'blue', 'a b': '{{ 1 }}' } } });
+  await callFunction(subject, 'Tagged', {});
+  const prompts = fake.requests.map(({ json }) => {
+    return (json as { readonly messages: ReadonlyArray<{ readonly content: unknown }> }).messages[0]?.content;
+  });
+  expect(JSON.stringify(prompts[0])).toContain(
+    JSON.stringify('blue/{{ 1 }}/{"team": "blue", "a b": "{{ 1 }}"}/blue').slice(1, -1),
+  );
+  expect(JSON.stringify(prompts[1])).toContain('"//{}/"');
+  await subject.close();
 });
 
 test('with "off", a request cannot use the registry', () => {

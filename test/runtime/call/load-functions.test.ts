@@ -25,7 +25,7 @@ class Person {
 }
 function Extract(text: string) -> Person {
   client Main
-  prompt #"{{ text }}"#
+  prompt #"{{ text }}{% if ctx.tags.team %} for team {{ ctx.tags.team }}{% endif %}"#
 }
 `;
 
@@ -87,6 +87,13 @@ test('a registry selects its primary for one call and builds no chain', async ()
 test('a call can set variables and a client', async () => {
   await functions.call('Extract', { text: 'x' }, { env: { KEY: 'mine' }, client: 'Main' });
   expect(modelAndKey()).toBe('main Bearer mine');
+});
+
+test('a call can pass tags to the prompt', async () => {
+  await functions.call('Extract', { text: 'x' }, { tags: { team: 'blue' } });
+  expect(JSON.stringify(fake.requests[0]?.json)).toContain('x for team blue');
+  const wrong = functions.call('Extract', { text: 'x' }, { tags: JSON.parse('{"team": 7}') });
+  await expect(wrong).rejects.toMatchObject({ code: 'invalid_options' });
 });
 
 test('a signal ends the call', async () => {

@@ -25,6 +25,27 @@ export const AUTHENTICATION_ROWS: readonly Row[] = [
     status: 200,
   },
   {
+    title: 'with the key in the header of BAML',
+    config: KEY,
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-baml-api-key': 'open sesame' },
+    status: 200,
+  },
+  {
+    title: 'with a wrong key in the header of BAML',
+    config: KEY,
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-baml-api-key': 'open sesame!' },
+    status: 403,
+  },
+  {
+    title: 'with a wrong key in its own header, which decides',
+    config: KEY,
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'x-svc-api-key': 'x', 'x-baml-api-key': 'open sesame' },
+    status: 403,
+  },
+  {
     title: 'with a wrong bearer',
     config: KEY,
     ...GREET,

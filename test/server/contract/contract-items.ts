@@ -129,6 +129,7 @@ const STREAMS: readonly ContractItem[] = [
 
 const AUTHENTICATION: readonly ContractItem[] = [
   { promise: 'x-svc-api-key', rows: (row) => keyed(row) && row.headers?.['x-svc-api-key'] !== undefined },
+  { promise: 'x-baml-api-key', rows: (row) => keyed(row) && row.headers?.['x-baml-api-key'] !== undefined },
   { promise: 'Authorization: Bearer', rows: (row) => keyed(row) && row.headers?.['authorization'] !== undefined },
   {
     promise: 'open without a key: ping, probes, the page',

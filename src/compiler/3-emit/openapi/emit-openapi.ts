@@ -43,7 +43,12 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
 }
 
 const SECURITY_SCHEMES: JsonObject = {
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-svc-api-key' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-svc-api-key',
+    description: "The server also accepts the key in `x-baml-api-key`, for clients of BAML's server.",
+  },
   bearer: { type: 'http', scheme: 'bearer' },
 };
 

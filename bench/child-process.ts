@@ -20,6 +20,8 @@ export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The working folder; by default the one of the bench. */
+  readonly cwd?: string;
 }
 
 /** Starts a program; discards its stdout and stderr unless `BENCH_DEBUG` is set. */
@@ -40,7 +42,8 @@ export async function startWithPort(
 }
 
 function track(command: Command, stdio: ['ignore', 'ignore' | 'pipe' | 'inherit', 'ignore' | 'inherit']): ChildProcess {
-  const child = spawn(command.program, command.args, { stdio, env: { ...process.env, ...command.env } });
+  const { program, args, env, cwd } = command;
+  const child = spawn(program, args, { stdio, cwd, env: { ...process.env, ...env } });
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;

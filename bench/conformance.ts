@@ -6,6 +6,7 @@ import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { bareValue } from './bare-value.ts';
 import { ACCEPTED_DIFFERENCES, ACCEPTED_STREAM_DIFFERENCES } from './conformance-differences.ts';
 
 /** A recorded case: definitions, a return type, a reply, and the expected value. */
@@ -113,7 +114,7 @@ function streamVerdict(each: Case, parser: ReplyParser): Verdict {
   for (let at = 0; at < each.raw.length; at += DELTA_LENGTH) {
     stream.push(each.raw.slice(at, at + DELTA_LENGTH));
     const partial = stream.takePartial();
-    if (partial !== undefined) partials.push(bare(JSON.parse(partial)));
+    if (partial !== undefined) partials.push(bareValue(JSON.parse(partial)));
   }
   const step = partials.findIndex((partial, index) => index > 0 && !continues(partials[index - 1], partial));
   if (step >= 0) return { agrees: false, got: `takes back: ${show(partials[step - 1])} then ${show(partials[step])}` };
@@ -141,17 +142,6 @@ function continues(previous: unknown, next: unknown): boolean {
   if (typeof next !== 'object' || next === null) return false;
   const after = new Map(Object.entries(next));
   return Object.entries(previous).every(([key, value]) => !after.has(key) || continues(value, after.get(key)));
-}
-
-/** Removes the wrappers of checks and states, which the recorded streams do not have. */
-function bare(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(bare);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  const wrapped =
-    entries.length === 2 && entries[0]?.[0] === 'value' && ['checks', 'state'].includes(entries[1]?.[0] ?? '');
-  if (wrapped) return bare(entries[0]?.[1]);
-  return Object.fromEntries(entries.map(([key, inner]) => [key, bare(inner)]));
 }
 
 process.exitCode = main(process.argv[2]);

@@ -48,9 +48,17 @@ function responses(text: string, deltas: readonly string[]): ReturnType<Make> {
   const whole = {
     id: 'resp_1',
     object: 'response',
+    created_at: 1_700_000_000,
     status: 'completed',
-    output: [{ type: 'message', role: 'assistant', content }],
-    usage: { input_tokens: 60, output_tokens: 40, total_tokens: 100 },
+    model: 'm',
+    output: [{ type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content }],
+    usage: {
+      input_tokens: 60,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 40,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 100,
+    },
   };
   const events = deltas.map((delta, sequence_number) => ({
     type: 'response.output_text.delta',

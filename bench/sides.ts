@@ -7,7 +7,7 @@ import { end, freePort, start, startWithPort, untilReady, type Command } from '.
 import { writeDefinitions } from './definitions.ts';
 
 /** The package folder; this file runs from `dist/bench`. */
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const RESULTS_FOLDER = join(ROOT, 'bench/results');
 const SERVER = join(ROOT, 'dist/bin/svc.js');
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
@@ -42,7 +42,7 @@ export interface StageOptions {
   readonly workers?: number;
   /** Restricts the sides to these cores. */
   readonly cores?: readonly number[];
-  /** Variables for svc, in addition to the environment of the bench. */
+  /** Variables for svc and the peer, in addition to the environment of the bench. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -102,13 +102,13 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
   switch (name) {
     case 'svc':
       return {
-        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
+        ...svcCommand(['serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
         env: { SVC_LOG_LEVEL: 'warn', ...env },
       };
     case 'baml':
       return {
-        ...nodeCommand([PEER, 'serve', '--from', definitions, '--port', port, '--features', 'beta']),
-        env: { BAML_LOG: 'warn' },
+        ...peerCommand(['serve', '--from', definitions, '--port', port, '--features', 'beta']),
+        env: { BAML_LOG: 'warn', ...env },
       };
     case 'floor':
       return nodeCommand([join(ROOT, 'dist/bench/floor.js'), port, provider]);
@@ -119,6 +119,14 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
 function pinned(command: Command, cores: readonly number[] | undefined): Command {
   if (cores === undefined) return command;
   return { ...command, program: 'taskset', args: ['-c', cores.join(','), command.program, ...command.args] };
+}
+
+export function svcCommand(args: readonly string[]): Command {
+  return nodeCommand([SERVER, ...args]);
+}
+
+export function peerCommand(args: readonly string[]): Command {
+  return nodeCommand([PEER, ...args]);
 }
 
 function nodeCommand(args: readonly string[]): Command {

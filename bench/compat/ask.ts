@@ -1,0 +1,76 @@
+import { bareValue } from '../bare-value.ts';
+
+export const COMPAT_SIDES = ['svc', 'baml'] as const;
+export type CompatSide = (typeof COMPAT_SIDES)[number];
+
+/** The process died, or did not answer in time. */
+export const LOST = 'no answer';
+/** Longer than a failed stream of the peer stays silent, on a busy machine too. */
+const TIMEOUT_MS = 90_000;
+/** A failed stream of the peer ends without a message after this silence (15 s); a good one ends at once after its value. */
+const FAILED_SILENCE_MS = 8000;
+
+interface Reading {
+  readonly status: number;
+  readonly text: string;
+  /** Between the last byte and the end. */
+  readonly silenceMs: number;
+}
+
+/** Returns `200 <value>`, or the class of another status, such as `5xx`. */
+export async function askCall(_side: CompatSide, url: string, body: string): Promise<string> {
+  const reading = await read(url, body);
+  if (reading === undefined) return LOST;
+  const { status, text } = reading;
+  return status === 200 ? `200 ${show(parseExactly(text))}` : `${Math.floor(status / 100)}xx`;
+}
+
+/** Returns the final value, without the wrappers of checks and states, which the peer's streams do not have; or `refused`. */
+export async function askStream(side: CompatSide, url: string, body: string): Promise<string> {
+  const reading = await read(url, body);
+  if (reading === undefined) return LOST;
+  const { status, text, silenceMs } = reading;
+  const events = text.split('\n').filter((line) => line.startsWith('data: '));
+  const last = events.at(-1)?.slice('data: '.length);
+  if (status !== 200 || last === undefined || silenceMs > FAILED_SILENCE_MS) return 'refused';
+  const value = parseExactly(last);
+  if (side === 'baml') return show(bareValue(value));
+  const final = (value as Readonly<Record<string, unknown>>)['final_result'];
+  return final === undefined ? 'refused' : show(bareValue(final));
+}
+
+/** Undefined if the connection broke. */
+async function read(url: string, body: string): Promise<Reading | undefined> {
+  const headers = { 'content-type': 'application/json' };
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const decoder = new TextDecoder();
+    let text = '';
+    let at = performance.now();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      at = performance.now();
+    }
+    return { status: response.status, text, silenceMs: performance.now() - at };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Integers that a double cannot hold become strings, so that no digit is lost. */
+function parseExactly(json: string): unknown {
+  return JSON.parse(
+    json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
+      token.startsWith('"') ? token : `"${token}"`,
+    ),
+  );
+}
+
+/** The peer's order of several checks of a value changes from call to call. */
+function show(value: unknown): string {
+  return JSON.stringify(value, (key, inner: unknown) =>
+    key === 'checks' && typeof inner === 'object' && inner !== null
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => a.localeCompare(b)))
+      : inner,
+  );
+}

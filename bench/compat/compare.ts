@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename, dirname } from 'node:path';
+import type { Command } from '../child-process.ts';
+import { peerCommand, svcCommand } from '../sides.ts';
+import { COMPAT_SIDES, LOST, type CompatSide } from './ask.ts';
+import type { Call, Project } from './projects.ts';
+import type { RecordingProvider } from './recording-provider.ts';
+import { ServedProject, type Answers } from './served-project.ts';
+
+export type ComparisonKind = 'verdict' | 'prompt' | 'answer' | 'stream';
+
+/** One thing that both sides did. */
+export interface Comparison {
+  readonly kind: ComparisonKind;
+  /** `project`, or `project/Function/2.3` for a call. */
+  readonly at: string;
+  readonly equal: boolean;
+  readonly svc: string;
+  readonly baml: string;
+}
+
+/** Compares the verdicts on a project; if both accept it, serves it and compares all calls. */
+export async function compareProject(project: Project, provider: RecordingProvider): Promise<readonly Comparison[]> {
+  const verdict = await compareVerdict(project.name, project.definitions);
+  if (!verdict.equal || verdict.svc !== ACCEPTED || project.calls.length === 0) return [verdict];
+  const servers = COMPAT_SIDES.map((side) => new ServedProject(side, project, provider));
+  try {
+    await Promise.all(servers.map((server) => server.start()));
+    const [svc = [], baml = []] = await Promise.all(servers.map((server) => server.askAll(project.calls)));
+    return [verdict, ...project.calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]))];
+  } finally {
+    await Promise.all(servers.map((server) => server.end()));
+  }
+}
+
+// --- verdicts -------------------------------------------------------------------------------------------------------
+
+const ACCEPTED = 'accepts';
+
+async function compareVerdict(at: string, definitions: string): Promise<Comparison> {
+  const [svc, baml] = await Promise.all([verdictOf('svc', definitions), verdictOf('baml', definitions)]);
+  return { kind: 'verdict', at, equal: svc.split(':')[0] === baml.split(':')[0], svc, baml };
+}
+
+/** The peer exits with 1 for warnings too; its errors begin with `error: `. */
+async function verdictOf(side: CompatSide, definitions: string): Promise<string> {
+  const args = ['check', '--from', basename(definitions)];
+  const { code, output } = await run(side === 'svc' ? svcCommand(args) : peerCommand(args), dirname(definitions));
+  const error = /^error.*/m.exec(output)?.[0];
+  if (code === 0 || (code === 1 && error === undefined)) return ACCEPTED;
+  return code === 1 ? `refuses: ${error}` : `crashes: exit ${code}`;
+}
+
+async function run(command: Command, cwd: string): Promise<{ readonly code: number | null; readonly output: string }> {
+  const child = spawn(command.program, command.args, {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, BAML_LOG: 'off', NO_COLOR: '1' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+const NOTHING_SENT = 'no request to the model';
+/** Characters of a differing prompt before the difference, and after its begin. */
+const CONTEXT_LENGTH = 60;
+const EXCERPT_LENGTH = 200;
+
+function compareAnswers(call: Call, svc: Answers | undefined, baml: Answers | undefined): readonly Comparison[] {
+  if (svc === undefined || baml === undefined) throw new Error(`${call.id}: not asked`);
+  const compare = (kind: ComparisonKind, ours: string, theirs: string): Comparison => ({
+    kind,
+    at: call.id,
+    equal: ours === theirs && ours !== LOST,
+    svc: ours,
+    baml: theirs,
+  });
+  return [
+    comparePrompts(call, svc, baml),
+    compare('answer', svc.call, baml.call),
+    compare('stream', svc.stream, baml.stream),
+  ];
+}
+
+/** A call that neither side forwards to the model shows nothing, unless both refuse its arguments. */
+function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
+  const [ours, theirs] = differingParts(svc.prompts.join('\n'), baml.prompts.join('\n'));
+  const shown = svc.prompts.length > 0 || svc.call === '4xx';
+  return {
+    kind: 'prompt',
+    at: id,
+    equal: shown && ours === theirs,
+    svc: ours || NOTHING_SENT,
+    baml: theirs || NOTHING_SENT,
+  };
+}
+
+/** Both texts from shortly before the first difference; empty strings if there is none. */
+function differingParts(a: string, b: string): readonly [string, string] {
+  if (a === b) return ['', ''];
+  let at = 0;
+  while (a[at] === b[at]) at += 1;
+  const begin = Math.max(0, at - CONTEXT_LENGTH);
+  return [a.slice(begin, at + EXCERPT_LENGTH), b.slice(begin, at + EXCERPT_LENGTH)];
+}

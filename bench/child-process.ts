@@ -6,7 +6,7 @@ import { processTree } from './process-usage.ts';
 
 /** The bench kills a server that has not exited within this time after SIGTERM. */
 const END_TIMEOUT_MS = 3000;
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 5;
 
 /** Every child that has not exited: no process outlives the bench, even if the bench fails. */

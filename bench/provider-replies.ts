@@ -68,7 +68,10 @@ function responses(text: string, deltas: readonly string[]): ReturnType<Make> {
     delta,
     sequence_number,
   }));
-  return { whole, streamed: sse([...events, { type: 'response.completed', response: whole }]) };
+  return {
+    whole,
+    streamed: sse([...events, { type: 'response.completed', sequence_number: deltas.length, response: whole }]),
+  };
 }
 
 function anthropic(text: string, deltas: readonly string[]): ReturnType<Make> {

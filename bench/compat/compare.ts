@@ -22,11 +22,15 @@ export interface Comparison {
 
 /** Compares the verdicts on a project; if both accept it, serves it and compares all calls. */
 export async function compareProject(project: Project, provider: RecordingProvider): Promise<readonly Comparison[]> {
-  const verdict = await compareVerdict(project.name, project.definitions);
-  if (!verdict.equal || verdict.svc !== ACCEPTED || project.calls.length === 0) return [verdict];
+  const verdict = await compareVerdict(project);
+  if (!verdict.equal || project.calls.length === 0) return [verdict];
   const servers = COMPAT_SIDES.map((side) => new ServedProject(side, project, provider));
   try {
-    await Promise.all(servers.map((server) => server.start()));
+    const faults = await Promise.all(servers.map((server) => startFault(server)));
+    if (faults.some((fault) => fault !== undefined)) {
+      const [svc = ACCEPTED, baml = ACCEPTED] = faults;
+      return [{ ...verdict, equal: false, svc, baml }];
+    }
     const [svc = [], baml = []] = await Promise.all(servers.map((server) => server.askAll(project.calls)));
     return [verdict, ...project.calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]))];
   } finally {
@@ -34,13 +38,29 @@ export async function compareProject(project: Project, provider: RecordingProvid
   }
 }
 
+/** The reason why a server does not start; undefined if it does. */
+async function startFault(server: ServedProject): Promise<string | undefined> {
+  try {
+    await server.start();
+    return undefined;
+  } catch (error) {
+    return `does not start: ${String(error)}`;
+  }
+}
+
 // --- verdicts -------------------------------------------------------------------------------------------------------
 
 const ACCEPTED = 'accepts';
 
-async function compareVerdict(at: string, definitions: string): Promise<Comparison> {
+/** A project whose calls cannot be made because both sides refuse it shows nothing. */
+async function compareVerdict({ name, definitions, calls }: Project): Promise<Comparison> {
   const [svc, baml] = await Promise.all([verdictOf('svc', definitions), verdictOf('baml', definitions)]);
-  return { kind: 'verdict', at, equal: svc.split(':')[0] === baml.split(':')[0], svc, baml };
+  const equal = calls.length > 0 ? svc === ACCEPTED && baml === ACCEPTED : kindOf(svc) === kindOf(baml);
+  return { kind: 'verdict', at: name, equal, svc, baml };
+}
+
+function kindOf(verdict: string): string | undefined {
+  return verdict.split(':')[0];
 }
 
 /** The peer exits with 1 for warnings too; its errors begin with `error: `. */
@@ -93,7 +113,7 @@ function compareAnswers(call: Call, svc: Answers | undefined, baml: Answers | un
 
 /** A call that neither side forwards to the model shows nothing, unless both refuse its arguments. */
 function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
-  const [ours, theirs] = differingParts(svc.prompts.join('\n'), baml.prompts.join('\n'));
+  const [ours, theirs] = differingParts(joined(svc), joined(baml));
   const shown = svc.prompts.length > 0 || svc.call === '4xx';
   return {
     kind: 'prompt',
@@ -102,6 +122,11 @@ function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
     svc: ours || NOTHING_SENT,
     baml: theirs || NOTHING_SENT,
   };
+}
+
+/** In a fixed order, because the peer's round-robin clients start with a random member. */
+function joined({ prompts }: Answers): string {
+  return prompts.toSorted().join('\n');
 }
 
 /** Both texts from shortly before the first difference; empty strings if there is none. */

@@ -5,8 +5,6 @@ import { providerReplies, type Protocol } from '../provider-replies.ts';
 
 /** Characters in one delta of a stream: about one token. */
 const DELTA_LENGTH = 4;
-/** Credentials of service accounts are exchanged at this path. */
-const TOKEN_PATH = '/token';
 
 /** The end of a request's path shows the wire format that the client expects. */
 const PROTOCOLS: readonly (readonly [RegExp, Protocol])[] = [
@@ -81,14 +79,10 @@ async function serve(
 ): Promise<void> {
   const body = await readBody(request);
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === TOKEN_PATH) {
-    sendJson(response, 200, { access_token: 'compat-token', token_type: 'Bearer', expires_in: 3600 });
-    return;
-  }
   const channel = channels.get(pathname.split('/')[1] ?? '');
   const protocol = PROTOCOLS.find(([pattern]) => pattern.test(decodeURIComponent(pathname)))?.[1];
   if (channel === undefined || protocol === undefined) {
-    sendJson(response, 404, { error: { message: `no model at "${pathname}"` } });
+    response.writeHead(404).end(`no model at "${pathname}"`);
     return;
   }
   const parsed = JSON.parse(body.replaceAll(channel.url, 'COMPAT_URL')) as Body;
@@ -112,9 +106,4 @@ function promptOf(body: Body): string {
       ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)))
       : value,
   );
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
 }

@@ -18,7 +18,7 @@ export type { Violation } from './schema/violation.ts';
 export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;
 
 export interface LoadOptions extends LibraryOptions {
-  /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories. */
+  /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories; or one file. */
   readonly from: string;
 }
 
@@ -44,9 +44,10 @@ export interface LoadOptions extends LibraryOptions {
  * @throws {DefinitionError} if the directory cannot be read or a definition has errors
  */
 export function loadFunctions(options: LoadOptions): FunctionLibrary {
-  const files = readSources(options.from);
-  if (!files.ok) throw new DefinitionError([files.failure]);
-  const { diagnostics, program } = compile(files.value, {
+  const sources = readSources(options.from);
+  if (!sources.ok) throw new DefinitionError([sources.failure]);
+  const { files } = sources.value;
+  const { diagnostics, program } = compile(files, {
     version: VERSION,
     versionCheck: false,
     beta: true,
@@ -60,7 +61,7 @@ export function loadFunctions(options: LoadOptions): FunctionLibrary {
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   throw new DefinitionError(
     errors.map(({ span, message }) => {
-      const at = files.value.find((file) => file.path === span.file)?.positionAt(span.start);
+      const at = files.find((file) => file.path === span.file)?.positionAt(span.start);
       return `${span.file}:${at?.line ?? 0}:${at?.column ?? 0}: ${message}`;
     }),
   );

@@ -3,25 +3,35 @@ import type { Result } from '../base/result.ts';
 import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile } from '../compiler/compile.ts';
 import { readSources } from '../compiler/read-sources.ts';
+import type { Sources } from '../compiler/read-sources.ts';
+import { DEFAULT_DIRECTORIES } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Program } from '../schema/program.ts';
 import { packageInfo } from './package-info.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
-export interface Compiled {
-  readonly files: readonly SourceFile[];
+export interface Compiled extends Sources {
   readonly diagnostics: readonly Diagnostic[];
   readonly program?: Program;
 }
 
-/** Reads and compiles the directory of the configuration. Fails with a sentence if it cannot be read. */
+/** Reads and compiles the definitions that the configuration names. Fails with a sentence if they cannot be read. */
 export function compileDefinitions(config: Config): Result<Compiled, string> {
-  const files = readSources(config.from);
-  if (!files.ok) return err(files.failure);
-  const { diagnostics, program } = compile(files.value, compileOptions(config));
-  return ok({ files: files.value, diagnostics, ...(program === undefined ? {} : { program }) });
+  const sources = readDefinitions(config);
+  if (!sources.ok) return sources;
+  const { diagnostics, program } = compile(sources.value.files, compileOptions(config));
+  return ok({ ...sources.value, diagnostics, ...(program === undefined ? {} : { program }) });
+}
+
+/** Reads the definitions that the configuration names. Fails with a sentence for the user. */
+export function readDefinitions({ from }: Config): Result<Sources, string> {
+  if (from !== undefined) return readSources(from);
+  const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' and ');
+  return err(
+    `found no definitions: ${places} do not exist in "${process.cwd()}". ` +
+      'Pass the directory of your definitions as an argument, or run "svc init" to write samples.',
+  );
 }
 
 /** The part of the configuration that the compiler reads. */

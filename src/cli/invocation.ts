@@ -32,7 +32,8 @@ export function createInvocation(command: Command, terminal: Terminal): Invocati
   const options = command.opts<Record<string, unknown>>();
   const given = Object.keys(SETTINGS).filter((key) => command.getOptionValueSource(key) === 'cli');
   // `SettingOption` parsed these values and stored them under the keys of their settings.
-  const flags = Object.fromEntries(given.map((key) => [key, options[key]])) as Partial<SettingValues>;
+  const parsed = Object.fromEntries(given.map((key) => [key, options[key]])) as Partial<SettingValues>;
+  const flags = { ...parsed, ...directoryArgument(command, parsed.from) };
   const loaded = loadConfig(flags);
   if (!loaded.ok) {
     terminal.error.write(`svc: ${loaded.failure.message}\n`);
@@ -40,6 +41,18 @@ export function createInvocation(command: Command, terminal: Terminal): Invocati
   }
   for (const warning of loaded.value.warnings) terminal.error.write(`svc: ${warning}\n`);
   return { terminal, config: loaded.value.config, flags, options };
+}
+
+/** The argument of a command, which is another spelling of `--from`. */
+function directoryArgument(command: Command, from: string | undefined): Pick<SettingValues, 'from'> {
+  const [text] = command.args;
+  if (text === undefined) return {};
+  const shown = JSON.stringify(text);
+  if (from !== undefined) {
+    command.error(`both the argument ${shown} and --from ${JSON.stringify(from)} name the definitions: pass only one`);
+  }
+  const parsed = SETTINGS.from.parse(text);
+  return parsed.ok ? { from: parsed.value } : command.error(badValue('the argument', text, parsed.failure));
 }
 
 /**

@@ -106,6 +106,7 @@ function createCommand(
 ): Command {
   const command = new Command(name).description(help);
   for (const option of options) command.addOption(option);
+  if (settings.includes('from')) command.argument('[dir]', 'Directory of the definition files, or one file');
   return addSettings(command, settings).action(async () => {
     const invocation = createInvocation(command, terminal);
     finish(typeof invocation === 'number' ? invocation : await run(invocation));

@@ -1,59 +1,75 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 
 const EXTENSIONS = ['.svc', '.baml'];
 /** Definition directories to look for if the user names the root of a project. */
-const DEFINITION_DIRECTORIES = ['baml_src', 'svc_src'];
+const DEFINITION_DIRECTORIES = ['svc_src', 'baml_src'];
 
-/**
- * Reads all definition files under `dir`, sorted by path, with paths relative to the working directory. If `dir` itself
- * contains no definition file, but one of the usual definition directories, reads that one. Ignores files in hidden
- * directories, but follows links to them: Kubernetes mounts a ConfigMap as links into such directories, so that each file
- * would appear twice. The failure is a sentence for the user.
- */
-export function readSources(dir: string): Result<readonly SourceFile[], string> {
-  const listed = listFiles(dir);
-  if (!listed.ok) return listed;
-  const own = listed.value.filter(isDefinitionFile);
-  const paths = own.some((path) => !path.includes('/')) ? own : withinUsualDirectory(own);
-  if (paths.length === 0) return err(`no definition files (*.svc, *.baml) under "${shown(dir)}"`);
-  return readFiles(dir, paths);
+/** Definition files, and the directory or file from which they were read. */
+export interface Sources {
+  readonly path: string;
+  readonly files: readonly SourceFile[];
 }
 
-function listFiles(dir: string): Result<readonly string[], string> {
+/**
+ * Reads one definition file, or all definition files under a directory, sorted by path, with paths relative to the working
+ * directory. A directory that contains no definition file, but one of the usual definition directories, means that one.
+ * Ignores files in hidden directories, but follows links to them: Kubernetes mounts a ConfigMap as links into such
+ * directories, so that each file would appear twice. The failure is a sentence for the user.
+ */
+export function readSources(path: string): Result<Sources, string> {
+  const listed = listFiles(path);
+  if (!listed.ok) return listed;
+  const inner = usualDirectory(path, listed.value);
+  const chosen = listed.value.filter((file) => inner === '' || file.startsWith(`${inner}/`));
+  const files = readFiles(chosen.map((file) => join(path, file)));
+  return files.ok ? ok({ path: join(path, inner), files: files.value }) : files;
+}
+
+/** The definition files at `path`, relative to it: at least one; a single empty path if it is a file. */
+function listFiles(path: string): Result<readonly string[], string> {
   try {
-    if (!statSync(dir).isDirectory()) return err(`"${shown(dir)}" is not a directory`);
-    const entries = readdirSync(dir, { recursive: true, encoding: 'utf8' });
-    return ok(entries.map((path) => path.replaceAll('\\', '/')).toSorted());
+    if (!statSync(path).isDirectory()) {
+      return hasExtension(path) ? ok(['']) : err(`"${shown(path)}" is not a definition file (*.svc, *.baml)`);
+    }
+    const entries = readdirSync(path, { recursive: true, encoding: 'utf8' });
+    const files = entries.map((entry) => entry.replaceAll('\\', '/')).filter(isDefinitionFile);
+    return files.length > 0 ? ok(files.toSorted()) : err(noFiles(path));
   } catch (failure) {
-    return err(reasonOf(failure, dir));
+    return err(reasonOf(failure, path));
   }
+}
+
+function noFiles(path: string): string {
+  return `no definition files (*.svc, *.baml) under "${shown(path)}": name their directory, or write samples with "svc init"`;
 }
 
 function isDefinitionFile(path: string): boolean {
   const directories = path.split('/').slice(0, -1);
-  return EXTENSIONS.some((extension) => path.endsWith(extension)) && !directories.some(isIgnored);
+  return hasExtension(path) && !directories.some(isIgnored);
+}
+
+function hasExtension(path: string): boolean {
+  return EXTENSIONS.some((extension) => path.endsWith(extension));
 }
 
 function isIgnored(directory: string): boolean {
   return directory.startsWith('.') || directory === 'node_modules';
 }
 
-/** Keeps only the files in `baml_src` or `svc_src`, if the directory contains one of them. */
-function withinUsualDirectory(paths: readonly string[]): readonly string[] {
-  for (const name of DEFINITION_DIRECTORIES) {
-    const inside = paths.filter((path) => path.startsWith(`${name}/`));
-    if (inside.length > 0) return inside;
-  }
-  return paths;
+/** The name of the directory that the files at `path` are read from instead; empty if it means itself. */
+function usualDirectory(path: string, files: readonly string[]): string {
+  const meansItself = DEFINITION_DIRECTORIES.includes(basename(resolve(path)));
+  if (meansItself || files.some((file) => !file.includes('/'))) return '';
+  return DEFINITION_DIRECTORIES.find((name) => files.some((file) => file.startsWith(`${name}/`))) ?? '';
 }
 
-function readFiles(dir: string, paths: readonly string[]): Result<readonly SourceFile[], string> {
+function readFiles(paths: readonly string[]): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = [];
   for (const path of paths) {
-    const read = readSource(join(dir, path));
+    const read = readSource(path);
     if (!read.ok) return read;
     files.push(...read.value);
   }

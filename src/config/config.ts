@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ok } from '../base/result.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
@@ -78,17 +79,24 @@ const CALLS_OF_ALL_WORKERS = {
   compute: ({ workers }: DefaultBasis) => workers * CALLS_PER_WORKER,
 };
 
+/** The first of these that exists contains the definitions if no source names a directory. */
+export const DEFAULT_DIRECTORIES = ['./svc_src', './baml_src'] as const;
+
 const NO_DEFAULT = { compute: () => undefined };
 
 /** Every setting, in the order of the help. A flag overrides its variable, which overrides `.env`. */
 export const SETTINGS = {
+  /** Absent: no source names a directory, and none of the default directories exists. */
   from: setting({
     flag: '--from <dir>',
     variable: 'SVC_FROM',
     group: 'Definitions',
-    help: 'Directory of the definition files',
-    parse: nonEmptyString('the path of a directory'),
-    default: './svc_src',
+    help: 'Directory of the definition files, or one file; the same as the argument',
+    parse: nonEmptyString('the path of a directory or file'),
+    default: {
+      text: DEFAULT_DIRECTORIES.join(', otherwise '),
+      compute: () => DEFAULT_DIRECTORIES.find((directory) => existsSync(directory)),
+    },
   }),
   versionCheck: setting({
     flag: '--no-version-check',

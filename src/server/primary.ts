@@ -83,6 +83,13 @@ interface Holdings {
 /** Interval of the log lines that count the calls in flight during a drain. */
 const DRAIN_REPORT_MS = 5_000;
 
+const FOR_CALLERS_OF_BAML =
+  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and unknown arguments are " +
+  'refused; docs/migrating-from-baml.md lists what else differs';
+
+const RESETS_CONNECTIONS =
+  'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset connections that wait to be accepted; set it to 1';
+
 class Primary {
   /** A reload changes its environment. */
   #config: Config;
@@ -135,14 +142,13 @@ class Primary {
   }
 
   #announce(program: Program, transport: 'uws' | 'node'): void {
-    const { host, workers, basePath } = this.#config;
+    const { from, host, workers, basePath } = this.#config;
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.port}`;
-    const counts = `${count(program.functions.length, 'function')}, ${count(workers, 'worker')}, ${transport}`;
-    this.#options.print(`svc: listening on ${address} (${counts}), docs at ${address}${basePath}/docs`);
-    if (migrateRequests() !== '0') return;
-    const message =
-      'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset connections that wait to be accepted; set it to 1';
-    this.#options.logger.info({}, message);
+    const functions = `${count(program.functions.length, 'function')} from ${JSON.stringify(from)}`;
+    const served = `${functions}, ${count(workers, 'worker')}, ${transport}`;
+    this.#options.print(`svc: listening on ${address} (${served}), docs at ${address}${basePath}/docs`);
+    if (program.files.some(({ path }) => path.endsWith('.baml'))) this.#options.logger.info({}, FOR_CALLERS_OF_BAML);
+    if (migrateRequests() === '0') this.#options.logger.info({}, RESETS_CONNECTIONS);
   }
 
   #serves(hash: string): void {

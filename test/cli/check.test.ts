@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
@@ -55,13 +55,54 @@ test('check ends with 0 if there are only warnings', async () => {
   expect(out).toContain('unused');
 });
 
-test('for a directory that is missing, empty or a file, check writes one line and ends with 1', async () => {
+test.each([
+  ['missing', 'svc: "missing" does not exist'],
+  [
+    'empty',
+    'svc: no definition files (*.svc, *.baml) under "empty": name their directory, or write samples with "svc init"',
+  ],
+  ['notes.txt', 'svc: "notes.txt" is not a definition file (*.svc, *.baml)'],
+])('for the argument %s, check writes one line and ends with 1', async (from, line) => {
   mkdirSync('empty');
-  writeFileSync('file', '');
-  for (const from of ['missing', 'empty', 'file']) {
-    const { code, out, error } = await svc('check', '--from', from);
+  writeFileSync('notes.txt', '');
+  const expected = { code: 1, out: '', error: `${line}\n` };
+  expect(await svc('check', from)).toEqual(expected);
+  expect(await svc('check', '--from', from)).toEqual(expected);
+});
+
+test('check reads a directory or a single file that is passed as the argument', async () => {
+  copySamples();
+  renameSync('svc_src', 'samples');
+  expect(await svc('check', 'samples')).toMatchObject({ code: 0, out: expect.stringContaining('5 files') });
+  expect(await svc('check', './samples/')).toMatchObject({ code: 0, out: expect.stringContaining('5 files') });
+  writeFileSync('alone.baml', 'class A {\n  b Missing\n}\n');
+  expect(await svc('check', 'alone.baml')).toMatchObject({ code: 1, out: expect.stringContaining('alone.baml:2:5') });
+});
+
+test('without an argument, check reads ./svc_src, or ./baml_src if that does not exist', async () => {
+  mkdirSync('baml_src');
+  writeFileSync('baml_src/a.baml', 'class A {\n  b Missing\n}\n');
+  expect((await svc('check')).out).toContain('baml_src/a.baml:2:5');
+  copySamples();
+  expect((await svc('check')).out).toContain('5 files');
+  expect((await svc('check', 'baml_src')).out).toContain('baml_src/a.baml:2:5');
+});
+
+test.each(['check', 'serve', 'openapi', 'fmt'])(
+  'if neither exists, %s names both and states what to do',
+  async (name) => {
+    const { code, out, error } = await svc(name);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(error).toMatch(/^svc: [^\n]+\n$/u);
-    expect(error).toContain(`"${from}"`);
-  }
+    expect(error).toBe(
+      `svc: found no definitions: "./svc_src" and "./baml_src" do not exist in "${process.cwd()}". ` +
+        'Pass the directory of your definitions as an argument, or run "svc init" to write samples.\n',
+    );
+  },
+);
+
+test('the argument overrides SVC_FROM in .env, which overrides the default', async () => {
+  copySamples();
+  writeFileSync('.env', 'SVC_FROM=from_env\n');
+  expect((await svc('check')).error).toContain('"from_env"');
+  expect((await svc('check', 'given')).error).toContain('"given"');
 });

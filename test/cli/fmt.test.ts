@@ -15,6 +15,15 @@ test('fmt formats the files that need it and lists them', async () => {
   expect(await svc('fmt')).toEqual({ code: 0, out: '', error: '' });
 });
 
+test('fmt formats only the file or directory that is passed as the argument', async () => {
+  copySamples();
+  mkdirSync('elsewhere');
+  for (const path of ['svc_src/a.svc', 'svc_src/b.baml', 'elsewhere/c.svc']) writeFileSync(path, UNFORMATTED);
+  expect(await svc('fmt', 'svc_src/b.baml')).toEqual({ code: 0, out: 'formatted: svc_src/b.baml\n', error: '' });
+  expect(await svc('fmt', 'elsewhere')).toEqual({ code: 0, out: 'formatted: elsewhere/c.svc\n', error: '' });
+  expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(UNFORMATTED);
+});
+
 test('fmt --check lists them, changes nothing and ends with 1', async () => {
   copySamples();
   expect(await svc('fmt', '--check')).toEqual({ code: 0, out: '', error: '' });

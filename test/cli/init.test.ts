@@ -13,10 +13,21 @@ test('init writes definitions without problems, and a .env.example', async () =>
   expect({ checked, report }).toEqual({ checked: 0, report: expect.stringContaining('no problems') });
 });
 
-test('init with --from shows how to serve that directory', async () => {
-  const { out } = await svc('init', '--from', 'definitions');
-  expect(out).toContain('svc serve --from definitions');
-  expect(readdirSync('.')).toEqual(['.env.example', 'definitions']);
+test.each([['definitions'], ['--from', 'definitions']])(
+  'init shows how to serve the directory (%s %s)',
+  async (...args) => {
+    const { out } = await svc('init', ...args);
+    expect(out).toContain('"svc serve definitions"');
+    expect(readdirSync('.')).toEqual(['.env.example', 'definitions']);
+  },
+);
+
+test('init does not hide definitions in ./baml_src behind samples', async () => {
+  mkdirSync('baml_src');
+  writeFileSync('baml_src/mine.baml', 'mine');
+  const { code, error } = await svc('init');
+  expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining('"./baml_src" is not empty') });
+  expect(readdirSync('.')).toEqual(['baml_src']);
 });
 
 test('init never writes to a directory that is not empty', async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
@@ -13,6 +13,14 @@ test('openapi prints the document as JSON, with the tests of the definitions as 
   expect(document.openapi).toBe('3.0.3');
   expect(Object.keys(document.paths)).toContain('/call/ExtractResume');
   expect(out).toContain('Ada Lovelace');
+});
+
+test('openapi reads the directory or file that is passed as the argument', async () => {
+  copySamples();
+  const { out } = await svc('openapi');
+  renameSync('svc_src', 'elsewhere');
+  expect(await svc('openapi', 'elsewhere')).toEqual({ code: 0, out, error: '' });
+  expect(await svc('openapi', 'elsewhere/clients.svc')).toMatchObject({ code: 0 });
 });
 
 test('the YAML document equals the JSON document', async () => {

@@ -61,7 +61,6 @@ test('without any source, every setting has its documented default', () => {
   const { env, ...config } = load().config;
   expect(env).toEqual({});
   expect(config).toEqual({
-    from: './svc_src',
     dotenv: true,
     host: '0.0.0.0',
     port: 2024,

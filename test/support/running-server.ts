@@ -15,6 +15,8 @@ export interface ServerOptions {
   /** Definition files by name, written to a new folder; `from` names an existing folder instead. */
   readonly files?: Readonly<Record<string, string>>;
   readonly from?: string;
+  /** The working directory; the command line names no definitions then. */
+  readonly cwd?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The Node executable that runs the server; by default that of this process. */
@@ -35,8 +37,8 @@ export interface RunningServer {
 
 /** Starts `svc serve` on a free port and waits for its start line. Throws all output if the process exits before. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const folder = definitionFolder(options);
-  const flags = ['serve', '--from', folder, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
+  const from = options.cwd === undefined ? ['--from', definitionFolder(options)] : [];
+  const flags = ['serve', ...from, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
   const child = spawnSvc(flags, options);
   options.onSpawn?.(child);
   let output = '';
@@ -99,7 +101,7 @@ function definitionFolder(options: ServerOptions): string {
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
-  readonly node?: string;
+  readonly node?: string | undefined;
 }
 
 function spawnSvc(args: readonly string[], { env, cwd, node = process.execPath }: Surroundings): ChildProcess {

@@ -1,9 +1,8 @@
 import { checkSources } from '../../compiler/compile.ts';
-import { readSources } from '../../compiler/read-sources.ts';
 import { formatGithub } from '../../diagnostics/report/format-github.ts';
 import { formatJson } from '../../diagnostics/report/format-json.ts';
 import { formatSarif } from '../../diagnostics/report/format-sarif.ts';
-import { compileOptions } from '../compile-definitions.ts';
+import { compileOptions, readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
@@ -13,9 +12,10 @@ import type { ExitCode } from '../terminal.ts';
 
 /** `svc check`: reports every problem of the definition files, for people, editors or CI. Returns 1 if one is an error. */
 export function checkCommand({ config, options, terminal }: Invocation): ExitCode {
-  const files = readSources(config.from);
-  if (!files.ok) return reportProblem(terminal, files.failure);
-  const checked = { files: files.value, ...checkSources(files.value, compileOptions(config)) };
+  const sources = readDefinitions(config);
+  if (!sources.ok) return reportProblem(terminal, sources.failure);
+  const { files } = sources.value;
+  const checked = { files, ...checkSources(files, compileOptions(config)) };
   terminal.out.write(report(checked, options['format'], terminal.out.colour));
   return checked.diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
 }

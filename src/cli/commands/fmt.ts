@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { parse } from '../../compiler/1-parse/parse.ts';
 import { formatSource } from '../../compiler/format-source.ts';
-import { readSources } from '../../compiler/read-sources.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
+import { readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport } from '../pretty-report.ts';
 import { reportProblem } from '../terminal.ts';
@@ -13,10 +13,11 @@ import type { ExitCode, Terminal } from '../terminal.ts';
  * error, or if `--check` lists one.
  */
 export function fmtCommand({ config, options, terminal }: Invocation): ExitCode {
-  const files = readSources(config.from);
-  if (!files.ok) return reportProblem(terminal, files.failure);
-  const broken = files.value.filter((file) => hasErrors(file, terminal));
-  const unformatted = files.value.filter((file) => !broken.includes(file) && formatSource(file.text) !== file.text);
+  const sources = readDefinitions(config);
+  if (!sources.ok) return reportProblem(terminal, sources.failure);
+  const { files } = sources.value;
+  const broken = files.filter((file) => hasErrors(file, terminal));
+  const unformatted = files.filter((file) => !broken.includes(file) && formatSource(file.text) !== file.text);
   const checkOnly = options['check'] === true;
   for (const file of unformatted) {
     if (!checkOnly) writeFileSync(file.path, formatSource(file.text));

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_DIRECTORIES } from '../../config/config.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
 import { reportProblem } from '../terminal.ts';
@@ -22,12 +23,12 @@ const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env whe
 
 /** `svc init`: writes sample definitions that need no key. Never overwrites a file. */
 export function initCommand({ config, terminal }: Invocation): ExitCode {
-  const directory = config.from;
+  const directory = config.from ?? DEFAULT_DIRECTORIES[0];
   const obstacle = obstacleAt(directory);
   if (obstacle !== undefined) {
     return reportProblem(
       terminal,
-      `"${directory}" ${obstacle}, so svc wrote nothing. Choose another directory with --from.`,
+      `"${directory}" ${obstacle}, so svc wrote nothing. Pass another directory as an argument.`,
     );
   }
   const samples = join(packageInfo().root, 'svc_src');
@@ -36,7 +37,7 @@ export function initCommand({ config, terminal }: Invocation): ExitCode {
     if (name.endsWith('.svc')) writeNew(join(directory, name), readFileSync(join(samples, name), 'utf8'), terminal);
   }
   writeNew('.env.example', ENV_EXAMPLE, terminal);
-  const from = directory === './svc_src' ? '' : ` --from ${directory}`;
+  const from = directory === DEFAULT_DIRECTORIES[0] ? '' : ` ${directory}`;
   terminal.out.write(`\nNext: run "svc serve${from}", then open http://localhost:2024/docs\n`);
   return 0;
 }

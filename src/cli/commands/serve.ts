@@ -8,6 +8,7 @@ import type { Program } from '../../schema/program.ts';
 import { runPrimary, type Reloaded } from '../../server/primary.ts';
 import type { ProcessSignals } from '../../server/process-signals.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
+import type { Compiled } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
@@ -19,9 +20,10 @@ export async function serveCommand(
   { config, flags, terminal }: Invocation,
   signals: ProcessSignals,
 ): Promise<ExitCode> {
-  const program = compileForServing(config, terminal);
-  if (program === undefined) return 1;
-  const fullConfig = withDefinitionSecrets(config, program);
+  const compiled = compileForServing(config, terminal);
+  if (compiled?.program === undefined) return 1;
+  const { path, program } = compiled;
+  const fullConfig = { ...withDefinitionSecrets(config, program), from: path };
   const logger = createLogger(fullConfig);
   const code = await runPrimary(fullConfig, program, {
     logger,
@@ -35,8 +37,8 @@ export async function serveCommand(
   return code === 0 ? 0 : 1;
 }
 
-/** Returns undefined after reporting the errors. */
-function compileForServing(config: Config, terminal: Terminal): Program | undefined {
+/** Reports all problems. Without a program, the server cannot start. */
+function compileForServing(config: Config, terminal: Terminal): Compiled | undefined {
   const compiled = compileDefinitions(config);
   if (!compiled.ok) {
     reportProblem(terminal, compiled.failure);
@@ -45,7 +47,7 @@ function compileForServing(config: Config, terminal: Terminal): Program | undefi
   const everyWarning = config.features.includes('display_all_warnings');
   terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning }));
   if (compiled.value.program === undefined) reportProblem(terminal, `not started. ${summaryLine(compiled.value)}`);
-  return compiled.value.program;
+  return compiled.value;
 }
 
 /**

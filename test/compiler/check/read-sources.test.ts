@@ -22,7 +22,7 @@ function write(path: string, content: string | Uint8Array = 'class A {\n}\n'): v
 /** Returns the paths relative to the root, or the failure. */
 function paths(dir = root): readonly string[] | string {
   const read = readSources(dir);
-  return read.ok ? read.value.map((file) => relative(root, join(process.cwd(), file.path))) : read.failure;
+  return read.ok ? read.value.files.map((file) => relative(root, join(process.cwd(), file.path))) : read.failure;
 }
 
 test('only definition files are found, at any depth, sorted by path', () => {
@@ -37,13 +37,35 @@ test('only definition files are found, at any depth, sorted by path', () => {
 test('paths are relative to the working directory', () => {
   write('a.svc');
   const read = readSources(root);
-  expect(read.ok && read.value[0]?.path).toBe(relative(process.cwd(), join(root, 'a.svc')));
+  expect(read.ok && read.value.files[0]?.path).toBe(relative(process.cwd(), join(root, 'a.svc')));
 });
 
 test('the root of a project means its definition directory', () => {
   write('baml_src/a.baml');
   write('other/b.svc');
   expect(paths()).toEqual(['baml_src/a.baml']);
+  write('svc_src/a.svc');
+  expect(paths()).toEqual(['svc_src/a.svc']);
+  const read = readSources(root);
+  expect(read.ok && read.value.path).toBe(join(root, 'svc_src'));
+});
+
+test('a definition directory means itself, whatever is in it', () => {
+  write('baml_src/baml_src/a.baml');
+  write('baml_src/svc_src/b.baml');
+  write('baml_src/other/c.baml');
+  const files = ['baml_src/baml_src/a.baml', 'baml_src/other/c.baml', 'baml_src/svc_src/b.baml'];
+  expect(paths(join(root, 'baml_src'))).toEqual(files);
+  const read = readSources(`${root}/baml_src/`);
+  expect(read.ok && read.value.files).toHaveLength(3);
+});
+
+test('a file can be read alone', () => {
+  write('svc_src/a.svc');
+  write('svc_src/b.baml');
+  expect(paths(join(root, 'svc_src/b.baml'))).toEqual(['svc_src/b.baml']);
+  const read = readSources(join(root, 'svc_src/b.baml'));
+  expect(read.ok && read.value.path).toBe(join(root, 'svc_src/b.baml'));
 });
 
 test('a directory that contains definition files means itself', () => {
@@ -52,12 +74,12 @@ test('a directory that contains definition files means itself', () => {
   expect(paths()).toEqual(['main.svc', 'svc_src/a.svc']);
 });
 
-test('a missing directory, a file in its place and a directory without definitions have different messages', () => {
-  write('file.svc');
+test('a missing directory, a file of another kind and a directory without definitions have different messages', () => {
+  write('notes.txt');
   expect(paths(join(root, 'nowhere'))).toMatch(/nowhere" does not exist/);
-  expect(paths(join(root, 'file.svc'))).toMatch(/is not a directory/);
+  expect(paths(join(root, 'notes.txt'))).toMatch(/notes\.txt" is not a definition file \(\*\.svc, \*\.baml\)/);
   mkdirSync(join(root, 'empty'));
-  expect(paths(join(root, 'empty'))).toMatch(/no definition files \(\*\.svc, \*\.baml\)/);
+  expect(paths(join(root, 'empty'))).toMatch(/no definition files \(\*\.svc, \*\.baml\) under .*: .*"svc init"/);
 });
 
 test('the message for a file that is not UTF-8 names the file', () => {
@@ -80,7 +102,7 @@ test('a directory with the name of a definition file is not read', () => {
 test('the text does not include a byte order mark', () => {
   write('bom.svc', '\uFEFFclass A {\n}\n');
   const read = readSources(root);
-  expect(read.ok && read.value[0]?.text.startsWith('class')).toBe(true);
+  expect(read.ok && read.value.files[0]?.text.startsWith('class')).toBe(true);
 });
 
 test('each file of a mounted ConfigMap is read once, through its link', () => {
@@ -89,7 +111,7 @@ test('each file of a mounted ConfigMap is read once, through its link', () => {
   symlinkSync('..data/a.svc', join(root, 'a.svc'));
   expect(paths()).toEqual(['a.svc']);
   const read = readSources(root);
-  expect(read.ok && read.value[0]?.text).toContain('Mounted');
+  expect(read.ok && read.value.files[0]?.text).toContain('Mounted');
 });
 
 test('hidden files are read, hidden directories are not', () => {

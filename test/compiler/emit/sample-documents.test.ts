@@ -19,9 +19,9 @@ const samples = join(root, 'test/compiler/samples/valid');
 const directories = ['svc_src', ...readdirSync(samples).map((name) => `test/compiler/samples/valid/${name}`)];
 
 function programOf(directory: string): Program {
-  const files = readSources(join(root, directory));
-  if (!files.ok) throw new Error(files.failure);
-  const { program, diagnostics } = compile(files.value, {
+  const sources = readSources(join(root, directory));
+  if (!sources.ok) throw new Error(sources.failure);
+  const { program, diagnostics } = compile(sources.value.files, {
     version: '0.1.0',
     versionCheck: false,
     beta: true,

@@ -19,8 +19,8 @@ export interface Invocation {
 export function addSettings(command: Command, keys: readonly SettingKey[]): Command {
   for (const key of keys) {
     const setting: Setting<unknown> = SETTINGS[key];
-    const { flag, variable, opposite, group, help } = setting;
-    if (flag === undefined) command.addHelpText('after', `\nEnvironment only:\n  ${variable}  ${help}`);
+    const { flag, opposite, group, help } = setting;
+    if (flag === undefined) command.addHelpText('after', `\nEnvironment only:\n  ${variablesOf(setting)}  ${help}`);
     else command.addOption(new SettingOption(command, key, [flag, helpOf(setting)]).helpGroup(`${group}:`));
     if (opposite !== undefined) command.addOption(new SettingOption(command, key, opposite).helpGroup(`${group}:`));
   }
@@ -84,9 +84,14 @@ class SettingOption extends Option {
 }
 
 /** `Port to listen on (default: 2024) (env: SVC_PORT)`. */
-function helpOf({ flag = '', help, variable, default: fallback }: Setting<unknown>): string {
+function helpOf(setting: Setting<unknown>): string {
+  const { flag = '', help, default: fallback } = setting;
   const isSwitch = !flag.includes('<');
   const text = typeof fallback === 'string' ? fallback : fallback.text;
   const shown = text === undefined || text === '' || (isSwitch && typeof fallback === 'string') ? '' : text;
-  return `${help}${shown === '' ? '' : ` (default: ${shown})`} (env: ${variable})`;
+  return `${help}${shown === '' ? '' : ` (default: ${shown})`} (env: ${variablesOf(setting)})`;
+}
+
+function variablesOf({ variable, bamlVariable }: Setting<unknown>): string {
+  return bamlVariable === undefined ? variable : `${variable} or ${bamlVariable}`;
 }

@@ -47,6 +47,8 @@ export interface Setting<Value> {
   /** A second flag, for a setting that is on by default but that a variable can turn off. */
   readonly opposite?: readonly [flag: string, help: string];
   readonly variable: string;
+  /** The variable of BAML's server with the same meaning, read if `variable` is not set. */
+  readonly bamlVariable?: string;
   readonly group: SettingGroup;
   readonly help: string;
   readonly parse: ParseValue<Value>;
@@ -291,6 +293,7 @@ export const SETTINGS = {
   /** Absent: svc serves without authentication. */
   apiKey: setting({
     variable: 'SVC_PASSWORD',
+    bamlVariable: 'BAML_PASSWORD',
     group: 'Security',
     help: 'API key that callers must send',
     parse: (text) => ok(text),
@@ -323,6 +326,7 @@ export const SETTINGS = {
   logLevel: setting({
     flag: '--log-level <level>',
     variable: 'SVC_LOG_LEVEL',
+    bamlVariable: 'BAML_LOG',
     group: 'Logging',
     help: 'Lowest level to log: off, error, warn, info, debug or trace',
     parse: (text) => keyword(...LOG_LEVELS)(text.toLowerCase()),

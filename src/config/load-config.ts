@@ -94,11 +94,12 @@ class SettingReader implements DefaultBasis {
     const setting = TYPED_SETTINGS[key];
     const flag = flags[key];
     if (flag !== undefined) return flag;
-    const text = variables[setting.variable];
-    if (text === undefined || text === '' || isServiceLink(setting.variable, text)) return this.#defaultOf(setting);
+    const variable = variableOf(setting, variables);
+    const text = variables[variable];
+    if (text === undefined || text === '' || isServiceLink(variable, text)) return this.#defaultOf(setting);
     const parsed = setting.parse(text);
     if (parsed.ok) return parsed.value;
-    const source = fromFile.has(setting.variable) ? `${setting.variable} in ${file}` : setting.variable;
+    const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;
     this.fault ??= badValue(source, text, parsed.failure);
     return this.#defaultOf(setting);
   }
@@ -111,6 +112,12 @@ class SettingReader implements DefaultBasis {
   }
 }
 
+/** The variable that decides about a setting: its own if it is set, otherwise the one of BAML's server. */
+function variableOf({ variable, bamlVariable }: Setting<unknown>, variables: EnvironmentVariables): string {
+  const usesOther = bamlVariable !== undefined && variables[variable] === undefined;
+  return usesOther && variables[bamlVariable] !== undefined ? bamlVariable : variable;
+}
+
 /** Kubernetes sets `SVC_PORT=tcp://10.0.0.7:2024` in every pod if a Service in its namespace is called "svc". */
 function isServiceLink(variable: string, text: string): boolean {
   return variable === 'SVC_PORT' && text.startsWith('tcp://');
@@ -118,8 +125,9 @@ function isServiceLink(variable: string, text: string): boolean {
 
 /** An empty key could mean an open server or an empty password, so svc does not guess. */
 function passwordFault(variables: EnvironmentVariables): string | undefined {
-  if (variables['SVC_PASSWORD'] !== '') return undefined;
-  return 'SVC_PASSWORD is empty. Set it to a key, or unset it to serve without one.';
+  const variable = variableOf(SETTINGS.apiKey, variables);
+  if (variables[variable] !== '') return undefined;
+  return `${variable} is empty. Set it to a key, or unset it to serve without one.`;
 }
 
 function portFault({ port, metricsPort }: Config): string | undefined {
@@ -135,8 +143,19 @@ function warningsAbout(variables: EnvironmentVariables): readonly string[] {
     const [nearest] = nearestNames(name, known);
     if (nearest !== undefined) warnings.push(`svc has no setting "${name}". Did you mean "${nearest}"?`);
   }
-  if ((variables['SVC_PASSWORD'] ?? 'long enough').length < 8) {
-    warnings.push('SVC_PASSWORD has fewer than 8 characters and can be guessed. Use at least 16.');
+  return [...warnings, ...warningsAboutPassword(variables)];
+}
+
+function warningsAboutPassword(variables: EnvironmentVariables): readonly string[] {
+  const variable = variableOf(SETTINGS.apiKey, variables);
+  const password = variables[variable];
+  if (password === undefined) return [];
+  const warnings: string[] = [];
+  if (password.length < 8) {
+    warnings.push(`${variable} has fewer than 8 characters and can be guessed. Use at least 16.`);
+  }
+  if ((variables['BAML_PASSWORD'] ?? password) !== password) {
+    warnings.push('SVC_PASSWORD and BAML_PASSWORD differ. svc uses SVC_PASSWORD.');
   }
   return warnings;
 }

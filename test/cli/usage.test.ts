@@ -60,9 +60,10 @@ test.each(['serve --help', 'help serve'])('%s lists every flag and every variabl
   expect(code).toBe(0);
   const text = out.replaceAll(/\s+/gu, ' ');
   const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
-  for (const { flag, variable } of settings) {
+  for (const { flag, variable, bamlVariable } of settings) {
+    const variables = bamlVariable === undefined ? variable : `${variable} or ${bamlVariable}`;
     if (flag !== undefined) expect(text).toContain(` ${flag} `);
-    expect(text).toContain(flag === undefined ? ` ${variable} ` : `(env: ${variable})`);
+    expect(text).toContain(flag === undefined ? ` ${variables} ` : `(env: ${variables})`);
   }
   expect(text).toContain(' --no-dotenv ');
   expect(text).toContain(' Port to listen on; 0 selects a free one (default: 2024) (env: SVC_PORT)');

@@ -295,3 +295,29 @@ test('the service links of Kubernetes are not settings', () => {
   expect(config.port).toBe(2024);
   expect(warnings).toEqual([]);
 });
+
+test("BAML_PASSWORD and BAML_LOG mean the same as on BAML's server, unless the variable of svc is set", () => {
+  const baml = { BAML_PASSWORD: 'a long enough one', BAML_LOG: 'WARN' };
+  expect(load({}, baml).config).toMatchObject({ apiKey: 'a long enough one', logLevel: 'warn' });
+  expect(load({}, baml).config.secrets).toEqual(['a long enough one']);
+  const own = { SVC_PASSWORD: 'the password of svc', SVC_LOG_LEVEL: 'error' };
+  expect(load({}, { ...baml, ...own }).config).toMatchObject({ apiKey: 'the password of svc', logLevel: 'error' });
+  writeFileSync('.env', 'SVC_PASSWORD=the password of svc\nBAML_LOG=off\n');
+  expect(load({}, { BAML_PASSWORD: 'x' }).config).toMatchObject({ apiKey: 'the password of svc', logLevel: 'off' });
+});
+
+test('no value of BAML_PASSWORD starts an open server unnoticed', () => {
+  expect(fail({}, { BAML_PASSWORD: '' })).toEqual({
+    exitCode: 2,
+    message: 'BAML_PASSWORD is empty. Set it to a key, or unset it to serve without one.',
+  });
+  expect(load({}, { BAML_PASSWORD: 'short' }).warnings[0]).toMatch(/^BAML_PASSWORD has fewer than 8 characters/u);
+  const both = { SVC_PASSWORD: 'a long enough one', BAML_PASSWORD: 'another long one' };
+  expect(load({}, both).warnings).toEqual(['SVC_PASSWORD and BAML_PASSWORD differ. svc uses SVC_PASSWORD.']);
+});
+
+test('a value of BAML_LOG that is no level is refused with the levels that exist', () => {
+  expect(fail({}, { BAML_LOG: 'warning' }).message).toMatch(
+    /^BAML_LOG is "warning", but must be one of off, error, warn/u,
+  );
+});

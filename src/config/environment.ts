@@ -40,6 +40,12 @@ export function joinDotenv(real: EnvironmentVariables, path: string | undefined)
   return ok({ variables: Object.assign(variables, real), file, fromFile });
 }
 
+/** The variables in `.env.local`, which BAML's server reads beside `.env` and svc does not; none if it cannot be read. */
+export function localDotenv(): EnvironmentVariables {
+  const text = readDotenv('.env.local', false);
+  return text.ok ? parse(text.value ?? '') : {};
+}
+
 function readDotenv(file: string, required: boolean): Result<string | undefined, string> {
   try {
     // A directory called `.env` is a virtual environment of Python.

@@ -6,7 +6,7 @@ import { SETTINGS } from './config.ts';
 import type { Config, DefaultBasis, LogLevel, Setting, SettingKey, SettingValues } from './config.ts';
 import { containerLimits } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
-import { joinDotenv, processVariables, secretsOf } from './environment.ts';
+import { joinDotenv, localDotenv, processVariables, secretsOf } from './environment.ts';
 import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
 
 export interface LoadedConfig {
@@ -43,7 +43,8 @@ export function loadConfig(
   const { variables } = joined.value;
   const reader = new SettingReader({ flags, ...joined.value, limits });
   const config = { ...reader.readAll(), cores: limits.cores, env: variables, secrets: secretsOf(variables) };
-  const fault = reader.fault ?? passwordFault(variables) ?? portFault(config);
+  const unread = readsFile && path === undefined ? localDotenv() : {};
+  const fault = reader.fault ?? passwordFault(variables, unread) ?? portFault(config);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
   return ok({ config, warnings: warningsAbout(variables) });
 }
@@ -123,11 +124,16 @@ function isServiceLink(variable: string, text: string): boolean {
   return variable === 'SVC_PORT' && text.startsWith('tcp://');
 }
 
-/** An empty key could mean an open server or an empty password, so svc does not guess. */
-function passwordFault(variables: EnvironmentVariables): string | undefined {
+/**
+ * An empty key could mean an open server or an empty password, so svc does not guess. A key in `.env.local` protects BAML's
+ * server, and svc does not serve openly in its place.
+ */
+function passwordFault(variables: EnvironmentVariables, unread: EnvironmentVariables): string | undefined {
   const variable = variableOf(SETTINGS.apiKey, variables);
-  if (variables[variable] !== '') return undefined;
-  return `${variable} is empty. Set it to a key, or unset it to serve without one.`;
+  if (variables[variable] === '') return `${variable} is empty. Set it to a key, or unset it to serve without one.`;
+  const other = variableOf(SETTINGS.apiKey, unread);
+  if (variables[variable] !== undefined || unread[other] === undefined) return undefined;
+  return `".env.local" sets ${other}, but svc reads only ".env". Move it there, or use --dotenv-path .env.local or --no-dotenv.`;
 }
 
 function portFault({ port, metricsPort }: Config): string | undefined {

@@ -316,6 +316,21 @@ test('no value of BAML_PASSWORD starts an open server unnoticed', () => {
   expect(load({}, both).warnings).toEqual(['SVC_PASSWORD and BAML_PASSWORD differ. svc uses SVC_PASSWORD.']);
 });
 
+test('a password in .env.local, which BAML reads and svc does not, is an error unless another source has one', () => {
+  writeFileSync('.env.local', 'BAML_PASSWORD=a long enough one\n');
+  expect(fail()).toEqual({
+    exitCode: 2,
+    message:
+      '".env.local" sets BAML_PASSWORD, but svc reads only ".env". ' +
+      'Move it there, or use --dotenv-path .env.local or --no-dotenv.',
+  });
+  expect(load({ dotenvPath: '.env.local' }).config.apiKey).toBe('a long enough one');
+  expect(load({ dotenv: false }).config.apiKey).toBeUndefined();
+  expect(load({}, { SVC_PASSWORD: 'the password of svc' }).config.apiKey).toBe('the password of svc');
+  writeFileSync('.env.local', 'OPENAI_API_KEY=other\n');
+  expect(load().config.env).toEqual({});
+});
+
 test('a value of BAML_LOG that is no level is refused with the levels that exist', () => {
   expect(fail({}, { BAML_LOG: 'warning' }).message).toMatch(
     /^BAML_LOG is "warning", but must be one of off, error, warn/u,

@@ -1,4 +1,5 @@
 import { countUpTo } from '../../base/count-up-to.ts';
+import { trimWhiteSpaceAtEnd, whiteSpaceAtStart } from '../../base/white-space.ts';
 
 /**
  * The text of a template as the engine reads it: without delimiters, common indentation and surrounding white space.
@@ -18,46 +19,55 @@ interface Line {
 }
 
 /**
- * Returns the value of a raw string: without the common indentation of its non-blank lines, trimmed at both ends, and
- * with `\n` as its line ends. `raw` is the text between the delimiters, and `fileOffset` its offset in the file.
+ * Returns the value of a raw string: without the common indentation of its lines, trimmed at both ends, with `\n` as its
+ * line ends and with nothing in lines of white space. The first line has no indentation when text follows the opening
+ * quote. `raw` is the text between the delimiters, and `fileOffset` its offset in the file.
  */
 export function dedent(raw: string, fileOffset: number, file: string): TemplateSource {
-  return dedentLines(raw, (text) => text.trimEnd().length, { file, fileOffset });
+  const source = dedentLines(raw, leastIndentation);
+  return trimmed(source, { file, fileOffset, begin: whiteSpaceAtStart(source.text) });
 }
 
 /**
- * The same for the body of a template_string, which keeps its last line break if the closing delimiter is on a line of
- * its own: `{{ Header() }}Body` then puts `Body` on the next line.
+ * The same for the body of a template_string, with two differences: indentation is common only where it is the same
+ * characters, and the first line of text keeps what it has more of it.
  */
 export function dedentTemplateString(raw: string, fileOffset: number, file: string): TemplateSource {
-  return dedentLines(raw, endAfterLineBreak, { file, fileOffset });
+  const source = dedentLines(raw, commonIndentation);
+  return trimmed(source, { file, fileOffset, begin: lengthOf(/^\n+/u, source.text) });
 }
 
-function endAfterLineBreak(text: string): number {
-  const end = text.trimEnd().length;
-  const lineBreak = text.indexOf('\n', end);
-  return end > 0 && lineBreak >= 0 ? lineBreak + 1 : end;
+interface Dedented {
+  readonly text: string;
+  readonly lines: readonly Line[];
 }
 
-interface Place {
+function dedentLines(raw: string, measure: (lines: readonly string[]) => number): Dedented {
+  const lines = linesOf(raw);
+  const indentation = measure(lines.map((line) => line.text));
+  const shortened = lines.map((line) => shorten(line, indentation));
+  return { text: shortened.map((line) => line.text).join('\n'), lines: shortened };
+}
+
+interface Cut {
   readonly file: string;
   readonly fileOffset: number;
+  readonly begin: number;
 }
 
-function dedentLines(raw: string, endOf: (text: string) => number, place: Place): TemplateSource {
-  const lines = linesOf(raw);
-  const indentation = commonIndentation(lines);
-  const shortened = lines.map((line) => shorten(line, indentation));
-  const joined = shortened.map((line) => line.text).join('\n');
-  const begin = joined.length - joined.trimStart().length;
-  const text = joined.slice(begin, Math.max(begin, endOf(joined)));
-  const toRaw = rawOffsets(shortened);
-  return { file: place.file, text, toFileOffset: (offset) => place.fileOffset + toRaw(begin + offset) };
+function trimmed({ text, lines }: Dedented, { file, fileOffset, begin }: Cut): TemplateSource {
+  const toRaw = rawOffsets(lines);
+  return {
+    file,
+    text: trimWhiteSpaceAtEnd(text.slice(begin)),
+    toFileOffset: (offset) => fileOffset + toRaw(begin + offset),
+  };
 }
 
+/** The lines of a raw string. White space between the opening quote and its text belongs to no line. */
 function linesOf(raw: string): readonly Line[] {
   const lines: Line[] = [];
-  let start = 0;
+  let start = lengthOf(/^[ \t]+/u, raw);
   for (;;) {
     const end = raw.indexOf('\n', start);
     const text = raw.slice(start, end < 0 ? raw.length : end);
@@ -67,18 +77,36 @@ function linesOf(raw: string): readonly Line[] {
   }
 }
 
-function commonIndentation(lines: readonly Line[]): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (const { text } of lines) {
-    const indentation = text.length - text.trimStart().length;
-    if (indentation < text.length) least = Math.min(least, indentation);
+function lengthOf(pattern: RegExp, text: string): number {
+  return pattern.exec(text)?.[0].length ?? 0;
+}
+
+function leastIndentation(lines: readonly string[]): number {
+  const indentations = lines.map((line) => ({ line, indentation: whiteSpaceAtStart(line) }));
+  const ofText = indentations.filter(({ line, indentation }) => indentation < line.length);
+  return ofText.reduce((least, { indentation }) => Math.min(least, indentation), Number.MAX_SAFE_INTEGER);
+}
+
+/** The length of the white space with which every line begins. A line of nothing else can be shorter. */
+function commonIndentation(lines: readonly string[]): number {
+  const first = lines.find((line) => whiteSpaceAtStart(line) < line.length) ?? '';
+  let common = first.slice(0, whiteSpaceAtStart(first));
+  for (const line of lines.slice(lines.indexOf(first))) {
+    const shared = sharedLength(line, common);
+    if (shared < line.length) common = common.slice(0, shared);
   }
-  return Number.isFinite(least) ? least : 0;
+  return common.length;
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0;
+  while (length < b.length && a.charAt(length) === b.charAt(length)) length += 1;
+  return length;
 }
 
 function shorten(line: Line, indentation: number): Line {
-  const removed = Math.min(indentation, line.text.length);
-  return { text: line.text.slice(removed), start: line.start + removed };
+  if (whiteSpaceAtStart(line.text) === line.text.length) return { text: '', start: line.start + line.text.length };
+  return { text: line.text.slice(indentation), start: line.start + indentation };
 }
 
 /** Maps an offset in the joined lines to an offset in the raw text. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { trimWhiteSpace } from '../../base/white-space.ts';
 import type { Message, MessagePart, PromptClient } from '../../schema/message.ts';
 import type { Fragment, RoleSegment } from './values/output.ts';
 
@@ -66,7 +67,7 @@ class MessageBuilder {
   }
 
   #endText(): void {
-    const text = this.#text.trim();
+    const text = trimWhiteSpace(this.#text);
     this.#text = '';
     if (text !== '') this.#addPart({ kind: 'text', text });
   }

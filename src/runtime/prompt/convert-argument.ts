@@ -12,7 +12,7 @@ import {
   type InstanceField,
   MediaValue,
 } from './values/argument-values.ts';
-import { Float, type Value } from './values/value.ts';
+import { ArgumentList, Float, type Value } from './values/value.ts';
 
 /** Makes converters by type. The fields of a class are converted on first use, so that classes can be recursive. */
 export class ArgumentConverter {
@@ -84,8 +84,19 @@ export class ArgumentConverter {
 
   #toList(element: Type): Convert {
     const convert = this.convertTo(element);
-    if (convert === asIs) return asIs;
-    return (value, fits) => (Array.isArray(value) ? value.map((item) => convert(item, fits)) : asIs(value));
+    if (!this.#allowsNull(element)) {
+      if (convert === asIs) return asIs;
+      return (value, fits) => (Array.isArray(value) ? value.map((item) => convert(item, fits)) : asIs(value));
+    }
+    return (value, fits) =>
+      Array.isArray(value) ? ArgumentList.from(value, (item) => convert(item, fits)) : asIs(value);
+  }
+
+  #allowsNull(type: Type): boolean {
+    if (type.kind === 'union') return type.members.some((member) => this.#allowsNull(member));
+    if (type.kind !== 'alias') return type.kind === 'null';
+    const target = this.#index.aliases.get(type.name);
+    return target !== undefined && this.#allowsNull(target.type);
   }
 
   #toMap(element: Type): Convert {

@@ -77,7 +77,12 @@ test.each([
   ['\n  first\n    second\n  third\n', 'first\n  second\nthird'],
   ['\n    first\n    \tsecond\n', 'first\n\tsecond'],
   ['first\n    second', 'first\n    second'],
-  ['\n  a\n\n \n  b   \n', 'a\n\n\nb'],
+  ['   first\n    second', 'first\n    second'],
+  ['\n  a\n\n \n      \n  b   \n', 'a\n\n\n\nb'],
+  ['\n  \ta\n\t  b\n', 'a\nb'],
+  ['\n    a\n\tb\n', 'a\nb'],
+  ['\u00a0a\u0085', 'a'],
+  ['\ufeffa', '\ufeffa'],
   ['\r\n  a\r\n  b\r\n', 'a\nb'],
   ['', ''],
   ['   \n  ', ''],
@@ -86,12 +91,17 @@ test.each([
 });
 
 test.each([
-  ['\n  a\n  b\n', 'a\nb\n'],
-  ['\n  a\n\n\n', 'a\n'],
+  ['\n  a\n  b\n', 'a\nb'],
+  ['\n  a\n\n\n', 'a'],
   ['a', 'a'],
-  ['\n  a', 'a'],
+  ['  a\n  b', 'a\n  b'],
   ['\n\n', ''],
-])('a template_string keeps its last line break: %j', (raw, expected) => {
+  ['\n    a\n  b\n', '  a\nb'],
+  ['\n\n    a\n\n  b\n', '  a\n\nb'],
+  ['\n  \ta\n\t  b\n', '  \ta\n\t  b'],
+  ['\n  a\n\t\n  b\n', '  a\n\n  b'],
+  ['\n  a\n \n  b\n', 'a\n\nb'],
+])('the body %j of a template_string is %j', (raw, expected) => {
   expect(dedentTemplateString(raw, 0, 'main.baml').text).toBe(expected);
 });
 

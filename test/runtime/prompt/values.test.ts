@@ -47,7 +47,7 @@ test.each<readonly [string, unknown, string]>([
   ['1 | 2', 2, '2'],
   ['string[]', ['a', 'b "c"', 'd\n'], '["a", "b \\"c\\"", "d\\n"]'],
   ['string[][]', [['a'], []], '[["a"], []]'],
-  ['(string?)[]', ['a', null], '["a", none]'],
+  ['(string?)[]', ['a', null], '["a", null]'],
   ['Color', 'GREEN', 'verde'],
   ['Color?', 'RED', 'RED'],
   ['Color | string', 'GREEN', 'verde'],
@@ -55,7 +55,7 @@ test.each<readonly [string, unknown, string]>([
   ['Color[]', ['GREEN', 'RED'], '[verde, RED]'],
   ['map<Color, int>', { GREEN: 1 }, '{"GREEN": 1}'],
   ['map<string, Color>', { a: 'GREEN' }, '{"a": verde}'],
-  ['Anything', { a: [1, 2.5, null, { b: 'x' }] }, '{"a": [1, 2.5, none, {"b": "x"}]}'],
+  ['Anything', { a: [1, 2.5, null, { b: 'x' }] }, '{"a": [1, 2.5, null, {"b": "x"}]}'],
   ['Point', { x: 1, tags: [] }, '{\n    "x": 1.0,\n    "tags": [],\n}'],
   [
     'Point',
@@ -116,7 +116,7 @@ test.each([
   ['p == p', 'true'],
   ['p.items()|first', '["x", 1.0]'],
   ['p|tojson', '{"x":1.0,"y":null,"tags":["a"],"color":"verde","more":{"k":{"x":4.0,"tags":["t"]}}}'],
-  ['p|format(type="json")', '{"x":1.0,"why":null,"tags":["a"],"color":"verde","more":{"k":{"x":4.0,"tags":["t"]}}}'],
+  ['p|format(type="json")', '{"x":1,"why":null,"tags":["a"],"color":"verde","more":{"k":{"x":4,"tags":["t"]}}}'],
   ['p.constructor', ''],
   ['p["__proto__"]', ''],
 ])('%s of an instance', (expression, expected) => {

@@ -93,7 +93,7 @@ export class Namespace extends Special {
   }
 
   override print(out: PromptOutput): void {
-    printEntries(out, this.values, 'line');
+    printEntries(out, this.values, { layout: 'line' });
   }
 }
 

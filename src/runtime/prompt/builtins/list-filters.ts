@@ -7,6 +7,7 @@ import { plainTextOf, printValue } from '../values/print-value.ts';
 import {
   entriesOf,
   Float,
+  floatOf,
   Group,
   isList,
   isTrue,
@@ -137,7 +138,7 @@ export function extreme(value: Value, sign: 1 | -1, work: Work): Value {
   return best;
 }
 
-/** Adds numbers; a list of strings adds up to 0. */
+/** Adds numbers: to an integer when all of them are integral. A list of strings adds up to 0. */
 export function sumItems(value: Value, _: readonly Value[], work: Work): Value {
   const items = itemsOf(value, work);
   let sum: Value = 0;
@@ -146,9 +147,13 @@ export function sumItems(value: Value, _: readonly Value[], work: Work): Value {
       if (items.every((other) => typeof other === 'string')) return 0;
       throw new TemplateFault(`only numbers can be added, not ${kindOf(item)}`);
     }
-    sum = add(sum, item, work);
+    sum = add(sum, item instanceof Float ? item.value : item, work);
   }
-  return sum;
+  return items.every(isIntegral) ? sum : floatOf(numberOf(sum) ?? 0);
+}
+
+function isIntegral(value: Value): boolean {
+  return Number.isInteger(numberOf(value));
 }
 
 export function zipItems(value: Value, [others]: readonly Value[], work: Work): readonly Value[] {
@@ -166,6 +171,7 @@ export function chainItems(value: Value, [others]: readonly Value[], work: Work)
 }
 
 export function reverseItems(value: Value, _: readonly Value[], work: Work): Value {
+  if (value === undefined || value === null) return value;
   if (typeof value === 'string') return [...value].toReversed().join('');
   return itemsOf(value, work).toReversed();
 }

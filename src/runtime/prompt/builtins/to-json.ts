@@ -1,10 +1,14 @@
 import { ClassInstance, EnumValue, MediaValue } from '../values/argument-values.ts';
-import { formatNumber, plainTextOf } from '../values/print-value.ts';
+import { plainTextOf } from '../values/print-value.ts';
 import { entriesOf, Float, isList, type Value } from '../values/value.ts';
 import type { Work } from '../values/work.ts';
+import { formatForJson } from '../values/write-number.ts';
 
 interface Conversion {
-  /** Which names are written: those of the definitions (`tojson`), or those that the model sees (`format`). */
+  /**
+   * Which names are written: those of the definitions (`tojson`), or those that the model sees (`format`, which also writes
+   * integral floats as integers).
+   */
   readonly naming: 'real' | 'alias';
   readonly work: Work;
   readonly depth?: number;
@@ -21,7 +25,7 @@ export function dataOf(value: Value, { naming, work, depth = 0 }: Conversion): D
   if (value === undefined || value === null || depth > MAX_DEPTH) return null;
   if (typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (value instanceof Float) return value;
+  if (value instanceof Float) return naming === 'alias' ? integerOf(value) : value;
   const inside = { naming, work, depth: depth + 1 };
   if (isList(value)) return value.map((item) => dataOf(item, inside));
   if (value instanceof EnumValue) return value.printed;
@@ -30,6 +34,11 @@ export function dataOf(value: Value, { naming, work, depth = 0 }: Conversion): D
     value instanceof ClassInstance && naming === 'alias' ? value.aliasedEntries() : entriesOf(value, work);
   if (entries === undefined) return plainTextOf(value, work);
   return new Map([...entries].map(([key, item]) => [plainTextOf(key, work), dataOf(item, inside)]));
+}
+
+/** An integral float as an integer, where an integer of 64 bits can hold it. */
+function integerOf(float: Float): number | Float {
+  return Math.abs(float.value) < 2 ** 63 ? float.value + 0 : float;
 }
 
 /** Writes JSON. With an indentation, each entry has its own line. */
@@ -47,7 +56,7 @@ export function writeJson(data: Data, indent: number, level = 0): string {
     const items = (data as readonly Data[]).map((item) => writeJson(item, indent, level + 1));
     return enclose('[]', items, { indent, level });
   }
-  return data instanceof Float || typeof data === 'number' ? formatNumber(data) : JSON.stringify(data);
+  return data instanceof Float || typeof data === 'number' ? formatForJson(data) : JSON.stringify(data);
 }
 
 function enclose(

@@ -1,5 +1,6 @@
-import { formatNumber } from '../values/print-value.ts';
+import { trimWhiteSpace } from '../../../base/white-space.ts';
 import type { Float } from '../values/value.ts';
+import { formatNumber } from '../values/write-number.ts';
 import type { Data } from './to-json.ts';
 
 export interface ToonOptions {
@@ -103,7 +104,7 @@ class ToonWriter {
     if (data === null) return 'null';
     if (typeof data === 'boolean') return String(data);
     if (typeof data === 'string') return isPlain(data, this.#options.delimiter) ? data : quoted(data);
-    return formatNumber(data);
+    return formatNumber(data).replace(/\.0$/u, '');
   }
 }
 
@@ -137,13 +138,12 @@ function columnsOf(items: readonly Data[]): readonly string[] | undefined {
   return alike ? keys.toSorted() : undefined;
 }
 
-const NUMBER_LIKE = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$|^0\d+$/iu;
+const NUMBER_LIKE = /^-?\p{Nd}+(?:\.\p{Nd}+)?(?:e[+-]?\p{Nd}+)?$/u;
 
 function isPlain(text: string, delimiter: string): boolean {
-  if (text === '' || text.trim() !== text || text.startsWith('-')) return false;
+  if (text === '' || trimWhiteSpace(text) !== text || text.startsWith('- ')) return false;
   if (text === 'true' || text === 'false' || text === 'null' || NUMBER_LIKE.test(text)) return false;
-  // oxlint-disable-next-line no-control-regex -- control characters need quotes
-  return !text.includes(delimiter) && !/[:"\\[\]{}\u0000-\u001f]/u.test(text);
+  return !text.includes(delimiter) && !/[:"\\[\]{}\n\r\t]/u.test(text);
 }
 
 function writeKey(key: string): string {

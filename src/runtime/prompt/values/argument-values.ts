@@ -54,12 +54,17 @@ export class ClassInstance extends Special {
     return this.#collect((field) => field.printed);
   }
 
+  /** An instance with no field that is given counts as false, like an empty map. */
+  override get holds(): boolean {
+    return [...this.type.fields.keys()].some((name) => Object.hasOwn(this.#data, name));
+  }
+
   override print(out: PromptOutput): void {
     this.printInside(out, 0);
   }
 
   override printInside(out: PromptOutput, layout: Layout): void {
-    printEntries(out, this.aliasedEntries(), layout === 'line' ? 0 : layout);
+    printEntries(out, this.aliasedEntries(), { layout: layout === 'line' ? 0 : layout, nullText: 'null' });
   }
 
   #collect(keyOf: (field: InstanceField) => string): ReadonlyMap<Value, Value> {

@@ -84,12 +84,12 @@ function calculate(operator: keyof typeof NUMBER_OPERATIONS, left: Value, right:
   }
   const float = isFloat(left) || isFloat(right);
   if (b === 0 && !float && (operator === '//' || operator === '%')) throw new TemplateFault('division by zero');
-  const result = NUMBER_OPERATIONS[operator](a, b);
+  const result = float && operator === '%' ? a % b : NUMBER_OPERATIONS[operator](a, b);
   if (!float && operator === '**' && !Number.isInteger(result)) throw new TemplateFault('the power is not an integer');
   return float || operator === '/' ? floatOf(result) : result;
 }
 
-/** The remainder is never negative, and the whole quotient matches it: `-7 // 2` is -4, `7 // -2` is -3. */
+/** The remainder of integers is never negative (that of floats has the sign of the first), and the whole quotient matches it: `-7 // 2` is -4, `7 // -2` is -3. */
 function remainder(a: number, b: number): number {
   const rest = a % b;
   return rest < 0 ? rest + Math.abs(b) : rest + 0;

@@ -1,5 +1,6 @@
 import { PromptOutput } from './output.ts';
 import {
+  ArgumentList,
   Float,
   isList,
   isString,
@@ -11,6 +12,7 @@ import {
   writtenText,
 } from './value.ts';
 import type { Work } from './work.ts';
+import { formatInside, formatNumber } from './write-number.ts';
 
 /** Four spaces for each level, as class instances print. */
 const INDENT = '    ';
@@ -23,6 +25,7 @@ export function printValue(out: PromptOutput, value: Value): void {
   else if (value === undefined) return;
   else if (value === null) out.write('null');
   else if (value instanceof Special) value.print(out);
+  else if (typeof value === 'number' || value instanceof Float) out.write(formatNumber(value));
   else printInside(out, value, 'line');
 }
 
@@ -50,14 +53,14 @@ export function printInside(out: PromptOutput, value: Value, layout: Layout, dep
   else if (value instanceof Special) value.printInside(out, layout);
   else if (isList(value)) printList(out, value, layout, depth);
   else if (typeof value === 'object' && value !== null && !(value instanceof Float)) {
-    printEntries(out, value instanceof Map ? value : Object.entries(value), layout, depth);
+    printEntries(out, value instanceof Map ? value : Object.entries(value), { layout, depth });
   } else out.write(printScalar(value));
 }
 
 function printScalar(value: undefined | null | boolean | number | Float): string {
   if (value === undefined) return 'undefined';
   if (value === null) return 'none';
-  return typeof value === 'boolean' ? String(value) : formatNumber(value);
+  return typeof value === 'boolean' ? String(value) : formatInside(value);
 }
 
 function printList(out: PromptOutput, list: readonly Value[], layout: Layout, depth: number): void {
@@ -70,18 +73,24 @@ function printList(out: PromptOutput, list: readonly Value[], layout: Layout, de
   let first = true;
   for (const item of list) {
     separate(out, layout, first);
-    printInside(out, item, inner, depth + 1);
+    if (item === null && list instanceof ArgumentList) out.write('null');
+    else printInside(out, item, inner, depth + 1);
     first = false;
   }
   close(out, layout, first, ']');
+}
+
+interface EntriesOptions {
+  readonly layout: Layout;
+  readonly depth?: number;
+  readonly nullText?: string;
 }
 
 /** Writes a map. On several lines, each entry ends with a comma. */
 export function printEntries(
   out: PromptOutput,
   entries: Iterable<readonly [Value, Value]>,
-  layout: Layout,
-  depth = 0,
+  { layout, depth = 0, nullText = 'none' }: EntriesOptions,
 ): void {
   const inner = innerLayout(layout);
   out.write('{');
@@ -90,7 +99,8 @@ export function printEntries(
     separate(out, layout, first);
     printInside(out, key, inner, depth + 1);
     out.write(': ');
-    printInside(out, value, inner, depth + 1);
+    if (value === null) out.write(nullText);
+    else printInside(out, value, inner, depth + 1);
     first = false;
   }
   close(out, layout, first, '}');
@@ -109,28 +119,6 @@ function close(out: PromptOutput, layout: Layout, empty: boolean, bracket: strin
   out.write(layout === 'line' || empty ? bracket : `,\n${INDENT.repeat(layout)}${bracket}`);
 }
 
-/** Decimal notation without an exponent; floats keep a point. */
-export function formatNumber(value: number | Float): string {
-  if (value instanceof Float) return `${expandFloat(value.value)}.0`;
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  if (!Number.isInteger(value)) return expandFloat(value);
-  return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString();
-}
-
-/** The shortest digits that read back as this number, without an exponent. */
-function expandFloat(value: number): string {
-  if (Object.is(value, -0)) return '-0';
-  const text = String(value);
-  const [mantissa = '', exponent] = text.split('e');
-  if (exponent === undefined) return text;
-  const sign = mantissa.startsWith('-') ? '-' : '';
-  const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.');
-  const digits = whole + fraction;
-  const shift = Number(exponent);
-  return shift < 0 ? `${sign}0.${'0'.repeat(-shift - 1)}${digits}` : sign + digits.padEnd(shift + 1, '0');
-}
-
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
   ['\\', '\\\\'],
@@ -139,10 +127,9 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
   ['\0', '\\0'],
 ]);
-// oxlint-disable-next-line no-control-regex -- control characters are escaped
-const TO_ESCAPE = /["\\\u0000-\u001f\u007f-\u009f]/gu;
+const TO_ESCAPE = /["\\]|[\p{C}\p{Z}\p{Grapheme_Extend}](?<! )/gu;
 
-/** A string in double quotes; quotes, backslashes and control characters are escaped. */
+/** A string in double quotes; quotes, backslashes, and characters that show nothing of their own are escaped. */
 function quote(text: string): string {
   return `"${text.replace(TO_ESCAPE, (character) => ESCAPES.get(character) ?? hexEscape(character))}"`;
 }

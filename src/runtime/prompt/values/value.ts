@@ -42,6 +42,11 @@ export abstract class Special {
     return undefined;
   }
 
+  /** Whether the value counts as true in a condition. */
+  get holds(): boolean {
+    return true;
+  }
+
   call(_args: CallArguments, _work: Work): Value {
     throw new TemplateFault(`a value of kind ${this.kindName} cannot be called`);
   }
@@ -115,6 +120,9 @@ class SpecialList extends Array<Value> {
 /** The result of `split`: a list that prints as `<iterator>`. */
 export class LazyList extends SpecialList {}
 
+/** An argument, or a list in one, that can have nulls: they print as `null`, while those of a template's lists print as `none`. */
+export class ArgumentList extends SpecialList {}
+
 /** A group of `groupby`: the pair of key and items, also by the names `grouper` and `list`. */
 export class Group extends SpecialList {
   attribute(name: string): Value {
@@ -185,7 +193,7 @@ export function isTrue(value: Value, work: Work): boolean {
 
 function isTrueObject(value: object, work: Work): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  if (value instanceof Special) return true;
+  if (value instanceof Special) return value.holds;
   if (value instanceof Float) return value.value !== 0;
   return entriesOf(value, work)?.size !== 0;
 }

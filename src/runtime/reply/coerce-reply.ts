@@ -4,18 +4,19 @@ import { coercionError, type CoercionError } from './coercion/coercion-error.ts'
 import { lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
-import { settleBareToken } from './text/bare-reader.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
-import { closersOf } from './text/characters.ts';
 import { MAX_DEPTH, ReplyNode, stringNode } from './text/reply-node.ts';
 import { TolerantReader } from './text/tolerant-reader.ts';
+import { fenceBody, fencedString, scalarNode } from './text/whole-text.ts';
 
 // --- the return type -------------------------------------------------------------------------------------------------
 
 /** The properties of a return type that decide which parts of a reply can be the answer. */
 export interface ReplyType {
-  /** The type is `string` or `string?`, which takes the reply as it is. */
+  /** The type is `string`, which takes the reply as it is, or `string?`, which takes it without quotes or a fence. */
   readonly asString: 'no' | 'yes' | 'or-null';
+  /** The type includes strings, and is not a list of them. */
+  readonly takesText: boolean;
   readonly hasComposite: boolean;
   readonly hasScalar: boolean;
   /** The type includes null. */
@@ -29,9 +30,11 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
   collectKinds(type, definitions, kinds);
   const composite = ['class', 'list', 'map'].filter((kind) => kinds.has(kind));
   const nullable = kinds.delete('null');
-  const onlyString = kinds.size === 1 && kinds.has('string');
+  const takesText = kinds.has('string');
+  const onlyString = takesText && kinds.size === 1;
   return {
     asString: !onlyString ? 'no' : nullable ? 'or-null' : 'yes',
+    takesText,
     hasComposite: composite.length > 0,
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
     nullable,
@@ -72,8 +75,10 @@ export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?
 }
 
 function coerceString(text: string, plan: Plan, type: ReplyType): CoercionOutcome {
-  const isNull = type.asString === 'or-null' && text.trim() === 'null';
-  return plan.coerce(isNull ? scalarNode(text) : stringNode(text));
+  if (type.asString === 'yes') return plan.coerce(stringNode(text));
+  const inFence = fencedString(text);
+  const node = inFence === undefined ? scalarNode(text, true) : stringNode(inFence);
+  return plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
 }
 
 function fastPathOf(text: string, plan: Plan): FastPath {
@@ -112,15 +117,22 @@ interface PartOutcome {
 /** Coerces the objects and lists in the reply. */
 function compositeOutcomes(finder: NodeFinder, text: string, plan: Plan): PartOutcome[] {
   const edges = edgesOf(text);
-  return mostLikely(finder.candidates).map((candidate) => {
+  const isFence = fenceBody(text) !== undefined;
+  return mostLikely(finder.candidates).flatMap((candidate) => {
     const part = candidate.fence > 0 ? PART.fence : isWhole(candidate, edges) ? PART.whole : PART.prose;
     const outcome = plan.coerce(candidate.value);
+    if (part !== PART.whole && !isFence && isText(outcome)) return [];
     return {
       outcome: part === PART.whole ? outcome : withFlag(outcome, part === PART.fence ? 'markdown' : 'prose'),
       part,
       inThought: candidate.to <= finder.thoughtsEnd,
     };
   });
+}
+
+/** True for the string of a union, which is the reply as a whole: a part of it would lose the rest. */
+function isText(outcome: CoercionOutcome): boolean {
+  return outcome.ok && (outcome.marks & MARK.text) !== 0;
 }
 
 /** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
@@ -179,14 +191,15 @@ function textOutcomes(finder: NodeFinder, text: string, plan: Plan, type: ReplyT
   if (type.hasScalar || type.nullable) {
     const used = new Set(finder.candidates.map((candidate) => candidate.fence));
     const unused = finder.fences.filter((fence) => !used.has(fence.number));
-    for (const fence of mostLikely(unused)) outcomes.push(fenceOutcome(fence, text, plan, finder));
+    for (const fence of mostLikely(unused)) outcomes.push(...fenceOutcome(fence, text, plan, finder));
   }
   const answer = text.slice(finder.thoughtsEnd, Math.min(finder.openThought, text.length));
   const edges = edgesOf(text);
   const isComposite = finder.candidates.some((candidate) => isWhole(candidate, edges));
-  if (isComposite || answer.trim() === '') return outcomes;
-  const node = scalarNode(answer);
+  if (isComposite || (answer.trim() === '' && edges.to > 0)) return outcomes;
+  const node = scalarNode(answer, type.takesText);
   const outcome = plan.coerce(node);
+  if (!outcome.ok && edges.to === 0) return outcomes;
   const isGuess = node.kind === 'string' && !type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0;
   if (isGuess) return outcomes;
   outcomes.push({
@@ -197,36 +210,12 @@ function textOutcomes(finder: NodeFinder, text: string, plan: Plan, type: ReplyT
   return outcomes;
 }
 
-function fenceOutcome(fence: FenceBody, text: string, plan: Plan, finder: NodeFinder): PartOutcome {
-  return {
-    outcome: withFlag(plan.coerce(scalarNode(text.slice(fence.from, fence.to))), 'markdown'),
-    part: PART.fence,
-    inThought: fence.to <= finder.thoughtsEnd,
-  };
-}
-
-/** Returns the scalar that JSON would read from the text, otherwise the text itself as a string. */
-function scalarNode(raw: string): ReplyNode {
-  const text = raw.trim();
-  if (text.length > 1 && closersOf(text.charCodeAt(0)).includes(text.charAt(text.length - 1))) {
-    const inner = unquote(text);
-    if (inner !== undefined) return stringNode(inner);
-  }
-  const node = new ReplyNode('bare');
-  node.text = text;
-  settleBareToken(node);
-  node.repairs = 0;
-  return node;
-}
-
-function unquote(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    const inner = text.slice(1, -1);
-    return inner.includes(text.charAt(0)) || inner.includes('\n') ? undefined : inner;
-  }
+/** Text in a fence, such as code, is the string of a union only if it is in quotes and the reply has no other fence. */
+function fenceOutcome(fence: FenceBody, text: string, plan: Plan, finder: NodeFinder): PartOutcome[] {
+  const node = scalarNode(text.slice(fence.from, fence.to));
+  const outcome = plan.coerce(node);
+  if (isText(outcome) && (!node.quoted || finder.fences.length > 1)) return [];
+  return [{ outcome: withFlag(outcome, 'markdown'), part: PART.fence, inThought: fence.to <= finder.thoughtsEnd }];
 }
 
 // --- the choice ------------------------------------------------------------------------------------------------------

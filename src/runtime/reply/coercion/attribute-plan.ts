@@ -3,7 +3,7 @@ import type { Violation } from '../../../schema/violation.ts';
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
-import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
+import { CoercedValue, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 
 /** A constraint whose expression is ready to run. */
@@ -26,6 +26,9 @@ export class AttributePlan extends Plan {
   readonly #inner: Plan;
   readonly #asserts: readonly RunnableConstraint[];
   readonly #checks: readonly RunnableConstraint[];
+  /** Null replaces a value that an assert rejects. */
+  readonly #isOptional: boolean;
+  /** The value appears only when it is complete, whatever its type. */
   readonly #done: boolean;
   readonly #withState: boolean;
 
@@ -35,7 +38,8 @@ export class AttributePlan extends Plan {
     this.name = inner.name;
     this.#asserts = attributes.constraints.filter((constraint) => constraint.level === 'assert');
     this.#checks = attributes.constraints.filter((constraint) => constraint.level === 'check');
-    this.#done = attributes.done;
+    this.#isOptional = inner.fallback()?.bare === 'null';
+    this.#done = attributes.done || (this.#isOptional && this.#asserts.length > 0);
     this.#withState = attributes.withState;
     this.doneOnly = !this.#isWrapped && this.#isHidden;
   }
@@ -92,7 +96,9 @@ export class AttributePlan extends Plan {
     const outcome = this.#inner.coerce(node);
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);
-    return violations.length > 0 ? new CoercionError(() => violations, true) : this.#wrapped(outcome);
+    if (violations.length === 0) return this.#wrapped(outcome);
+    if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? ''));
+    return new CoercionError(() => violations, true);
   }
 
   /** Asserts do not apply to a missing value, but its checks are reported. */
@@ -173,7 +179,9 @@ export class AttributePlan extends Plan {
     if (!this.#done) return this.#inner.show(node);
     if (!node.complete) return PartialValue.withheld;
     const outcome = this.#inner.coerce(node);
-    return outcome.ok ? new PartialValue(outcome.shown) : PartialValue.mismatch;
+    if (!outcome.ok) return PartialValue.mismatch;
+    const isRejected = this.#isOptional && this.#violations(outcome.bare).length > 0;
+    return new PartialValue(isRejected ? 'null' : outcome.shown);
   }
 
   #partialChecks(node: ReplyNode): string | undefined {

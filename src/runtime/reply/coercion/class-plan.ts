@@ -55,6 +55,7 @@ export class ClassPlan extends Plan {
     if (node.kind !== 'object') return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node);
+    if (values.known === 0 && node.items.length > 0) return undefined;
     let writer: ValueWriter | undefined;
     for (const position of shown) {
       const field = all[position];

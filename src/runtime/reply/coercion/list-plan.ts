@@ -74,7 +74,8 @@ export class ListPlan extends Plan {
     if (nested !== undefined) return nested;
     if (this.#guard.isRunning(node)) return mismatch('a list', node);
     const single = this.#guard.run(node, () => this.#element().coerce(node));
-    const clean = single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite)) === 0;
+    const clean =
+      single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked)) === 0;
     const wrapped = clean ? undefined : this.#wrappedList(node);
     if (wrapped !== undefined) return wrapped;
     if (!single.ok || (single.marks & MARK.nullForMismatch) !== 0) return emptied(node, single);
@@ -141,5 +142,8 @@ function addItem(writer: ValueWriter, value: CoercedValue, segment: number | '')
 /** Returns the empty list for a value that does not match as a single member either. */
 function emptied(node: ReplyNode, single: CoercionOutcome): CoercedValue {
   const detail = single.ok ? describeValue(node) : single.reason;
-  return new CoercedValue('[]', 2, { marks: MARK.emptied, flags: [{ flag: 'dropped-item', path: '', detail }] });
+  return new CoercedValue('[]', 2, {
+    marks: MARK.emptied | MARK.notAList,
+    flags: [{ flag: 'dropped-item', path: '', detail }],
+  });
 }

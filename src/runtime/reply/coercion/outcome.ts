@@ -19,6 +19,12 @@ export const MARK = {
   fromComposite: 16,
   /** Null replaced a value that did not match. */
   nullForMismatch: 32,
+  /** A scalar was taken from a list or object that contains more: the rest is lost. */
+  picked: 64,
+  /** A list is empty because the value is neither a list nor a member of one. */
+  notAList: 128,
+  /** The value is a string, as the model wrote it or as the display of another value. */
+  text: 256,
 } as const;
 
 /** A value that matches its type. */
@@ -50,7 +56,7 @@ export class CoercedValue {
   }
 }
 
-interface CoercedDetails {
+export interface CoercedDetails {
   readonly bare?: string;
   readonly shown?: string;
   readonly marks?: number;
@@ -58,6 +64,12 @@ interface CoercedDetails {
 }
 
 const NO_DETAILS: CoercedDetails = {};
+
+/** Returns the null of an optional value that does not match, or whose `@assert` fails. */
+export function nullFor(reason: string | number): CoercedValue {
+  const flags = [{ flag: 'null-for-value', path: '', detail: reason }];
+  return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags });
+}
 
 // --- comparison ------------------------------------------------------------------------------------------------------
 
@@ -71,7 +83,7 @@ export function lossOf({ marks }: CoercedValue): number {
   if ((marks & MARK.nullForMismatch) !== 0) return 5;
   if ((marks & MARK.onlyDefaults) !== 0) return 4;
   if ((marks & MARK.emptied) !== 0) return 3;
-  if ((marks & MARK.implied) !== 0) return 2;
+  if ((marks & (MARK.implied | MARK.picked)) !== 0) return 2;
   return (marks & (MARK.singleToList | MARK.fromComposite)) === 0 ? 0 : 1;
 }
 

@@ -4,7 +4,7 @@ import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LabelMatcher, type Label } from './label-matcher.ts';
-import { CoercedValue, MARK, type CoercionOutcome, type Flag } from './outcome.ts';
+import { CoercedValue, MARK, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { bestMember, onlyScalar, unwrapped } from './unwrap.ts';
 
@@ -14,16 +14,25 @@ export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
 }
 
 /** Returns a scalar that already has its type, with a flag for its repairs. */
-export function asWritten(json: string, node: ReplyNode): CoercedValue {
-  if (node.repairs === 0) return new CoercedValue(json, 0);
-  return new CoercedValue(json, 0, { flags: [{ flag: 'repaired', path: '', detail: node.repairs }] });
+export function asWritten(json: string, node: ReplyNode, details?: CoercedDetails): CoercedValue {
+  if (node.repairs === 0) return new CoercedValue(json, 0, details);
+  return new CoercedValue(json, 0, { ...details, flags: [{ flag: 'repaired', path: '', detail: node.repairs }] });
 }
 
 /** Coerces a list to its best member, or an object to the only scalar inside it. */
 export function fromComposite(plan: Plan, node: ReplyNode): CoercionOutcome {
-  if (node.kind === 'list') return bestMember(plan, node);
+  if (node.kind === 'list') return picked(bestMember(plan, node), node);
   const only = onlyScalar(node);
   return only === undefined ? mismatch(plan.name, node) : unwrapped(plan.coerce(only));
+}
+
+function picked(outcome: CoercionOutcome, list: ReplyNode): CoercionOutcome {
+  return outcome.ok ? outcome.as(outcome.score, outcome.marks | partMark(list), outcome.flags) : outcome;
+}
+
+/** Returns the mark of a scalar that was found in a list or object. */
+function partMark(node: ReplyNode): number {
+  return node.items.length > 1 ? MARK.picked : MARK.fromComposite;
 }
 
 // --- strings ---------------------------------------------------------------------------------------------------------
@@ -45,14 +54,14 @@ export class StringPlan extends Plan {
   }
 
   cast(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'string' ? asWritten(quoteText(node), node) : undefined;
+    return node.kind === 'string' ? asWritten(quoteText(node), node, TEXT) : undefined;
   }
 
   coerce(node: ReplyNode): CoercionOutcome {
-    if (node.kind === 'string') return asWritten(quoteText(node), node);
+    if (node.kind === 'string') return asWritten(quoteText(node), node, TEXT);
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return new CoercedValue(JSON.stringify(displayText(node)), 2, {
-      marks: node.items.length > 0 ? MARK.fromComposite : 0,
+      marks: MARK.text | (node.items.length > 0 ? MARK.fromComposite : 0),
       flags: valueFlags('to-string', node),
     });
   }
@@ -69,6 +78,9 @@ export class StringPlan extends Plan {
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
 }
+
+/** The details of most strings. */
+const TEXT: CoercedDetails = { marks: MARK.text };
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
 function displayText(node: ReplyNode): string {
@@ -163,7 +175,7 @@ export class LabelPlan extends DonePlan {
     const only = onlyScalar(node);
     if (only !== undefined) return unwrapped(this.#match(only, 0));
     if (!node.isScalar && node.items.length === 0) return mismatch(this.name, node);
-    return this.#match(node, node.isScalar ? 0 : MARK.fromComposite);
+    return this.#match(node, node.isScalar ? 0 : partMark(node));
   }
 
   #match(node: ReplyNode, marks: number): CoercionOutcome {

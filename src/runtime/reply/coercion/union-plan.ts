@@ -2,7 +2,7 @@ import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, compareCoerced, MARK, type CoercionOutcome } from './outcome.ts';
+import { CoercedValue, compareCoerced, MARK, nullFor, type CoercionOutcome } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { LabelPlan, StringPlan, asWritten } from './scalar-plans.ts';
 
@@ -108,17 +108,10 @@ export class UnionPlan extends Plan {
       if (!outcome.ok) errors.push(outcome);
       else if (best === undefined || compareCoerced(outcome, best) < 0) best = outcome;
     }
-    return best ?? this.#noMatch(node, errors);
-  }
-
-  #noMatch(node: ReplyNode, errors: readonly CoercionError[]): CoercionOutcome {
-    const error = unionError(this.#expected, node, errors);
-    if (!this.#nullable || error.asserted) return error;
-    const detail = errors[0]?.reason ?? describeValue(node);
-    return new CoercedValue('null', 110, {
-      marks: MARK.nullForMismatch,
-      flags: [{ flag: 'null-for-value', path: '', detail }],
-    });
+    const isList = best !== undefined && (best.marks & MARK.notAList) === 0;
+    if (best !== undefined && (isList || !this.#nullable)) return best;
+    if (!this.#nullable) return unionError(this.#expected, node, errors);
+    return nullFor(best?.flags[0]?.detail ?? errors[0]?.reason ?? describeValue(node));
   }
 
   override fallback(): CoercedValue | undefined {

@@ -1,0 +1,75 @@
+import { settleBareToken } from './bare-reader.ts';
+import { skipSpace } from './characters.ts';
+import { ReplyNode, stringNode } from './reply-node.ts';
+
+/*
+ * A reply that is neither an object nor a list, read as a whole: models write a string, a number or a word as it is, in
+ * quotes, or in a fence.
+ */
+
+/** The first line of a fence. */
+const FENCE = /^```[\w +#.-]*\r?\n/u;
+
+/** Returns the text inside the fence that is the whole text; undefined for any other text. The end may be missing. */
+export function fenceBody(raw: string): string | undefined {
+  if (!raw.startsWith('```', skipSpace(raw, 0))) return undefined;
+  const text = raw.trim();
+  const opening = FENCE.exec(text)?.[0];
+  if (opening === undefined) return undefined;
+  const body = text.slice(opening.length);
+  const end = body.indexOf('```');
+  if (end < 0) return body;
+  return end + 3 === body.length ? body.slice(0, end) : undefined;
+}
+
+/** Returns the string in quotes that is all of the only fence of a text with more than that fence. */
+export function fencedString(text: string): string | undefined {
+  const [, body, after, ...more] = text.split('```');
+  if (body === undefined || after === undefined || more.length > 0) return undefined;
+  const string = body.slice(body.indexOf('\n') + 1).trim();
+  return string.startsWith('"') ? unquote(string) : undefined;
+}
+
+/**
+ * Returns the scalar that JSON would read from the text without the fence around it, otherwise the text as a string.
+ * `takesText`: the type includes strings, so that `null` is the only spelling of null.
+ */
+export function scalarNode(raw: string, takesText = false): ReplyNode {
+  const text = (fenceBody(raw) ?? raw).trim();
+  const inner = unquote(text);
+  if (inner !== undefined) {
+    const string = stringNode(inner);
+    string.quoted = true;
+    return string;
+  }
+  const node = new ReplyNode('bare');
+  node.text = text;
+  settleBareToken(node);
+  if (takesText && node.kind === 'null' && text !== 'null') return stringNode(text);
+  node.repairs = 0;
+  return node;
+}
+
+/** Returns the content of a text that is a single string in quotes, of which a double one can lack its end. */
+function unquote(text: string): string | undefined {
+  const quote = text.charAt(0);
+  if (!QUOTES.has(quote) || text.length < 2) return undefined;
+  const isOpen = quote === '"' && !text.includes(quote, 1);
+  if (!isOpen && !text.endsWith(quote)) return undefined;
+  try {
+    const json = text.replaceAll(/[\n\r\t]/gu, escaped);
+    const value: unknown = JSON.parse(isOpen ? `${json}"` : json);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    const inner = text.slice(1, -1);
+    if (inner.length > 4 && inner.startsWith('""') && inner.endsWith('""')) return inner.slice(2, -2);
+    return isOpen || inner.includes(quote) || inner.includes('\n') ? undefined : inner;
+  }
+}
+
+const QUOTES: ReadonlySet<string> = new Set(['"', "'", '`']);
+
+/** Writes a line break or tab, which JSON allows in strings only as an escape. */
+function escaped(character: string): string {
+  return JSON.stringify(character).slice(1, -1);
+}

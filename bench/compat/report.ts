@@ -17,18 +17,15 @@ export function printReport(
   const { differences, outdated } = explained;
   for (const each of differences.filter(({ reason }) => reason === undefined))
     console.log(`DIFFERS ${each.kind} ${each.at}\n  svc:  ${shorten(each.svc)}\n  BAML: ${shorten(each.baml)}`);
-  for (const each of outdated) console.log(`NO LONGER DIFFERS ${each}`);
-  const groups = ['', FRESH, VERDICTS].map((group) => {
-    const inGroup = ({ name }: Project): boolean => groupOf(name) === group;
-    const isCounted = (at: string): boolean => groupOf(at) === group;
-    return [
-      group || 'projects',
-      ...sizes(projects.filter(inGroup)),
-      ...counts(comparisons, differences, ({ at }) => isCounted(at)),
-    ];
-  });
+  for (const { kind, at } of outdated) console.log(`NO LONGER DIFFERS ${kind} ${at}`);
+  const groups = new Set(projects.map(({ name }) => groupOf(name)));
+  const rows = [...groups].map((group) => [
+    group,
+    ...sizes(projects.filter(({ name }) => groupOf(name) === group)),
+    ...counts(comparisons, differences, ({ at }) => groupOf(at) === group),
+  ]);
   const all = ['all', ...sizes(projects), ...counts(comparisons, differences, () => true)];
-  console.log(`\n${table([['', 'projects', 'functions', 'calls', ...COUNTS], ...groups, all])}\n`);
+  console.log(`\n${table([['', 'projects', 'functions', 'calls', ...COUNTS], ...rows, all])}\n`);
   const kinds = KINDS.map((kind) => [kind, ...counts(comparisons, differences, (each) => each.kind === kind)]);
   console.log(table([['', ...COUNTS], ...kinds]));
 }
@@ -36,7 +33,7 @@ export function printReport(
 /** The groups that the harness makes have their name as the first part of a project's name. */
 function groupOf(at: string): string {
   const [first = ''] = at.split('/');
-  return first === FRESH || first === VERDICTS ? first : '';
+  return first === FRESH || first === VERDICTS ? first : 'projects';
 }
 
 function sizes(projects: readonly Project[]): readonly string[] {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { SETTINGS } from '../config/config.ts';
@@ -78,8 +79,15 @@ class SettingOption extends Option {
   /** `previous` holds the values of a repeatable flag so far. */
   #parse(text: string, previous: unknown): unknown {
     const parsed = SETTINGS[this.#key].parse(text);
-    if (!parsed.ok) this.#command.error(badValue(this.long ?? this.flags, text, parsed.failure));
+    if (!parsed.ok) this.#command.error(this.#fault(text, parsed.failure));
     return Array.isArray(previous) && Array.isArray(parsed.value) ? [...previous, ...parsed.value] : parsed.value;
+  }
+
+  /** A flag with several values also takes the argument of the command if that follows it. */
+  #fault(text: string, allowed: string): string {
+    const flag = this.long ?? this.flags;
+    if (!this.variadic || !existsSync(text)) return badValue(flag, text, allowed);
+    return `${flag} takes all values that follow it, including ${JSON.stringify(text)}: pass the directory before it`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
+import { didYouMean } from '../base/suggestion.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 
 const EXTENSIONS = ['.svc', '.baml'];
@@ -34,21 +35,24 @@ function listFiles(path: string): Result<readonly string[], string> {
     if (!statSync(path).isDirectory()) {
       return hasExtension(path) ? ok(['']) : err(`"${shown(path)}" is not a definition file (*.svc, *.baml)`);
     }
-    const entries = readdirSync(path, { recursive: true, encoding: 'utf8' });
-    const files = entries.map((entry) => entry.replaceAll('\\', '/')).filter(isDefinitionFile);
+    const files = filesUnder(path, '');
     return files.length > 0 ? ok(files.toSorted()) : err(noFiles(path));
   } catch (failure) {
     return err(reasonOf(failure, path));
   }
 }
 
-function noFiles(path: string): string {
-  return `no definition files (*.svc, *.baml) under "${shown(path)}": name their directory, or write samples with "svc init"`;
+/** The definition files in a directory under `root`, which is a prefix such as `a/b/`; everything relative to `root`. */
+function filesUnder(root: string, directory: string): readonly string[] {
+  return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${directory}${entry.name}`;
+    if (entry.isDirectory()) return isIgnored(entry.name) ? [] : filesUnder(root, `${path}/`);
+    return hasExtension(path) ? [path] : [];
+  });
 }
 
-function isDefinitionFile(path: string): boolean {
-  const directories = path.split('/').slice(0, -1);
-  return hasExtension(path) && !directories.some(isIgnored);
+function noFiles(path: string): string {
+  return `no definition files (*.svc, *.baml) under "${shown(path)}": name their directory, or write samples with "svc init"`;
 }
 
 function hasExtension(path: string): boolean {
@@ -76,7 +80,7 @@ function readFiles(paths: readonly string[]): Result<readonly SourceFile[], stri
   return ok(files);
 }
 
-/** Returns one file, or none if the path is a directory with the name of a definition file. */
+/** Returns one file, or none if the path is a link to a directory. */
 function readSource(path: string): Result<readonly SourceFile[], string> {
   try {
     if (statSync(path).isDirectory()) return ok([]);
@@ -91,9 +95,19 @@ function shown(path: string): string {
   return relative(process.cwd(), path).replaceAll('\\', '/') || '.';
 }
 
+/** `. Did you mean "svc_src"?`, if a neighbour of the path has a similar name. */
+function nearestEntry(path: string): string {
+  try {
+    const near = didYouMean(basename(path), readdirSync(dirname(resolve(path))));
+    return near === '' ? '' : `. ${near}`;
+  } catch {
+    return '';
+  }
+}
+
 function reasonOf(failure: unknown, path: string): string {
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
-  if (code === 'ENOENT') return `"${shown(path)}" does not exist`;
+  if (code === 'ENOENT') return `"${shown(path)}" does not exist${nearestEntry(path)}`;
   if (code === 'EACCES' || code === 'EPERM') return `"${shown(path)}" cannot be read: permission denied`;
   return `"${shown(path)}" cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`;
 }

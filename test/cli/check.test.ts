@@ -57,6 +57,7 @@ test('check ends with 0 if there are only warnings', async () => {
 
 test.each([
   ['missing', 'svc: "missing" does not exist'],
+  ['emtpy', 'svc: "emtpy" does not exist. Did you mean "empty"?'],
   [
     'empty',
     'svc: no definition files (*.svc, *.baml) under "empty": name their directory, or write samples with "svc init"',

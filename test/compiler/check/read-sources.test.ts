@@ -114,6 +114,16 @@ test('each file of a mounted ConfigMap is read once, through its link', () => {
   expect(read.ok && read.value.files[0]?.text).toContain('Mounted');
 });
 
+test.skipIf(process.getuid?.() === 0)('directories that are not read need no permission, others do', () => {
+  write('svc_src/a.svc');
+  write('node_modules/b/b.svc');
+  chmodSync(join(root, 'node_modules/b'), 0);
+  chmodSync(join(root, 'node_modules'), 0);
+  expect(paths()).toEqual(['svc_src/a.svc']);
+  chmodSync(join(root, 'node_modules'), 0o700);
+  chmodSync(join(root, 'node_modules/b'), 0o700);
+});
+
 test('hidden files are read, hidden directories are not', () => {
   write('.git/a.svc');
   write('.draft.svc');

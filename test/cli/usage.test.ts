@@ -19,7 +19,10 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['serve --from=', '--from is "", but must be the path of a directory or file'],
   ['serve --port=', '--port is "", but must be a whole number from 0 to 65535'],
   ['serve --features betta', '--features is "betta", but must be one of beta, display_all_warnings'],
-  ['serve --features beta .', '--features takes all values that follow it, including ".": pass the directory before it'],
+  [
+    'serve --features beta .',
+    '--features takes all values that follow it, including ".": pass the directory before it',
+  ],
   ['serve --features beta --features gamma', 'but must be one of beta, display_all_warnings'],
   ['serve --log-level loud', '--log-level is "loud", but must be one of off, error, warn, info, debug, trace'],
   ['serve --max-body lots', '--max-body is "lots", but must be a size such as'],

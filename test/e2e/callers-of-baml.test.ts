@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+const PROJECT = {
+  'baml_src/main.baml': `
+client<llm> Main {
+  provider openai-generic
+  options {
+    model main
+    base_url env.PROVIDER_URL
+    api_key env.PROVIDER_KEY
+  }
+}
+function Tag(text: string) -> string {
+  client Main
+  prompt #"{{ text }} for {{ ctx.tags.team }}"#
+}
+`,
+};
+
+const PASSWORD = 'sk-baml-0123456789';
+
+let fake: FakeProvider;
+const servers: RunningServer[] = [];
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  const env = { BAML_PASSWORD: PASSWORD, PROVIDER_URL: `${fake.url}/v1`, PROVIDER_KEY: 'key-of-server' };
+  for (const transport of ['uws', 'node']) {
+    servers.push(await startServer({ cwd: temporaryFolder(PROJECT), flags: ['--transport', transport], env }));
+  }
+});
+
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply('done'));
+});
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+  await fake.close();
+});
+
+/** The status of a call, and the prompt and key that reached the provider. */
+async function call(server: RunningServer | undefined, body: object, key: string): Promise<readonly unknown[]> {
+  const headers = { 'content-type': 'application/json', 'x-baml-api-key': key };
+  const response = await fetch(`${server?.url ?? ''}/call/Tag`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  await response.text();
+  const request = fake.requests.at(-1);
+  const sent = request?.json as { readonly messages?: ReadonlyArray<{ readonly content: unknown }> } | undefined;
+  return [response.status, sent?.messages?.[0]?.content, request?.headers['authorization']];
+}
+
+test.each([0, 1])('a project and a caller of BAML work with svc as they are (transport %i)', async (index) => {
+  const options = { tags: { team: 'blue' }, env: { PROVIDER_KEY: 'key-of-caller' } };
+  const body = { text: 'hi', __baml_options__: options };
+  expect(await call(servers[index], body, PASSWORD)).toEqual([200, 'hi for blue', 'Bearer key-of-caller']);
+  expect(await call(servers[index], { text: 'hi' }, PASSWORD)).toEqual([200, 'hi for ', 'Bearer key-of-server']);
+  expect(servers[index]?.output()).not.toContain(PASSWORD);
+});
+
+test.each([0, 1])('BAML_PASSWORD protects the server (transport %i)', async (index) => {
+  expect(await call(servers[index], { text: 'hi' }, `${PASSWORD}0`)).toEqual([403, undefined, undefined]);
+  const status = await fetch(`${servers[index]?.url ?? ''}/_debug/status`, { headers: { 'x-baml-api-key': PASSWORD } });
+  expect(await status.json()).toEqual({ authz: { enforcement: 'active', outcome: 'pass' } });
+});
+
+test.each([0, 1])('options under two names are 400, and no provider is asked (transport %i)', async (index) => {
+  const body = { text: 'hi', svc_options: {}, __baml_options__: {} };
+  expect(await call(servers[index], body, PASSWORD)).toEqual([400, undefined, undefined]);
+});

@@ -7,19 +7,29 @@ const LONGEST_SHORT_NAME = 3;
 /**
  * Returns at most three names, the nearest to `wanted` by edit distance first (a change of case counts a quarter).
  * Omits names that share no letter with `wanted`, or that are further away than a third of its length (2 edits if that is
- * more, 1.5 for up to three letters).
+ * more, 1.5 for up to three letters). If none is near, returns those whose words `wanted` contains, as
+ * `initial_delay_ms` contains those of `delay_ms`.
  */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
   const least = wanted.length <= LONGEST_SHORT_NAME ? 1.5 : 2;
   const limit = Math.min(Math.max(least, Math.floor(wanted.length / 3)), wanted.length - 0.5);
   const scored: Array<{ name: string; distance: number }> = [];
-  for (const name of new Set(names)) {
+  const distinct = new Set(names);
+  for (const name of distinct) {
     if (Math.abs(name.length - wanted.length) > limit) continue;
     const distance = editDistance(wanted, name);
     if (distance <= limit) scored.push({ name, distance });
   }
   scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  return scored.slice(0, MAX_SUGGESTIONS).map((entry) => entry.name);
+  const nearest = scored.map((entry) => entry.name);
+  return (nearest.length > 0 ? nearest : namesInside(wanted, distinct)).slice(0, MAX_SUGGESTIONS);
+}
+
+/** Returns the names of several words, joined by "_", which are all words of `wanted`. */
+function namesInside(wanted: string, names: Iterable<string>): readonly string[] {
+  const words = new Set(wanted.split('_'));
+  const isInside = (name: string): boolean => name.includes('_') && name.split('_').every((word) => words.has(word));
+  return words.size > 1 ? [...names].filter(isInside) : [];
 }
 
 /** `Did you mean "A" or "B"?`, or an empty string if no name is near. */

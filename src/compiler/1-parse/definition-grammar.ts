@@ -174,7 +174,10 @@ export class DefinitionGrammar extends FunctionGrammar {
     if (token.tokenType === t.Semicolon) return this.report('parse/semicolon', span, {});
     if (this.reportComment(token)) return;
     if (token.tokenType === t.Dynamic) this.#strayDynamic(span);
-    else if (this.isWord(token)) {
+    else if (token.image === 'impl' && this.nextIs(t.Less)) {
+      // `impl<llm, Name> variant { … }`
+      this.report('parse/older-implementation', span, { name: this.peek(4).image });
+    } else if (this.isWord(token)) {
       const suggestion = declarationHint(token.image) || didYouMean(token.image, WORDS);
       this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
       // `export class A {`: the definition itself is fine.

@@ -1,5 +1,6 @@
 import { editDistance } from '../../base/suggestion.ts';
 import { BlockGrammar } from './block-grammar.ts';
+import { inTodaysForm, isOlderFunction, writtenEntries } from './older-functions.ts';
 import type {
   AttributeNode,
   DeclarationNode,
@@ -21,6 +22,8 @@ export abstract class FunctionGrammar extends BlockGrammar {
   protected readonly functionBlock = this.RULE('functionBlock', (): DeclarationNode | undefined => {
     const word = this.take(t.Function);
     const name = this.SUBRULE(this.name, { ARGS: ['function'] });
+    const older = this.ACTION(() => this.#olderFunction(word, name));
+    if (older !== undefined) return older;
     const parameters = this.OR1<readonly ParameterNode[]>([
       { ALT: () => this.SUBRULE(this.parameters) },
       { ALT: () => this.#missingParameters(name) },
@@ -149,6 +152,16 @@ export abstract class FunctionGrammar extends BlockGrammar {
       this.report('parse/workflow', name.span, { name: name.text });
       return { kind: 'workflow', name, ...this.declared(word) };
     });
+  }
+
+  /** Reports a function of the older form, and skips it. It keeps its name, so that tests can refer to it. */
+  #olderFunction(word: t.DefinitionToken, name: NameNode | undefined): DeclarationNode | undefined {
+    if (name === undefined || !this.nextIs(t.LeftBrace)) return undefined;
+    const entries = writtenEntries(this.tokensInside());
+    if (!isOlderFunction(entries)) return undefined;
+    this.skipToken();
+    this.report('parse/older-function', name.span, { name: name.text, form: inTodaysForm(name.text, entries) });
+    return { kind: 'workflow', name, ...this.declared(word) };
   }
 
   #missingParameters(name: NameNode | undefined): readonly ParameterNode[] {

@@ -122,6 +122,15 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     this.SKIP_TOKEN();
   }
 
+  /** Returns the tokens between the brackets that the next token opens. */
+  protected tokensInside(): readonly t.DefinitionToken[] {
+    const { match } = this.peek();
+    const closer = match === undefined ? undefined : this.#tokens[match];
+    const inside: t.DefinitionToken[] = [];
+    for (let ahead = 2; closer !== undefined && this.LA(ahead) !== closer; ahead += 1) inside.push(this.peek(ahead));
+    return inside;
+  }
+
   protected atDeclaration(): boolean {
     const next = this.peek();
     if (next.startsDeclaration === true) return true;

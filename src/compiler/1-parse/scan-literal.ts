@@ -146,6 +146,8 @@ const RAW_STRING = /^#{1,5}"/;
 /** The most characters between brackets inside an invalid value; the limit keeps the scan linear. */
 const LONGEST_BRACKETS = 200;
 const BEGINS_LIKE_NUMBER = /^-?\d/;
+/** A comment can follow a number without a space. */
+const NUMBER_BEFORE_COMMENT = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?=\/\/)/y;
 
 /** The end of a value without quotes (exclusive), and whether the value is valid. */
 export interface UnquotedValue {
@@ -158,6 +160,9 @@ export interface UnquotedValue {
  * after a space. An invalid value includes the brackets that it opens, if they close on the same line.
  */
 export function unquotedValue(text: string, start: number, lineEnd: number): UnquotedValue {
+  NUMBER_BEFORE_COMMENT.lastIndex = start;
+  const number = NUMBER_BEFORE_COMMENT.exec(text)?.[0];
+  if (number !== undefined) return { end: start + number.length, valid: true };
   let end = start;
   let valid = true;
   let depth = 0;
@@ -179,7 +184,8 @@ export function unquotedValue(text: string, start: number, lineEnd: number): Unq
 }
 
 function beginsComment(text: string, at: number, start: number): boolean {
-  return text.startsWith('//', at) && (at === start || isSpace(text[at - 1] ?? ''));
+  const isComment = text.startsWith('//', at) || text.startsWith('{//', at);
+  return isComment && (at === start || isSpace(text[at - 1] ?? ''));
 }
 
 function isSpace(character: string): boolean {

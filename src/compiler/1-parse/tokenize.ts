@@ -202,8 +202,13 @@ class Tokenizer {
     }
     const token = this.#codeToken();
     const isKey = token.tokenType === t.QuotedString || NAME_LIKE.test(token.image);
-    if (frame.next === 'key' && isKey) frame.next = 'value';
+    if (isKey && (frame.next === 'key' || this.#followsOnLine(token))) frame.next = 'value';
     return token;
+  }
+
+  /** A key of a block can follow the value of another one on the same line. */
+  #followsOnLine({ image }: t.DefinitionToken): boolean {
+    return this.#frames.length === 1 && t.BLOCK_KEYS.has(image);
   }
 
   #value(): t.DefinitionToken {

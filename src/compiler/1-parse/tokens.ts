@@ -135,6 +135,19 @@ export const VOCABULARY: TokenType[] = [
   ...PUNCTUATION.values(),
 ];
 
+/** The keys of functions, clients, retry policies and tests that can follow another entry on its line. */
+export const BLOCK_KEYS: ReadonlySet<string> = new Set([
+  'client',
+  'prompt',
+  'provider',
+  'retry_policy',
+  'options',
+  'max_retries',
+  'strategy',
+  'functions',
+  'args',
+]);
+
 /** The longest part of a token that a message repeats, in characters. */
 const LONGEST_QUOTE = 40;
 

@@ -135,8 +135,10 @@ export abstract class ValueGrammar extends ReportingParser {
   protected rawString(token: t.DefinitionToken): RawStringNode {
     const hashes = token.image.indexOf('"');
     const raw = token.image.slice(hashes + 1, token.image.length - hashes - 1);
-    const definition = DEFINITION.exec(raw)?.[1];
-    if (definition !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name: definition });
+    const head = FUNCTION_HEAD.exec(raw);
+    // Its prompt begins another raw string: the closing quote is missing above. Otherwise it is text about functions.
+    const name = head !== null && raw.includes(`${'#'.repeat(hashes)}"`, head.index) ? head[1] : undefined;
+    if (name !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name });
     return { kind: 'raw-string', raw, contentStart: token.startOffset + hashes + 1, span: this.spanOf(token) };
   }
 
@@ -201,18 +203,27 @@ export abstract class ValueGrammar extends ReportingParser {
     } else this.report('parse/same-line', this.spanOf(next), { text: t.quoteToken(next) });
   }
 
+  /** `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma behind a value that ends itself. */
+  #anotherEntryFollows(): boolean {
+    const { tokenType, image } = this.peek(0);
+    return CLOSED_VALUES.has(tokenType) && !image.includes('\n') && t.BLOCK_KEYS.has(this.peek().image);
+  }
+
   #endOfEntry(): boolean {
     if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return true;
     const next = this.peek();
-    if (isHashComment(next)) return true;
+    if (isHashComment(next) || this.#anotherEntryFollows()) return true;
     this.#reportSameLine(next, this.peek(0));
     this.skipEntry(next.depth);
     return false;
   }
 }
 
-/** The head of a function or client on a line of a raw string: a sign that its closing quote is missing. */
-const DEFINITION = /^(?:function[ \t]+(?=[A-Z]\w*[ \t]*\([^\n]*->)|client<llm>[ \t]+)(\w+)/m;
+/** The last tokens of values that end themselves. */
+const CLOSED_VALUES = new Set([t.QuotedString, t.RawString, t.RightBrace, t.RightBracket]);
+
+/** The head of a function on a line of a raw string. */
+const FUNCTION_HEAD = /^function[ \t]+([A-Z]\w*)[ \t]*\([^\n]*->/m;
 
 const ENVIRONMENT = /^env\.([A-Za-z_]\w*)$/;
 const ESCAPES: ReadonlyMap<string, string> = new Map([

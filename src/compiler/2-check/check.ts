@@ -12,6 +12,7 @@ import { aliasCollisions } from './rules/alias-collisions.ts';
 import { attributeArguments } from './rules/attribute-arguments.ts';
 import { builtTypes } from './rules/built-types.ts';
 import { clientParts } from './rules/client-parts.ts';
+import { constraintSyntax } from './rules/constraint-syntax.ts';
 import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
 import { aliasCycles, classCycles } from './rules/cycles.ts';
 import { environmentVariables } from './rules/environment-variables.ts';
@@ -57,6 +58,7 @@ const RULES: readonly Rule[] = [
   knownAttributes,
   attributeArguments,
   constraintForm,
+  constraintSyntax,
   repeatedLabels,
   parameterChecks,
   aliasCollisions,

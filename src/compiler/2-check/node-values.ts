@@ -30,7 +30,12 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
   return attributes.some((attribute) => attribute.name === name);
 }
 
-/** Returns the value of a key in a block, the first one if the key appears twice. */
+/** Returns the value of a key in a block, the last one if the key appears twice. */
 export function entryValue(entries: readonly EntryNode[], key: string): ValueNode | undefined {
-  return entries.find((entry) => entry.key.text === key)?.value;
+  return entries.findLast((entry) => entry.key.text === key)?.value;
+}
+
+/** Returns the entries that apply: of a key that appears twice only the last entry, at the position of the first. */
+export function lastEntries(entries: readonly EntryNode[]): readonly EntryNode[] {
+  return [...new Map(entries.map((entry) => [entry.key.text, entry])).values()];
 }

@@ -4,9 +4,9 @@ import { UNKNOWN_TEXT } from '../../schema/providers/option-shapes.ts';
 import type { EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { stringOf } from './node-values.ts';
 
-/** Returns the entries of a block as plain data, with the first value of a duplicate key. */
+/** Returns the entries of a block as plain data, with the last value of a duplicate key. */
 export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
-  return Object.fromEntries(entries.toReversed().map((entry) => [entry.key.text, valueData(entry.value)]));
+  return Object.fromEntries(entries.map((entry) => [entry.key.text, valueData(entry.value)]));
 }
 
 /** Returns the value as the runtime reads it. Environment variables and unreadable parts are unknown. */
@@ -48,7 +48,7 @@ export function siteOf(entries: readonly EntryNode[], { path, kind }: OptionViol
   for (const step of path) {
     if (typeof step === 'number') level = level?.kind === 'list' ? level.items[step] : undefined;
     else {
-      const entry = members.find(({ key }) => key.text === step);
+      const entry = members.findLast(({ key }) => key.text === step);
       level = entry?.value;
       span = entry?.key.span;
     }

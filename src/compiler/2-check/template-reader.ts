@@ -8,10 +8,10 @@ import { parseExpression, parseTemplate } from '../1-parse/template/parse-templa
 
 /** Parses the templates and expressions inside definitions, each only once. */
 export class TemplateReader {
-  /** The syntax problems of everything read so far. */
+  /** The syntax problems of all templates read so far. */
   readonly diagnostics: Diagnostic[] = [];
   readonly #templates = new Map<RawStringNode, Template>();
-  readonly #expressions = new Map<ExpressionNode, Expression | undefined>();
+  readonly #expressions = new Map<ExpressionNode, ReturnType<typeof parseExpression>>();
   readonly #unreadable = new Set<Template>();
   readonly #files = new Map<Expression, string>();
 
@@ -23,15 +23,14 @@ export class TemplateReader {
     return this.#template(node, dedentTemplateString);
   }
 
-  /** Returns undefined if the syntax is wrong. */
-  expression(node: ExpressionNode): Expression | undefined {
-    if (!this.#expressions.has(node)) {
-      const { expression, diagnostics } = parseExpression(constraintSource(node));
-      this.diagnostics.push(...diagnostics);
-      this.#expressions.set(node, expression);
-      if (expression !== undefined) this.#files.set(expression, node.span.file);
-    }
-    return this.#expressions.get(node);
+  /** Parses the expression of a constraint. The expression is absent if its syntax is wrong. */
+  expression(node: ExpressionNode): ReturnType<typeof parseExpression> {
+    const known = this.#expressions.get(node);
+    if (known !== undefined) return known;
+    const parsed = parseExpression(constraintSource(node));
+    this.#expressions.set(node, parsed);
+    if (parsed.expression !== undefined) this.#files.set(parsed.expression, node.span.file);
+    return parsed;
   }
 
   /** Returns whether a whole template is readable. If not, rules must not report missing parts of it. */
@@ -52,7 +51,7 @@ export class TemplateReader {
   #constraint(node: AttributeNode): Constraint | undefined {
     if (node.name !== 'assert' && node.name !== 'check') return undefined;
     const expressionNode = expressionOf(node);
-    const expression = expressionNode && this.expression(expressionNode);
+    const expression = expressionNode && this.expression(expressionNode).expression;
     if (expressionNode === undefined || expression === undefined) return undefined;
     const label = labelOf(node);
     const source = constraintSource(expressionNode).text.trim();

@@ -23,9 +23,9 @@ const NAMES_AND_TYPES = {
   'check/duplicate-field': error<InBlock>((p) => `The ${p.owner} has two fields "${p.name}".`),
   'check/duplicate-value': error<InBlock>((p) => `The ${p.owner} has two values "${p.name}".`),
   'check/duplicate-parameter': error<InBlock>((p) => `The ${p.owner} has two parameters "${p.name}".`),
-  'check/duplicate-key': error<Named>(
-    (p) => `"${p.name}" appears twice.`,
-    () => 'Only one of the two can apply. Remove the other.',
+  'check/duplicate-key': warning<Named>(
+    (p) => `"${p.name}" appears twice, and the last one applies.`,
+    () => 'Remove the other.',
   ),
   'check/duplicate-test': error<InBlock>((p) => `The ${p.owner} has two tests "${p.name}".`),
   'check/duplicate-attribute': error<Named>(
@@ -87,9 +87,9 @@ const NAMES_AND_TYPES = {
     (p) => `No value can ever be complete, because each needs another one: ${p.path}.`,
     () => 'Make one of these fields optional, or a list.',
   ),
-  'check/media-output': error<Named & { readonly media: string }>(
+  'check/media-output': warning<Named & { readonly media: string }>(
     (p) => `The function "${p.name}" returns ${p.media}, which a model cannot answer with.`,
-    () => 'Use media types only for parameters.',
+    () => 'Use media types only for parameters: an optional one is always null here, and calls that require one fail.',
   ),
   'check/duplicate-union-member': warning(
     () => 'This type is already in the union.',
@@ -148,9 +148,9 @@ const ATTRIBUTES = {
     (p) => `The type of the parameter "${p.name}" has a @check, but only results can carry checks.`,
     () => 'Use @assert: svc rejects a call whose argument fails it.',
   ),
-  'check/alias-collision': error<{ readonly alias: string; readonly first: string; readonly second: string }>(
+  'check/alias-collision': warning<{ readonly alias: string; readonly first: string; readonly second: string }>(
     (p) => `The model sees "${p.first}" and "${p.second}" under the same name, "${p.alias}".`,
-    () => 'svc could not distinguish them in a reply. Change one alias.',
+    () => 'svc cannot distinguish them in a reply. Change one alias.',
   ),
   'check/empty-alias': error(
     () => 'An alias cannot be empty.',
@@ -194,11 +194,11 @@ const BLOCKS = {
       p.suggestion ||
       'For a service with an OpenAI-compatible API, use the provider "openai-generic" with its base_url.',
   ),
-  'check/shorthand-provider': error<Named & { readonly needs: string }>(
+  'check/shorthand-provider': warning<Named & { readonly needs: string }>(
     (p) => `"${p.name}" cannot be named with a model alone: it needs ${p.needs}.`,
-    () => 'Declare a client with its options, and use its name here.',
+    () => 'Declare a client with its options, and use its name here. Otherwise every call has to bring a client.',
   ),
-  'check/missing-model': error<Named>(
+  'check/missing-model': warning<Named>(
     (p) => `"${p.name}" names no model.`,
     () => 'Write `provider/model`.',
   ),

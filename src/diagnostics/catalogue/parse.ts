@@ -107,6 +107,15 @@ const ENTRIES = {
     (p) => `The function "${p.name}" has no parameter list.`,
     (p) => `Write \`function ${p.name}() -> Type { … }\` if it takes no parameters.`,
   ),
+  'parse/older-function': error<Named & { readonly form: string }>(
+    (p) => `The function "${p.name}" has the form of an older version of the language.`,
+    (p) => `In the form of today:\n${p.form}`,
+  ),
+  'parse/older-implementation': error<Named>(
+    (p) =>
+      `"impl" belongs to an older version of the language: the function "${p.name}" has its client and prompt itself.`,
+    (p) => `Write \`function ${p.name}(…) -> … { client … prompt #"…"# }\`, with the client and prompt of this block.`,
+  ),
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" has no return type.`,
     () => 'Write `-> Type` between the parameters and the block.',

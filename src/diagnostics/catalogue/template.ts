@@ -75,7 +75,10 @@ export function reservedName(span: Span, name: string): Diagnostic {
   return problem('reserved-name', span, `You cannot assign to "${name}".`, 'Choose another name.');
 }
 
-// Names and arguments: an error if the template certainly fails at run time, otherwise a warning.
+// Names and arguments: warnings, because only the calls that reach them fail, or print nothing there. svc serves all
+// other functions.
+
+const CALLS_FAIL = 'calls that reach it fail';
 
 export function unknownVariable(span: Span, name: string, names: Iterable<string>): Diagnostic {
   const help = name === 'null' ? 'Write "none".' : didYouMean(name, names);
@@ -83,32 +86,30 @@ export function unknownVariable(span: Span, name: string, names: Iterable<string
 }
 
 export function unknownFunction(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  return problem(
-    'unknown-function',
-    span,
-    `There is no function or template_string "${name}".`,
-    didYouMean(name, names),
-  );
+  const message = `There is no function or template_string "${name}": ${CALLS_FAIL}.`;
+  return warning('unknown-function', span, message, didYouMean(name, names));
 }
 
 export function unknownFilter(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  return problem('unknown-filter', span, `There is no filter "${name}".`, didYouMean(name, names));
+  return warning('unknown-filter', span, `There is no filter "${name}": ${CALLS_FAIL}.`, didYouMean(name, names));
 }
 
 export function unknownTest(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  return problem('unknown-test', span, `There is no test "${name}".`, didYouMean(name, names));
+  return warning('unknown-test', span, `There is no test "${name}": ${CALLS_FAIL}.`, didYouMean(name, names));
 }
 
 export function unknownMethod(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  return problem('unknown-method', span, `The value has no method "${name}".`, didYouMean(name, names));
+  const message = `The value has no method "${name}": ${CALLS_FAIL}.`;
+  return warning('unknown-method', span, message, didYouMean(name, names));
 }
 
 export function wrongArguments(span: Span, what: string, reason: string): Diagnostic {
-  return problem('wrong-arguments', span, `The arguments of ${what} are wrong: ${reason}.`);
+  const message = `The arguments of ${what} are wrong: ${reason}.`;
+  return warning('wrong-arguments', span, message, 'Correct them, or calls that reach this place fail.');
 }
 
 export function wrongValue(span: Span, message: string, help: string): Diagnostic {
-  return problem('wrong-value', span, message, help);
+  return warning('wrong-value', span, message, help);
 }
 
 export function missingArgument(span: Span, callee: string, name: string): Diagnostic {

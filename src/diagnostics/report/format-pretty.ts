@@ -16,7 +16,7 @@ function describe(diagnostic: Diagnostic, locator: SpanLocator, paint: Paint): s
     `${paint.severity(severity, severity)}${paint.dim(` ${code}`)} ${paint.bold(visible(message))}`,
     ...located(span, locator, paint, '^'),
   ];
-  if (help !== undefined) lines.push(`   ${paint.dim('=')} ${visible(help)}`);
+  if (help !== undefined) lines.push(`   ${paint.dim('=')} ${visible(help).replaceAll('\n', '\n     ')}`);
   for (const other of related ?? []) lines.push(...alsoAt(other, locator, paint));
   return lines.join('\n');
 }

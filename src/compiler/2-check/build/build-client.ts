@@ -3,7 +3,7 @@ import { providerNamed } from '../../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { ClientNode, EntryNode, RetryPolicyNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { entryData } from '../option-data.ts';
-import { entryValue, stringOf } from '../node-values.ts';
+import { entryValue, lastEntries, stringOf } from '../node-values.ts';
 
 /** Returns undefined if the provider is unknown. */
 export function buildClient(node: ClientNode): ClientType | undefined {
@@ -18,10 +18,10 @@ export function buildClient(node: ClientNode): ClientType | undefined {
   };
 }
 
-/** Returns the entries in the `options` of a client. */
+/** Returns the entries in the `options` of a client, the last one of each key. */
 export function optionsOf(node: { readonly entries: readonly EntryNode[] }): readonly EntryNode[] {
   const options = entryValue(node.entries, 'options');
-  return options?.kind === 'map' ? options.entries : [];
+  return options?.kind === 'map' ? lastEntries(options.entries) : [];
 }
 
 function buildEntry(entry: EntryNode): OptionEntry {
@@ -38,7 +38,7 @@ function buildValue(node: ValueNode | undefined): OptionValue {
     case 'list':
       return { kind: 'list', items: node.items.map(buildValue) };
     case 'map':
-      return { kind: 'map', entries: node.entries.map(buildEntry) };
+      return { kind: 'map', entries: lastEntries(node.entries).map(buildEntry) };
     case 'expression':
       return { kind: 'scalar', value: `{{${node.source}}}` };
     case 'string':

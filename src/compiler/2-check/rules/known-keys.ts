@@ -23,6 +23,8 @@ const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
   function: 'A function has "client" and "prompt". Settings of the model belong in the `options` of a client.',
   client: 'A client has "provider", "retry_policy" and "options". Settings of the model belong in `options { … }`.',
 };
+/** Keys of older versions of the language. */
+const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is called `options` today.']]);
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
 /** The keys of a block are known: a misspelt one would silently do nothing. */
@@ -37,7 +39,8 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const suggestion = didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys));
+      const renamed = RENAMED.get(key.text) ?? '';
+      const suggestion = renamed || didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys));
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }

@@ -28,10 +28,18 @@ function checkClient(context: CheckContext, provider: Provider, node: ClientNode
   const description = PROVIDER_DESCRIPTIONS[provider];
   const data = new Map(Object.entries(entryData(optionsOf(node))));
   const { violations } = readOptions(description, data);
-  for (const violation of violations) report(context, { provider, node, violation });
+  for (const violation of violations) {
+    if (!isMissingModel(violation)) report(context, { provider, node, violation });
+  }
   const namesModel = data.has('model') || node.entries.some(({ key }) => key.text === 'model');
-  if (description.expectsModel !== true || namesModel || node.broken === true) return;
+  const lacksModel = violations.some(isMissingModel) || (description.expectsModel === true && !namesModel);
+  if (!lacksModel || node.broken === true) return;
   context.report('check/no-model', node.name.span, { name: 'model', owner: `client "${node.name.text}"` });
+}
+
+/** A client without a model can be served: a request can bring another client. */
+function isMissingModel(violation: OptionViolation): boolean {
+  return violation.kind === 'missing' && violation.alternatives.some(([option]) => option === 'model');
 }
 
 interface Found {

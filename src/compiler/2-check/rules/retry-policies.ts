@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMeanOneOf } from '../../../base/suggestion.ts';
 import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import type { RetryPolicyNode } from '../../1-parse/syntax-nodes.ts';
@@ -45,6 +45,6 @@ function reportViolation({ report }: CheckContext, node: RetryPolicyNode, violat
     report('check/option-value', span, { name, problem: violation.message });
     return;
   }
-  const suggestion = didYouMean(name, violation.known);
-  report('check/unknown-option', span, { name, owner: 'A retry strategy', suggestion });
+  const suggestion = didYouMeanOneOf(name, violation.known);
+  report('check/unused-option', span, { name, owner: 'a retry strategy', suggestion });
 }

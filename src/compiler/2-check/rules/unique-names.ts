@@ -61,7 +61,7 @@ function reportAll({ report }: CheckContext, code: Code, owner: string, members:
   );
 }
 
-/** A key appears once in a block or map: one of two values would be lost silently. */
+/** A key appears once in a block or map: the last value applies, and any other is lost. */
 export const uniqueKeys: Rule = (context) => {
   for (const node of context.scope.declarations) {
     if ('entries' in node) checkEntries(context, node.entries);

@@ -6,9 +6,9 @@ import type { RuleContext } from './template-rule.ts';
 type Call = Extract<Expression, { readonly kind: 'call' }>;
 
 /**
- * Calls of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. Too many
- * arguments or an unknown name are errors, because the rendering fails. A missing argument of a macro or template_string
- * is a warning, because it prints nothing.
+ * Calls of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. With too
+ * many arguments or an unknown name, calls that reach them fail. A missing argument of a macro or template_string prints
+ * nothing.
  */
 export function callArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call') return;

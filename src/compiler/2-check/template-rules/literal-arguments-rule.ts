@@ -13,8 +13,8 @@ const MAP_STYLE: Option = { name: 'map_style', known: ['angle', 'object'], anyCa
 const FORMATS = ['type', 'format'].map((name): Option => ({ name, known: ['json', 'yaml', 'toon'], anyCase: true }));
 
 /**
- * Literal arguments of `ctx.output_format` and of the filter `format` must be among the known values. Any other value is an
- * error, because the rendering fails.
+ * Literal arguments of `ctx.output_format` and of the filter `format` must be among the known values. With any other
+ * value, calls that reach it fail.
  */
 export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'filter' && expression.filter.name === 'format') {

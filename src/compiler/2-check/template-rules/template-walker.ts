@@ -28,6 +28,8 @@ export class TemplateWalker implements RuleContext {
   readonly #rules: Rules;
   readonly #scopes: Names[];
   readonly #values = new Map<Expression, StaticValue>();
+  /** Names that the template has tested with `is defined`: it expects that they can be undefined. */
+  readonly #tested = new Set<string>();
 
   constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
     this.#file = place.file;
@@ -183,7 +185,8 @@ export class TemplateWalker implements RuleContext {
       case 'name':
         return this.#lookUp(expression.name);
       case 'filter':
-        this.expression(expression.input);
+        if (DEFAULTS.has(expression.filter.name)) this.#possiblyUndefined(expression.input);
+        else this.expression(expression.input);
         this.#filter(expression.filter);
         return ANY;
       case 'attribute':
@@ -196,12 +199,30 @@ export class TemplateWalker implements RuleContext {
       case 'binary':
       case 'conditional':
       case 'slice':
-      case 'test':
         for (const part of operandsOf(expression)) this.expression(part);
         return ANY;
+      case 'test':
+        return this.#test(expression);
       case 'call':
         return this.#call(expression);
     }
+  }
+
+  #test({ name, input, args }: Extract<Expression, { readonly kind: 'test' }>): StaticValue {
+    if (name !== 'defined' && name !== 'undefined') this.expression(input);
+    else {
+      this.#possiblyUndefined(input);
+      if (input.kind === 'name') this.#tested.add(input.name);
+    }
+    this.#arguments(args);
+    return ANY;
+  }
+
+  /** Walks an operand that can be undefined: a missing name or attribute is expected there, so no rule sees it. */
+  #possiblyUndefined(expression: Expression): void {
+    const mayBeMissing = expression.kind === 'name' || expression.kind === 'attribute' || expression.kind === 'index';
+    if (mayBeMissing) this.#values.set(expression, this.#infer(expression));
+    else this.expression(expression);
   }
 
   #call({ callee, args }: Extract<Expression, { readonly kind: 'call' }>): StaticValue {
@@ -228,9 +249,13 @@ export class TemplateWalker implements RuleContext {
     if (enumType !== undefined) return { kind: 'enum', type: enumType };
     const templateString = this.definitions.templateStrings.get(name);
     if (templateString !== undefined) return { kind: 'template-string', type: templateString };
-    return isFunctionName(name) ? { kind: 'function', name } : MISSING;
+    if (isFunctionName(name)) return { kind: 'function', name };
+    return this.#tested.has(name) ? ANY : MISSING;
   }
 }
+
+/** Filters that replace an undefined value. */
+const DEFAULTS = new Set(['default', 'd']);
 
 /** Returns the operands of an expression, including arguments. */
 export function operandsOf(expression: Expression): readonly Expression[] {

@@ -7,8 +7,8 @@ import { alternatives } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
 /**
- * A called method must exist for the type of the value, and its arguments must match. Anything else is an error,
- * because the rendering fails.
+ * A called method must exist for the type of the value, and its arguments must match. Otherwise calls that reach it
+ * fail.
  */
 export function unknownMethodRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;

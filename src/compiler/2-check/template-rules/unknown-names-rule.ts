@@ -9,7 +9,7 @@ import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments-rule.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A filter must exist, and its arguments must match. Anything else is an error, because the rendering fails. */
+/** A filter must exist, and its arguments must match. Otherwise calls that reach it fail. */
 export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
   const { name } = filter;
   if (!isFilterName(name)) {
@@ -30,7 +30,7 @@ function formatParameters({ args }: FilterCall): readonly string[] {
   return args.named.some((entry) => entry.name === 'format') ? FILTERS.format : [type.replace('?', ''), ...others];
 }
 
-/** A test must exist, and its arguments must match. Anything else is an error, because the rendering fails. */
+/** A test must exist, and its arguments must match. Otherwise calls that reach it fail. */
 export function unknownTestRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'test') return;
   const { name } = expression;
@@ -38,10 +38,7 @@ export function unknownTestRule(expression: Expression, context: RuleContext): v
   else context.report(unknownTest(context.span(expression), name, Object.keys(TESTS)));
 }
 
-/**
- * A name must be declared. An unknown variable is a warning, because it prints nothing. A call of an unknown function is
- * an error, because the rendering fails.
- */
+/** A name must be declared. An unknown variable prints nothing, and calls that reach an unknown function fail. */
 export function unknownVariableRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'call' && expression.callee.kind === 'name') {
     const { callee } = expression;

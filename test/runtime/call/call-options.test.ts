@@ -352,6 +352,8 @@ function Tagged() -> string {
   expect(JSON.stringify(prompts[0])).toContain(
     JSON.stringify('blue/{{ 1 }}/{"team": "blue", "a b": "{{ 1 }}"}/blue').slice(1, -1),
   );
+  const prepared = subject.prepare('Tagged', { svc_options: { tags: { team: 'red' } } });
+  expect(JSON.stringify(prepared.ok && subject.render(prepared.value))).toContain('red//');
   expect(JSON.stringify(prompts[1])).toContain('"//{}/"');
   await subject.close();
 });

@@ -41,3 +41,14 @@ test('fmt reports a file with a syntax error and does not change it', async () =
   expect(error).toContain('svc_src/broken.svc:');
   expect(readFileSync('svc_src/broken.svc', 'utf8')).toBe('   class A {\n');
 });
+
+test('fmt does not change a file with an unreadable test, although svc serves it', async () => {
+  const text = '   test T {\n  functions [F]\n args { x "a" + }\n}\n';
+  mkdirSync('svc_src');
+  writeFileSync('svc_src/tests.svc', text);
+  expect((await svc('check')).code).toBe(0);
+  const { code, out, error } = await svc('fmt');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(error).toContain('svc_src/tests.svc:3:');
+  expect(readFileSync('svc_src/tests.svc', 'utf8')).toBe(text);
+});

@@ -16,7 +16,7 @@ export function fmtCommand({ config, options, terminal }: Invocation): ExitCode 
   const sources = readDefinitions(config);
   if (!sources.ok) return reportProblem(terminal, sources.failure);
   const { files } = sources.value;
-  const broken = files.filter((file) => hasErrors(file, terminal));
+  const broken = files.filter((file) => !isReadable(file, terminal));
   const unformatted = files.filter((file) => !broken.includes(file) && formatSource(file.text) !== file.text);
   const checkOnly = options['check'] === true;
   for (const file of unformatted) {
@@ -26,10 +26,10 @@ export function fmtCommand({ config, options, terminal }: Invocation): ExitCode 
   return broken.length > 0 || (checkOnly && unformatted.length > 0) ? 1 : 0;
 }
 
-/** Reports the syntax errors of a file. Where a bracket is missing, the nesting is unknown, so svc does not format it. */
-function hasErrors(file: SourceFile, terminal: Terminal): boolean {
-  const diagnostics = parse(file).diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+/** Reports what svc cannot read in a file. Where a bracket is missing, for example, the nesting is unknown. */
+function isReadable(file: SourceFile, terminal: Terminal): boolean {
+  const { diagnostics, readable } = parse(file);
   const style = { colour: terminal.error.colour, everyWarning: true };
-  terminal.error.write(prettyReport({ files: [file], diagnostics }, style));
-  return diagnostics.length > 0;
+  if (!readable) terminal.error.write(prettyReport({ files: [file], diagnostics }, style));
+  return readable;
 }

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { TokenType } from 'chevrotain';
+import type { Region } from './lenient.ts';
 import * as t from './tokens.ts';
 
 /** Deeper than definitions that people write, and shallow enough for a recursive grammar. */
@@ -209,12 +210,6 @@ function virtualCloser(opener: t.DefinitionToken | undefined, at: number): t.Def
     onNewLine: true,
     depth: 0,
   };
-}
-
-/** A range of offsets, `end` exclusive. */
-export interface Region {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** A word alone on its line, indented less than the next line. */

@@ -212,7 +212,7 @@ export abstract class BlockGrammar extends TypeGrammar {
   #classParameters(name: NameNode | undefined): void {
     if (!this.nextIs(t.LeftParenthesis)) return;
     this.skipToken();
-    if (name !== undefined) this.report('parse/ignored-parameters', name.span, { name: name.text });
+    if (name !== undefined) this.report('parse/ignored-parameters', name.span, { name: name.text, what: 'class' });
   }
 
   #aliasParameters(name: NameNode | undefined): boolean {

@@ -8,6 +8,7 @@ import { FunctionGrammar } from './function-grammar.ts';
 const WORDS = ['class', 'enum', 'type', 'function', 'client', 'retry_policy', 'generator', 'test', 'template_string'];
 
 const DEFINITION_WORDS = new Set(WORDS);
+const NOT_SERVED = new Set([t.Generator, t.Test]);
 /** Tokens that follow the name of a definition. */
 const HEAD_ENDS = new Set([t.LeftBrace, t.LeftParenthesis, t.Less, t.Equals]);
 
@@ -61,9 +62,9 @@ export class DefinitionGrammar extends FunctionGrammar {
 
   readonly generator = this.RULE('generator', (): DeclarationNode | undefined => {
     const word = this.take(t.Generator);
-    const name = this.SUBRULE(this.name, { ARGS: ['generator'] });
+    const name = this.SUBRULE(this.looseHead, { ARGS: ['generator', word] });
     const entries = this.SUBRULE(this.block, { ARGS: ['generator', name] });
-    return name && { kind: 'generator', name, entries, ...this.declared(word) };
+    return { kind: 'generator', name, entries, ...this.declared(word) };
   });
 
   /** The block of a client, retry policy or generator. */
@@ -83,7 +84,31 @@ export class DefinitionGrammar extends FunctionGrammar {
 
   protected readonly test = this.RULE('test', (): DeclarationNode | undefined => {
     const word = this.take(t.Test);
-    const name = this.SUBRULE(this.name, { ARGS: ['test'] });
+    const name = this.SUBRULE(this.looseHead, { ARGS: ['test', word] });
+    const members = this.OR([
+      { ALT: () => this.SUBRULE(this.testBody) },
+      {
+        ALT: () => {
+          this.missingBlock('test', name);
+          return this.testMembers();
+        },
+      },
+    ]);
+    return { kind: 'test', name, ...members, ...this.declared(word) };
+  });
+
+  /**
+   * The name of a block that svc does not run, or its first word if the name is missing. Skips other text before its
+   * brace, such as `()` in `test Name() {`.
+   */
+  protected readonly looseHead = this.RULE('looseHead', (what: string, word: t.DefinitionToken): NameNode => {
+    this.ACTION(() => this.#skipBeforeName());
+    const name = this.SUBRULE(this.name, { ARGS: [what] }) ?? this.nameOf(word);
+    this.ACTION(() => this.#skipBeforeBrace(what, name));
+    return name;
+  });
+
+  protected readonly testBody = this.RULE('testBody', () => {
     const members = this.testMembers();
     this.CONSUME(t.LeftBrace);
     this.MANY(() =>
@@ -102,7 +127,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       }),
     );
     this.CONSUME(t.RightBrace);
-    return name && { kind: 'test', name, ...members, ...this.declared(word) };
+    return members;
   });
 
   protected readonly typeBuilder = this.RULE('typeBuilder', (declarations: DeclarationNode[]): void => {
@@ -159,8 +184,36 @@ export class DefinitionGrammar extends FunctionGrammar {
 
   /** Adds the definition that a rule reads. If the rule fails, skips to the next definition. */
   #collect(declarations: DeclarationNode[], rule: () => DeclarationNode | undefined): void {
+    const first = this.peek();
+    const begins = !this.notServed && NOT_SERVED.has(first.tokenType);
+    if (begins) this.notServed = true;
     const declaration = this.attempt(rule, (depth) => this.skipDeclaration(depth));
-    this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+    this.ACTION(() => {
+      if (declaration !== undefined) declarations.push(declaration);
+      // Without a closing brace of its own, the block could contain definitions that belong after it.
+      if (begins && this.peek(0).image === '}') this.blocksNotServed.push(this.spanFrom(first));
+    });
+    if (begins) this.notServed = false;
+  }
+
+  /** Skips the type parameter of old tests: `test<llm> Name`. */
+  #skipBeforeName(): void {
+    if (!this.nextIs(t.Less)) return;
+    this.#reportHead('a name');
+    while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
+    if (this.nextIs(t.Greater)) this.skipToken();
+  }
+
+  #skipBeforeBrace(what: string, name: NameNode): void {
+    if (!this.nextOnSameLine() || this.nextIs(t.LeftBrace)) return;
+    if (this.nextIs(t.LeftParenthesis)) this.report('parse/ignored-parameters', name.span, { name: name.text, what });
+    else this.#reportHead('"{"');
+    while (this.nextOnSameLine() && !this.nextIs(t.LeftBrace)) this.skipToken();
+  }
+
+  #reportHead(expected: string): void {
+    const next = this.peek();
+    this.report('parse/unexpected-token', this.spanOf(next), { expected, found: t.quoteToken(next) });
   }
 
   #notBuildable(token: t.DefinitionToken): undefined {

@@ -3,8 +3,9 @@ import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { countUpTo } from '../../base/count-up-to.ts';
-import { balanceBrackets, keysWithoutBrace, type Balanced, type Region } from './balance-brackets.ts';
+import { balanceBrackets, keysWithoutBrace, type Balanced } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
+import { coverageOf, lenient } from './lenient.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
 import { quoteToken, type DefinitionToken } from './tokens.ts';
@@ -12,6 +13,8 @@ import { quoteToken, type DefinitionToken } from './tokens.ts';
 export interface Parsed {
   readonly document: DocumentNode;
   readonly diagnostics: readonly Diagnostic[];
+  /** False if a part is unreadable, also if that is only a warning because svc does not run the block. */
+  readonly readable: boolean;
 }
 
 let grammar: DefinitionGrammar | undefined;
@@ -25,6 +28,7 @@ export function parse(file: SourceFile): Parsed {
   grammar ??= new DefinitionGrammar();
   const { tokens, diagnostics: brackets, unclosedRegions } = balanced(file);
   const declarations = grammar.parseDocument(file.path, tokens, brackets);
+  const blocksNotServed = [...grammar.blocksNotServed];
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
   const isConsequence = coverageOf(unclosedRegions);
   const reported = new Set(brackets.map(({ span }) => span.start));
@@ -32,7 +36,9 @@ export function parse(file: SourceFile): Parsed {
     ({ span }) => !isConsequence(span.start) && !reported.has(span.start),
   );
   const diagnostics = [...withoutEndsOfMissingBlocks(brackets, found, declarations), ...found];
-  return { document: { file, declarations }, diagnostics };
+  const document = { file, declarations, blocksNotServed };
+  const readable = diagnostics.every(({ severity }) => severity !== 'error');
+  return { document, diagnostics: lenient(diagnostics, [document]), readable };
 }
 
 /** Balances the brackets of a file, and adds a missing opening brace after a key. */
@@ -66,15 +72,6 @@ function withoutEndsOfMissingBlocks(
     const before = starts[countUpTo(starts, span.start) - 1];
     return before === undefined || !heads.delete(before);
   });
-}
-
-/** Returns a function that reports whether an offset is in one of the regions. */
-function coverageOf(regions: readonly Region[]): (offset: number) => boolean {
-  const sorted = regions.toSorted((a, b) => a.start - b.start);
-  const starts = sorted.map(({ start }) => start);
-  const furthestEnds: number[] = [];
-  for (const { end } of sorted) furthestEnds.push(Math.max(end, furthestEnds.at(-1) ?? 0));
-  return (offset) => offset < (furthestEnds[countUpTo(starts, offset) - 1] ?? 0);
 }
 
 function describe(error: IRecognitionException, file: SourceFile): readonly Diagnostic[] {

@@ -1,4 +1,5 @@
 import type { IParserErrorMessageProvider, TokenType } from 'chevrotain';
+import { countUpTo } from '../../base/count-up-to.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Span } from '../../diagnostics/span.ts';
@@ -35,9 +36,13 @@ const DECLARATION_WORDS = new Set<TokenType>([
  */
 abstract class RecoveringParser extends EmbeddedActionsParser {
   readonly diagnostics: Diagnostic[] = [];
+  /** The `generator` and `test` blocks that have an end, readable or not. */
+  readonly blocksNotServed: Span[] = [];
   protected file = '';
+  /** True inside such a block. */
+  protected notServed = false;
   #tokens: readonly t.DefinitionToken[] = [];
-  /** Offsets of brackets without a partner, in descending order. */
+  /** Offsets of brackets without a partner, in ascending order. */
   #unmatchedBrackets: number[] = [];
 
   /**
@@ -51,9 +56,10 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
   protected begin(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): void {
     this.input = tokens;
     this.diagnostics.length = 0;
+    this.blocksNotServed.length = 0;
     this.file = file;
     this.#tokens = tokens;
-    this.#unmatchedBrackets = brackets.map(({ span }) => span.start).toSorted((a, b) => b - a);
+    this.#unmatchedBrackets = brackets.map(({ span }) => span.start).toSorted((a, b) => a - b);
   }
 
   protected get report(): (...args: Parameters<typeof parseDiagnostic>) => void {
@@ -148,26 +154,18 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
   }
 
-  /** Returns whether that part of the file has a problem. */
+  /** Returns whether that part of the file, which the parser has just read, has an error. */
   protected brokenBetween(span: Span): true | undefined {
-    if (this.#unmatchedBracketBetween(span)) return true;
+    const unmatched = this.#unmatchedBrackets;
+    if (countUpTo(unmatched, span.end - 1) > countUpTo(unmatched, span.start - 1)) return true;
     for (let index = this.diagnostics.length - 1; index >= 0; index -= 1) {
-      const at = this.diagnostics[index]?.span.start ?? -1;
+      const found = this.diagnostics[index];
+      const at = found?.span.start ?? -1;
       if (at < span.start) break;
-      if (at < span.end) return true;
+      if (at < span.end && found?.severity === 'error') return true;
     }
     const thrown = this.errors.at(-1)?.token.startOffset ?? -1;
     return thrown >= span.start && thrown < span.end ? true : undefined;
-  }
-
-  /** Drops the offsets before the span: callers ask for definitions in source order. */
-  #unmatchedBracketBetween({ start, end }: Span): boolean {
-    const offsets = this.#unmatchedBrackets;
-    for (let next = offsets.at(-1); next !== undefined && next < end; next = offsets.at(-1)) {
-      if (next >= start) return true;
-      offsets.pop();
-    }
-    return false;
   }
 
   protected nameOf(token: t.DefinitionToken): NameNode {

@@ -179,7 +179,7 @@ export function unquotedValue(text: string, start: number, lineEnd: number): Unq
     } else if (ENDS.has(character) && character !== ',') depth -= 1;
     if (!isSpace(character)) end = at + 1;
   }
-  if (depth > 0 && beforeOpener > start) end = beforeOpener;
+  if (depth > 0 && beforeOpener > start) end = start + text.slice(start, beforeOpener).trimEnd().length;
   return { end, valid: valid && !isBadNumber(text.slice(start, end)) };
 }
 

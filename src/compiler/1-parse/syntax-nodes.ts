@@ -5,6 +5,8 @@ import type { Span } from '../../diagnostics/span.ts';
 export interface DocumentNode {
   readonly file: SourceFile;
   readonly declarations: readonly DeclarationNode[];
+  /** The `generator` and `test` blocks that have an end, readable or not, in source order. */
+  readonly blocksNotServed: readonly Span[];
 }
 
 export type DeclarationNode =
@@ -133,10 +135,11 @@ export type ValueShape =
   | { readonly kind: 'null' }
   | { readonly kind: 'env'; readonly variable: string }
   | { readonly kind: 'list'; readonly items: readonly ValueNode[] }
-  | { readonly kind: 'map'; readonly entries: readonly EntryNode[] }
+  /** `broken`: a part of it is unreadable, and possibly not in `entries`. */
+  | { readonly kind: 'map'; readonly entries: readonly EntryNode[]; readonly broken?: true }
   | ExpressionShape
-  /** Unreadable, which has a diagnostic. Compatible with everything. */
-  | { readonly kind: 'broken' };
+  /** Unreadable, which has a diagnostic. Compatible with everything. `text` is a value that needs quotes. */
+  | { readonly kind: 'broken'; readonly text?: string };
 
 interface RawStringShape {
   readonly kind: 'raw-string';

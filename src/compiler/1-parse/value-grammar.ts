@@ -34,7 +34,9 @@ export abstract class ValueGrammar extends ReportingParser {
     const open = this.take(t.LeftBrace);
     const entries = this.SUBRULE(this.entries);
     this.CONSUME(t.RightBrace);
-    return { kind: 'map', entries, span: this.spanFrom(open) };
+    const span = this.spanFrom(open);
+    const broken = this.ACTION(() => this.brokenBetween(span));
+    return { kind: 'map', entries, span, ...(broken && { broken }) };
   });
 
   /** The content of a map, or of a block of keys and values. */
@@ -118,7 +120,8 @@ export abstract class ValueGrammar extends ReportingParser {
     ]);
     return this.ACTION((): ValueNode => {
       this.reportBroken(token);
-      return { kind: 'broken', span: this.spanOf(token) };
+      const text = token.tokenType === t.InvalidValue ? { text: token.image } : {};
+      return { kind: 'broken', ...text, span: this.spanOf(token) };
     });
   });
 
@@ -203,10 +206,15 @@ export abstract class ValueGrammar extends ReportingParser {
     } else this.report('parse/same-line', this.spanOf(next), { text: t.quoteToken(next) });
   }
 
-  /** `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma behind a value that ends itself. */
+  /**
+   * `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma behind a value that ends itself. In a block
+   * that svc does not run, any name begins another entry.
+   */
   #anotherEntryFollows(): boolean {
     const { tokenType, image } = this.peek(0);
-    return CLOSED_VALUES.has(tokenType) && !image.includes('\n') && t.BLOCK_KEYS.has(this.peek().image);
+    if (!CLOSED_VALUES.has(tokenType) || image.includes('\n')) return false;
+    const begins = this.nextIs(t.Identifier) || this.nextIs(t.Attribute);
+    return (this.notServed && begins) || t.BLOCK_KEYS.has(this.peek().image);
   }
 
   #endOfEntry(): boolean {

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Definitions } from '../../schema/program.ts';
 import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
+import { lenient } from '../1-parse/lenient.ts';
 import { CheckContext, type Rule } from './check-context.ts';
 import { checkTemplates } from './check-templates.ts';
 import { buildClass, buildEnum } from './build/build-class.ts';
@@ -86,11 +87,12 @@ export interface Checked {
 export function check(documents: readonly DocumentNode[], options: CompileOptions): Checked {
   const context = new CheckContext(documents, options);
   typeSize(context);
-  if (context.diagnostics.length > 0) return { diagnostics: context.diagnostics };
+  if (context.diagnostics.length > 0) return { diagnostics: lenient(context.diagnostics, documents) };
   for (const rule of RULES) rule(context);
   const definitions = buildDefinitions(context);
   checkTemplates(context, definitions);
-  return { definitions, diagnostics: [...context.diagnostics, ...context.templates.diagnostics] };
+  const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
+  return { definitions, diagnostics: lenient(diagnostics, documents) };
 }
 
 /**

@@ -30,6 +30,12 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
   return attributes.some((attribute) => attribute.name === name);
 }
 
+/** Returns the items of a list, or the value itself: `functions F` is `functions [F]`. */
+export function listItems(value: ValueNode | undefined): readonly ValueNode[] {
+  if (value === undefined) return [];
+  return value.kind === 'list' ? value.items : [value];
+}
+
 /** Returns the value of a key in a block, the last one if the key appears twice. */
 export function entryValue(entries: readonly EntryNode[], key: string): ValueNode | undefined {
   return entries.findLast((entry) => entry.key.text === key)?.value;

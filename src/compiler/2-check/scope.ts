@@ -1,5 +1,5 @@
 import type { DeclarationNode, DocumentNode, TestNode } from '../1-parse/syntax-nodes.ts';
-import { entryValue, stringOf } from './node-values.ts';
+import { entryValue, listItems, stringOf } from './node-values.ts';
 
 type Kind = DeclarationNode['kind'];
 export type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
@@ -61,7 +61,7 @@ function byName<T extends DeclarationNode>(nodes: readonly T[]): ReadonlyMap<str
 function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<string, readonly NodeOfKind<'test'>[]> {
   const map = new Map<string, NodeOfKind<'test'>[]>();
   for (const test of tests) {
-    for (const name of testedFunctions(test)) {
+    for (const name of new Set(testedFunctions(test))) {
       const known = map.get(name);
       if (known === undefined) map.set(name, [test]);
       else known.push(test);
@@ -71,7 +71,6 @@ function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<str
 }
 
 /** Returns the names of the functions that a test is for. */
-function testedFunctions(test: TestNode): ReadonlySet<string> {
-  const functions = entryValue(test.entries, 'functions');
-  return new Set(functions?.kind === 'list' ? functions.items.flatMap((item) => stringOf(item) ?? []) : []);
+function testedFunctions(test: TestNode): readonly string[] {
+  return listItems(entryValue(test.entries, 'functions')).flatMap((item) => stringOf(item) ?? []);
 }

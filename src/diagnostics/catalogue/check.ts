@@ -10,6 +10,13 @@ interface InBlock extends Named {
   /** The block that it belongs to, such as `class "Person"`. */
   readonly owner: string;
 }
+interface VersionMismatch {
+  readonly file: string;
+  readonly asked: string;
+  readonly own: string;
+  /** The version is one of BAML, not of svc. */
+  readonly isLanguage: boolean;
+}
 interface Expected extends Named {
   readonly expected: string;
 }
@@ -27,7 +34,10 @@ const NAMES_AND_TYPES = {
     (p) => `"${p.name}" appears twice, and the last one applies.`,
     () => 'Remove the other.',
   ),
-  'check/duplicate-test': error<InBlock>((p) => `The ${p.owner} has two tests "${p.name}".`),
+  'check/duplicate-test': warning<InBlock>(
+    (p) => `The ${p.owner} has two tests "${p.name}".`,
+    () => 'Rename one of the two: the tests of one function have different names.',
+  ),
   'check/duplicate-attribute': error<Named>(
     (p) => `"@${p.name}" appears twice.`,
     () => 'Only one of the two can apply. Remove the other.',
@@ -252,18 +262,23 @@ const BLOCKS = {
   'check/many-retries': warning<{ readonly count: number }>(
     (p) => `${p.count} retries of one call are rarely intended.`,
   ),
-  'check/unknown-output-type': error<Suggested>(
+  'check/unknown-output-type': warning<Suggested>(
     (p) => `There is no output type "${p.name}".`,
     (p) => p.suggestion,
   ),
-  'check/generator-version': error<Named>(
+  'check/generator-version': warning<Named>(
     (p) => `"${p.name}" is not a version.`,
     () => 'Write three numbers, such as "0.1.0".',
   ),
-  'check/version-mismatch': error<{ readonly file: string; readonly asked: string; readonly own: string }>(
-    (p) => `"${p.file}" asks for version ${p.asked}, but this is svc ${p.own}.`,
+  'check/version-mismatch': error<VersionMismatch>(
     (p) =>
-      `The major and minor versions must match: write "${p.own}" here, install the other version, or pass --no-version-check.`,
+      p.isLanguage
+        ? `"${p.file}" asks for version ${p.asked} of BAML, but svc ${p.own} reads version 0.`
+        : `"${p.file}" asks for version ${p.asked}, but this is svc ${p.own}.`,
+    (p) =>
+      p.isLanguage
+        ? 'Later versions are another language. If these definitions are in the language of version 0, pass --no-version-check.'
+        : `The major and minor versions must match: write "${p.own}" here, install the other version, or pass --no-version-check.`,
   ),
   'check/unknown-tested-function': warning<Suggested>(
     (p) => `There is no function "${p.name}" to test.`,

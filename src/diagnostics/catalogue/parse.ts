@@ -215,8 +215,8 @@ const ENTRIES = {
     (p) => `"${p.name}" is not a function that calls a model: its body is code. svc does not serve it.`,
     () => 'A served function has a `client` and a `prompt`.',
   ),
-  'parse/ignored-parameters': warning<Named>(
-    (p) => `The parameters of the class "${p.name}" have no effect.`,
+  'parse/ignored-parameters': warning<Named & { readonly what: string }>(
+    (p) => `The parameters of the ${p.what} "${p.name}" have no effect.`,
     () => 'Remove them.',
   ),
   'parse/raw-string-swallows': warning<Named>(

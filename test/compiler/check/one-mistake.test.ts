@@ -26,7 +26,6 @@ const ONE_MISTAKE = [
   'template-endfor-wrong',
   'template-endif',
   'template-errors',
-  'test-arguments-on-one-line',
   'type-with-class-syntax',
   'unclosed-list-literal',
   'unclosed-map',

@@ -53,9 +53,9 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
  */
 function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): readonly FunctionExample[] {
   const args = entryValue(test.entries, 'args');
-  const entries = args?.kind === 'map' ? args.entries : [];
-  if (entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
-  const plain: JsonObject | undefined = args?.kind === 'map' ? plainEntries(args.entries) : undefined;
+  if (args?.kind !== 'map' || args.broken === true) return [];
+  if (args.entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
+  const plain = plainEntries(args.entries);
   return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
 }
 

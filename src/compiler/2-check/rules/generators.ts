@@ -1,6 +1,6 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
-import type { GeneratorNode } from '../../1-parse/syntax-nodes.ts';
-import { entryValue } from '../node-values.ts';
+import type { GeneratorNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 const OUTPUT_TYPES = [
@@ -14,34 +14,27 @@ const OUTPUT_TYPES = [
   'rust',
   'boundary-cloud',
 ];
-const VERSION = /^(\d+)\.(\d+)\.\d+(?:[-+][\w.+-]+)?$/;
+/** A version, or only its major number or its first two. */
+const VERSION = /^(\d+)(?:\.(\d+))?(?:\.\d+(?:[-+][\w.+-]+)?)?$/;
+/** The major version of the language that svc reads. */
+const LANGUAGE = '0';
 
-/** A generator block, from which other tools generate clients, is well-formed and is for this version of svc. */
+/**
+ * A generator block is for this version of svc, or in a `*.baml` file for a version of the language that svc reads. Other
+ * tools generate clients from the block, and svc ignores it, so any other mistake is a warning.
+ */
 export const generators: Rule = (context) => {
   for (const node of context.scope.generators) {
-    checkStrings(context, node);
     checkOutputType(context, node);
     checkMode(context, node);
     checkVersion(context, node);
   }
 };
 
-function checkStrings({ report }: CheckContext, node: GeneratorNode): void {
-  for (const { key, value } of node.entries) {
-    const isString = value?.kind === 'string' && value.quoted;
-    if (value === undefined || isString || value.kind === 'broken' || value.kind === 'raw-string') continue;
-    report('check/option-value', value.span, { name: key.text, problem: 'has to be a string in quotes' });
-  }
-}
-
 function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
   const value = entryValue(node.entries, 'output_type');
-  const isBroken = node.broken === true;
-  if (
-    value === undefined &&
-    !isBroken &&
-    !node.entries.some((entry) => didYouMean(entry.key.text, ['output_type']) !== '')
-  ) {
+  const isMisspelt = node.entries.some((entry) => didYouMean(entry.key.text, ['output_type']) !== '');
+  if (value === undefined && node.broken !== true && !isMisspelt) {
     const owner = `generator "${node.name.text}"`;
     report('check/missing-key', node.name.span, { name: 'output_type', owner, example: 'output_type "rest/openapi"' });
   }
@@ -52,7 +45,7 @@ function checkOutputType({ report }: CheckContext, node: GeneratorNode): void {
 
 function checkMode({ report }: CheckContext, node: GeneratorNode): void {
   const value = entryValue(node.entries, 'default_client_mode');
-  if (value?.kind !== 'string' || !value.quoted || value.value === 'sync' || value.value === 'async') return;
+  if (value?.kind !== 'string' || value.value === 'sync' || value.value === 'async') return;
   report('check/option-value', value.span, {
     name: 'default_client_mode',
     problem: 'has to be one of "sync", "async"',
@@ -61,11 +54,20 @@ function checkMode({ report }: CheckContext, node: GeneratorNode): void {
 
 function checkVersion({ options, report }: CheckContext, node: GeneratorNode): void {
   const value = entryValue(node.entries, 'version');
-  if (value?.kind !== 'string') return;
-  const required = VERSION.exec(value.value);
-  const own = VERSION.exec(options.version);
-  if (required === null) return report('check/generator-version', value.span, { name: value.value });
-  const agrees = required[1] === own?.[1] && required[2] === own?.[2];
+  const asked = value && writtenText(value);
+  if (value === undefined || asked === undefined) return;
+  const [, major, minor] = VERSION.exec(asked) ?? [];
+  if (major === undefined) return report('check/generator-version', value.span, { name: asked });
+  const { file } = value.span;
+  const isLanguage = file.endsWith('.baml');
+  const [ownMajor, ownMinor] = isLanguage ? [LANGUAGE] : options.version.split('.');
+  const agrees = major === ownMajor && (minor === undefined || ownMinor === undefined || minor === ownMinor);
   if (!options.versionCheck || agrees) return;
-  report('check/version-mismatch', value.span, { file: value.span.file, asked: value.value, own: options.version });
+  report('check/version-mismatch', value.span, { file, asked, own: options.version, isLanguage });
+}
+
+/** Returns the text of a value with or without quotes, also if it begins like a number: `0.1.0`. */
+function writtenText(value: ValueNode): string | undefined {
+  if (value.kind === 'number' || value.kind === 'broken') return value.text;
+  return stringOf(value);
 }

@@ -22,6 +22,7 @@ const KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>
 const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
   function: 'A function has "client" and "prompt". Settings of the model belong in the `options` of a client.',
   client: 'A client has "provider", "retry_policy" and "options". Settings of the model belong in `options { … }`.',
+  test: 'A test has "functions", "args" and "type_builder". Arguments belong in `args { … }`.',
 };
 /** Keys of older versions of the language. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is called `options` today.']]);

@@ -1,14 +1,14 @@
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { FunctionNode, TestNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { entryValue, stringOf } from '../node-values.ts';
+import { entryValue, listItems, stringOf } from '../node-values.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
 
 /** Tests name functions, and give arguments that match. The server runs no tests, so a mistake is a warning. */
 export const tests: Rule = (context) => {
   for (const test of context.scope.tests) {
     const functions = entryValue(test.entries, 'functions');
-    const items = functions?.kind === 'list' ? functions.items : [];
+    const items = listItems(functions);
     const isMisspelt = test.entries.some(({ key }) => didYouMean(key.text, ['functions']) !== '');
     if (items.length === 0 && (functions !== undefined || !isMisspelt))
       context.report('check/no-tested-function', test.name.span, { name: test.name.text });

@@ -1,6 +1,7 @@
 import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { eachDuplicate } from '../each-duplicate.ts';
+import { entryValue, listItems, stringOf } from '../node-values.ts';
 import { labelOf } from '../template-reader.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
@@ -88,16 +89,18 @@ function checkValue(context: CheckContext, value: ValueNode): void {
 
 /** The tests of one function have different names. Tests of different functions can share one. */
 export const uniqueTests: Rule = ({ scope, report }) => {
-  for (const [name, tests] of scope.testsOf) {
-    eachDuplicate(
-      tests,
-      (test) => test.name.text,
-      (test, first) => {
-        const related = [{ span: first.name.span, message: 'the first one' }];
-        report('check/duplicate-test', test.name.span, { name: test.name.text, owner: `function "${name}"` }, related);
-      },
-    );
-  }
+  const tested = scope.tests.flatMap((test) =>
+    listItems(entryValue(test.entries, 'functions')).map((item) => ({ test, item, name: stringOf(item) ?? '' })),
+  );
+  eachDuplicate(
+    tested.filter(({ name }) => name !== ''),
+    ({ test, name }) => `${test.name.text} ${name}`,
+    ({ test, item, name }, first) => {
+      const related = [{ span: first.test.name.span, message: 'the first one' }];
+      const span = test === first.test ? item.span : test.name.span;
+      report('check/duplicate-test', span, { name: test.name.text, owner: `function "${name}"` }, related);
+    },
+  );
 };
 
 /** An attribute appears once in a place, except constraints, whose checks have different labels. */

@@ -1,7 +1,7 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
+import { isKept, isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
@@ -121,6 +121,7 @@ function compositeOutcomes(finder: NodeFinder, text: string, plan: Plan): PartOu
   return mostLikely(finder.candidates).flatMap((candidate) => {
     const part = candidate.fence > 0 ? PART.fence : isWhole(candidate, edges) ? PART.whole : PART.prose;
     const outcome = plan.coerce(candidate.value);
+    // The string of a union is the reply as a whole: a part of it would lose the rest.
     if (part !== PART.whole && !isFence && isText(outcome)) return [];
     return {
       outcome: part === PART.whole ? outcome : withFlag(outcome, part === PART.fence ? 'markdown' : 'prose'),
@@ -128,11 +129,6 @@ function compositeOutcomes(finder: NodeFinder, text: string, plan: Plan): PartOu
       inThought: candidate.to <= finder.thoughtsEnd,
     };
   });
-}
-
-/** True for the string of a union, which is the reply as a whole: a part of it would lose the rest. */
-function isText(outcome: CoercionOutcome): boolean {
-  return outcome.ok && (outcome.marks & MARK.text) !== 0;
 }
 
 /** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
@@ -220,9 +216,6 @@ function fenceOutcome(fence: FenceBody, text: string, plan: Plan, finder: NodeFi
 
 // --- the choice ------------------------------------------------------------------------------------------------------
 
-/** From this loss on, a value contains hardly anything of the reply. */
-const NEARLY_EMPTY = 3;
-
 interface RankedValue extends PartOutcome {
   readonly outcome: CoercedValue;
 }
@@ -258,7 +251,7 @@ function compare(a: RankedValue, b: RankedValue): number {
   const lossA = lossOf(a.outcome);
   const lossB = lossOf(b.outcome);
   return (
-    Number(lossA >= NEARLY_EMPTY) - Number(lossB >= NEARLY_EMPTY) ||
+    Number(isKept(b.outcome)) - Number(isKept(a.outcome)) ||
     Number(a.inThought) - Number(b.inThought) ||
     a.part - b.part ||
     lossA - lossB ||

@@ -16,6 +16,7 @@ import { GrowingReply } from './reply-stream.ts';
  *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
  *   coerce-reply.ts    the outcomes of all candidates -> the best one
  *   reply-stream.ts    deltas of text -> partial values, by the same two readers and plans; at the end, as above
+ *   text-partials.ts   deltas of text -> partial strings, for unions with a string
  */
 
 /**

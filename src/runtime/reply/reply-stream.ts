@@ -1,8 +1,9 @@
 import { coerceReply, type ReplyType } from './coerce-reply.ts';
-import type { CoercionOutcome } from './coercion/outcome.ts';
+import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
 import type { PartialValue, Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
+import { TextPartials } from './text-partials.ts';
 import { CandidateFinder } from './text/candidate-finder.ts';
 import { GrowingText } from './text/growing-text.ts';
 import { ReplyNode } from './text/reply-node.ts';
@@ -22,8 +23,12 @@ export class GrowingReply implements ReplyStream {
   #unread = new GrowingText();
   #fastPath: FastPath | undefined = undefined;
   #tolerant: TolerantPartials | undefined = undefined;
-  /** The reply as a string, for types that take it as it is. */
+  /** The reply as a string, for the type that takes it as it is. */
   readonly #string = new ReplyNode('string');
+  /** The reply as the string of a union, until another member begins. */
+  #prose: TextPartials | undefined;
+  /** A partial has shown such a string. */
+  #isProse = false;
   #last: string | undefined = undefined;
 
   /** `outcomeOf`: turns the result of the whole reply into the outcome for the caller. */
@@ -32,6 +37,7 @@ export class GrowingReply implements ReplyStream {
     this.#type = type;
     this.#outcomeOf = outcomeOf;
     this.#string.plain = false;
+    this.#prose = type.takesText && type.asString !== 'yes' ? new TextPartials(plan, type) : undefined;
   }
 
   push(delta: string): void {
@@ -39,7 +45,7 @@ export class GrowingReply implements ReplyStream {
   }
 
   takePartial(): string | undefined {
-    const json = this.#type.asString === 'no' ? this.#partialValue() : this.#partialString();
+    const json = this.#type.asString === 'yes' ? this.#partialString() : this.#partialValue();
     if (json === undefined || json === this.#last) return undefined;
     // Reading a character flattens a concatenated text, so this check runs only where the kind can change.
     if (this.#tolerant !== undefined && this.#changesKind(json)) return undefined;
@@ -77,22 +83,50 @@ export class GrowingReply implements ReplyStream {
   #partialString(): string | undefined {
     this.#takeUnread();
     const { text } = this.#text;
-    const canBeNull = this.#type.asString === 'or-null' && 'null'.startsWith(text.trim().slice(0, 5));
-    if (text === '' || canBeNull) return undefined;
+    if (text === '') return undefined;
     this.#string.text = text;
     return this.#plan.show(this.#string).json;
   }
 
   #partialValue(): string | undefined {
-    if (!this.#type.hasComposite) return undefined;
+    if (!this.#type.hasComposite && this.#prose === undefined) return undefined;
     const delta = this.#takeUnread();
+    const prose = this.#prose?.read(delta, this.#text.text);
+    if (prose !== undefined) {
+      this.#isProse = true;
+      this.#fastPath = undefined;
+      this.#tolerant = undefined;
+    }
+    if (this.#isProse || !this.#type.hasComposite) return prose;
+    const json = this.#partialComposite(delta);
+    if (json === undefined || (this.#prose !== undefined && !this.#isOtherMember(json))) return undefined;
+    this.#prose = undefined;
+    return json;
+  }
+
+  /** True for an object or list that is complete or has some content: others can still become part of a string. */
+  #isOtherMember(json: string): boolean {
+    if (json.startsWith('"')) return false;
+    return (this.#tolerant ?? this.#fastPath)?.isComplete === true || isContent(JSON.parse(json));
+  }
+
+  #partialComposite(delta: string): string | undefined {
     if (this.#tolerant !== undefined) return this.#tolerant.read(delta, this.#last);
     this.#fastPath ??= new FastPath(this.#plan);
     this.#fastPath.push(delta);
     if (!this.#fastPath.gaveUp) return this.#fastPath.show();
     this.#tolerant = new TolerantPartials(this.#plan, this.#type);
-    return this.#tolerant.read(this.#text.text, this.#last);
+    const { text } = this.#text;
+    const before = text.length - delta.length;
+    // The tolerant parser has to know what the fast path has shown, since partials take nothing back.
+    if (this.#last !== undefined) this.#tolerant.read(text.slice(0, before), this.#last);
+    return this.#tolerant.read(this.#last === undefined ? text : text.slice(before), this.#last);
   }
+}
+
+/** False for null and for an object or list that contains only nulls and empty values. */
+function isContent(value: unknown): boolean {
+  return typeof value !== 'object' || (value !== null && Object.values(value).some(isContent));
 }
 
 /** Partials end after so many values without content; the final value decides. */
@@ -120,6 +154,13 @@ export class TolerantPartials {
   constructor(plan: Plan, type: ReplyType) {
     this.#plan = plan;
     this.#type = type;
+  }
+
+  /** The value that partials come from is complete and matches the type. */
+  get isComplete(): boolean {
+    const node = this.#finder.candidates[this.#candidate]?.value;
+    const outcome = node?.complete === true ? this.#plan.coerce(node) : undefined;
+    return outcome?.ok === true && isKept(outcome) && !isText(outcome);
   }
 
   /** Reads a delta and returns the JSON text of the partial. `last`: the previous partial. */

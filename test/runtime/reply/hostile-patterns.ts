@@ -71,4 +71,13 @@ enum Color {
 type Data = int | float | bool | string | null | Data[] | map<string, Data>
 `;
 
-export const HOSTILE_TYPES = ['Node', 'Data', 'Color', 'int', '(Leaf | Node | null)[]', '(int | Color)[]'];
+export const HOSTILE_TYPES = [
+  'Node',
+  'Data',
+  'Color',
+  'int',
+  '(Leaf | Node | null)[]',
+  '(int | Color)[]',
+  'Leaf | Color | string',
+  'string?',
+];

@@ -23,6 +23,7 @@ export interface PlanAttributes {
 /** A type with attributes: constraints, and the way in which it streams. */
 export class AttributePlan extends Plan {
   readonly name: string;
+  override readonly longestLabel: number;
   readonly #inner: Plan;
   readonly #asserts: readonly RunnableConstraint[];
   readonly #checks: readonly RunnableConstraint[];
@@ -42,6 +43,15 @@ export class AttributePlan extends Plan {
     this.#done = attributes.done || (this.#isOptional && this.#asserts.length > 0);
     this.#withState = attributes.withState;
     this.doneOnly = !this.#isWrapped && this.#isHidden;
+    this.longestLabel = inner.longestLabel;
+  }
+
+  override get takesText(): boolean {
+    return this.#inner.takesText;
+  }
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return this.#inner.mayBecome(text, quoted);
   }
 
   /** The value inside any wrapper appears only when it is complete. */

@@ -5,7 +5,7 @@ import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from '
 import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
 import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
-import { Plan, type PartialValue } from './plan.ts';
+import { MISMATCH, Plan, type PartialValue } from './plan.ts';
 import { bestMember, coerceNested, onlyComposite, RecursionGuard } from './unwrap.ts';
 
 /** Unions compare objects with classes by this many keys; more would not change the result. */
@@ -178,7 +178,7 @@ export class ClassPlan extends Plan {
       const field = this.#fields.all[this.#fields.positionOf(node.keys[at] ?? '')];
       const item = node.items[at];
       if (field === undefined || item === undefined) score += 1;
-      else if (item.complete && item.items.length === 0 && !field.plan.coerce(item).ok) score += 1000;
+      else if (item.complete && item.items.length === 0 && !field.plan.coerce(item).ok) score += MISMATCH;
     }
     return score;
   }

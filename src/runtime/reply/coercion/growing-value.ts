@@ -69,6 +69,9 @@ export class GrowingMembers {
   readonly #seen = new Set<string>();
   readonly #json = new GrowingText();
   #written = 0;
+  /** The JSON text of the member that was last shown before it was complete, and its position. */
+  #open = '';
+  #openAt = -1;
 
   /** `plan`: the plan of the members. */
   constructor(plan: Plan, node: ReplyNode, keyText?: (key: string) => string) {
@@ -90,7 +93,7 @@ export class GrowingMembers {
   /** Returns a member with its comma and key; empty if it is hidden. */
   #member(index: number, keep: boolean): string {
     const item = this.#node.items[index];
-    const value = item === undefined ? undefined : this.#visible(item);
+    const value = item === undefined ? undefined : this.#visible(item, index);
     if (value === undefined) return '';
     const comma = this.#json.isEmpty ? '' : ',';
     if (this.#keyText === undefined) return comma + value;
@@ -100,9 +103,16 @@ export class GrowingMembers {
     return `${comma}${key}:${value}`;
   }
 
-  /** A member that can still be dropped is hidden, so that lists never shrink. */
-  #visible(item: ReplyNode): string | undefined {
-    if (this.#plan.mayBreakAssert() && !(item.complete && this.#plan.coerce(item).ok)) return undefined;
-    return this.#plan.show(item).json;
+  /** A member that an `@assert` rejects stays as it was shown before it was complete, since lists never shrink. */
+  #visible(item: ReplyNode, index: number): string | undefined {
+    if (item.complete && this.#plan.mayBreakAssert() && !this.#plan.coerce(item).ok) {
+      return this.#openAt === index ? this.#open : undefined;
+    }
+    const { json } = this.#plan.show(item);
+    if (json !== undefined && !item.complete) {
+      this.#open = json;
+      this.#openAt = index;
+    }
+    return json;
   }
 }

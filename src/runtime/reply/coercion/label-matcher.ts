@@ -46,6 +46,15 @@ export class LabelMatcher {
     return this.#exact.get(text);
   }
 
+  /** True if a label begins with the text. */
+  mayBecome(text: string): boolean {
+    return this.#labels.some((label) => label.text.startsWith(text));
+  }
+
+  get longest(): number {
+    return this.#labels.reduce((longest, label) => Math.max(longest, label.text.length), 0);
+  }
+
   match(raw: string): LabelMatch {
     const text = raw.trim();
     const whole = this.#wholeText(text);

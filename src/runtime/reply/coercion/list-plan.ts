@@ -6,7 +6,7 @@ import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
 import { describeValue, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { coerceNested, onlyList, RecursionGuard } from './unwrap.ts';
 
 /** The depth to which a union looks into nested lists to tell its members apart. */
@@ -112,9 +112,9 @@ export class ListPlan extends Plan {
     const first = node.items[0];
     if (first === undefined || depth >= AFFINITY_DEPTH) return 0;
     const element = this.#element();
-    if (first.isScalar) return !first.complete || element.coerce(first).ok ? 0 : 1000;
+    if (first.isScalar) return !first.complete || element.coerce(first).ok ? 0 : MISMATCH;
     const affinity = element.affinity(first, depth + 1);
-    return affinity === Infinity ? 1000 : affinity;
+    return affinity === Infinity ? MISMATCH : affinity;
   }
 
   protected override partial(node: ReplyNode): PartialValue {

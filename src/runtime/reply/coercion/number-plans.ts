@@ -4,7 +4,14 @@ import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { asWritten, DonePlan, fromComposite, valueFlags } from './scalar-plans.ts';
 
+/** The beginning of a number. */
+const BEGUN = /^-?\d*\.?\d*(?:[eE][+-]?\d*)?$/u;
+
 abstract class NumberPlan extends DonePlan {
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && BEGUN.test(text);
+  }
+
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'number') return this.fromNumber(node);
     if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node);

@@ -87,6 +87,19 @@ export function lossOf({ marks }: CoercedValue): number {
   return (marks & (MARK.singleToList | MARK.fromComposite)) === 0 ? 0 : 1;
 }
 
+/** From this loss on, a value contains hardly anything of the reply. */
+const NEARLY_EMPTY = 3;
+
+/** True for a value that contains some of what the model wrote. */
+export function isKept(value: CoercedValue): boolean {
+  return lossOf(value) < NEARLY_EMPTY;
+}
+
+/** True for the string of a union. */
+export function isText(outcome: CoercionOutcome): boolean {
+  return outcome.ok && (outcome.marks & MARK.text) !== 0;
+}
+
 // --- flags -----------------------------------------------------------------------------------------------------------
 
 /** A ParseFlag in the making. */

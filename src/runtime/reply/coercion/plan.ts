@@ -35,6 +35,21 @@ export abstract class Plan extends FastPlan {
     return false;
   }
 
+  // --- strings of unions ---------------------------------------------------------------------------------------------
+
+  /** True if the type is a string or a union with one. */
+  get takesText(): boolean {
+    return false;
+  }
+
+  /** True if a scalar that begins with the text can still match the type exactly, other than as any string. */
+  mayBecome(_text: string, _quoted: boolean): boolean {
+    return false;
+  }
+
+  /** The length of the longest quoted text for which `mayBecome` can be true. */
+  readonly longestLabel: number = 0;
+
   // --- partial values ------------------------------------------------------------------------------------------------
 
   /** Returns the part of the value so far that a partial shows. */
@@ -62,6 +77,9 @@ export abstract class Plan extends FastPlan {
     return Infinity;
   }
 }
+
+/** From this affinity on, some member of the value does not match the type. */
+export const MISMATCH = 1000;
 
 /** The part of a value that a partial shows. */
 export class PartialValue {

@@ -40,6 +40,10 @@ function partMark(node: ReplyNode): number {
 export class StringPlan extends Plan {
   readonly name = 'string';
 
+  override get takesText(): boolean {
+    return true;
+  }
+
   override exact(source: string): string | undefined {
     return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
   }
@@ -108,6 +112,10 @@ const BOOLEANS = new LabelMatcher([
 export class BoolPlan extends DonePlan {
   readonly name = 'bool';
 
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && BOOLEANS.mayBecome(text);
+  }
+
   override exact(source: string): string | undefined {
     return source === 'true' || source === 'false' ? source : undefined;
   }
@@ -127,6 +135,10 @@ export class BoolPlan extends DonePlan {
 
 export class NullPlan extends DonePlan {
   readonly name = 'null';
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && 'null'.startsWith(text);
+  }
 
   override exact(source: string): string | undefined {
     return source === 'null' ? source : undefined;
@@ -149,12 +161,18 @@ export class NullPlan extends DonePlan {
 /** An enum or a string literal: one of a list of values, each with its labels. */
 export class LabelPlan extends DonePlan {
   readonly name: string;
+  override readonly longestLabel: number;
   readonly #matcher: LabelMatcher;
 
   constructor(name: string, labels: readonly Label[]) {
     super();
     this.name = name;
     this.#matcher = new LabelMatcher(labels);
+    this.longestLabel = this.#matcher.longest;
+  }
+
+  override mayBecome(text: string): boolean {
+    return this.#matcher.mayBecome(text);
   }
 
   override exact(source: string): string | undefined {
@@ -207,6 +225,10 @@ export class LiteralPlan extends DonePlan {
   override exact(source: string): string | undefined {
     const json = this.#inner.exact(source);
     return json === this.name ? json : undefined;
+  }
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return this.#inner.mayBecome(text, quoted);
   }
 
   cast(node: ReplyNode): CoercedValue | undefined {

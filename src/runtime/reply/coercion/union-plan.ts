@@ -3,12 +3,13 @@ import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
 import { CoercedValue, compareCoerced, MARK, nullFor, type CoercionOutcome } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
-import { LabelPlan, StringPlan, asWritten } from './scalar-plans.ts';
+import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { asWritten } from './scalar-plans.ts';
 
 /** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
   readonly name: string;
+  override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
   /** The members in words. */
@@ -26,6 +27,16 @@ export class UnionPlan extends Plan {
     this.#expected = (nullable ? [...names, 'null'] : names).join(' or ');
     this.name = name ?? this.#expected;
     this.doneOnly = members.every((member) => member.doneOnly);
+    this.longestLabel = Math.max(0, ...members.map((member) => member.longestLabel));
+  }
+
+  override get takesText(): boolean {
+    return this.#members.some((member) => member.takesText);
+  }
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    if (this.#nullable && !quoted && 'null'.startsWith(text)) return true;
+    return this.#members.some((member) => member.mayBecome(text, quoted));
   }
 
   override mayBreakAssert(seen?: Set<unknown>): boolean {
@@ -56,7 +67,10 @@ export class UnionPlan extends Plan {
   }
 
   override showString(json: string): string | undefined {
-    return this.doneOnly ? undefined : this.#stringMember()?.showString(json);
+    if (this.doneOnly) return undefined;
+    // An escape takes up to six characters.
+    const canBeLabel = json.length - 2 <= 6 * this.longestLabel && this.mayBecome(JSON.parse(json) as string, true);
+    return canBeLabel ? undefined : this.#stringMember()?.showString(json);
   }
 
   /** A value that an `@assert` can still reject is hidden. */
@@ -149,22 +163,22 @@ export class UnionPlan extends Plan {
         score = affinity;
       }
     }
-    return best;
+    return score >= MISMATCH && this.takesText ? undefined : best;
   }
 
   #openScalar(node: ReplyNode): PartialValue {
     const member = this.#stringMember();
     // It can become null, which is neither an empty list nor an object without values.
-    const canBeNull = this.#nullable && !(member instanceof StringPlan);
+    const canBeNull = this.#nullable && member?.takesText !== true;
     if (node.kind === 'bare' && (this.#members.length > 1 || canBeNull)) return PartialValue.withheld;
-    return member?.show(node) ?? PartialValue.withheld;
+    const canBeLabel = node.text.length <= this.longestLabel && this.mayBecome(node.text, true);
+    return (canBeLabel ? undefined : member?.show(node)) ?? PartialValue.withheld;
   }
 
   /** Returns the member that a growing string will match, as far as its beginning can tell. */
   #stringMember(): Plan | undefined {
     if (this.#members.length === 1) return this.#members[0];
-    if (this.#members.some((member) => member instanceof LabelPlan)) return undefined;
-    return this.#members.find((member) => member instanceof StringPlan);
+    return this.#members.find((member) => member.takesText && !member.mayBreakAssert());
   }
 }
 

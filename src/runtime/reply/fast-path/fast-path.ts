@@ -24,6 +24,11 @@ export class FastPath {
     return this.#finder.gaveUp;
   }
 
+  /** The list or object is complete. */
+  get isComplete(): boolean {
+    return this.#reader.json !== undefined;
+  }
+
   push(delta: string): void {
     this.#finder.push(delta);
   }

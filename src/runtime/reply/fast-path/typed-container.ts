@@ -38,8 +38,8 @@ export abstract class FastPlan {
   }
 
   /**
-   * True if an `@assert` on a value or on one of its fields can reject the value. Where rejected values are dropped,
-   * such a value stays hidden until it is complete. `seen`: the classes already visited through their fields.
+   * True if an `@assert` on a value or on one of its fields can reject the value. In a union, such a value stays hidden
+   * until it is complete. `seen`: the classes already visited through their fields.
    */
   mayBreakAssert(_seen?: Set<unknown>): boolean {
     return false;
@@ -129,12 +129,11 @@ export class TypedList extends TypedContainer {
     return this.#shown === undefined ? `[${this.#json}]` : `[${this.#shown.joined}${this.#json}]`;
   }
 
-  /** A member that an `@assert` can still reject is hidden, so that lists never shrink. */
   show(open: string | undefined): string {
     this.#shown ??= new GrowingText();
     this.#shown.append(this.#json);
     this.#json = '';
-    if (open === undefined || this.#element.mayBreakAssert()) return `[${this.#shown.text}]`;
+    if (open === undefined) return `[${this.#shown.text}]`;
     return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
   }
 }
@@ -178,9 +177,8 @@ export class TypedMap extends TypedContainer {
     return `{${this.#json.joined}}`;
   }
 
-  /** An entry that an `@assert` can still reject is hidden. */
   show(open: string | undefined): string {
-    if (open === undefined || this.#entries.value.mayBreakAssert()) return `{${this.#json.text}}`;
+    if (open === undefined) return `{${this.#json.text}}`;
     return `{${this.#json.text}${this.#entry(open)}}`;
   }
 

@@ -85,6 +85,16 @@ export class CandidateFinder<T> {
     return this.#thoughtStart;
   }
 
+  /** The offset up to which the reply has been read; the meaning of the text after it depends on text to come. */
+  get consumed(): number {
+    return this.#base;
+  }
+
+  /** The start of the text in the fence that has not ended; undefined outside of fences. */
+  get openFence(): number | undefined {
+    return this.#fence > 0 ? this.#fenceStart : undefined;
+  }
+
   push(delta: string): void {
     this.#advance(this.#tail === '' ? delta : this.#tail + delta, false);
   }

@@ -39,7 +39,7 @@ export function scalarNode(raw: string, takesText = false): ReplyNode {
   const inner = unquote(text);
   if (inner !== undefined) {
     const string = stringNode(inner);
-    string.quoted = true;
+    string.quoted = text.startsWith('"');
     return string;
   }
   const node = new ReplyNode('bare');

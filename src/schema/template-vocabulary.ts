@@ -113,6 +113,7 @@ export const METHODS = {
     count: ['sub'],
     endswith: ['suffix'],
     find: ['sub'],
+    format: ['*values', '**named'],
     isalnum: [],
     isalpha: [],
     isascii: [],

@@ -17,6 +17,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import type { Work } from '../values/work.ts';
+import { formatText } from './format-text.ts';
 import { join } from './list-filters.ts';
 import {
   capitalize,
@@ -50,6 +51,8 @@ const STRING_METHODS: Readonly<Record<MethodName<'string'>, Method>> = {
     affixes(start, work).some((affix) => plainTextOf(value, work).startsWith(affix)),
   endswith: (value, [end], work) => affixes(end, work).some((affix) => plainTextOf(value, work).endsWith(affix)),
   find: (value, [part], work) => plainTextOf(value, work).indexOf(plainTextOf(part, work)),
+  format: (value, [positional, named], work) =>
+    formatText(plainTextOf(value, work), formatArguments(positional, named), work),
   rfind: (value, [part], work) => plainTextOf(value, work).lastIndexOf(plainTextOf(part, work)),
   count: (value, [part], work) => occurrences(plainTextOf(value, work), plainTextOf(part, work)),
   join: (value, [items], work) => join(items, value, work),
@@ -134,6 +137,10 @@ function matching(pattern: RegExp): Method {
 /** Lines with the line breaks that end them. */
 function wholeLinesOf(value: Value, work: Work): readonly string[] {
   return plainTextOf(value, work).match(/[^\n]*\n|[^\n]+/gu) ?? [];
+}
+
+function formatArguments(positional: Value, named: Value): Parameters<typeof formatText>[1] {
+  return { positional: isList(positional) ? positional : [], named: named instanceof Map ? named : NO_ENTRIES };
 }
 
 /** One string or a list of strings. */

@@ -10,7 +10,7 @@ export interface FunctionType {
   readonly client: string;
   readonly prompt: Template;
   readonly documentation?: string;
-  /** The arguments of the `test` blocks that name this function, for the examples in the OpenAPI document. */
+  /** The arguments of the `test` blocks that name this function. Empty in a `Program`, whose OpenAPI document has them. */
   readonly examples: readonly FunctionExample[];
 }
 

@@ -9,7 +9,7 @@ const KEY = 'the-password-of-this-test';
 interface Operation {
   readonly requestBody: {
     readonly content: {
-      readonly 'application/json': { readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
+      readonly 'application/json': { readonly examples?: Readonly<Record<string, { readonly $ref: string }>> };
     };
   };
 }
@@ -35,12 +35,14 @@ test('the samples have no diagnostics', async () => {
 test("every sample function answers its examples without a provider's key, in calls and in streams", async () => {
   const document = (await (await fetch(`${open.url}/openapi.json`)).json()) as {
     readonly paths: Readonly<Record<string, { readonly post?: Operation }>>;
+    readonly components: { readonly examples: Readonly<Record<string, { readonly value: unknown }>> };
   };
   let examples = 0;
   for (const [path, { post }] of Object.entries(document.paths)) {
     if (post === undefined || !path.startsWith('/call/')) continue;
     const all = Object.values(post.requestBody.content['application/json'].examples ?? {});
-    for (const { value } of all) {
+    for (const { $ref: reference } of all) {
+      const { value } = document.components.examples[reference.replace('#/components/examples/', '')] ?? {};
       examples += 1;
       const called = await fetch(open.url + path, {
         method: 'POST',

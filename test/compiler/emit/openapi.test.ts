@@ -339,26 +339,13 @@ test('operation ids differ even when case and punctuation are ignored', () => {
   expect(resolve('#/paths/~1call~1X/post/operationId', document)).toBe('X');
 });
 
-test('examples of tests, documentation and titles reach the document', () => {
-  const examples = [{ name: 'first', args: { text: 'hello' } }];
-  const fn = functionType('Do', { text: string }, string, { documentation: 'Does it.\nWell.', examples });
+test('documentation and titles reach the document', () => {
+  const fn = functionType('Do', { text: string }, string, { documentation: 'Does it.\nWell.' });
   const document = programOf({ functions: [fn] }).openapi;
   expect(resolve('#/paths/~1call~1Do/post', document)).toMatchObject({
     summary: 'Does it.',
     description: 'Does it.\nWell.',
-    requestBody: { content: { 'application/json': { examples: { first: { value: { text: 'hello' } } } } } },
   });
-});
-
-test('a test with too few or too many arguments is not an example', () => {
-  const examples = [
-    { name: 'few', args: {} },
-    { name: 'many', args: { text: 'a', more: 1 } },
-    { name: 'right', args: { text: 'a' } },
-  ];
-  const fn = functionType('Do', { text: string, limit: optional(int) }, string, { examples });
-  const path = '#/paths/~1call~1Do/post/requestBody/content/application~1json/examples';
-  expect(resolve(path, programOf({ functions: [fn] }).openapi)).toEqual({ right: { value: { text: 'a' } } });
 });
 
 test('with a key, the document has a security scheme and a 403, and probes stay open', () => {

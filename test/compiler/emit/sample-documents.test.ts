@@ -54,8 +54,9 @@ test.each(directories)('the examples in the document of %s fit their functions',
   for (const fn of program.functions) {
     const path = `#/paths/~1call~1${fn.name}/post/requestBody/content/application~1json/examples`;
     const examples = resolve(path, program.openapi) ?? {};
-    for (const [name, example] of Object.entries(examples)) {
-      expect(check(fn, (example as { value: JsonObject }).value), `${fn.name} ${name}`).toEqual([]);
+    for (const [name, { $ref: reference }] of Object.entries(examples as Record<string, { $ref: string }>)) {
+      const example = resolve(reference, program.openapi) as { readonly value: JsonObject };
+      expect(check(fn, example.value), `${fn.name} ${name}`).toEqual([]);
     }
   }
 });

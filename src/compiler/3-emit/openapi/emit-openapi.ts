@@ -4,6 +4,7 @@ import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import { choice, objectSchema } from '../../../schema/json-schema.ts';
 import type { CompileOptions } from '../../compile-options.ts';
 import { ComponentSchemas } from './component-schemas.ts';
+import { Examples } from './examples.ts';
 import { functionPaths } from './function-paths.ts';
 import { NameAllocator } from './name-allocator.ts';
 import { OwnSchemas } from './own-schemas.ts';
@@ -25,7 +26,8 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
   const operationIds = new NameAllocator();
   const functions = [...index.functions.values()].toSorted((a, b) => compareText(a.name, b.name));
   for (const { name } of functions) operationIds.reserve(name);
-  const parts = { index, types, own, schemaNames, operationIds, apiKey: options.apiKey, beta: options.beta };
+  const examples = new Examples(index);
+  const parts = { examples, types, own, schemaNames, operationIds, apiKey: options.apiKey, beta: options.beta };
   const emitted = functions.map((fn) => functionPaths(fn, parts));
   const schemas = [...types.components, ...emitted.flatMap((one) => one.schemas)];
   const responses = errorResponseComponents(own.ref('SvcError'), options);
@@ -37,6 +39,7 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
       schemas: sorted([...schemas, ...own.entries()]),
       responses,
       headers: headerComponents(),
+      ...(examples.components.size > 0 && { examples: sorted([...examples.components]) }),
       ...(options.apiKey && { securitySchemes: SECURITY_SCHEMES }),
     },
   };

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import { acceptsNull } from '../../../schema/type-graph.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
 import { closed, described, joined, objectSchema } from '../../../schema/json-schema.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
+import type { Examples } from './examples.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 import { callHeaders, errorResponses, plainHeaders } from './responses.ts';
@@ -21,7 +20,7 @@ const MAX_SUMMARY = 120;
 
 /** The state of a document that its paths share. */
 export interface PathParts {
-  readonly index: DefinitionIndex;
+  readonly examples: Examples;
   readonly types: ComponentSchemas;
   readonly own: OwnSchemas;
   readonly schemaNames: NameAllocator;
@@ -41,7 +40,7 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
   const requestName = parts.schemaNames.allocate(`${fn.name}Request`);
   const eventName = parts.schemaNames.allocate(`${fn.name}StreamEvent`);
   const result = parts.types.of(fn.returns, 'output');
-  const request = requestBody(fn, requestName, parts.index);
+  const request = requestBody(requestName, parts.examples.of(fn));
   const call = {
     operationId: fn.name,
     summary: summary(fn) ?? `Call ${fn.name}`,
@@ -130,20 +129,8 @@ function success(text: string, headers: JsonObject, contentType: string, schema:
   return { description: text, headers, content: { [contentType]: { schema } } };
 }
 
-/** A test with missing or unknown arguments, which are only warnings, is not an example for callers. */
-function isExample(args: JsonObject, fn: FunctionType, index: DefinitionIndex): boolean {
-  const known = new Map(fn.parameters.map(({ name, type }) => [name, type]));
-  const missing = [...known].some(([name, type]) => !Object.hasOwn(args, name) && !acceptsNull(type, index.aliases));
-  return !missing && Object.keys(args).every((name) => known.has(name));
-}
-
-function requestBody(fn: FunctionType, schemaName: string, index: DefinitionIndex): JsonObject {
-  const fitting = fn.examples.filter(({ args }) => isExample(args, fn, index));
-  const examples = fitting.map(({ name, args }) => [name, { value: args }] as const);
-  const media = {
-    schema: schemaRef(schemaName),
-    ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
-  };
+function requestBody(schemaName: string, examples: JsonObject): JsonObject {
+  const media = { schema: schemaRef(schemaName), ...(Object.keys(examples).length > 0 && { examples }) };
   return { required: true, content: { 'application/json': media } };
 }
 

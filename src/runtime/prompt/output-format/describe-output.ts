@@ -84,7 +84,7 @@ class OutputDescription {
         .filter((type) => type.name !== targetEnum && this.#isHoistedEnum(type))
         .map((type) => this.#enumBlock(type)),
       ...this.#hoistedClasses.map((type) => `${this.#classPrefix()}${type.name} ${this.#classBody(type)}`),
-      ...aliases.map((alias) => `${alias.name} = ${this.#body(alias.type)}`),
+      ...(aliases.length > 0 ? [aliases.map(({ name, type }) => `${name} = ${this.#body(type)}`).join('\n')] : []),
     ];
   }
 
@@ -97,11 +97,10 @@ class OutputDescription {
   #classesToHoist(): readonly ClassType[] {
     const { classes, recursive } = this.#reachable;
     const { hoistClasses } = this.#options;
-    const always = classes.filter((type) => recursive.has(type.name));
-    if (hoistClasses === 'recursive') return always;
+    if (hoistClasses === 'recursive') return recursive;
     if (hoistClasses !== 'all') this.#assertClassesExist(hoistClasses);
     const wanted = classes.filter((type) => hoistClasses === 'all' || hoistClasses.includes(type.name));
-    return [...new Set([...always, ...wanted])];
+    return [...new Set([...recursive, ...wanted])];
   }
 
   #assertClassesExist(names: readonly string[]): void {

@@ -27,10 +27,12 @@ export const NULL_SCHEMA: JsonObject = { type: 'null' };
 
 const STRING: JsonObject = { type: 'string' };
 
-/** JSON readers in most languages, JavaScript first, keep integers exact only between these bounds. */
-const INT: JsonObject = {
-  type: 'integer',
-  format: 'int64',
+/** The integer of a result has the digits that the model wrote. */
+const INT: JsonObject = { type: 'integer', format: 'int64' };
+
+/** Readers of JSON in most languages, JavaScript first, keep integers exact only between these bounds. */
+const INT_ARGUMENT: JsonObject = {
+  ...INT,
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 };
@@ -106,7 +108,7 @@ export class JsonSchemas {
       case 'string':
         return STRING;
       case 'int':
-        return INT;
+        return view === 'input' ? INT_ARGUMENT : INT;
       case 'float':
         return { type: 'number', format: 'double' };
       case 'bool':
@@ -308,6 +310,12 @@ function differsAsInput(name: string, index: DefinitionIndex): boolean {
   const enumType = index.enums.get(name);
   if (enumType !== undefined) return hasCheck(enumType) || enumType.values.some((value) => value.skip);
   if (partsOf(name, index).flatMap(withInside).some(hasCheck)) return true;
+  if (
+    partsOf(name, index)
+      .flatMap(withInside)
+      .some(({ kind }) => kind === 'int')
+  )
+    return true;
   const type = index.classes.get(name);
   if (type === undefined) return false;
   return hasCheck(type) || type.fields.some((field) => field.skip || acceptsNull(field.type, index.aliases));

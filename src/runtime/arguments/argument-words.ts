@@ -74,7 +74,7 @@ export function found(value: unknown): string {
 function numberFound(value: number): string {
   if (!Number.isFinite(value)) return 'a number out of range';
   if (!Number.isInteger(value)) return 'a float';
-  return Number.isSafeInteger(value) ? 'an int' : 'a number beyond ±9007199254740991';
+  return Number.isSafeInteger(value) ? 'an int' : `a number beyond ±${Number.MAX_SAFE_INTEGER}, the bounds of an int`;
 }
 
 /** A string of the caller in quotes; cut if it is long. */

@@ -4,7 +4,9 @@ import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { Program } from '../../schema/program.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
+import { LARGE_INT } from '../reply/reply-parser.ts';
 import { createRuntime } from './create-runtime.ts';
+import { validationFailure } from './parse-reply.ts';
 import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
 import type { CallOutcome, FunctionStream, StreamObserver } from './runtime.ts';
@@ -71,8 +73,7 @@ export class FunctionLibrary {
     const forget = followSignal(settings.signal, context.cancellation);
     const { result } = await this.#runtime.call(call, context);
     forget();
-    if (result.ok) return result.value.value as Value;
-    throw new CallError(result.failure);
+    return valueOf(result) as Value;
   }
 
   /**
@@ -222,9 +223,22 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
 
   #end({ result }: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {
     this.#over = true;
-    if (!result.ok) throw new CallError(result.failure);
-    return { done: false, value: { type: 'final', value: result.value.value as Value } };
+    return { done: false, value: { type: 'final', value: valueOf(result) as Value } };
   }
+}
+
+/** Returns the value of a call. Throws if it failed, or if a number of JavaScript cannot hold an int of the value. */
+function valueOf(result: CallOutcome['result']): JsonValue {
+  if (!result.ok) throw new CallError(result.failure);
+  const { flags, json, value } = result.value;
+  const details = flags
+    .filter(({ flag }) => flag === LARGE_INT)
+    .map(({ path, detail }) => ({
+      path,
+      message: `${detail} is beyond ±${Number.MAX_SAFE_INTEGER}, the integers that JavaScript keeps exactly`,
+    }));
+  if (details.length === 0) return value;
+  throw new CallError(validationFailure({ message: 'the reply contains an int that is too large', details }, json));
 }
 
 const DONE = { done: true, value: undefined } as const;

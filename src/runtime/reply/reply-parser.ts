@@ -42,6 +42,9 @@ export interface ParseFlag {
   readonly detail?: string;
 }
 
+/** The flag of an int beyond ±9007199254740991, of which only the JSON text is exact. */
+export const LARGE_INT = 'large-int';
+
 export interface ParseFailure {
   readonly message: string;
   readonly details: readonly Violation[];

@@ -93,12 +93,8 @@ function partialSchema(document: JsonObject): unknown {
         .properties.partial_result;
 }
 
-const INT = {
-  type: 'integer',
-  format: 'int64',
-  minimum: Number.MIN_SAFE_INTEGER,
-  maximum: Number.MAX_SAFE_INTEGER,
-};
+const INT = { type: 'integer', format: 'int64' };
+const BOUNDED_INT = { ...INT, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 const NULL = { type: 'string', nullable: true, enum: [null] };
 
@@ -227,7 +223,7 @@ test('the request has the parameters and the options, and nothing else', () => {
     type: 'object',
     properties: {
       text: { type: 'string' },
-      limit: { ...INT, nullable: true },
+      limit: { ...BOUNDED_INT, nullable: true },
       resume: { $ref: `${REF}ResumeInput` },
       __svc_options__: { $ref: `${REF}SvcOptions` },
     },
@@ -360,6 +356,17 @@ test('with a key, the document has a security scheme and a 403, and probes stay 
   expect(resolve('#/paths/~1livez/get/security', closed)).toEqual([]);
   expect(resolve('#/paths/~1_debug~1status/get/security', closed)).toBeUndefined();
   expect(openApiFaults(closed)).toEqual([]);
+});
+
+test('arguments state the bounds of an int; results have the digits of the reply', () => {
+  const classes = [classType('Counted', [field('n', int)])];
+  const functions = [functionType('Count', { x: int, ys: list(int), z: classRef('Counted') }, classRef('Counted'))];
+  const { openapi } = programOf({ classes, functions });
+  expect(openApiFaults(openapi)).toEqual([]);
+  expect(resolve('#/components/schemas/CountRequest/properties/x', openapi)).toEqual(BOUNDED_INT);
+  expect(resolve('#/components/schemas/CountRequest/properties/ys/items', openapi)).toEqual(BOUNDED_INT);
+  expect(resolve('#/components/schemas/CountedInput/properties/n', openapi)).toEqual(BOUNDED_INT);
+  expect(resolve('#/components/schemas/Counted/properties/n', openapi)).toEqual(INT);
 });
 
 test('the paths of feature beta exist only with it', () => {

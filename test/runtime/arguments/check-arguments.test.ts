@@ -55,6 +55,8 @@ function violationsIn(parameters: Readonly<Record<string, Type>>, args: Record<s
   return createArgumentChecker(program, validatorsOf(program), compileCondition)(fn, args);
 }
 
+const TOO_LARGE = 'expected an int, got a number beyond ±9007199254740991, the bounds of an int';
+
 const resume = classRef('Resume');
 const json = (text: string): Record<string, unknown> => JSON.parse(text);
 
@@ -89,7 +91,39 @@ test.each<[string, Type, unknown]>([
 test.each<[what: string, type: Type, value: unknown, ...violation: string[]]>([
   ['a string for an int', int, '5', 'x', 'expected an int, got a string'],
   ['a fraction for an int', int, 1.5, 'x', 'expected an int, got a float'],
-  ['an unsafe int', int, 2 ** 53, 'x', 'expected an int, got a number beyond ±9007199254740991'],
+  ['an int that JSON cannot keep exactly', int, json('{"n":9007199254740993}')['n'], 'x', TOO_LARGE],
+  ['a negative one', int, -(2 ** 53), 'x', TOO_LARGE],
+  ['a large int with an exponent', int, json('{"n":1e30}')['n'], 'x', TOO_LARGE],
+  ['a large int in a list', list(int), [1, 2 ** 53], 'x[1]', TOO_LARGE],
+  ['a large int in a map', map(string, int), { a: 2 ** 53 }, 'x.a', TOO_LARGE],
+  ['a large optional int', optional(int), 2 ** 53, 'x', TOO_LARGE.replace('an int', 'an int or null')],
+  [
+    'a large int in a field',
+    classRef('Skill'),
+    { name: 'n', years: 1e30 },
+    'x.years',
+    TOO_LARGE.replace('an int', 'an int or null'),
+  ],
+  [
+    'a large int in a class in a list in a class',
+    resume,
+    {
+      name: 'n',
+      skills: [
+        { name: 'a', years: 1 },
+        { name: 'b', years: 2 ** 53 },
+      ],
+    },
+    'x.skills[1].years',
+    TOO_LARGE.replace('an int', 'an int or null'),
+  ],
+  [
+    'a large int for a union without floats',
+    union(int, string),
+    2 ** 53,
+    'x',
+    TOO_LARGE.replace('an int', 'one of int or string'),
+  ],
   ['infinity for a float', float, json('{"n":1e999}')['n'], 'x', 'expected a float, got a number out of range'],
   ['a number for a string', string, 5, 'x', 'expected a string, got an int'],
   ['a number for a bool', bool, 1, 'x', 'expected a bool, got an int'],

@@ -23,6 +23,10 @@ client<llm> Main {
 class Person {
   name string
 }
+function Count(text: string) -> int[] {
+  client Main
+  prompt #"{{ text }}"#
+}
 function Extract(text: string) -> Person {
   client Main
   prompt #"{{ text }}{% if ctx.tags.team %} for team {{ ctx.tags.team }}{% endif %}"#
@@ -51,9 +55,24 @@ function modelAndKey(): string {
 }
 
 test('call returns the value', async () => {
-  expect(functions.functionNames).toEqual(['Extract']);
+  expect(functions.functionNames).toEqual(['Count', 'Extract']);
   const person = await functions.call<{ readonly name: string }>('Extract', { text: 'x' });
   expect(person.name).toBe('Ada Lovelace');
+});
+
+test('an int that JavaScript cannot keep exactly fails the call instead of becoming another number', async () => {
+  fake.answer(reply('[1, 9007199254740993]'));
+  await expect(functions.call('Count', { text: 'x' })).rejects.toMatchObject({
+    code: 'validation_failure',
+    failure: {
+      details: [
+        {
+          path: '[1]',
+          message: '9007199254740993 is beyond ±9007199254740991, the integers that JavaScript keeps exactly',
+        },
+      ],
+    },
+  });
 });
 
 test('stream yields growing partials, then the final value', async () => {

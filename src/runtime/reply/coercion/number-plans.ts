@@ -1,7 +1,8 @@
 import { isJsonNumber } from '../text/bare-reader.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { LARGE_INT } from '../reply-parser.ts';
+import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { asWritten, DonePlan, fromComposite, valueFlags } from './scalar-plans.ts';
 
 /** The beginning of a number. */
@@ -22,36 +23,59 @@ abstract class NumberPlan extends DonePlan {
     const found = findNumber(node.text);
     if (found === undefined) return mismatch(this.name, node);
     const json = this.format(found.value, found.integer);
+    if (json === undefined) return tooLarge(this.name, node);
     const flags = valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node);
-    return new CoercedValue(json, found.exact ? 1 : 2, { flags });
+    return new CoercedValue(json, found.exact ? 1 : 2, { flags: [...flags, ...this.flagsOf(json)] });
+  }
+
+  /** Returns the flags of a number in a string. */
+  protected flagsOf(_json: string): readonly Flag[] {
+    return [];
   }
 
   protected abstract fromNumber(node: ReplyNode): CoercionOutcome;
-  protected abstract format(value: number, integer: string | undefined): string;
+  /** Returns the JSON text of a number; undefined if the type cannot hold it. `integer`: its digits, if it is whole. */
+  protected abstract format(value: number, integer: string | undefined): string | undefined;
 }
 
 export class IntPlan extends NumberPlan {
   readonly name = 'int';
 
   override exact(source: string): string | undefined {
-    return isJsonNumber(source) && isInteger(source) ? integerText(source) : undefined;
+    return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
   }
 
   cast(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'number' && isInteger(node.text) ? asWritten(integerText(node.text), node) : undefined;
+    if (node.kind !== 'number' || !isInteger(node.text)) return undefined;
+    if (isExact(node.text)) return asWritten(integerText(node.text), node);
+    return isLong(node.text) ? new CoercedValue(node.text, 0, { flags: intFlags(node.text) }) : undefined;
   }
 
   protected fromNumber(node: ReplyNode): CoercionOutcome {
-    if (isInteger(node.text)) return asWritten(integerText(node.text), node);
-    const value = Number(node.text);
-    if (!Number.isFinite(value)) return mismatch('int', node);
-    if (Number.isInteger(value)) return new CoercedValue(integerOf(value), 0);
-    return new CoercedValue(integerOf(value), 1, { flags: valueFlags('rounded', node) });
+    if (isInteger(node.text)) return this.cast(node) ?? tooLarge('int', node);
+    const json = integerOf(Number(node.text));
+    if (json === undefined) return tooLarge('int', node);
+    if (Number.isInteger(Number(node.text))) return new CoercedValue(json, 0);
+    return new CoercedValue(json, 1, { flags: valueFlags('rounded', node) });
   }
 
-  protected format(value: number, integer: string | undefined): string {
-    return integer ?? integerOf(value);
+  protected override flagsOf(json: string): readonly Flag[] {
+    return intFlags(json);
   }
+
+  protected format(value: number, integer: string | undefined): string | undefined {
+    if (integer === undefined) return integerOf(value);
+    return isLong(integer) ? integer : undefined;
+  }
+}
+
+function tooLarge(type: string, node: ReplyNode): CoercionOutcome {
+  return coercionError(`expected ${type}, got ${describeValue(node)}, which is too large`);
+}
+
+/** Flags an integer of which only the digits are exact. */
+function intFlags(digits: string): readonly Flag[] {
+  return isExact(digits) ? [] : [{ flag: LARGE_INT, path: '', detail: digits }];
 }
 
 export class FloatPlan extends NumberPlan {
@@ -67,11 +91,11 @@ export class FloatPlan extends NumberPlan {
   }
 
   protected fromNumber(node: ReplyNode): CoercionOutcome {
-    return this.cast(node) ?? coercionError(`expected float, got ${describeValue(node)}, which is too large`);
+    return this.cast(node) ?? tooLarge('float', node);
   }
 
-  protected format(value: number): string {
-    return JSON.stringify(value);
+  protected format(value: number, integer: string | undefined): string | undefined {
+    return Number.isFinite(value) ? (integer ?? JSON.stringify(value)) : undefined;
   }
 }
 
@@ -90,11 +114,21 @@ function integerText(text: string): string {
   return text === '-0' ? '0' : text;
 }
 
-/** Writes a rounded number with all its digits, without an exponent. */
-function integerOf(value: number): string {
+/** Rounds a number to an integer; undefined if a float no longer tells it from its neighbours. */
+function integerOf(value: number): string | undefined {
   // Halves are rounded away from zero.
   const rounded = value < 0 ? -Math.round(-value) : Math.round(value);
-  return Math.abs(rounded) < 1e21 ? String(rounded + 0) : BigInt(rounded).toString();
+  return Number.isSafeInteger(rounded) ? String(rounded + 0) : undefined;
+}
+
+/** True for an integer that is exact as a float. */
+function isExact(digits: string): boolean {
+  return digits.length <= 15 || Number.isSafeInteger(Number(digits));
+}
+
+/** True for an integer of at most 64 bits, which JSON keeps exactly. */
+function isLong(digits: string): boolean {
+  return digits.length <= 18 || (digits.length <= 20 && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits));
 }
 
 function floatText(text: string): string {

@@ -228,6 +228,10 @@ const BLOCKS = {
     () => 'Remove one of the two.',
   ),
   'check/option-value': error<Named & { readonly problem: string }>((p) => `"${p.name}" ${p.problem}.`),
+  'check/unusable-option': warning<Named & { readonly problem: string }>(
+    (p) => `"${p.name}" ${p.problem}.`,
+    () => 'Correct it, or calls with this client fail.',
+  ),
   'check/unknown-option': error<Suggested & { readonly owner: string }>(
     (p) => `${p.owner} has no setting "${p.name}".`,
     (p) => p.suggestion,
@@ -241,7 +245,7 @@ const BLOCKS = {
   ),
   'check/env-in-quotes': warning<Named>(
     (p) => `"${p.name}" is plain text, not an environment variable.`,
-    (p) => `Write \`env.${p.name.replace(/^.*\.|[${}]/g, '')}\`, without quotes.`,
+    (p) => `Write \`env.${p.name.replace(/^(?:.*?env\.|\$\{?)(\w+).*$/u, '$1')}\`, without anything else.`,
   ),
   'check/key-in-file': warning(
     () => 'This looks like a secret key in a file.',

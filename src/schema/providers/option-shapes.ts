@@ -115,9 +115,12 @@ export type OptionViolation = {
   /** Completes a sentence that begins with the path. */
   readonly message: string;
 } &
-  /** `name`: the key is wrong; `value`: the value; `empty`: a list that needs an item has none. */
+  /**
+   * `name`: the key is wrong; `value`: the value; `empty`: a list that needs an item has none. `isText`: it is a string, as
+   * required, but no request can be made with it.
+   */
   (
-    | { readonly kind: 'value' | 'name' | 'empty' }
+    | { readonly kind: 'value' | 'name' | 'empty'; readonly isText?: boolean }
     /** `unused`: in definition files it has no effect and is only worth a warning. */
     | { readonly kind: 'unknown' | 'unused'; readonly known: readonly string[] }
     | { readonly kind: 'missing'; readonly alternatives: readonly (readonly string[])[]; readonly why: string }
@@ -153,17 +156,19 @@ export function readValue(shape: Shape, value: OptionData, path: OptionPath, fou
     default: {
       const read = readScalar(shape, value);
       if (read.ok) return read.value;
-      found.push({ kind: 'value', path, message: read.failure });
+      const isText = typeof value === 'string' && (shape.kind === 'text' || shape.kind === 'url');
+      found.push({ kind: 'value', path, message: read.failure, isText });
       return undefined;
     }
   }
-  found.push(wrongValue(path, shape.expected, value));
+  const isText = shape.kind === 'either' && typeof value === 'string';
+  found.push({ ...wrongValue(path, shape.expected, value), isText });
   return undefined;
 }
 
-function wrongValue(path: OptionPath, expected: string, value: OptionData): OptionViolation {
+function wrongValue(path: OptionPath, expected: string, value: OptionData) {
   const hint = value === UNKNOWN_TEXT ? '; an environment variable is a string' : '';
-  return { kind: 'value', path, message: `has to be ${expected}${hint}` };
+  return { kind: 'value', path, message: `has to be ${expected}${hint}` } as const;
 }
 
 type ScalarShape = Extract<Shape, { readonly kind: 'text' | 'url' | 'boolean' | 'number' | 'count' | 'one-of' }>;
@@ -248,7 +253,7 @@ function readMap(
     const at = [...path, key];
     const read = readValue(shape.value, member, at, found);
     const problem = shape.headers === true ? headerProblem(key, typeof read === 'string' ? read : '') : undefined;
-    if (problem !== undefined) found.push({ kind: problem.of, path: at, message: problem.message });
+    if (problem !== undefined) found.push({ kind: problem.of, path: at, message: problem.message, isText: true });
     members.set(shape.headers === true ? key.toLowerCase() : key, read);
   }
   return members;

@@ -98,16 +98,21 @@ function violationsAtRunTime({ provider, options }: Written): readonly Violation
   return plan.ok ? [] : [plan.failure];
 }
 
-function errorsInCheck(source: string): readonly Diagnostic[] {
-  return checkText(source).diagnostics.filter(({ severity }) => severity === 'error');
+/** The errors, and the warnings that calls with the client fail. */
+function refusalsInCheck(each: Written): readonly Diagnostic[] {
+  const needsModel = !('expectsModel' in PROVIDER_DESCRIPTIONS[each.provider]);
+  return checkText(sourceOf(each)).diagnostics.filter(
+    ({ severity, code }) =>
+      severity === 'error' || code === 'check/unusable-option' || (code === 'check/no-model' && needsModel),
+  );
 }
 
-test('without values of the environment, check refuses what the runtime refuses, and nothing else', () => {
+test('without values of the environment, check reports what the runtime refuses, and nothing else', () => {
   const seen = { clients: 0, refused: 0 };
   assertProperty(
     fc.property(client, (each) => {
       const violations = violationsAtRunTime(each);
-      const errors = errorsInCheck(sourceOf(each));
+      const errors = refusalsInCheck(each);
       seen.clients += 1;
       seen.refused += violations.length > 0 ? 1 : 0;
       if (isStrategy(each.provider)) expect(errors.length > 0).toBe(violations.length > 0);
@@ -120,12 +125,14 @@ test('without values of the environment, check refuses what the runtime refuses,
   expect(seen.refused / seen.clients).toBeLessThan(0.95);
 });
 
+const WRONG_VALUE = new Set(['check/option-value', 'check/unusable-option']);
+
 test('check reports each wrong value with its name and the message of the runtime', () => {
   assertProperty(
     fc.property(
       client.filter(({ provider }) => !isStrategy(provider)),
       (each) => {
-        const messages = errorsInCheck(sourceOf(each)).filter(({ code }) => code === 'check/option-value');
+        const messages = refusalsInCheck(each).filter(({ code }) => WRONG_VALUE.has(code));
         const expected = violationsAtRunTime(each);
         for (const { message } of messages) {
           const [, name = '', problem = ''] = /^"(.*?)" (.*)\.$/su.exec(message) ?? [];

@@ -2,7 +2,8 @@ import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
-const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[A-Z]\w*)$/;
+/** In quotes, with `$`, or with a fallback, which the language does not have: `env.HOST ?? "localhost"`. */
+const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[A-Z]\w*(?:[ \t]*(?:\?\?|\|\|).*)?)$/;
 /** The formats of keys that providers issue. */
 const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
 

@@ -94,9 +94,14 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
         return;
       }
       break;
-    case 'missing':
     case 'name':
     case 'value':
+      if (violation.isText === true) {
+        context.report('check/unusable-option', span, { name, problem: violation.message });
+        return;
+      }
+      break;
+    case 'missing':
       break;
   }
   context.report('check/option-value', span, { name, problem: violation.message });

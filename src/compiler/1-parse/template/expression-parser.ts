@@ -240,9 +240,19 @@ export class ExpressionParser {
   }
 
   #name(token: Token): Expression {
-    if (OPERATOR_WORDS.has(token.text)) return this.#missing();
+    if (OPERATOR_WORDS.has(token.text) && !this.#isVariable(token)) return this.#missing();
     this.#reader.next();
     return this.#leaf(CONSTANTS.get(token.text) ?? { kind: 'name', name: token.text }, token);
+  }
+
+  /**
+   * In place of a value, each of these words but "not" names a variable: a parameter can be called "in" or "if". But if a
+   * value follows, as in `a or or b`, the word is an operator without its left side.
+   */
+  #isVariable(token: Token): boolean {
+    const { following } = this.#reader;
+    if (following.type === 'name') return token.text !== 'not' && OPERATOR_WORDS.has(following.text);
+    return token.text !== 'not' && (following.type === 'operator' || following.type === 'end');
   }
 
   #bracketed(token: Token): Expression {

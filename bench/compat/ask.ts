@@ -57,13 +57,12 @@ async function read(url: string, body: string): Promise<Reading | undefined> {
   }
 }
 
-/** Integers that a double cannot hold become strings, so that no digit is lost. */
+const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_INTEGER = /^-?\d{16,}$/;
+
+/** Integers that a double may not hold become strings, so that no digit is lost. */
 function parseExactly(json: string): unknown {
-  return JSON.parse(
-    json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) =>
-      token.startsWith('"') ? token : `"${token}"`,
-    ),
-  );
+  return JSON.parse(json.replaceAll(JSON_TOKEN, (token) => (LONG_INTEGER.test(token) ? `"${token}"` : token)));
 }
 
 /** The peer's order of several checks of a value changes from call to call. */

@@ -17,7 +17,7 @@ import { printReport, saveReport } from './report.ts';
 const FOLDER = join(ROOT, 'bench/compat');
 const DIFFERENCES = join(FOLDER, 'differences.yaml');
 /** Projects compared at a time: failed streams of the peer take 15 s, in which others use the processor. */
-const LANES = 6;
+const LANES = 10;
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, update: { type: 'boolean', default: false } } });
 const missing = missingSide('svc') ?? missingSide('baml');

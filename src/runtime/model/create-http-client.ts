@@ -108,11 +108,13 @@ export function variablesOf({ keyVariable, variables = [] }: HttpFacts): readonl
   return keyVariable === undefined ? variables : [keyVariable, ...variables];
 }
 
-/** A client with an authorization header of its own needs no key. */
+/** A client with an authorization header, or a key among its query parameters, needs no other key. */
 function findKey({ http, options }: LocatedClient, rule: CredentialRule): Result<string | undefined, Failure> {
   if (options.apiKey !== undefined) return ok(options.apiKey);
-  const isAuthorized = AUTH_HEADERS.some((name) => options.headers.has(name));
-  return http.keyVariable === undefined || isAuthorized ? ok(undefined) : rule.key(http.keyVariable);
+  const isAuthorized = AUTH_HEADERS.some((name) => options.headers.has(name)) || options.queryParams.has('key');
+  if (http.keyVariable === undefined || isAuthorized) return ok(undefined);
+  if (http.headersReplaceKey === true && options.headers.size > 0) return ok(rule.secret(http.keyVariable));
+  return rule.key(http.keyVariable);
 }
 
 const AUTH_HEADERS = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'];

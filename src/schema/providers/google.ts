@@ -23,6 +23,7 @@ export const GOOGLE_AI = {
     roles: ROLES,
     defaultRole: 'user',
     keyVariable: 'GOOGLE_API_KEY',
+    headersReplaceKey: true,
     defaultUrl: GOOGLE_AI_URL,
     mediaUrls: { image: 'send_base64' },
     url: ({ base_url: baseUrl }) => baseUrl ?? GOOGLE_AI_URL,

@@ -114,6 +114,14 @@ test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
   ],
   [
     'vertex-ai',
+    { model: 'm', location: 'global', query_params: { key: 'k' } },
+    [
+      'https://aiplatform.googleapis.com/v1/publishers/google/models/m:generateContent?key=k',
+      'https://aiplatform.googleapis.com/v1/publishers/google/models/m:streamGenerateContent?alt=sse&key=k',
+    ],
+  ],
+  [
+    'vertex-ai',
     { model: 'm', location: 'global' },
     ['needs "project_id", credentials that name one, or GOOGLE_CLOUD_PROJECT'],
   ],

@@ -13,7 +13,7 @@ import { findAwsCredentials } from './aws-credentials.ts';
 import type { AwsCredentialSource } from './aws-credentials.ts';
 import { AwsSigner } from './aws-signer.ts';
 import type { AwsCredentials } from './aws-signer.ts';
-import { formatName, inlineData, wireConversation, wireMetadata } from './message-parts.ts';
+import { formatName, inlineData, wireConversation } from './message-parts.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { ClientSetup, HttpProvider, MissingSecret, ProviderAccess } from './provider.ts';
 import { withCredential } from './renewed-credential.ts';
@@ -102,18 +102,18 @@ const SIGNED_HEADERS = { 'content-type': 'application/json' };
 
 /** Messages as Converse takes them; leading system messages are apart. */
 function bedrockMessages(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
-  const wire = wireConversation<JsonObject>(messages, options, (part) => blocks(part, options));
+  const wire = wireConversation<JsonObject>(messages, options, blocks);
   if (!wire.ok) return wire;
   const { system, turns } = wire.value;
   const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));
   return ok({ messages: conversation, ...(system === undefined ? {} : { system }) });
 }
 
-/** Metadata `cache_control` becomes a block of its own after the part: Converse has no other place for it. */
-function blocks(part: MessagePart, options: ClientOptions): Result<readonly JsonObject[], string> {
+/** Metadata `cache_control` becomes a block of its own after the part: Converse has no place for any other. */
+function blocks(part: MessagePart): Result<readonly JsonObject[], string> {
   const block = part.kind === 'text' ? ok({ text: part.text }) : mediaBlock(part);
   if (!block.ok) return block;
-  const cached = Object.hasOwn(wireMetadata(part, options) ?? {}, 'cache_control');
+  const cached = Object.hasOwn(part.metadata ?? {}, 'cache_control');
   return ok(cached ? [block.value, { cachePoint: { type: 'default' } }] : [block.value]);
 }
 

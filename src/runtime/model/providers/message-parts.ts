@@ -38,7 +38,10 @@ export function wireTurns<Part>(
   return ok(turns);
 }
 
-/** Splits instructions from the conversation. A prompt with only system messages is sent as the user's: these providers require a message. */
+/**
+ * Splits instructions from the conversation, in which these providers know no system: a system message after the first
+ * other one is sent as the user's, and so is a prompt with only system messages.
+ */
 export function wireConversation<Part>(
   messages: readonly Message[],
   options: ClientOptions,
@@ -46,7 +49,9 @@ export function wireConversation<Part>(
 ): Result<WireConversation<Part>, string> {
   const first = messages.findIndex((message) => message.role !== 'system');
   const leading = first === -1 ? [] : messages.slice(0, first);
-  const conversation = first === -1 ? messages.map((message) => ({ ...message, role: 'user' })) : messages.slice(first);
+  const conversation = (first === -1 ? messages : messages.slice(first)).map((message) =>
+    message.role === 'system' ? { ...message, role: 'user' } : message,
+  );
   const system = wireTurns(leading, options, write);
   if (!system.ok) return system;
   const turns = wireTurns(conversation, options, write);
@@ -77,7 +82,7 @@ export function withMetadata<Part extends object>(
 }
 
 /** The metadata of a part that the client allows; undefined when there is none. */
-export function wireMetadata(part: MessagePart, options: ClientOptions): JsonObject | undefined {
+function wireMetadata(part: MessagePart, options: ClientOptions): JsonObject | undefined {
   const allowed = options.roleMetadata;
   if (part.metadata === undefined || allowed === 'none') return undefined;
   if (allowed === 'all') return part.metadata;

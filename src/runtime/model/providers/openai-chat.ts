@@ -64,7 +64,7 @@ function withMaxTokens(body: ReadonlyMap<string, JsonValue>, fallback: JsonValue
 
 interface ChatDialect {
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Messages of one text are plain strings, not lists of parts. */
+  /** Messages of texts are strings, not lists of parts. */
   readonly plainText?: boolean;
   /** Members that only streams have, after `stream`. */
   readonly streamMembers?: JsonObject;

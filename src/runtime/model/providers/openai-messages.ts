@@ -9,8 +9,7 @@ import { formatName, inlineData, wireTurns, withMetadata } from './message-parts
 
 /**
  * Messages as OpenAI documents them for chat completions; the failure states which part the API does not take. With
- * `plainText`, a message of one text part without metadata is a plain string: many servers that follow the API know
- * only that form.
+ * `plainText`, a message of texts without metadata is one string: many servers that follow the API know only that form.
  */
 export function openAiChatMessages(
   messages: readonly Message[],
@@ -26,14 +25,14 @@ export function openAiChatMessages(
   return ok(wire as readonly ChatCompletionMessageParam[]);
 }
 
-/** A part with metadata has more members than its type and its text. */
+/** A part with metadata has more members than its type and its text. Joined texts have a space between them. */
 function contentOf(
   { parts }: WireTurn<ChatCompletionContentPart>,
   plainText: boolean,
 ): string | readonly ChatCompletionContentPart[] {
-  const [only] = parts;
-  if (!plainText || parts.length !== 1 || only?.type !== 'text') return parts;
-  return Object.keys(only).length === 2 ? only.text : parts;
+  if (!plainText) return parts;
+  const texts = parts.map((part) => (part.type === 'text' && Object.keys(part).length === 2 ? part.text : undefined));
+  return texts.includes(undefined) ? parts : texts.join(' ');
 }
 
 function textPart(text: string): Result<ChatCompletionContentPart, string> {

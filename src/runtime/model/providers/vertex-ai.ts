@@ -1,6 +1,7 @@
 import { err } from '../../../base/result.ts';
 import { GOOGLE_PROJECT_ID, GOOGLE_PROJECT_VARIABLE } from '../../../schema/providers/google.ts';
 import type { VERTEX_AI } from '../../../schema/providers/google.ts';
+import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import { anthropicProtocol } from './anthropic.ts';
 import { googleProtocol, modelPath } from './google-ai.ts';
@@ -22,7 +23,7 @@ export const vertexAi: HttpProvider = {
   }),
 };
 
-/** A client with an authorization header of its own needs no account. */
+/** A client with an API key or an authorization header of its own needs no account. */
 function protocol(
   client: VertexClient,
   apiKey: string | undefined,
@@ -31,11 +32,16 @@ function protocol(
   const { options, values } = client;
   const own = apiKey ?? options.headers.get('authorization')?.replace(/^Bearer /u, '');
   const byVariable = (): string | undefined => access.setting(GOOGLE_PROJECT_VARIABLE);
-  if (own !== undefined) return authorized(client, values.project_id ?? byVariable(), own);
+  if (own !== undefined || sendsApiKey(options)) return authorized(client, values.project_id ?? byVariable(), own);
   const identity = findGoogleIdentity(values.credentials ?? values.credentials_content, access);
   if ('missing' in identity) return identity;
   const project = values.project_id ?? identity.projectId ?? byVariable();
   return authorized(withQuotaProject(client, identity), project, googleToken(identity, access.pools));
+}
+
+/** https://cloud.google.com/vertex-ai/generative-ai/docs/start/api-keys */
+function sendsApiKey({ queryParams, headers }: ClientOptions): boolean {
+  return queryParams.has('key') || headers.has('x-goog-api-key');
 }
 
 /** Google requires of users, unlike of service accounts, the project to which it bills their calls. */
@@ -48,17 +54,18 @@ function withQuotaProject(client: VertexClient, identity: GoogleIdentity): Verte
 function authorized(
   client: VertexClient,
   project: string | undefined,
-  token: string | RenewedCredential<string>,
+  token: string | RenewedCredential<string> | undefined,
 ): WireProtocol {
   const headers = requestHeaders(client.options, {});
-  const problem = client.values.location === undefined ? undefined : projectProblem(project);
+  const needsProject = client.values.location !== undefined && (project !== undefined || !sendsApiKey(client.options));
+  const problem = needsProject ? projectProblem(project) : undefined;
   const inner = modelProtocol(client, modelUrl(client, problem === undefined ? project : undefined), headers);
   return {
     format: inner.format,
     call(messages, streamed) {
       if (problem !== undefined) return err(problem);
       const call = inner.call(messages, streamed);
-      if (!call.ok) return call;
+      if (!call.ok || token === undefined) return call;
       return withCredential(token, (value) => ({ ...call.value, headers: withToken(call.value.headers, value) }));
     },
   };
@@ -81,7 +88,9 @@ function modelUrl({ url, options, values }: VertexClient, project: string | unde
   const model = modelPath(options.model ?? '');
   if (location === undefined) return `${url}/${model}`;
   const publisher = version === undefined ? 'google' : 'anthropic';
-  return `${url}/v1/projects/${project ?? '-'}/locations/${location}/publishers/${publisher}/models/${model}`;
+  // An API key names its project.
+  const place = project === undefined ? '' : `/projects/${project}/locations/${location}`;
+  return `${url}/v1${place}/publishers/${publisher}/models/${model}`;
 }
 
 function modelProtocol({ options, values }: VertexClient, base: string, headers: readonly string[]): ReadyProtocol {

@@ -84,7 +84,9 @@ class OutputDescription {
         .filter((type) => type.name !== targetEnum && this.#isHoistedEnum(type))
         .map((type) => this.#enumBlock(type)),
       ...this.#hoistedClasses.map((type) => `${this.#classPrefix()}${type.name} ${this.#classBody(type)}`),
-      ...(aliases.length > 0 ? [aliases.map(({ name, type }) => `${name} = ${this.#body(type)}`).join('\n')] : []),
+      ...(aliases.length > 0
+        ? [aliases.map(({ name, type }) => `${this.#classPrefix()}${name} = ${this.#body(type)}`).join('\n')]
+        : []),
     ];
   }
 

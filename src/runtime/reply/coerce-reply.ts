@@ -21,8 +21,8 @@ export interface ReplyType {
   readonly hasScalar: boolean;
   /** The type includes null. */
   readonly nullable: boolean;
-  /** The type is a list, or a list or null. */
-  readonly isList: boolean;
+  /** The type is a list or a union with one. */
+  readonly hasList: boolean;
 }
 
 export function describeReplyType(type: Type, definitions: DefinitionIndex): ReplyType {
@@ -38,7 +38,7 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
     hasComposite: composite.length > 0,
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
     nullable,
-    isList: kinds.size === 1 && kinds.has('list'),
+    hasList: kinds.has('list'),
   };
 }
 
@@ -94,7 +94,7 @@ function coerceCandidates(text: string, plan: Plan, type: ReplyType, readThought
   finder.push(text);
   finder.finish();
   const outcomes = [...compositeOutcomes(finder, text, plan), ...textOutcomes(finder, text, plan, type)];
-  const list = type.isList ? joinedOutcome(finder.candidates, plan, outcomes) : undefined;
+  const list = type.hasList ? joinedOutcome(finder, plan, type, outcomes) : undefined;
   if (list !== undefined) outcomes.push(list);
   const isLost = finder.gaveUp && !type.hasScalar;
   return (isLost ? undefined : bestOutcome(outcomes)) ?? failure(outcomes, finder, plan);
@@ -160,18 +160,22 @@ function withFlag(outcome: CoercionOutcome, flag: string): CoercionOutcome {
 
 /** Coerces several objects as the members of a list. An empty pair of braces is not a member. */
 function joinedOutcome(
-  candidates: readonly Candidate<ReplyNode>[],
+  finder: NodeFinder,
   plan: Plan,
+  { takesText }: ReplyType,
   outcomes: readonly PartOutcome[],
 ): PartOutcome | undefined {
-  const objects = candidates.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
+  const objects = finder.candidates.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
   if (objects.length < 2 || outcomes.some((outcome) => isCleanList(outcome))) return undefined;
   const list = new ReplyNode('list');
   list.complete = true;
   for (const candidate of objects) list.add(candidate.value);
+  const outcome = plan.coerce(list);
+  // As with a single object, strings made of parts of a reply would lose the rest.
+  if (takesText && outcome.ok && outcome.flags.some(({ flag }) => flag === 'to-string')) return undefined;
   const inFence = objects.some((candidate) => candidate.fence > 0);
   return {
-    outcome: withFlag(plan.coerce(list), 'several-objects'),
+    outcome: withFlag(outcome, 'several-objects'),
     part: inFence ? PART.fence : PART.prose,
     inThought: false,
   };

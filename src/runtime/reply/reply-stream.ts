@@ -171,7 +171,7 @@ export class TolerantPartials {
     while (this.#candidate < Math.min(candidates.length, MAX_TRIED)) {
       const node = candidates[this.#candidate]?.value;
       if (node === undefined) return undefined;
-      if (this.#settled) return this.#type.isList ? this.#tryJoined(last) : undefined;
+      if (this.#settled) return this.#type.hasList ? this.#tryJoined(last) : undefined;
       const partial = this.#plan.show(node);
       if (hasContent(partial)) {
         this.#settled = node.complete;

@@ -105,7 +105,9 @@ export class ClassPlan extends Plan {
     const member = bestMember(this, node);
     const implied = this.#implied(node);
     if (implied?.ok !== true) return member;
-    return member.ok && compareCoerced(member, implied) <= 0 ? member : implied;
+    // One of several members as the only field would lose the others.
+    const losesOthers = member.ok && (member.marks & MARK.implied) !== 0 && node.items.length > 1;
+    return member.ok && !losesOthers && compareCoerced(member, implied) <= 0 ? member : implied;
   }
 
   /** Makes the value that of the field, in a class with a single field. */

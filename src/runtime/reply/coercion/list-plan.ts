@@ -83,7 +83,7 @@ export class ListPlan extends Plan {
     writer.score = 1;
     writer.flag('single-to-list', '');
     addItem(writer, single, '');
-    return writer.finish('[', ']', MARK.singleToList);
+    return writer.finish('[', ']', MARK.singleToList | (single.marks & MARK.fromComposite));
   }
 
   /** Finds the list in `{"people": […]}`. */

@@ -78,17 +78,18 @@ export function compareCoerced(a: CoercedValue, b: CoercedValue): number {
   return lossOf(a) - lossOf(b) || a.score - b.score;
 }
 
-/** Ranks how much of a value was discarded or invented, from 0 to 5. A higher loss is worse whatever the score. */
+/** Ranks how much of a value was discarded or invented, from 0 to 6. A higher loss is worse whatever the score. */
 export function lossOf({ marks }: CoercedValue): number {
-  if ((marks & MARK.nullForMismatch) !== 0) return 5;
-  if ((marks & MARK.onlyDefaults) !== 0) return 4;
-  if ((marks & MARK.emptied) !== 0) return 3;
-  if ((marks & (MARK.implied | MARK.picked)) !== 0) return 2;
-  return (marks & (MARK.singleToList | MARK.fromComposite)) === 0 ? 0 : 1;
+  if ((marks & MARK.nullForMismatch) !== 0) return 6;
+  if ((marks & MARK.onlyDefaults) !== 0) return 5;
+  if ((marks & MARK.emptied) !== 0) return NEARLY_EMPTY;
+  if ((marks & (MARK.implied | MARK.picked)) !== 0) return 3;
+  if ((marks & MARK.fromComposite) !== 0) return 2;
+  return (marks & MARK.singleToList) === 0 ? 0 : 1;
 }
 
 /** From this loss on, a value contains hardly anything of the reply. */
-const NEARLY_EMPTY = 3;
+const NEARLY_EMPTY = 4;
 
 /** True for a value that contains some of what the model wrote. */
 export function isKept(value: CoercedValue): boolean {

@@ -91,7 +91,12 @@ class PlanCompiler {
 
   #union(types: readonly Type[], alias: string | undefined): Plan {
     const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
-    const plans = members.map((member) => this.#plan(member));
+    const labels = members.flatMap(labelOf);
+    const plans = members.flatMap((member) => {
+      const [label] = labelOf(member);
+      if (label === undefined) return [this.#plan(member)];
+      return label.json === labels[0]?.json ? [labelsPlan(labels)] : [];
+    });
     return new UnionPlan(plans, members.length < types.length, alias);
   }
 
@@ -196,6 +201,20 @@ function enumLabels(value: EnumType['values'][number]): Label[] {
 function literalPlan(value: string | number | boolean): Plan {
   if (typeof value === 'number') return new LiteralPlan(value, new IntPlan());
   if (typeof value === 'boolean') return new LiteralPlan(value, new BoolPlan());
-  const json = JSON.stringify(value);
-  return new LabelPlan(json, [{ text: value, json }]);
+  return labelsPlan([{ text: value, json: JSON.stringify(value) }]);
+}
+
+/**
+ * One plan for all string literals of a union, since one can contain another: "Not guilty" is not `"guilty"`. If several
+ * occur, the first declared wins, as for other members that match equally well.
+ */
+function labelsPlan(labels: readonly Label[]): Plan {
+  return new LabelPlan(labels.map(({ json }) => json).join(' or '), labels, 'first');
+}
+
+/** The label of a string literal without attributes; empty for other types. */
+function labelOf(type: Type): readonly Label[] {
+  if (type.kind !== 'literal' || typeof type.value !== 'string') return [];
+  if (type.constraints !== undefined || type.stream !== undefined) return [];
+  return [{ text: type.value, json: JSON.stringify(type.value) }];
 }

@@ -33,11 +33,17 @@ const FOLDS: readonly { readonly fold: Fold; readonly cost: number; readonly fla
  */
 export class LabelMatcher {
   readonly #labels: readonly Label[];
+  readonly #onSeveral: 'frequent' | 'first';
   readonly #exact = new Map<string, string>();
   readonly #folded: (readonly string[] | undefined)[] = [];
 
-  constructor(labels: readonly Label[]) {
+  /**
+   * `onSeveral`: what a string in which several values occur means. `frequent`: the one that occurs most often; if there are several,
+   * the string is ambiguous. `first`: the one that is declared first.
+   */
+  constructor(labels: readonly Label[], onSeveral: 'frequent' | 'first' = 'frequent') {
     this.#labels = labels;
+    this.#onSeveral = onSeveral;
     for (const label of labels) if (!this.#exact.has(label.text)) this.#exact.set(label.text, label.json);
   }
 
@@ -86,13 +92,18 @@ export class LabelMatcher {
     return folded;
   }
 
-  /** Finds labels inside the text, whole words before any position, and returns the one that occurs most often. */
+  /** Finds labels inside the text, whole words before any position. */
   #inside(text: string, index: number): LabelMatch {
     const folded = (FOLDS[index]?.fold ?? identity)(text);
     const labels = this.#foldedLabels(index);
     const words = countLabels(folded, labels, true);
     const counts = words.size > 0 ? words : countLabels(folded, labels, false);
-    return this.#mostFrequent(counts);
+    return this.#onSeveral === 'first' ? this.#firstDeclared(counts) : this.#mostFrequent(counts);
+  }
+
+  #firstDeclared(counts: ReadonlyMap<number, number>): LabelMatch {
+    const json = this.#labels.find((_, label) => counts.has(label))?.json;
+    return json === undefined ? NONE : { kind: 'match', json, cost: 2, flag: 'substring-match' };
   }
 
   #mostFrequent(counts: ReadonlyMap<number, number>): LabelMatch {

@@ -3,7 +3,7 @@ import { DOUBLE_QUOTE } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { LabelMatcher, type Label } from './label-matcher.ts';
+import { LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, MARK, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { bestMember, onlyScalar, unwrapped } from './unwrap.ts';
@@ -158,16 +158,16 @@ export class NullPlan extends DonePlan {
   }
 }
 
-/** An enum or a string literal: one of a list of values, each with its labels. */
+/** An enum, or the string literals of a union: one of a list of values, each with its labels. */
 export class LabelPlan extends DonePlan {
   readonly name: string;
   override readonly longestLabel: number;
   readonly #matcher: LabelMatcher;
 
-  constructor(name: string, labels: readonly Label[]) {
+  constructor(name: string, ...labels: ConstructorParameters<typeof LabelMatcher>) {
     super();
     this.name = name;
-    this.#matcher = new LabelMatcher(labels);
+    this.#matcher = new LabelMatcher(...labels);
     this.longestLabel = this.#matcher.longest;
   }
 

@@ -119,6 +119,7 @@ export abstract class ValueGrammar extends ReportingParser {
       { ALT: () => this.take(t.TooDeep) },
     ]);
     return this.ACTION((): ValueNode => {
+      if (this.notServed && this.#skipCall(token)) return { kind: 'broken', span: this.spanFrom(token) };
       this.reportBroken(token);
       const text = token.tokenType === t.InvalidValue ? { text: token.image } : {};
       return { kind: 'broken', ...text, span: this.spanOf(token) };
@@ -148,6 +149,16 @@ export abstract class ValueGrammar extends ReportingParser {
   protected expression(token: t.DefinitionToken): ExpressionNode {
     const source = token.image.slice(2, -2);
     return { kind: 'expression', source, contentStart: token.startOffset + 2, span: this.spanOf(token) };
+  }
+
+  /** Reads `Name(…)`, the call of a template_string, whose arguments can span lines. */
+  #skipCall(token: t.DefinitionToken): boolean {
+    const name = CALL.exec(token.image)?.groups;
+    const isOpen = this.nextOnSameLine() && this.nextIs(t.LeftParenthesis);
+    if (token.tokenType !== t.InvalidValue || name === undefined || (name['rest'] === '' && !isOpen)) return false;
+    if (isOpen) this.skipToken();
+    this.report('parse/call-as-value', this.spanFrom(token), { name: name['name'] ?? '' });
+    return true;
   }
 
   #quoted(token: t.DefinitionToken): ValueNode {
@@ -233,6 +244,7 @@ const CLOSED_VALUES = new Set([t.QuotedString, t.RawString, t.RightBrace, t.Righ
 /** The head of a function on a line of a raw string. */
 const FUNCTION_HEAD = /^function[ \t]+([A-Z]\w*)[ \t]*\([^\n]*->/m;
 
+const CALL = /^(?<name>[A-Za-z_]\w*)[ \t]*(?<rest>(?:\(.*\))?)$/;
 const ENVIRONMENT = /^env\.([A-Za-z_]\w*)$/;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['n', '\n'],

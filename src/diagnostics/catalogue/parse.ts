@@ -55,6 +55,10 @@ const ENTRIES = {
         ? 'Write the expression of a constraint without quotes: `@assert({{ … }})`, `@check(label, {{ … }})`.'
         : 'Write it as "…", or as #"…"# if it contains quotes.',
   ),
+  'parse/call-as-value': warning<Named>(
+    (p) => `svc does not call "${p.name}" here.`,
+    () => 'svc runs no tests. Write the text itself to make the test an example in the OpenAPI document.',
+  ),
   'parse/invalid-number': error<Text>(
     (p) => `"${p.text}" is neither a number nor a string.`,
     () => 'Numbers look like 5, -3 or 0.25. Put anything else that begins with a digit in quotes.',

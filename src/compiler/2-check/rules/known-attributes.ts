@@ -13,13 +13,20 @@ type Effect = 'effect' | 'none' | 'error';
 const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>> = {
   alias: { field: 'effect', 'enum-value': 'effect', enum: 'effect', class: 'effect' },
   description: { field: 'effect', 'enum-value': 'effect', class: 'effect', enum: 'none' },
-  skip: { field: 'effect', 'enum-value': 'effect' },
+  skip: { field: 'effect', 'enum-value': 'effect', class: 'none', enum: 'none' },
   assert: everywhere(),
   check: everywhere(),
   dynamic: { class: 'effect', enum: 'effect' },
-  'stream.done': { field: 'effect', class: 'effect', return: 'effect', 'inner-type': 'effect', enum: 'none' },
-  'stream.not_null': { field: 'effect', class: 'none', enum: 'none', return: 'none' },
-  'stream.with_state': { field: 'effect', return: 'effect', 'inner-type': 'effect', class: 'none', enum: 'none' },
+  'stream.done': { ...inTypes(), field: 'effect', class: 'effect', enum: 'none', 'enum-value': 'none' },
+  'stream.not_null': {
+    field: 'effect',
+    class: 'none',
+    enum: 'none',
+    return: 'none',
+    alias: 'none',
+    'enum-value': 'none',
+  },
+  'stream.with_state': { ...inTypes(), field: 'effect', class: 'none', enum: 'none', 'enum-value': 'none' },
 };
 
 /** Places where an unsuitable attribute is only a warning. */
@@ -74,15 +81,18 @@ function placesOf(effects: Partial<Record<AttributePlace, Effect>>): string {
   return `Use it on ${head === '' ? '' : `${head} or `}${places.at(-1)}.`;
 }
 
+function inTypes(): Partial<Record<AttributePlace, Effect>> {
+  return { return: 'effect', 'inner-type': 'effect', alias: 'effect' };
+}
+
 function everywhere(): Partial<Record<AttributePlace, Effect>> {
   return {
+    ...inTypes(),
     field: 'effect',
     class: 'effect',
-    alias: 'effect',
     parameter: 'effect',
-    return: 'effect',
-    'inner-type': 'effect',
     test: 'effect',
     enum: 'effect',
+    'enum-value': 'none',
   };
 }

@@ -28,14 +28,16 @@ const FOLDS: readonly { readonly fold: Fold; readonly cost: number; readonly fla
 ];
 
 /**
- * Finds the label that a string means: first as the whole string, compared ever more loosely, then inside the string.
- * Folded labels are created on first use and kept.
+ * Finds the label that a string means: first as the whole string, compared ever more loosely, then inside the string,
+ * where a longer label hides the shorter ones that are part of it, also in another letter case: `Not guilty` is not
+ * `guilty`. Folded labels are created on first use and kept.
  */
 export class LabelMatcher {
   readonly #labels: readonly Label[];
   readonly #onSeveral: 'frequent' | 'first';
   readonly #exact = new Map<string, string>();
   readonly #folded: (readonly string[] | undefined)[] = [];
+  #spellings: readonly Spelling[] | undefined = undefined;
 
   /**
    * `onSeveral`: what a string in which several values occur means. `frequent`: the one that occurs most often; if there are several,
@@ -63,7 +65,7 @@ export class LabelMatcher {
 
   match(raw: string): LabelMatch {
     const text = raw.trim();
-    const whole = this.#wholeText(text);
+    const whole = this.whole(text);
     if (whole.kind !== 'none') return whole;
     for (const fold of [0, 1, 3]) {
       const found = this.#inside(text, fold);
@@ -72,7 +74,8 @@ export class LabelMatcher {
     return this.#inside(text, 4);
   }
 
-  #wholeText(text: string): LabelMatch {
+  /** Compares the labels with the whole string. */
+  whole(text: string): LabelMatch {
     for (const [index, { fold, cost, flag }] of FOLDS.entries()) {
       const folded = fold(text);
       if (folded === '') continue;
@@ -95,10 +98,22 @@ export class LabelMatcher {
   /** Finds labels inside the text, whole words before any position. */
   #inside(text: string, index: number): LabelMatch {
     const folded = (FOLDS[index]?.fold ?? identity)(text);
-    const labels = this.#foldedLabels(index);
-    const words = countLabels(folded, labels, true);
-    const counts = words.size > 0 ? words : countLabels(folded, labels, false);
+    const found = findLabels(folded, this.#foldedLabels(index));
+    if (found.length === 0) return NONE;
+    const hits = [...found, ...this.#longerLabels(folded, found)];
+    const words = hits.filter(({ from, to }) => isWholeWord(folded, from, to));
+    const counts = countVisible(words.length > 0 ? words : hits);
     return this.#onSeveral === 'first' ? this.#firstDeclared(counts) : this.#mostFrequent(counts);
+  }
+
+  /** Finds the labels that contain one of those found, in any of their spellings. */
+  #longerLabels(text: string, found: readonly Hit[]): Hit[] {
+    const spellings = (this.#spellings ??= this.#labels.map((label) => new Spelling(label.text)));
+    const short = [...new Set(found.map(({ label }) => spellings[label]?.letters ?? ''))];
+    return spellings.flatMap(({ letters, pattern }, label) => {
+      if (!short.some((other) => letters.length > other.length && letters.includes(other))) return [];
+      return [...text.matchAll(pattern)].map(({ 0: hit, index: from }) => ({ label, from, to: from + hit.length }));
+    });
   }
 
   #firstDeclared(counts: ReadonlyMap<number, number>): LabelMatch {
@@ -131,30 +146,59 @@ interface Hit {
   readonly to: number;
 }
 
-/** Counts the occurrences of each label. A longer label hides the shorter ones inside it. */
-function countLabels(text: string, labels: readonly string[], wholeWords: boolean): Map<number, number> {
+function findLabels(text: string, labels: readonly string[]): Hit[] {
   const hits: Hit[] = [];
   for (const [label, word] of labels.entries()) {
     if (word === '') continue;
     for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + word.length)) {
-      const to = from + word.length;
-      if (!wholeWords || isWholeWord(text, from, to)) hits.push({ label, from, to });
+      hits.push({ label, from, to: from + word.length });
     }
   }
-  hits.sort((a, b) => a.from - b.from || b.to - a.to);
-  return countVisible(hits);
+  return hits;
 }
 
+/** Counts the occurrences of each label. A longer label hides the shorter ones inside it. */
 function countVisible(hits: readonly Hit[]): Map<number, number> {
   const counts = new Map<number, number>();
   let end = -1;
-  for (const hit of hits) {
+  for (const hit of hits.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
     if (hit.from < end) continue;
     end = hit.to;
     counts.set(hit.label, (counts.get(hit.label) ?? 0) + 1);
   }
   return counts;
 }
+
+/** The ways to write a label: in any letter case, with or without accents, with hyphens or underscores for its spaces. */
+class Spelling {
+  /** The label in small letters, without accents and spaces. */
+  readonly letters: string;
+  readonly #text: string;
+  #pattern: RegExp | undefined = undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.letters = lower(text).replace(SPACES, '');
+  }
+
+  get pattern(): RegExp {
+    return (this.#pattern ??= new RegExp(this.#words().join('[\\s_-]*'), 'giu'));
+  }
+
+  #words(): readonly string[] {
+    return this.#text
+      .split(SPACES)
+      .filter((word) => word !== '')
+      .map((word) => (isAscii(word) ? escaped(word) : `(?:${escaped(word)}|${escaped(foldAccents(word))})`));
+  }
+}
+
+/** Escapes the characters that have a meaning in regular expressions. */
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
+}
+
+const SPACES = /\s+/gu;
 
 const WORD = /[\p{L}\p{N}_]/u;
 

@@ -33,7 +33,7 @@ Be kind.
 const WAYS: readonly (readonly [string, (text: string) => string])[] = [
   ['{{ text }}', (text) => text],
   ['{{ text ~ "" }}', (text) => text],
-  ['{{ text|string|safe|e }}', (text) => text],
+  ['{{ text|string|safe }}', (text) => text],
   ['{{ [text]|join(",") }}', (text) => text],
   ['{% set x %}{{ text }}{% endset %}{{ x }}', (text) => text],
   ['{% macro m(x) %}{{ x }}{% endmacro %}{{ m(text) }}', (text) => text],

@@ -4,7 +4,7 @@ import type { Message } from '../../../src/schema/message.ts';
 import { CLIENT, readSample, rendererOf } from './sample-program.ts';
 
 // Each folder has definitions and cases. A case is `=== (parameters) -> type`, its arguments as JSON, its prompt, `---`,
-// then one line per message as BAML sends it: the role and the texts.
+// then one line per message as BAML sends it: the role and the texts. `===` alone repeats parameters and arguments.
 const FOLDERS = readdirSync(new URL('samples/reference', import.meta.url));
 
 interface Case {
@@ -14,10 +14,17 @@ interface Case {
   readonly expected: string;
 }
 
-function readCase(text: string): Case {
-  const [head = '', expected = ''] = text.split('\n---\n');
-  const [signature = '', args = '', ...prompt] = head.split('\n');
-  return { signature, args: JSON.parse(args), prompt: prompt.join('\n'), expected: expected.trim() };
+function readCases(text: string): readonly Case[] {
+  const cases: Case[] = [];
+  for (const part of text.split(/^===/mu).slice(1)) {
+    const [head = '', expected = ''] = part.split('\n---\n');
+    const [signature = '', ...lines] = head.split('\n');
+    const before = signature === '' ? cases.at(-1) : undefined;
+    const { args } = before ?? { args: JSON.parse(lines.shift() ?? '') as Case['args'] };
+    const prompt = lines.join('\n');
+    cases.push({ signature: before?.signature ?? signature, args, prompt, expected: expected.trim() });
+  }
+  return cases;
 }
 
 function show({ role, parts }: Message): string {
@@ -29,11 +36,8 @@ test('there are enough samples', () => {
 });
 
 describe.each(FOLDERS)('%s', (folder) => {
-  const cases = readSample(`reference/${folder}/cases.txt`)
-    .split(/^=== /mu)
-    .slice(1)
-    .map(readCase)
-    .map((sample, index) => ({ ...sample, name: `F${index}` }));
+  const samples = readCases(readSample(`reference/${folder}/cases.txt`));
+  const cases = samples.map((sample, index) => ({ ...sample, name: `F${index}` }));
   const functions = cases.map(
     ({ name, signature, prompt }) => `function ${name}${signature} {\n  client M\n  prompt ##"${prompt}"##\n}`,
   );

@@ -29,8 +29,8 @@ export const FILTER_FUNCTIONS: Readonly<Record<FilterName, FilterFunction>> = {
   d: withDefault,
   default: withDefault,
   dictsort: lists.sortPairs,
-  e: asText,
-  escape: asText,
+  e: (value, _, work) => texts.mapText(value, escapeHtml, work),
+  escape: (value, _, work) => texts.mapText(value, escapeHtml, work),
   first: (value, _, work) => itemsOf(value, work)[0],
   float: (value, _, work) => floatOf(numericOf(value, work)),
   format: formatValue,
@@ -93,6 +93,19 @@ function readsAll(name: FilterName, value: Value): boolean {
   }
 }
 
+const HTML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#x27;',
+  '/': '&#x2f;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'/]/gu, (character) => HTML[character] ?? character);
+}
+
 function asText(value: Value, _: readonly Value[], work: Work): Value {
   return printedText(value, work);
 }
@@ -125,7 +138,7 @@ const NO_NAMES: ReadonlyMap<string, Value> = new Map();
 function mapItems(value: Value, [attribute, fallback, filter, args]: readonly Value[], work: Work): Value {
   const items = itemsOf(value, work);
   work.spend(items.length);
-  if (attribute !== undefined) return items.map((item) => lists.pathOf(item, attribute, work) ?? fallback);
+  if (attribute !== undefined) return items.map((item) => lists.attributeOf(item, { attribute, fallback }, work));
   if (filter === undefined) throw new TemplateFault('give the name of a filter, or attribute=');
   const name = plainTextOf(filter, work);
   const given = { positional: itemsOf(args, work), named: NO_NAMES };

@@ -10,6 +10,7 @@ import {
   floatOf,
   Group,
   isList,
+  isRecord,
   isTrue,
   kindOf,
   numberOf,
@@ -51,7 +52,7 @@ export function sortItems(
   work: Work,
 ): readonly Value[] {
   const items = itemsOf(value, work);
-  work.spend(items.length * (1 + (Math.log2(items.length + 1) >> 1)));
+  spendOnSorting(items.length, work);
   const fold = caseFold(caseSensitive, work);
   const keyed = items.map((item) => ({
     item,
@@ -60,6 +61,10 @@ export function sortItems(
   const sign = isTrue(reverse, work) ? -1 : 1;
   keyed.sort((a, b) => sign * compareValues(a.key, b.key, work));
   return keyed.map((entry) => entry.item);
+}
+
+function spendOnSorting(length: number, work: Work): void {
+  work.spend(length * (1 + (Math.log2(length + 1) >> 1)));
 }
 
 /** Unless case counts, strings are compared in lower case. */
@@ -107,7 +112,7 @@ export function sliceItems(value: Value, [count, fill]: readonly Value[], work: 
     const size = each + (column < longer ? 1 : 0);
     const slice = items.slice(at, at + size);
     at += size;
-    if (fill !== undefined && longer > 0 && column >= longer) slice.push(fill);
+    if (fill !== undefined && column >= longer) slice.push(fill);
     return slice;
   });
 }
@@ -120,14 +125,24 @@ function positiveCount(value: Value): number {
 
 export function groupItems(value: Value, [attribute, fallback]: readonly Value[], work: Work): readonly Value[] {
   const groups: Array<{ readonly key: Value; readonly items: Value[] }> = [];
-  const sorted = sortItems(value, [undefined, attribute, undefined], work);
-  for (const item of sorted) {
-    const key = pathOf(item, attribute, work) ?? fallback;
+  const keyed = itemsOf(value, work).map((item) => [attributeOf(item, { attribute, fallback }, work), item] as const);
+  spendOnSorting(keyed.length, work);
+  for (const [key, item] of keyed.toSorted(([a], [b]) => compareValues(foldCase(a), foldCase(b), work))) {
     const last = groups.at(-1);
     if (last !== undefined && valuesEqual(foldCase(last.key), foldCase(key), work)) last.items.push(item);
     else groups.push({ key, items: [item] });
   }
   return groups.map((group) => Group.of<Value>(group.key, group.items));
+}
+
+/** The value at a path, or the fallback where there is none; null is a value. */
+export function attributeOf(
+  item: Value,
+  { attribute, fallback }: { readonly attribute: Value; readonly fallback: Value },
+  work: Work,
+): Value {
+  const found = pathOf(item, attribute, work);
+  return found === undefined ? fallback : found;
 }
 
 /** Returns the largest item (`sign` 1) or the smallest (-1). */
@@ -173,7 +188,9 @@ export function chainItems(value: Value, [others]: readonly Value[], work: Work)
 export function reverseItems(value: Value, _: readonly Value[], work: Work): Value {
   if (value === undefined || value === null) return value;
   if (typeof value === 'string') return [...value].toReversed().join('');
-  return itemsOf(value, work).toReversed();
+  const items = itemsOf(value, work);
+  // The keys of a map have no other order.
+  return value instanceof Map || isRecord(value) ? items : items.toReversed();
 }
 
 export function pairsOf(value: Value, work: Work): readonly (readonly [Value, Value])[] {

@@ -61,5 +61,5 @@ function rest(value: Value, divisor: Value): number {
   const a = numberOf(value);
   const b = numberOf(divisor);
   if (b === undefined || b === 0) throw new TemplateFault('the divisor must be a number other than 0');
-  return a === undefined || typeof value === 'boolean' ? Number.NaN : a % b;
+  return a === undefined ? Number.NaN : a % b;
 }

@@ -91,7 +91,7 @@ export function indentText(value: Value, [width, first, blank]: readonly Value[]
     return lines.map((line, i) => (i > 0 && (line !== '' || withBlank) ? spaces + line : line)).join('\n');
   };
   const result = mapText(value, indent, work);
-  if (!isTrue(first, work)) return result;
+  if (!isTrue(first, work) || (result === '' && !withBlank)) return result;
   return typeof result === 'string' ? spaces + result : new RichText([spaces, ...result.fragments]);
 }
 

@@ -5,8 +5,8 @@ import { type ReachableTypes, reachableTypes } from './reachable-types.ts';
 
 /** Options of the description of the expected output. */
 export interface OutputFormatOptions {
-  /** The sentence before the type: chosen by the kind of type, or this one. */
-  readonly prefix: 'auto' | { readonly text: string };
+  /** The sentence before the type: chosen by the kind of type, none, or this one. */
+  readonly prefix: 'auto' | 'none' | { readonly text: string };
   readonly orSplitter: string;
   readonly enumValuePrefix: string;
   readonly alwaysHoistEnums: boolean;
@@ -60,15 +60,16 @@ class OutputDescription {
 
   text(): string {
     const { prefix } = this.#options;
-    if (this.#target.kind === 'string' && (prefix === 'auto' || prefix.text === '')) return '';
+    if (this.#target.kind === 'string' && typeof prefix === 'string') return '';
     return [...this.#hoistedDefinitions(), this.#sentence() + this.#targetBody()].join('\n\n');
   }
 
   #sentence(): string {
-    const { prefix, hoistedClassPrefix } = this.#options;
-    if (prefix !== 'auto') return prefix.text;
+    const { prefix, hoistedClassPrefix, renderNullAs } = this.#options;
+    if (typeof prefix !== 'string') return prefix.text;
+    if (prefix === 'none') return '';
     const hoisted = this.#target.kind === 'class' && this.#hoistedNames.has(this.#target.name);
-    return outputPrefix(this.#target, { hoisted, word: hoistedClassPrefix });
+    return outputPrefix(this.#target, { hoisted, word: hoistedClassPrefix, nullText: renderNullAs });
   }
 
   #targetBody(): string {
@@ -101,7 +102,10 @@ class OutputDescription {
     const { hoistClasses } = this.#options;
     if (hoistClasses === 'recursive') return recursive;
     if (hoistClasses !== 'all') this.#assertClassesExist(hoistClasses);
-    const wanted = classes.filter((type) => hoistClasses === 'all' || hoistClasses.includes(type.name));
+    const wanted =
+      hoistClasses === 'all'
+        ? classes
+        : hoistClasses.flatMap((name) => classes.find((type) => type.name === name) ?? []);
     return [...new Set([...recursive, ...wanted])];
   }
 
@@ -228,10 +232,11 @@ interface TargetNaming {
   readonly hoisted: boolean;
   /** The word for a definition; empty for `schema`. */
   readonly word: string;
+  readonly nullText: string;
 }
 
 /** The sentence before the type, by the kind of type. */
-function outputPrefix(target: Type, { hoisted, word }: TargetNaming): string {
+function outputPrefix(target: Type, { hoisted, word, nullText }: TargetNaming): string {
   switch (target.kind) {
     case 'string':
       return '';
@@ -241,7 +246,7 @@ function outputPrefix(target: Type, { hoisted, word }: TargetNaming): string {
     case 'bool':
       return 'Answer as a ';
     case 'null':
-      return 'Answer ONLY with null:\n';
+      return `Answer ONLY with ${nullText}:\n`;
     case 'literal':
       return 'Answer using this specific value:\n';
     case 'enum':

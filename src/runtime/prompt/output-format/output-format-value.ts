@@ -53,8 +53,7 @@ function outputFormatOptions({ positional, named }: CallArguments, work: Work): 
   }
   const text = (name: string, fallback: string): string => textOption(named.get(name), fallback, work);
   return {
-    // An explicit `none`, or an undefined name such as `null`, leaves the sentence out.
-    prefix: named.has('prefix') ? { text: text('prefix', '') } : 'auto',
+    prefix: prefixOption(named, work),
     orSplitter: text('or_splitter', DEFAULT_OUTPUT_FORMAT.orSplitter),
     enumValuePrefix: named.has('enum_value_prefix')
       ? text('enum_value_prefix', '')
@@ -66,6 +65,13 @@ function outputFormatOptions({ positional, named }: CallArguments, work: Work): 
     quoteClassFields: isTrue(named.get('quote_class_fields'), work),
     renderNullAs: text('render_null_as', DEFAULT_OUTPUT_FORMAT.renderNullAs),
   };
+}
+
+/** An explicit `none`, or an undefined name such as `null`, leaves the sentence out. */
+function prefixOption(named: CallArguments['named'], work: Work): OutputFormatOptions['prefix'] {
+  if (!named.has('prefix')) return 'auto';
+  const prefix = named.get('prefix');
+  return prefix === undefined || prefix === null ? 'none' : { text: plainTextOf(prefix, work) };
 }
 
 function textOption(value: Value, fallback: string, work: Work): string {

@@ -34,13 +34,15 @@ function comparable(value: Value): Value {
   return numberOf(value) ?? value;
 }
 
-/** A total order: numbers, then strings, then lists, and by kind otherwise. */
+/** A total order: numbers, then strings, then lists, then mappings by their entries. */
 export function compareValues(left: Value, right: Value, work: Work): number {
   const a = comparable(left);
   const b = comparable(right);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
   if (isList(a) && isList(b)) return compareLists(a, b, work);
+  const [entries, others] = [entriesOf(a, work), entriesOf(b, work)];
+  if (entries !== undefined && others !== undefined) return compareLists([...entries], [...others], work);
   return rank(a) - rank(b);
 }
 

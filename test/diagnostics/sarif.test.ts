@@ -78,6 +78,22 @@ test('results refer to their rules', () => {
   }
 });
 
+test('the level of a rule is that of its most severe result', () => {
+  const invalid = 'client<llm> A {\n  provider openai\n  options { model 1e5 }\n}\n';
+  const lenient = 'test T {\n  args { x 1e5 }\n}\n';
+  for (const text of [invalid + lenient, lenient + invalid]) {
+    const file = new SourceFile('a.svc', text);
+    const report = JSON.parse(formatSarif({ files: [file], diagnostics: checkFile(file).diagnostics }, '1.0.0'));
+    const { tool, results } = report.runs[0];
+    const id = 'parse/invalid-number';
+    expect(tool.driver.rules).toContainEqual({ id, defaultConfiguration: { level: 'error' } });
+    const levels = results
+      .filter((one: { ruleId: string }) => one.ruleId === id)
+      .map((one: { level: string }) => one.level);
+    expect(levels.toSorted()).toEqual(['error', 'warning']);
+  }
+});
+
 test('paths are URI references, whatever is in them', () => {
   const file = new SourceFile('a b/#1?/ü:%.svc', 'class A {\n  a Strng\n}\n');
   const report = formatSarif({ files: [file], diagnostics: checkFile(file).diagnostics }, '1.0.0');

@@ -7,9 +7,10 @@ const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 /** SARIF 2.1.0, the format of code scanning services. `version` is the version of svc. */
 export function formatSarif(input: ReportInput, version: string): string {
   const locator = new SpanLocator(input.files);
-  const levels = new Map(input.diagnostics.map(({ code, severity }) => [code, severity]));
-  const codes = [...levels.keys()].toSorted();
-  const rules = codes.map((id) => ({ id, defaultConfiguration: { level: levels.get(id) } }));
+  const errors = new Set(input.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code));
+  const codes = [...new Set(input.diagnostics.map(({ code }) => code))].toSorted();
+  // In a block that svc does not run, an error is a warning, so the level of a result can be lower.
+  const rules = codes.map((id) => ({ id, defaultConfiguration: { level: errors.has(id) ? 'error' : 'warning' } }));
   const run = {
     tool: { driver: { name: 'svc', version, rules } },
     columnKind: 'utf16CodeUnits',

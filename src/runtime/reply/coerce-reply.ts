@@ -94,7 +94,9 @@ function coerceCandidates(text: string, plan: Plan, type: ReplyType, readThought
   finder.push(text);
   finder.finish();
   const outcomes = [...compositeOutcomes(finder, text, plan), ...textOutcomes(finder, text, plan, type)];
-  const list = type.hasList ? joinedOutcome(finder, plan, type, outcomes) : undefined;
+  const list = type.hasList
+    ? (joinedOutcome(finder, plan, type, outcomes) ?? listOfLists(finder, plan, type))
+    : undefined;
   if (list !== undefined) outcomes.push(list);
   const isLost = finder.gaveUp && !type.hasScalar;
   return (isLost ? undefined : bestOutcome(outcomes)) ?? failure(outcomes, finder, plan);
@@ -167,10 +169,7 @@ function joinedOutcome(
 ): PartOutcome | undefined {
   const objects = finder.candidates.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
   if (objects.length < 2 || outcomes.some((outcome) => isCleanList(outcome))) return undefined;
-  const list = new ReplyNode('list');
-  list.complete = true;
-  for (const candidate of objects) list.add(candidate.value);
-  const outcome = plan.coerce(list);
+  const outcome = plan.coerce(joined(objects));
   // As with a single object, strings made of parts of a reply would lose the rest.
   if (takesText && outcome.ok && outcome.flags.some(({ flag }) => flag === 'to-string')) return undefined;
   const inFence = objects.some((candidate) => candidate.fence > 0);
@@ -179,6 +178,22 @@ function joinedOutcome(
     part: inFence ? PART.fence : PART.prose,
     inThought: false,
   };
+}
+
+/** Reads `[1, 2], [3, 4]` as the members of a list, if they match as they are. */
+function listOfLists({ candidates }: NodeFinder, plan: Plan, { takesText }: ReplyType): PartOutcome | undefined {
+  const lists = candidates.filter(({ value }) => value.kind === 'list');
+  if (takesText || lists.length < 2 || lists.some(({ value }) => plan.cast(value) !== undefined)) return undefined;
+  const outcome = plan.cast(joined(lists));
+  if (outcome === undefined) return undefined;
+  return { outcome: withFlag(outcome, 'several-lists'), part: PART.whole, inThought: false };
+}
+
+function joined(candidates: readonly Candidate<ReplyNode>[]): ReplyNode {
+  const list = new ReplyNode('list');
+  list.complete = true;
+  for (const candidate of candidates) list.add(candidate.value);
+  return list;
 }
 
 function isCleanList({ outcome, part }: PartOutcome): boolean {

@@ -82,7 +82,9 @@ export class FloatPlan extends NumberPlan {
   readonly name = 'float';
 
   override exact(source: string): string | undefined {
-    return isJsonNumber(source) && Number.isFinite(Number(source)) ? floatText(source) : undefined;
+    // In a union with int, a long integer is flagged, which is left to the tolerant parser.
+    if (!isJsonNumber(source) || (isInteger(source) && !isExact(source))) return undefined;
+    return Number.isFinite(Number(source)) ? floatText(source) : undefined;
   }
 
   cast(node: ReplyNode): CoercedValue | undefined {

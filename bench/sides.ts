@@ -102,7 +102,7 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
   switch (name) {
     case 'svc':
       return {
-        ...svcCommand(['serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
+        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
         env: { SVC_LOG_LEVEL: 'warn', ...env },
       };
     case 'baml':
@@ -119,10 +119,6 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
 function pinned(command: Command, cores: readonly number[] | undefined): Command {
   if (cores === undefined) return command;
   return { ...command, program: 'taskset', args: ['-c', cores.join(','), command.program, ...command.args] };
-}
-
-export function svcCommand(args: readonly string[]): Command {
-  return nodeCommand([SERVER, ...args]);
 }
 
 export function peerCommand(args: readonly string[]): Command {

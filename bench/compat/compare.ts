@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
-import type { Command } from '../child-process.ts';
-import { peerCommand, svcCommand } from '../sides.ts';
-import { COMPAT_SIDES, LOST, type CompatSide } from './ask.ts';
+import { checkSources } from '../../src/compiler/compile.ts';
+import { readSources } from '../../src/compiler/read-sources.ts';
+import { peerCommand } from '../sides.ts';
+import { COMPAT_SIDES, LOST } from './ask.ts';
 import type { Call, Project } from './projects.ts';
 import type { RecordingProvider } from './recording-provider.ts';
 import { ServedProject, type Answers } from './served-project.ts';
@@ -20,7 +21,7 @@ export interface Comparison {
   readonly baml: string;
 }
 
-/** Compares the verdicts on a project; if both accept it, serves it and compares all calls. */
+/** Compares the verdicts on a project; if both sides accept it, serves it and compares all calls. */
 export async function compareProject(project: Project, provider: RecordingProvider): Promise<readonly Comparison[]> {
   const verdict = await compareVerdict(project);
   if (!verdict.equal || project.calls.length === 0) return [verdict];
@@ -31,11 +32,26 @@ export async function compareProject(project: Project, provider: RecordingProvid
       const [svc = ACCEPTED, baml = ACCEPTED] = faults;
       return [{ ...verdict, equal: false, svc, baml }];
     }
-    const [svc = [], baml = []] = await Promise.all(servers.map((server) => server.askAll(project.calls)));
-    return [verdict, ...project.calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]))];
+    return [verdict, ...(await compareCalls(project.calls, servers))];
   } finally {
     await Promise.all(servers.map((server) => server.end()));
   }
+}
+
+/** Makes calls that differ a second time: on a busy machine, a connection can time out. */
+async function compareCalls(calls: readonly Call[], servers: readonly ServedProject[]): Promise<readonly Comparison[]> {
+  const first = await compareOnce(calls, servers);
+  const differing = new Set(first.filter(({ equal }) => !equal).map(({ at }) => at));
+  const second = await compareOnce(
+    calls.filter(({ id }) => differing.has(id)),
+    servers,
+  );
+  return [...first.filter(({ at }) => !differing.has(at)), ...second];
+}
+
+async function compareOnce(calls: readonly Call[], servers: readonly ServedProject[]): Promise<readonly Comparison[]> {
+  const [svc = [], baml = []] = await Promise.all(servers.map((server) => server.askAll(calls)));
+  return calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]));
 }
 
 /** The reason why a server does not start; undefined if it does. */
@@ -54,7 +70,7 @@ const ACCEPTED = 'accepts';
 
 /** A project whose calls cannot be made because both sides refuse it shows nothing. */
 async function compareVerdict({ name, definitions, calls }: Project): Promise<Comparison> {
-  const [svc, baml] = await Promise.all([verdictOf('svc', definitions), verdictOf('baml', definitions)]);
+  const [svc, baml] = [verdictOfSvc(definitions), await verdictOfPeer(definitions)];
   const equal = calls.length > 0 ? svc === ACCEPTED && baml === ACCEPTED : kindOf(svc) === kindOf(baml);
   return { kind: 'verdict', at: name, equal, svc, baml };
 }
@@ -63,29 +79,32 @@ function kindOf(verdict: string): string | undefined {
   return verdict.split(':')[0];
 }
 
-/** The peer exits with 1 for warnings too; its errors begin with `error: `. */
-async function verdictOf(side: CompatSide, definitions: string): Promise<string> {
-  const args = ['check', '--from', basename(definitions)];
-  const { code, output } = await run(side === 'svc' ? svcCommand(args) : peerCommand(args), dirname(definitions));
-  const error = /^error.*/m.exec(output)?.[0];
-  if (code === 0 || (code === 1 && error === undefined)) return ACCEPTED;
-  return code === 1 ? `refuses: ${error}` : `crashes: exit ${code}`;
+/** Does what `svc check` does, without a process for each of hundreds of definition files. */
+function verdictOfSvc(definitions: string): string {
+  const sources = readSources(definitions);
+  if (!sources.ok) return `refuses: ${sources.failure}`;
+  const options = { version: '0.1.0', versionCheck: true, beta: false, apiKey: false };
+  const { diagnostics } = checkSources(sources.value.files, options);
+  const error = diagnostics.find(({ severity }) => severity === 'error');
+  return error === undefined ? ACCEPTED : `refuses: ${error.message}`;
 }
 
-async function run(command: Command, cwd: string): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawn(command.program, command.args, {
-    cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
+/** The peer exits with 1 for warnings too; its errors begin with `error: `. */
+async function verdictOfPeer(definitions: string): Promise<string> {
+  const { program, args } = peerCommand(['check', '--from', basename(definitions)]);
+  const child = spawn(program, args, {
+    cwd: dirname(definitions),
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, BAML_LOG: 'off', NO_COLOR: '1' },
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output };
+  const error = /^error.*/m.exec(output)?.[0];
+  if (code === 0 || (code === 1 && error === undefined)) return ACCEPTED;
+  return code === 1 ? `refuses: ${error}` : `crashes: exit ${code}`;
 }
 
 // --- calls ----------------------------------------------------------------------------------------------------------

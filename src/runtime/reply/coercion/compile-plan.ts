@@ -6,7 +6,7 @@ import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
 import type { FieldPlan } from './class-fields.ts';
 import { ClassPlan } from './class-plan.ts';
 import { coercionError } from './coercion-error.ts';
-import type { Label } from './label-matcher.ts';
+import { LabelMatcher, type Label } from './label-matcher.ts';
 import { ListPlan } from './list-plan.ts';
 import { MapPlan } from './map-plan.ts';
 import { FloatPlan, IntPlan } from './number-plans.ts';
@@ -76,7 +76,7 @@ class PlanCompiler {
       case 'list':
         return new ListPlan(this.#member(type.element), alias);
       case 'map':
-        return new MapPlan(this.#plan(type.key), this.#member(type.value), alias);
+        return new MapPlan(this.#keys(type.key), this.#member(type.value), alias);
       case 'union':
         return this.#union(type.members, alias);
     }
@@ -87,6 +87,20 @@ class PlanCompiler {
     const member = (): Plan => (plan ??= this.#plan(type));
     this.#members.push(member);
     return member;
+  }
+
+  /** Returns the keys of a map; undefined if any string can be a key. */
+  #keys(type: Type): LabelMatcher | undefined {
+    return type.kind === 'string' ? undefined : new LabelMatcher(this.#keyLabels(type));
+  }
+
+  /** A value of an enum is a key by its real name too. */
+  #keyLabels(type: Type): readonly Label[] {
+    if (type.kind === 'union') return type.members.flatMap((member) => this.#keyLabels(member));
+    if (type.kind === 'literal') return [{ text: String(type.value), json: JSON.stringify(type.value) }];
+    if (type.kind !== 'enum') return [];
+    const values = this.#enumType(type.name).values.filter((value) => !value.skip);
+    return [...values.flatMap(enumLabels), ...values.map(({ name }) => ({ text: name, json: JSON.stringify(name) }))];
   }
 
   #union(types: readonly Type[], alias: string | undefined): Plan {
@@ -153,11 +167,16 @@ class PlanCompiler {
   #enum(name: string): Plan {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const type = this.#definitions.enums.get(name);
-    invariant(type !== undefined, `enum ${name} is not defined`);
+    const type = this.#enumType(name);
     const plan = new LabelPlan(type.name, type.values.filter((value) => !value.skip).flatMap(enumLabels));
     this.#named.set(name, plan);
     return plan;
+  }
+
+  #enumType(name: string): EnumType {
+    const type = this.#definitions.enums.get(name);
+    invariant(type !== undefined, `enum ${name} is not defined`);
+    return type;
   }
 
   /** Compiles the target of an alias without its attributes, which each use adds to its own in a single wrapper. */

@@ -64,8 +64,8 @@ function isNullBlank(json: string): boolean {
 export class GrowingMembers {
   readonly #plan: Plan;
   readonly #node: ReplyNode;
-  /** Returns the JSON text of a map's key; undefined for a list. */
-  readonly #keyText: ((key: string) => string) | undefined;
+  /** Returns the JSON text of a map's key, or undefined if the map has no such key; undefined for a list. */
+  readonly #keyText: ((key: string) => string | undefined) | undefined;
   readonly #seen = new Set<string>();
   readonly #json = new GrowingText();
   #written = 0;
@@ -74,7 +74,7 @@ export class GrowingMembers {
   #openAt = -1;
 
   /** `plan`: the plan of the members. */
-  constructor(plan: Plan, node: ReplyNode, keyText?: (key: string) => string) {
+  constructor(plan: Plan, node: ReplyNode, keyText?: (key: string) => string | undefined) {
     this.#plan = plan;
     this.#node = node;
     this.#keyText = keyText;
@@ -98,7 +98,7 @@ export class GrowingMembers {
     const comma = this.#json.isEmpty ? '' : ',';
     if (this.#keyText === undefined) return comma + value;
     const key = this.#keyText(this.#node.keys[index] ?? '');
-    if (this.#seen.has(key)) return '';
+    if (key === undefined || this.#seen.has(key)) return '';
     if (keep) this.#seen.add(key);
     return `${comma}${key}:${value}`;
   }

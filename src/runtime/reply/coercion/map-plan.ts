@@ -1,22 +1,29 @@
 import { TypedMap } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import { stringNode, type ReplyNode } from '../text/reply-node.ts';
-import { mismatch } from './coercion-error.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { coercionError, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
+import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { coerceNested } from './unwrap.ts';
 
-/** A map: keys as the model wrote them, enum keys by their real names. Values that do not match are dropped. */
+/**
+ * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
+ * not match are dropped. Of several entries with the same key, the first one stays.
+ */
 export class MapPlan extends Plan {
   readonly name: string;
-  readonly #key: Plan;
+  readonly #keys: LabelMatcher | undefined;
   readonly #value: () => Plan;
 
-  /** `value` is a function, because types can be recursive. `name`: the name of the alias of the map. */
-  constructor(key: Plan, value: () => Plan, name = 'a map') {
+  /**
+   * `keys`: the keys of the type; undefined for strings. `value` is a function, because types can be recursive.
+   * `name`: the name of the alias of the map.
+   */
+  constructor(keys: LabelMatcher | undefined, value: () => Plan, name = 'a map') {
     super();
-    this.#key = key;
+    this.#keys = keys;
     this.#value = value;
     this.name = name;
   }
@@ -25,9 +32,20 @@ export class MapPlan extends Plan {
     return this.#value();
   }
 
-  /** Returns the JSON text of a key. */
-  keyText(key: string): string {
-    return this.#key.cast(stringNode(key))?.json ?? JSON.stringify(key);
+  exactKey(key: string): string | undefined {
+    return this.#keys === undefined ? JSON.stringify(key) : this.#keys.exact(key);
+  }
+
+  /** Finds the key that the model wrote in another letter case, with accents or with punctuation. Parts of it are no match. */
+  #matchKey(key: string): LabelMatch {
+    const json = this.exactKey(key);
+    if (json !== undefined) return { kind: 'match', json, cost: 0, flag: undefined };
+    return this.#keys?.whole(key.trim()) ?? { kind: 'none' };
+  }
+
+  #keyText(key: string): string | undefined {
+    const match = this.#matchKey(key);
+    return match.kind === 'match' ? match.json : undefined;
   }
 
   override openContainer(bracket: number): TypedMap | undefined {
@@ -39,9 +57,11 @@ export class MapPlan extends Plan {
     const writer = new ValueWriter(node);
     const seen = new Set<string>();
     for (const [index, item] of node.items.entries()) {
-      const value = this.value.cast(item);
-      if (value === undefined) return undefined;
-      this.#addEntry(writer, seen, node.keys[index] ?? '', value);
+      const key = node.keys[index] ?? '';
+      const json = this.exactKey(key);
+      const value = json === undefined ? undefined : this.value.cast(item);
+      if (json === undefined || value === undefined) return undefined;
+      addEntry(writer, seen, { key, json, value });
     }
     return writer.finish('{', '}', 0);
   }
@@ -50,28 +70,21 @@ export class MapPlan extends Plan {
     if (node.kind !== 'object') return coerceNested(this, node) ?? mismatch('a map', node);
     const writer = new ValueWriter(node);
     const seen = new Set<string>();
-    for (const [index, item] of node.items.entries()) {
-      const key = node.keys[index] ?? '';
-      const outcome = this.value.coerce(item);
-      if (outcome.ok) this.#addEntry(writer, seen, key, outcome);
-      else {
-        writer.score += 1;
-        if (!writer.hasAllFlags) writer.flag('dropped-item', key, outcome.reason);
-      }
-    }
-    return writer.finish('{', '}', 0);
+    for (const [index, item] of node.items.entries()) this.#coerceEntry(writer, seen, node.keys[index] ?? '', item);
+    return writer.finish('{', '}', writer.isEmpty && node.items.length > 0 ? MARK.emptied : 0);
   }
 
-  /** `seen`: the JSON texts of the keys so far. */
-  #addEntry(writer: ValueWriter, seen: Set<string>, key: string, value: CoercedValue): void {
-    const keyText = this.keyText(key);
-    if (seen.has(keyText)) {
-      writer.flag('duplicate-key', key);
-      return;
+  #coerceEntry(writer: ValueWriter, seen: Set<string>, key: string, item: ReplyNode): void {
+    const match = this.#matchKey(key);
+    const outcome = match.kind === 'match' ? this.value.coerce(item) : unknownKey(key);
+    if (match.kind === 'match' && outcome.ok) {
+      writer.score += match.cost;
+      if (match.flag !== undefined) writer.flag(match.flag, key);
+      addEntry(writer, seen, { key, json: match.json, value: outcome });
+    } else {
+      writer.score += 1;
+      if (!outcome.ok && !writer.hasAllFlags) writer.flag('dropped-item', key, outcome.reason);
     }
-    writer.add(seen.size === 0 ? `${keyText}:` : `,${keyText}:`, key, value);
-    writer.score += value.score;
-    seen.add(keyText);
   }
 
   override fallback(): CoercedValue | undefined {
@@ -93,8 +106,30 @@ export class MapPlan extends Plan {
   protected override partial(node: ReplyNode): PartialValue {
     if (node.kind !== 'object') return super.partial(node);
     if (node.items.length === 0) return EMPTY;
-    return node.cached(this, () => new GrowingMembers(this.value, node, (key) => this.keyText(key))).show();
+    return node.cached(this, () => new GrowingMembers(this.value, node, (key) => this.#keyText(key))).show();
   }
 }
 
 const EMPTY = new PartialValue('{}');
+
+interface Entry {
+  readonly key: string;
+  /** The JSON text of the key. */
+  readonly json: string;
+  readonly value: CoercedValue;
+}
+
+/** `seen`: the JSON texts of the keys so far. */
+function addEntry(writer: ValueWriter, seen: Set<string>, { key, json, value }: Entry): void {
+  if (seen.has(json)) {
+    writer.flag('duplicate-key', key);
+    return;
+  }
+  writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);
+  writer.score += value.score;
+  seen.add(json);
+}
+
+function unknownKey(key: string): CoercionError {
+  return coercionError(`${JSON.stringify(key)} is not a key of the map`);
+}

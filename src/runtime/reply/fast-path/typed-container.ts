@@ -141,8 +141,8 @@ export class TypedList extends TypedContainer {
 /** The type of a map's entries. */
 interface EntryPlan {
   readonly value: FastPlan;
-  /** Returns the JSON text of a key. */
-  keyText(key: string): string;
+  /** Returns the JSON text of a key as the model should write it; undefined for others. */
+  exactKey(key: string): string | undefined;
 }
 
 /** A map in which no key occurs twice. */
@@ -162,8 +162,10 @@ export class TypedMap extends TypedContainer {
 
   next(key: string): FastPlan | undefined {
     this.#key = key;
-    this.#keyText = this.#entries.keyText(key);
-    return this.#seen.has(this.#keyText) ? undefined : this.#entries.value;
+    const keyText = this.#entries.exactKey(key);
+    if (keyText === undefined || this.#seen.has(keyText)) return undefined;
+    this.#keyText = keyText;
+    return this.#entries.value;
   }
 
   add(json: string, flags: FlagTree | undefined): void {

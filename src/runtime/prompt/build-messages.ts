@@ -8,18 +8,15 @@ const KEEP_APART = '__baml_allow_dupe_role__';
 
 /**
  * Builds messages from the output of a template. Without any segment the whole text is one message. Otherwise each text is
- * trimmed, empty texts and messages without parts are dropped, and adjacent messages of one role are joined.
+ * trimmed, empty texts and messages without parts are dropped (even if none is left), and adjacent messages of one role are joined.
  */
 export function buildMessages(fragments: readonly Fragment[], client: PromptClient): readonly Message[] {
-  if (fragments.every((fragment) => typeof fragment === 'string'))
-    return [textMessage(client.defaultRole, fragments.join(''))];
+  if (fragments.every((fragment) => typeof fragment === 'string')) {
+    return [{ role: client.defaultRole, parts: [{ kind: 'text', text: fragments.join('') }] }];
+  }
   const builder = new MessageBuilder(client);
   for (const fragment of fragments) builder.add(fragment);
   return builder.finish();
-}
-
-function textMessage(role: string, text: string): Message {
-  return { role, parts: [{ kind: 'text', text }] };
 }
 
 interface OpenMessage {
@@ -53,7 +50,7 @@ class MessageBuilder {
   finish(): readonly Message[] {
     this.#endText();
     this.#endMessage();
-    return this.#messages.length > 0 ? this.#messages : [textMessage(this.#client.defaultRole, '')];
+    return this.#messages;
   }
 
   #begin(segment: RoleSegment): void {

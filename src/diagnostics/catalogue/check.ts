@@ -89,6 +89,10 @@ const NAMES_AND_TYPES = {
     () => 'This cannot be the key of a map.',
     () => 'Keys are `string`, an enum, or literal strings.',
   ),
+  'check/map-key-text': warning<Named>(
+    (p) => `The keys of this map are strings, not ${p.name}: it becomes a JSON object.`,
+    () => 'Write `map<string, …>`.',
+  ),
   'check/alias-cycle': error<{ readonly path: string }>(
     (p) => `This type refers only to itself: ${p.path}.`,
     () => 'A type can refer to itself only inside a list or a map.',

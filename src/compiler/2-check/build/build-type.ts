@@ -47,7 +47,7 @@ export class TypeBuilder {
       case 'list':
         return { kind: 'list', element: this.build(node.element) };
       case 'map':
-        return { kind: 'map', key: this.build(node.key), value: this.build(node.value) };
+        return { kind: 'map', key: keyOf(this.build(node.key)), value: this.build(node.value) };
       case 'optional':
         return unionOf([this.build(node.type), { kind: 'null' }]);
       case 'union':
@@ -81,6 +81,11 @@ export class TypeBuilder {
       ...((stream.done ?? stream.withState) && { stream }),
     };
   }
+}
+
+/** Keys of JSON objects are strings, also where a definition asks for numbers. */
+function keyOf(type: Type): Type {
+  return type.kind === 'int' || type.kind === 'float' || type.kind === 'bool' ? { kind: 'string' } : type;
 }
 
 function withAttributes(type: Type, more: TypeAttributes): Type {

@@ -4,14 +4,18 @@ import type { DefinitionScope } from '../scope.ts';
 
 /**
  * The key of a map is `string`, an enum, a literal string, or a union of literal strings, because keys of JSON objects
- * are strings.
+ * are strings. Numbers and truth values count as strings.
  */
 export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
   for (const type of types) {
     if (type.kind !== 'map' || isKey(type.key, scope, aliases.recursive)) continue;
-    report('check/map-key', type.key.span, {});
+    const { key } = type;
+    if (key.kind === 'name' && SCALARS.has(key.name)) report('check/map-key-text', key.span, { name: key.name });
+    else report('check/map-key', key.span, {});
   }
 };
+
+const SCALARS = new Set(['int', 'float', 'bool']);
 
 function isKey(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): boolean {
   switch (type.kind) {

@@ -6,6 +6,7 @@ import { describeValue, memberError, memberErrors, mismatch, type CoercionError 
 import { GrowingObject } from './growing-value.ts';
 import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, Plan, type PartialValue } from './plan.ts';
+import { LabelPlan, LiteralPlan } from './scalar-plans.ts';
 import { bestMember, coerceNested, onlyComposite, RecursionGuard } from './unwrap.ts';
 
 /** Unions compare objects with classes by this many keys; more would not change the result. */
@@ -86,13 +87,27 @@ export class ClassPlan extends Plan {
     }
     const filled = this.#fill(node, values);
     const isPoor = filled.ok ? (filled.marks & MARK.onlyDefaults) !== 0 : !filled.asserted;
-    return isPoor ? (this.#unwrapped(node) ?? filled) : filled;
+    return isPoor && !this.#isOtherClass(values) ? (this.#unwrapped(node) ?? filled) : filled;
   }
 
-  /** Finds the person in `{"person": {…}}`, or in `{"name": "Person", "arguments": {…}}`. */
+  /** True for an object whose enum or literal belongs to another class: an object inside it is not this one in a wrapper. */
+  #isOtherClass(values: FieldValues): boolean {
+    return this.#fields.all.some(({ plan }, position) => {
+      const item = values.at(position);
+      const isChoice = plan instanceof LabelPlan || plan instanceof LiteralPlan;
+      return isChoice && item?.isScalar === true && !plan.coerce(item).ok;
+    });
+  }
+
+  /**
+   * Finds the person in `{"person": {…}}`, or in `{"name": "Person", "arguments": {…}}`, but not in a field of the class:
+   * `{"sections": {"title": …}}` without a title is not a document with the title of its section.
+   */
   #unwrapped(node: ReplyNode): CoercedValue | undefined {
     const inner = onlyComposite(node);
-    return inner === undefined ? undefined : node.cached(this.#unwrappedKey, () => this.#fromInner(inner));
+    if (inner === undefined || this.#fields.positionOf(node.keys[node.items.indexOf(inner)] ?? '') >= 0)
+      return undefined;
+    return node.cached(this.#unwrappedKey, () => this.#fromInner(inner));
   }
 
   #fromInner(inner: ReplyNode): CoercedValue | undefined {

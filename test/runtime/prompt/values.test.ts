@@ -125,3 +125,12 @@ test.each([
     expected,
   );
 });
+
+test.each(['json', 'yaml', 'toon'])('format refuses media, which %s would lose', (type) => {
+  const setup = {
+    definitions: 'class Page { title string\n scan image }',
+    parameters: 'p: Page',
+    args: { p: { title: 'T', scan: { url: 'http://x/i.png' } } },
+  };
+  expect(renderText(`{{ p|format(type="${type}") }}`, setup)).toContain('text cannot contain image data');
+});

@@ -1,3 +1,4 @@
+import { TemplateFault } from '../template-fault.ts';
 import { ClassInstance, EnumValue, MediaValue } from '../values/argument-values.ts';
 import { plainTextOf } from '../values/print-value.ts';
 import { entriesOf, Float, isList, type Value } from '../values/value.ts';
@@ -29,11 +30,17 @@ export function dataOf(value: Value, { naming, work, depth = 0 }: Conversion): D
   const inside = { naming, work, depth: depth + 1 };
   if (isList(value)) return value.map((item) => dataOf(item, inside));
   if (value instanceof EnumValue) return value.printed;
-  if (value instanceof MediaValue) return new Map();
+  if (value instanceof MediaValue) return mediaData(value, naming);
   const entries =
     value instanceof ClassInstance && naming === 'alias' ? value.aliasedEntries() : entriesOf(value, work);
   if (entries === undefined) return plainTextOf(value, work);
   return new Map([...entries].map(([key, item]) => [plainTextOf(key, work), dataOf(item, inside)]));
+}
+
+/** `tojson` writes an empty object, and `format` nothing: the model would not receive the media. */
+function mediaData({ part }: MediaValue, naming: Conversion['naming']): Data {
+  if (naming === 'real') return new Map();
+  throw new TemplateFault(`text cannot contain ${part.media} data: print the value itself with {{ … }}`);
 }
 
 /** An integral float as an integer, where an integer of 64 bits can hold it. */

@@ -1,5 +1,8 @@
 import {
+  ASTERISK,
   BACKTICK,
+  COLON,
+  EQUALS,
   HASH,
   isSpace,
   isWordCharacter,
@@ -8,7 +11,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
 } from './characters.ts';
-import { listAhead, LOOK_AHEAD, objectAhead, type Verdict } from './look-ahead.ts';
+import { listAhead, LOOK_AHEAD, objectAhead, type BracketPlace, type Verdict } from './look-ahead.ts';
 
 /** Reads one list or object at a time, from text that arrives in deltas of any size. */
 export interface ValueSource<T> {
@@ -69,8 +72,7 @@ export class CandidateFinder<T> {
   /** The tag that ends the thought being skipped; empty outside of thoughts. */
   #thought = '';
   #thoughtStart = Infinity;
-  /** Only spaces follow the last line break, or the start of the fence. */
-  #lineStart = true;
+  #place: BracketPlace = 'line-start';
   /** The position up to which the text was consumed before the finder needed more. */
   #waitAt = 0;
 
@@ -132,7 +134,7 @@ export class CandidateFinder<T> {
     if (this.#open === undefined && reader.root !== undefined) this.#openCandidate(reader.root);
     if (!reader.done) return this.#wait(at);
     this.#reading = false;
-    this.#lineStart = false;
+    this.#place = 'prose';
     if (reader.gaveUp) {
       this.gaveUp = true;
       this.candidates.pop();
@@ -161,26 +163,32 @@ export class CandidateFinder<T> {
     if (this.#thought !== '') return this.#skipThought(text, from, isLast);
     for (let at = from; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === LINE_FEED) this.#lineStart = true;
+      if (code === LINE_FEED) this.#place = 'line-start';
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         const verdict = this.#opensValue(text, at, isLast);
         if (verdict === 'yes') return this.#startReader(at);
         if (verdict === 'wait') return this.#wait(at);
-        this.#lineStart = false;
+        this.#place = 'prose';
       } else if (code === BACKTICK || code === LESS_THAN) {
         const next = code === BACKTICK ? this.#backticks(text, at, isLast) : this.#tag(text, at, isLast);
         if (next !== at) return next;
-        this.#lineStart = false;
-      } else if (!isSpace(code)) this.#lineStart = false;
+        this.#place = 'prose';
+      } else if (!isSpace(code)) this.#place = this.#placeAfter(code);
     }
     return text.length;
   }
 
+  /** The asterisks of bold text can follow the colon: `**Labels:** [a, b]`. */
+  #placeAfter(code: number): BracketPlace {
+    if (code === COLON || code === EQUALS) return 'after-label';
+    return code === ASTERISK && this.#place === 'after-label' ? 'after-label' : 'prose';
+  }
+
   #opensValue(text: string, at: number, isLast: boolean): Verdict {
-    if (this.#lineStart && (this.#fence > 0 || this.#base + at === 0)) return 'yes';
+    if (this.#place === 'line-start' && (this.#fence > 0 || this.#base + at === 0)) return 'yes';
     return text.charCodeAt(at) === OPEN_BRACE
       ? objectAhead(text, at + 1, isLast)
-      : listAhead(text, at + 1, isLast, this.#lineStart);
+      : listAhead(text, at + 1, isLast, this.#place);
   }
 
   /** Three backticks open or close a fence. Returns the position to go on from: `at` itself if they are plain text. */
@@ -202,7 +210,7 @@ export class CandidateFinder<T> {
     const tagged = text.charCodeAt(at) === LINE_FEED;
     this.#fenceCount += 1;
     this.#fence = this.#fenceCount;
-    this.#lineStart = true;
+    this.#place = 'line-start';
     this.#fenceStart = this.#base + (tagged ? at + 1 : from);
     return tagged ? at + 1 : from;
   }
@@ -210,7 +218,7 @@ export class CandidateFinder<T> {
   #endFence(to: number): void {
     this.fences.push({ from: this.#fenceStart, to, number: this.#fence });
     this.#fence = 0;
-    this.#lineStart = false;
+    this.#place = 'prose';
   }
 
   // --- thoughts ------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import {
   MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
+  OPEN_PAREN,
   SEMICOLON,
   SINGLE_QUOTE,
   skipSpace,
@@ -116,11 +117,14 @@ function doubleBraceAhead(text: string, from: number, isLast: boolean): Verdict 
   return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
 }
 
+/** The place of a bracket outside of values: first on its line, or after a colon or an equals sign, or elsewhere. */
+export type BracketPlace = 'line-start' | 'after-label' | 'prose';
+
 /**
  * Does the `[` before `from`, in the middle of prose, open a list? Prose is full of brackets: `[id]`, `[x]`,
  * `[link](url)`, regular expressions.
  */
-export function listAhead(text: string, from: number, isLast: boolean, lineStart: boolean): Verdict {
+export function listAhead(text: string, from: number, isLast: boolean, place: BracketPlace): Verdict {
   const at = skipSpace(text, from);
   if (at - from > LOOK_AHEAD) return 'no';
   if (at >= text.length) return isLast ? 'no' : 'wait';
@@ -128,7 +132,30 @@ export function listAhead(text: string, from: number, isLast: boolean, lineStart
   if (code === CLOSE_BRACKET) return at === from ? 'yes' : 'no';
   if (code === OPEN_BRACE || code === OPEN_BRACKET || closersOf(code) !== '') return 'yes';
   if (isDigit(code) || code === MINUS) return numbersAhead(text, at, isLast);
-  return lineStart && (isWordCharacter(code) || code === SLASH) ? 'yes' : 'no';
+  if (place === 'line-start') return isWordCharacter(code) || code === SLASH ? 'yes' : 'no';
+  const verdict = beginsWord(text.charAt(at)) ? numbersAhead(text, at, isLast) : 'no';
+  return verdict === 'no' && place === 'after-label' ? wordsAhead(text, at, isLast) : verdict;
+}
+
+/** Do words follow that are not the text of a link, up to the closing bracket, a comma at the end of the line, or the limit? */
+function wordsAhead(text: string, from: number, isLast: boolean): Verdict {
+  if (!isWordCharacter(text.charCodeAt(from))) return 'no';
+  const limit = Math.min(text.length, from + LOOK_AHEAD);
+  let last = 0;
+  for (let at = from; at < limit; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === LINE_FEED) return last === COMMA ? 'yes' : 'no';
+    if (code === CLOSE_BRACKET) return linkAhead(text, at + 1, isLast);
+    if (!isSpace(code)) last = code;
+  }
+  return limit === text.length && !isLast ? 'wait' : 'yes';
+}
+
+/** Returns `no` for the address of a link or the definition of a reference: `[text](url)`, `[text][id]`, `[id]: url`. */
+function linkAhead(text: string, from: number, isLast: boolean): Verdict {
+  if (from >= text.length) return isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(from);
+  return code === OPEN_PAREN || code === OPEN_BRACKET || code === COLON ? 'no' : 'yes';
 }
 
 /**

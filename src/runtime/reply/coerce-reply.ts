@@ -23,6 +23,8 @@ export interface ReplyType {
   readonly nullable: boolean;
   /** The type is a list or a union with one. */
   readonly hasList: boolean;
+  /** The type is a list of lists or a union with one: `[1, 2]` can be one of several rows. */
+  readonly hasRows: boolean;
 }
 
 export function describeReplyType(type: Type, definitions: DefinitionIndex): ReplyType {
@@ -39,7 +41,17 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
     nullable,
     hasList: kinds.has('list'),
+    hasRows: isListOfLists(type, definitions),
   };
+}
+
+function isListOfLists(type: Type, definitions: DefinitionIndex): boolean {
+  if (type.kind === 'union') return type.members.some((member) => isListOfLists(member, definitions));
+  if (type.kind !== 'list') return false;
+  const kinds = new Set<string>();
+  collectKinds(type.element, definitions, kinds);
+  kinds.delete('null');
+  return kinds.size === 1 && kinds.has('list');
 }
 
 function collectKinds(type: Type, definitions: DefinitionIndex, kinds: Set<string>): void {

@@ -1,6 +1,6 @@
 import { coerceReply, type ReplyType } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
-import type { PartialValue, Plan } from './coercion/plan.ts';
+import { PartialValue, type Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import { TextPartials } from './text-partials.ts';
@@ -172,7 +172,7 @@ export class TolerantPartials {
       const node = candidates[this.#candidate]?.value;
       if (node === undefined) return undefined;
       if (this.#settled) return this.#type.hasList ? this.#tryJoined(last) : undefined;
-      const partial = this.#plan.show(node);
+      const partial = this.#isRow(node) ? PartialValue.withheld : this.#plan.show(node);
       if (hasContent(partial)) {
         this.#settled = node.complete;
         return partial.json;
@@ -181,6 +181,11 @@ export class TolerantPartials {
       this.#candidate += 1;
     }
     return undefined;
+  }
+
+  /** Only the whole reply can tell whether `[1, 2]` is the first of several rows or the list of two lists. */
+  #isRow(node: ReplyNode): boolean {
+    return this.#type.hasRows && node.kind === 'list' && node.items[0]?.isScalar === true;
   }
 
   /** A second object can continue the list that the first one began. */

@@ -20,7 +20,7 @@ export interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The working folder; by default the one of the bench. */
+  /** The working folder; by default that of the bench. */
   readonly cwd?: string;
 }
 

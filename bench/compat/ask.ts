@@ -5,15 +5,15 @@ export type CompatSide = (typeof COMPAT_SIDES)[number];
 
 /** The process died, or did not answer in time. */
 export const LOST = 'no answer';
-/** Longer than a failed stream of the peer stays silent, on a busy machine too. */
+/** Longer than a failed stream of BAML stays silent, even on a busy machine. */
 const TIMEOUT_MS = 90_000;
-/** A failed stream of the peer ends without a message after this silence (15 s); a good one ends at once after its value. */
+/** A failed stream of BAML ends without a message after 15 s of silence; a good one ends at once after its value. */
 const FAILED_SILENCE_MS = 8000;
 
 interface Reading {
   readonly status: number;
   readonly text: string;
-  /** Between the last byte and the end. */
+  /** The time between the last byte and the end. */
   readonly silenceMs: number;
 }
 
@@ -25,7 +25,7 @@ export async function askCall(_side: CompatSide, url: string, body: string): Pro
   return status === 200 ? `200 ${show(parseExactly(text))}` : `${Math.floor(status / 100)}xx`;
 }
 
-/** Returns the final value, without the wrappers of checks and states, which the peer's streams do not have; or `refused`. */
+/** Returns the final value without the wrappers of checks and states, which BAML's streams do not have; or `refused`. */
 export async function askStream(side: CompatSide, url: string, body: string): Promise<string> {
   const reading = await read(url, body);
   if (reading === undefined) return LOST;
@@ -39,7 +39,7 @@ export async function askStream(side: CompatSide, url: string, body: string): Pr
   return final === undefined ? 'refused' : show(bareValue(final));
 }
 
-/** Undefined if the connection broke. */
+/** Returns undefined if the connection broke. */
 async function read(url: string, body: string): Promise<Reading | undefined> {
   const headers = { 'content-type': 'application/json' };
   try {
@@ -60,12 +60,12 @@ async function read(url: string, body: string): Promise<Reading | undefined> {
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
-/** Integers that a double may not hold become strings, so that no digit is lost. */
+/** Parses integers that a double cannot hold as strings, so that no digit is lost. */
 function parseExactly(json: string): unknown {
   return JSON.parse(json.replaceAll(JSON_TOKEN, (token) => (LONG_INTEGER.test(token) ? `"${token}"` : token)));
 }
 
-/** The peer's order of several checks of a value changes from call to call. */
+/** Sorts the checks of a value, whose order in BAML changes from call to call. */
 function show(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) =>
     key === 'checks' && typeof inner === 'object' && inner !== null

@@ -11,7 +11,7 @@ import { ServedProject, type Answers } from './served-project.ts';
 
 export type ComparisonKind = 'verdict' | 'prompt' | 'answer' | 'stream';
 
-/** One thing that both sides did. */
+/** One result of both sides. */
 export interface Comparison {
   readonly kind: ComparisonKind;
   /** `project`, or `project/Function/2.3` for a call. */
@@ -54,7 +54,7 @@ async function compareOnce(calls: readonly Call[], servers: readonly ServedProje
   return calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]));
 }
 
-/** The reason why a server does not start; undefined if it does. */
+/** Starts a server. Returns the reason if it does not start. */
 async function startFault(server: ServedProject): Promise<string | undefined> {
   try {
     await server.start();
@@ -68,7 +68,7 @@ async function startFault(server: ServedProject): Promise<string | undefined> {
 
 const ACCEPTED = 'accepts';
 
-/** A project whose calls cannot be made because both sides refuse it shows nothing. */
+/** A project with calls differs even if both sides refuse it, because it would compare nothing. */
 async function compareVerdict({ name, definitions, calls }: Project): Promise<Comparison> {
   const [svc, baml] = [verdictOfSvc(definitions), await verdictOfPeer(definitions)];
   const equal = calls.length > 0 ? svc === ACCEPTED && baml === ACCEPTED : kindOf(svc) === kindOf(baml);
@@ -89,7 +89,7 @@ function verdictOfSvc(definitions: string): string {
   return error === undefined ? ACCEPTED : `refuses: ${error.message}`;
 }
 
-/** The peer exits with 1 for warnings too; its errors begin with `error: `. */
+/** BAML exits with 1 for warnings too; its errors begin with `error: `. */
 async function verdictOfPeer(definitions: string): Promise<string> {
   const { program, args } = peerCommand(['check', '--from', basename(definitions)]);
   const child = spawn(program, args, {
@@ -110,7 +110,7 @@ async function verdictOfPeer(definitions: string): Promise<string> {
 // --- calls ----------------------------------------------------------------------------------------------------------
 
 const NOTHING_SENT = 'no request to the model';
-/** Characters of a differing prompt before the difference, and after its begin. */
+/** How much of a differing prompt is shown: characters before the first difference, and from there on. */
 const CONTEXT_LENGTH = 60;
 const EXCERPT_LENGTH = 200;
 
@@ -130,7 +130,7 @@ function compareAnswers(call: Call, svc: Answers | undefined, baml: Answers | un
   ];
 }
 
-/** A call that neither side forwards to the model shows nothing, unless both refuse its arguments. */
+/** A call that reaches the model from neither side differs, because it compares nothing, unless both refuse its arguments. */
 function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
   const [ours, theirs] = differingParts(joined(svc), joined(baml));
   const shown = svc.prompts.length > 0 || svc.call === '4xx';
@@ -143,12 +143,12 @@ function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
   };
 }
 
-/** In a fixed order, because the peer's round-robin clients start with a random member. */
+/** Joins the prompts in a fixed order, because BAML's round-robin clients start with a random member. */
 function joined({ prompts }: Answers): string {
   return prompts.toSorted().join('\n');
 }
 
-/** Both texts from shortly before the first difference; empty strings if there is none. */
+/** Returns both texts from shortly before the first difference; empty strings if there is none. */
 function differingParts(a: string, b: string): readonly [string, string] {
   if (a === b) return ['', ''];
   let at = 0;

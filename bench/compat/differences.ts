@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseDocument, type Document } from 'yaml';
 import type { Comparison, ComparisonKind } from './compare.ts';
 
-/** The reason that `--update` writes for new differences; the run fails until someone has replaced it. */
+/** The reason that `--update` writes for new differences; the run fails until someone replaces it. */
 const UNEXPLAINED = 'unexplained';
 
 /** An entry of `differences.yaml`: accepted differences with one reason. Each kind differs at each place. */

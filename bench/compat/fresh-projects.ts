@@ -60,7 +60,7 @@ function describeProject(name: string, project: string): Project {
   const models = new Map([...clients].filter(([, provider]) => !STRATEGIES.has(provider)));
   const calls = [
     ...[...clients].flatMap(([client, provider]) => {
-      // The turn of a round-robin client is certain only if no other call comes between.
+      // The turn of a round-robin client is certain only if no other call comes in between.
       const replies = STRATEGIES.has(provider) ? REPLIES.slice(0, 1) : REPLIES;
       return callsThrough(`${name}/${client}`, registryOf(client, models), replies);
     }),

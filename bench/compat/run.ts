@@ -16,7 +16,7 @@ import { printReport, saveReport } from './report.ts';
 
 const FOLDER = join(ROOT, 'bench/compat');
 const DIFFERENCES = join(FOLDER, 'differences.yaml');
-/** Projects compared at a time: failed streams of the peer take 15 s, in which others use the processor. */
+/** The number of projects compared at a time: failed streams of BAML take 15 s, during which others use the processor. */
 const LANES = 10;
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, update: { type: 'boolean', default: false } } });
@@ -49,7 +49,7 @@ async function main(only: string | undefined, update: boolean): Promise<number> 
   }
 }
 
-/** A project without calls for each single definition file; the peer reads only folders with the name `baml_src`. */
+/** Makes a project without calls of each single definition file; BAML reads only folders with the name `baml_src`. */
 function verdictProjects(folder: string): readonly Project[] {
   const source = join(FOLDER, VERDICTS);
   return readdirSync(source)

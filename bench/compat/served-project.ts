@@ -48,8 +48,8 @@ export class ServedProject {
   }
 
   /**
-   * Makes all calls at once: a failed stream of the peer ends only after 15 s. If the process died, it makes the lost calls again, one
-   * request at a time, so that only the request that kills the process has no answer.
+   * Makes all calls at once, because a failed stream of BAML ends only after 15 s. If the process dies, makes the lost calls again,
+   * one request at a time, so that only the request that kills the process has no answer.
    */
   async askAll(calls: readonly Call[]): Promise<readonly Answers[]> {
     const together = await Promise.all(calls.map((call) => this.#ask(call)));
@@ -80,7 +80,7 @@ export class ServedProject {
     return { call: answer, stream, prompts: [...channels.call.prompts, ...channels.stream.prompts] };
   }
 
-  /** The servers have the variables themselves: the peer keeps a variable that only a caller has sent. */
+  /** The servers have the variables themselves, because BAML keeps a variable that only a caller has sent. */
   #environment(): Readonly<Record<string, string>> {
     return {
       COMPAT_URL: `${this.#provider.url}/server/v1`,

@@ -7,8 +7,8 @@ const LONGEST_SHORT_NAME = 3;
 /**
  * Returns at most three names, the nearest to `wanted` by edit distance first (a change of case counts a quarter).
  * Omits names that share no letter with `wanted`, or that are further away than a third of its length (2 edits if that is
- * more, 1.5 for up to three letters). If none is near, returns those whose words `wanted` contains, as
- * `initial_delay_ms` contains those of `delay_ms`.
+ * more, 1.5 for up to three letters). If none is near, returns the names whose words all appear in `wanted`: `delay_ms`
+ * for `initial_delay_ms`.
  */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
   const least = wanted.length <= LONGEST_SHORT_NAME ? 1.5 : 2;
@@ -25,7 +25,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
   return (nearest.length > 0 ? nearest : namesInside(wanted, distinct)).slice(0, MAX_SUGGESTIONS);
 }
 
-/** Returns the names of several words, joined by "_", which are all words of `wanted`. */
+/** Returns the names of at least two words, joined by "_", whose words all appear in `wanted`. */
 function namesInside(wanted: string, names: Iterable<string>): readonly string[] {
   const words = new Set(wanted.split('_'));
   const isInside = (name: string): boolean => name.includes('_') && name.split('_').every((word) => words.has(word));

@@ -2,8 +2,8 @@ const WHITE_SPACE = /\p{White_Space}/u;
 const NOT_WHITE_SPACE = /\P{White_Space}/u;
 
 /**
- * White space as Unicode defines it. `trim` of JavaScript also removes the byte order mark, and keeps U+0085: a prompt
- * would then differ by its runtime.
+ * Removes white space, as Unicode defines it, from both ends. JavaScript's `trim` also removes the byte order mark and
+ * keeps U+0085, so prompts would differ from BAML's.
  */
 export function trimWhiteSpace(text: string): string {
   const start = whiteSpaceAtStart(text);
@@ -16,7 +16,7 @@ export function trimWhiteSpaceAtEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** The length of the white space with which a text begins. */
+/** Returns the length of the white space with which a text begins. */
 export function whiteSpaceAtStart(text: string): number {
   const start = text.search(NOT_WHITE_SPACE);
   return start < 0 ? text.length : start;

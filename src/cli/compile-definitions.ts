@@ -27,9 +27,9 @@ export function compileDefinitions(config: Config): Result<Compiled, string> {
 /** Reads the definitions that the configuration names. Fails with a sentence for the user. */
 export function readDefinitions({ from }: Config): Result<Sources, string> {
   if (from !== undefined) return readSources(from);
-  const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' and ');
+  const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' nor ');
   return err(
-    `found no definitions: ${places} do not exist in "${process.cwd()}". ` +
+    `found no definitions: neither ${places} exists in "${process.cwd()}". ` +
       'Pass the directory of your definitions as an argument, or run "svc init" to write samples.',
   );
 }

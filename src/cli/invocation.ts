@@ -44,7 +44,7 @@ export function createInvocation(command: Command, terminal: Terminal): Invocati
   return { terminal, config: loaded.value.config, flags, options };
 }
 
-/** The argument of a command, which is another spelling of `--from`. */
+/** Reads the argument of a command, which means the same as `--from`. */
 function directoryArgument(command: Command, from: string | undefined): Pick<SettingValues, 'from'> {
   const [text] = command.args;
   if (text === undefined) return {};
@@ -83,11 +83,11 @@ class SettingOption extends Option {
     return Array.isArray(previous) && Array.isArray(parsed.value) ? [...previous, ...parsed.value] : parsed.value;
   }
 
-  /** A flag with several values also takes the argument of the command if that follows it. */
+  /** A flag with several values also takes the argument of the command if the argument follows it. */
   #fault(text: string, allowed: string): string {
     const flag = this.long ?? this.flags;
     if (!this.variadic || !existsSync(text)) return badValue(flag, text, allowed);
-    return `${flag} takes all values that follow it, including ${JSON.stringify(text)}: pass the directory before it`;
+    return `${flag} takes all values that follow it, including ${JSON.stringify(text)}: pass the directory before the flag`;
   }
 }
 

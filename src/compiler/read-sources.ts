@@ -16,7 +16,7 @@ export interface Sources {
 
 /**
  * Reads one definition file, or all definition files under a directory, sorted by path, with paths relative to the working
- * directory. A directory that contains no definition file, but one of the usual definition directories, means that one.
+ * directory. If a directory contains no definition file itself, but one of the usual definition directories, reads that one.
  * Ignores files in hidden directories, but follows links to them: Kubernetes mounts a ConfigMap as links into such
  * directories, so that each file would appear twice. The failure is a sentence for the user.
  */
@@ -29,7 +29,7 @@ export function readSources(path: string): Result<Sources, string> {
   return files.ok ? ok({ path: join(path, inner), files: files.value }) : files;
 }
 
-/** The definition files at `path`, relative to it: at least one; a single empty path if it is a file. */
+/** Lists the definition files at `path`, relative to it: at least one, or a single empty path if `path` is a file. */
 function listFiles(path: string): Result<readonly string[], string> {
   try {
     if (!statSync(path).isDirectory()) {
@@ -42,7 +42,7 @@ function listFiles(path: string): Result<readonly string[], string> {
   }
 }
 
-/** The definition files in a directory under `root`, which is a prefix such as `a/b/`; everything relative to `root`. */
+/** Lists the definition files in `directory`, a prefix such as `a/b/`. Both it and the files are relative to `root`. */
 function filesUnder(root: string, directory: string): readonly string[] {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}${entry.name}`;
@@ -52,7 +52,7 @@ function filesUnder(root: string, directory: string): readonly string[] {
 }
 
 function noFiles(path: string): string {
-  return `no definition files (*.svc, *.baml) under "${shown(path)}": name their directory, or write samples with "svc init"`;
+  return `no definition files (*.svc, *.baml) under "${shown(path)}": pass the directory that contains them, or write samples with "svc init"`;
 }
 
 function hasExtension(path: string): boolean {
@@ -63,7 +63,7 @@ function isIgnored(directory: string): boolean {
   return directory.startsWith('.') || directory === 'node_modules';
 }
 
-/** The name of the directory that the files at `path` are read from instead; empty if it means itself. */
+/** Returns the name of the inner directory to read instead of `path`; empty if svc reads `path` itself. */
 function usualDirectory(path: string, files: readonly string[]): string {
   const meansItself = DEFINITION_DIRECTORIES.includes(basename(resolve(path)));
   if (meansItself || files.some((file) => !file.includes('/'))) return '';
@@ -95,7 +95,7 @@ function shown(path: string): string {
   return relative(process.cwd(), path).replaceAll('\\', '/') || '.';
 }
 
-/** `. Did you mean "svc_src"?`, if a neighbour of the path has a similar name. */
+/** Returns `. Did you mean "svc_src"?` if an entry next to the path has a similar name. */
 function nearestEntry(path: string): string {
   try {
     const near = didYouMean(basename(path), readdirSync(dirname(resolve(path))));

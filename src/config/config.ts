@@ -81,14 +81,14 @@ const CALLS_OF_ALL_WORKERS = {
   compute: ({ workers }: DefaultBasis) => workers * CALLS_PER_WORKER,
 };
 
-/** The first of these that exists contains the definitions if no source names a directory. */
+/** If no source names a directory, svc reads the first of these that exists. */
 export const DEFAULT_DIRECTORIES = ['./svc_src', './baml_src'] as const;
 
 const NO_DEFAULT = { compute: () => undefined };
 
 /** Every setting, in the order of the help. A flag overrides its variable, which overrides `.env`. */
 export const SETTINGS = {
-  /** Absent: no source names a directory, and none of the default directories exists. */
+  /** Absent if no source names a directory and none of the default directories exists. */
   from: setting({
     flag: '--from <dir>',
     variable: 'SVC_FROM',

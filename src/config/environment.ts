@@ -40,7 +40,7 @@ export function joinDotenv(real: EnvironmentVariables, path: string | undefined)
   return ok({ variables: Object.assign(variables, real), file, fromFile });
 }
 
-/** The variables in `.env.local`, which BAML's server reads beside `.env` and svc does not; none if it cannot be read. */
+/** Returns the variables in `.env.local`, which BAML's server reads and svc does not; empty if it cannot be read. */
 export function localDotenv(): EnvironmentVariables {
   const text = readDotenv('.env.local', false);
   return text.ok ? parse(text.value ?? '') : {};

@@ -113,7 +113,7 @@ class SettingReader implements DefaultBasis {
   }
 }
 
-/** The variable that decides about a setting: its own if it is set, otherwise the one of BAML's server. */
+/** Returns the variable that determines a setting: its own if it is set, otherwise that of BAML's server. */
 function variableOf({ variable, bamlVariable }: Setting<unknown>, variables: EnvironmentVariables): string {
   const usesOther = bamlVariable !== undefined && variables[variable] === undefined;
   return usesOther && variables[bamlVariable] !== undefined ? bamlVariable : variable;
@@ -126,14 +126,14 @@ function isServiceLink(variable: string, text: string): boolean {
 
 /**
  * An empty key could mean an open server or an empty password, so svc does not guess. A key in `.env.local` protects BAML's
- * server, and svc does not serve openly in its place.
+ * server, so svc does not replace that server with an open one.
  */
 function passwordFault(variables: EnvironmentVariables, unread: EnvironmentVariables): string | undefined {
   const variable = variableOf(SETTINGS.apiKey, variables);
   if (variables[variable] === '') return `${variable} is empty. Set it to a key, or unset it to serve without one.`;
   const other = variableOf(SETTINGS.apiKey, unread);
   if (variables[variable] !== undefined || unread[other] === undefined) return undefined;
-  return `".env.local" sets ${other}, but svc reads only ".env". Move it there, or use --dotenv-path .env.local or --no-dotenv.`;
+  return `".env.local" sets ${other}, but svc reads only ".env". Move the variable to ".env", pass --dotenv-path .env.local, or pass --no-dotenv to serve without a key.`;
 }
 
 function portFault({ port, metricsPort }: Config): string | undefined {

@@ -27,10 +27,10 @@ export const NULL_SCHEMA: JsonObject = { type: 'null' };
 
 const STRING: JsonObject = { type: 'string' };
 
-/** The integer of a result has the digits that the model wrote. */
+/** An integer in a result keeps all the digits that the model wrote. */
 const INT: JsonObject = { type: 'integer', format: 'int64' };
 
-/** Readers of JSON in most languages, JavaScript first, keep integers exact only between these bounds. */
+/** Most JSON parsers, such as JavaScript's, keep integers exact only within these bounds. */
 const INT_ARGUMENT: JsonObject = {
   ...INT,
   minimum: Number.MIN_SAFE_INTEGER,

@@ -84,8 +84,8 @@ interface Holdings {
 const DRAIN_REPORT_MS = 5_000;
 
 const FOR_CALLERS_OF_BAML =
-  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and unknown arguments are " +
-  'refused; docs/migrating-from-baml.md lists what else differs';
+  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
+  'arguments; docs/migrating-from-baml.md lists all differences';
 
 const RESETS_CONNECTIONS =
   'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset connections that wait to be accepted; set it to 1';

@@ -21,7 +21,7 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['serve --features betta', '--features is "betta", but must be one of beta, display_all_warnings'],
   [
     'serve --features beta .',
-    '--features takes all values that follow it, including ".": pass the directory before it',
+    '--features takes all values that follow it, including ".": pass the directory before the flag',
   ],
   ['serve --features beta --features gamma', 'but must be one of beta, display_all_warnings'],
   ['serve --log-level loud', '--log-level is "loud", but must be one of off, error, warn, info, debug, trace'],

@@ -322,7 +322,7 @@ test('a password in .env.local, which BAML reads and svc does not, is an error u
     exitCode: 2,
     message:
       '".env.local" sets BAML_PASSWORD, but svc reads only ".env". ' +
-      'Move it there, or use --dotenv-path .env.local or --no-dotenv.',
+      'Move the variable to ".env", pass --dotenv-path .env.local, or pass --no-dotenv to serve without a key.',
   });
   expect(load({ dotenvPath: '.env.local' }).config.apiKey).toBe('a long enough one');
   expect(load({ dotenv: false }).config.apiKey).toBeUndefined();
@@ -331,7 +331,7 @@ test('a password in .env.local, which BAML reads and svc does not, is an error u
   expect(load().config.env).toEqual({});
 });
 
-test('a value of BAML_LOG that is no level is refused with the levels that exist', () => {
+test('a value of BAML_LOG that is not a level is refused with a list of the levels', () => {
   expect(fail({}, { BAML_LOG: 'warning' }).message).toMatch(
     /^BAML_LOG is "warning", but must be one of off, error, warn/u,
   );

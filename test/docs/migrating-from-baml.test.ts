@@ -20,12 +20,12 @@ const OTHER_COMMANDS = ['serve', 'check', 'fmt', 'init', 'dev', 'generate', 'tes
 /** Headers of answers; `respond` and the handlers write them. */
 const ANSWER_HEADERS = ['client', 'model', 'attempts', 'input-tokens', 'output-tokens'].map((name) => `x-svc-${name}`);
 
-/** Everything on the page that a pattern finds, each once. */
+/** Returns everything on the page that a pattern finds, without repetitions. */
 function found(pattern: RegExp): readonly string[] {
   return [...new Set([...page.matchAll(pattern)].map(([, name]) => name ?? ''))];
 }
 
-/** What a pattern finds on the page and the program does not know. */
+/** Returns everything that a pattern finds on the page and the program does not know. */
 function unknown(pattern: RegExp, known: Iterable<string>): readonly string[] {
   const names = new Set(known);
   return found(pattern).filter((name) => !names.has(name));
@@ -83,19 +83,19 @@ test('every header on the page exists', () => {
   expect(unknown(/`(x-[a-z-]+|authorization)/gu, [...REQUEST_HEADERS, ...ANSWER_HEADERS])).toEqual([]);
 });
 
-test('every code and field in quotation on the page exists', () => {
+test('every quoted code and field on the page exists', () => {
   const streams = ['partial_result', 'final_result', 'reset'];
   const others = ['documentation_url', 'base_url', 'retry_policy', 'baml_src', 'svc_src'];
   const known = [...ERROR_CODES, ...Object.keys(ERROR_FIELDS), ...streams, ...others, 'request_id'];
   expect(unknown(/`([a-z]+(?:_[a-z]+)+)`/gu, known)).toEqual([]);
 });
 
-test('every part of the page that it links to exists', () => {
+test('every section to which the page links exists', () => {
   const headings = found(/^#+ (.+)$/gmu).map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
   expect(unknown(/\]\(#([^)]+)\)/gu, headings)).toEqual([]);
 });
 
-test('every name of the options on the page is one that svc accepts', () => {
+test('svc accepts every name of the options on the page', () => {
   expect(unknown(/`(\w*(?:svc|baml)_options\w*)`/gu, OPTIONS_KEYS)).toEqual([]);
   expect(page).toContain('`__baml_options__`');
 });

@@ -46,7 +46,7 @@ test('the root of a project as argument means the directory inside it', async ()
   expect(output).toContain(`1 function from "${root}/baml_src"`);
 });
 
-test('if both directories exist, svc serves ./svc_src, and has nothing to state about BAML', async () => {
+test('if both directories exist, svc serves ./svc_src, and does not mention BAML', async () => {
   const output = await outputOf({ cwd: temporaryFolder({ ...BAML_PROJECT, 'svc_src/a.svc': HI }) });
   expect(output).toContain('1 function from "svc_src"');
   expect(output).not.toMatch(HINT);

@@ -142,7 +142,7 @@ test.each(OPTIONS_KEYS)('credentials that a caller sends in %s are hidden', (nam
   expect(text).toContain('hello');
 });
 
-test('tags are no credentials: the log shows them', () => {
+test('tags are not credentials: the log shows them', () => {
   const body = { text: 'hello', __baml_options__: { tags: { team: 'the-blue-team' }, env: { KEY: REQUEST_KEY } } };
   const line = loggedLine({ ...CALL, requestText: JSON.stringify(body), requestBody: body });
   expect(line['request']).toContain('the-blue-team');

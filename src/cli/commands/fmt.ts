@@ -26,7 +26,7 @@ export function fmtCommand({ config, options, terminal }: Invocation): ExitCode 
   return broken.length > 0 || (checkOnly && unformatted.length > 0) ? 1 : 0;
 }
 
-/** Reports what svc cannot read in a file. Where a bracket is missing, for example, the nesting is unknown. */
+/** Returns whether svc can read all of a file, and reports what it cannot: where a bracket is missing, the nesting is unknown. */
 function isReadable(file: SourceFile, terminal: Terminal): boolean {
   const { diagnostics, readable } = parse(file);
   const style = { colour: terminal.error.colour, everyWarning: true };

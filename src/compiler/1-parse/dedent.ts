@@ -19,9 +19,9 @@ interface Line {
 }
 
 /**
- * Returns the value of a raw string: without the common indentation of its lines, trimmed at both ends, with `\n` as its
- * line ends and with nothing in lines of white space. The first line has no indentation when text follows the opening
- * quote. `raw` is the text between the delimiters, and `fileOffset` its offset in the file.
+ * Returns the value of a raw string: without the common indentation of its lines, trimmed at both ends, with `\n` line
+ * ends. Lines of white space become empty. Text directly after the opening quote has no indentation, so the other lines
+ * keep theirs. `raw` is the text between the delimiters, and `fileOffset` its offset in the file.
  */
 export function dedent(raw: string, fileOffset: number, file: string): TemplateSource {
   const source = dedentLines(raw, leastIndentation);
@@ -29,8 +29,8 @@ export function dedent(raw: string, fileOffset: number, file: string): TemplateS
 }
 
 /**
- * The same for the body of a template_string, with two differences: indentation is common only where it is the same
- * characters, and the first line of text keeps what it has more of it.
+ * Does the same for the body of a template_string, with two differences: common indentation consists of the same
+ * characters in every line, and the first line of text keeps any indentation beyond it.
  */
 export function dedentTemplateString(raw: string, fileOffset: number, file: string): TemplateSource {
   const source = dedentLines(raw, commonIndentation);
@@ -64,7 +64,7 @@ function trimmed({ text, lines }: Dedented, { file, fileOffset, begin }: Cut): T
   };
 }
 
-/** The lines of a raw string. White space between the opening quote and its text belongs to no line. */
+/** Splits a raw string into lines. White space directly after the opening quote belongs to no line. */
 function linesOf(raw: string): readonly Line[] {
   const lines: Line[] = [];
   let start = lengthOf(/^[ \t]+/u, raw);
@@ -87,7 +87,7 @@ function leastIndentation(lines: readonly string[]): number {
   return ofText.reduce((least, { indentation }) => Math.min(least, indentation), Number.MAX_SAFE_INTEGER);
 }
 
-/** The length of the white space with which every line begins. A line of nothing else can be shorter. */
+/** Returns the length of the white space with which every line begins. A line that contains nothing else can be shorter. */
 function commonIndentation(lines: readonly string[]): number {
   const first = lines.find((line) => whiteSpaceAtStart(line) < line.length) ?? '';
   let common = first.slice(0, whiteSpaceAtStart(first));

@@ -98,8 +98,8 @@ export class DefinitionGrammar extends FunctionGrammar {
   });
 
   /**
-   * The name of a block that svc does not run, or its first word if the name is missing. Skips other text before its
-   * brace, such as `()` in `test Name() {`.
+   * Reads the name of a block that svc does not run, or takes its keyword if the name is missing. Skips other text before
+   * the brace, such as `()` in `test Name() {`.
    */
   protected readonly looseHead = this.RULE('looseHead', (what: string, word: t.DefinitionToken): NameNode => {
     this.ACTION(() => this.#skipBeforeName());

@@ -154,7 +154,7 @@ export abstract class FunctionGrammar extends BlockGrammar {
     });
   }
 
-  /** Reports a function of the older form, and skips it. It keeps its name, so that tests can refer to it. */
+  /** Reports a function in the older syntax and skips its block. The name stays known, so that tests can refer to it. */
   #olderFunction(word: t.DefinitionToken, name: NameNode | undefined): DeclarationNode | undefined {
     if (name === undefined || !this.nextIs(t.LeftBrace)) return undefined;
     const entries = writtenEntries(this.tokensInside());

@@ -3,8 +3,8 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DocumentNode } from './syntax-nodes.ts';
 
 /**
- * Problems in a block that svc does not run which are errors all the same: the end of the block is uncertain, so that a
- * definition after it could be lost, or the block asks for another version.
+ * Problems that are errors even in a block that svc does not run: either the end of the block is uncertain, so that a
+ * definition after it could be lost, or the block requires another version.
  */
 const ERRORS = new Set([
   'parse/unclosed-bracket',

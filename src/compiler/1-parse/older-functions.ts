@@ -3,7 +3,7 @@ import type { DefinitionToken } from './tokens.ts';
 /** The entries of a block by key, as text without comments. */
 export type WrittenEntries = ReadonlyMap<string, string>;
 
-/** Joins the tokens of each entry of a block. A key begins a line or the block. */
+/** Joins the tokens of each entry of a block. A key is the first word of a line or of the block. */
 export function writtenEntries(tokens: readonly DefinitionToken[]): WrittenEntries {
   const entries = new Map<string, string>();
   const depth = tokens[0]?.depth;
@@ -22,12 +22,12 @@ export function writtenEntries(tokens: readonly DefinitionToken[]): WrittenEntri
   return entries;
 }
 
-/** Returns whether a block without parameters is a function of the language's older form. */
+/** Returns whether a block without parameters is a function in the older syntax. */
 export function isOlderFunction(entries: WrittenEntries): boolean {
   return entries.has('input') || entries.has('output');
 }
 
-/** Writes a function of the older form, `function F { input … output … client … prompt … }`, in the form of today. */
+/** Writes a function in the older syntax, `function F { input … output … client … prompt … }`, in the current one. */
 export function inTodaysForm(name: string, entries: WrittenEntries): string {
   const input = entries.get('input');
   const hasNames = input?.startsWith('(') === true;

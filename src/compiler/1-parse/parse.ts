@@ -13,7 +13,7 @@ import { quoteToken, type DefinitionToken } from './tokens.ts';
 export interface Parsed {
   readonly document: DocumentNode;
   readonly diagnostics: readonly Diagnostic[];
-  /** False if a part is unreadable, also if that is only a warning because svc does not run the block. */
+  /** False if a part is unreadable, even if that is only a warning because svc does not run the block. */
   readonly readable: boolean;
 }
 

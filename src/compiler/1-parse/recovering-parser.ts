@@ -154,7 +154,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
     return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
   }
 
-  /** Returns whether that part of the file, which the parser has just read, has an error. */
+  /** Returns whether that part of the file, which the parser has just read, contains an error. */
   protected brokenBetween(span: Span): true | undefined {
     const unmatched = this.#unmatchedBrackets;
     if (countUpTo(unmatched, span.end - 1) > countUpTo(unmatched, span.start - 1)) return true;

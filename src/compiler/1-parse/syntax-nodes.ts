@@ -135,10 +135,10 @@ export type ValueShape =
   | { readonly kind: 'null' }
   | { readonly kind: 'env'; readonly variable: string }
   | { readonly kind: 'list'; readonly items: readonly ValueNode[] }
-  /** `broken`: a part of it is unreadable, and possibly not in `entries`. */
+  /** `broken`: a part of it is unreadable, and can be missing from `entries`. */
   | { readonly kind: 'map'; readonly entries: readonly EntryNode[]; readonly broken?: true }
   | ExpressionShape
-  /** Unreadable, which has a diagnostic. Compatible with everything. `text` is a value that needs quotes. */
+  /** An unreadable value, which has a diagnostic. Compatible with everything. `text`: the value as written, if it needs quotes. */
   | { readonly kind: 'broken'; readonly text?: string };
 
 interface RawStringShape {

@@ -206,7 +206,7 @@ class Tokenizer {
     return token;
   }
 
-  /** A key of a block can follow the value of another one on the same line. */
+  /** A key of a block can follow the value of another key on the same line. */
   #followsOnLine({ image }: t.DefinitionToken): boolean {
     return this.#frames.length === 1 && t.BLOCK_KEYS.has(image);
   }

@@ -140,7 +140,7 @@ export abstract class ValueGrammar extends ReportingParser {
     const hashes = token.image.indexOf('"');
     const raw = token.image.slice(hashes + 1, token.image.length - hashes - 1);
     const head = FUNCTION_HEAD.exec(raw);
-    // Its prompt begins another raw string: the closing quote is missing above. Otherwise it is text about functions.
+    // If the function's prompt begins another raw string, this one lacks its closing quote. Otherwise this is text about functions.
     const name = head !== null && raw.includes(`${'#'.repeat(hashes)}"`, head.index) ? head[1] : undefined;
     if (name !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name });
     return { kind: 'raw-string', raw, contentStart: token.startOffset + hashes + 1, span: this.spanOf(token) };
@@ -151,7 +151,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return { kind: 'expression', source, contentStart: token.startOffset + 2, span: this.spanOf(token) };
   }
 
-  /** Reads `Name(…)`, the call of a template_string, whose arguments can span lines. */
+  /** Skips `Name(…)`, a call of a template_string, whose arguments can span lines. */
   #skipCall(token: t.DefinitionToken): boolean {
     const name = CALL.exec(token.image)?.groups;
     const isOpen = this.nextOnSameLine() && this.nextIs(t.LeftParenthesis);
@@ -218,8 +218,8 @@ export abstract class ValueGrammar extends ReportingParser {
   }
 
   /**
-   * `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma behind a value that ends itself. In a block
-   * that svc does not run, any name begins another entry.
+   * `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma after a value that has a closing delimiter.
+   * In a block that svc does not run, any name begins another entry.
    */
   #anotherEntryFollows(): boolean {
     const { tokenType, image } = this.peek(0);
@@ -238,7 +238,7 @@ export abstract class ValueGrammar extends ReportingParser {
   }
 }
 
-/** The last tokens of values that end themselves. */
+/** The last tokens of values that have a closing delimiter. */
 const CLOSED_VALUES = new Set([t.QuotedString, t.RawString, t.RightBrace, t.RightBracket]);
 
 /** The head of a function on a line of a raw string. */

@@ -30,7 +30,7 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
   return attributes.some((attribute) => attribute.name === name);
 }
 
-/** Returns the items of a list, or the value itself: `functions F` is `functions [F]`. */
+/** Returns the items of a list, or the value itself: `functions F` means `functions [F]`. */
 export function listItems(value: ValueNode | undefined): readonly ValueNode[] {
   if (value === undefined) return [];
   return value.kind === 'list' ? value.items : [value];
@@ -41,7 +41,7 @@ export function entryValue(entries: readonly EntryNode[], key: string): ValueNod
   return entries.findLast((entry) => entry.key.text === key)?.value;
 }
 
-/** Returns the entries that apply: of a key that appears twice only the last entry, at the position of the first. */
+/** Returns the entries that apply: for a key that appears twice, only the last entry, at the position of the first. */
 export function lastEntries(entries: readonly EntryNode[]): readonly EntryNode[] {
   return [...new Map(entries.map((entry) => [entry.key.text, entry])).values()];
 }

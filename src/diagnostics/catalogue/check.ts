@@ -36,7 +36,7 @@ const NAMES_AND_TYPES = {
   ),
   'check/duplicate-test': warning<InBlock>(
     (p) => `The ${p.owner} has two tests "${p.name}".`,
-    () => 'Rename one of the two: the tests of one function have different names.',
+    () => 'Rename one of them or, if one test lists the function twice, remove one of the two entries.',
   ),
   'check/duplicate-attribute': error<Named>(
     (p) => `"@${p.name}" appears twice.`,
@@ -90,7 +90,7 @@ const NAMES_AND_TYPES = {
     () => 'Keys are `string`, an enum, or literal strings.',
   ),
   'check/map-key-text': warning<Named>(
-    (p) => `The keys of this map are strings, not ${p.name}: it becomes a JSON object.`,
+    (p) => `svc reads the keys of this map as strings, not as ${p.name}: JSON objects have no other keys.`,
     () => 'Write `map<string, …>`.',
   ),
   'check/alias-cycle': error<{ readonly path: string }>(
@@ -103,7 +103,8 @@ const NAMES_AND_TYPES = {
   ),
   'check/media-output': warning<Named & { readonly media: string }>(
     (p) => `The function "${p.name}" returns ${p.media}, which a model cannot answer with.`,
-    () => 'Use media types only for parameters: an optional one is always null here, and calls that require one fail.',
+    () =>
+      'Use media types only for parameters: here, an optional one is always null, and a required one fails the call.',
   ),
   'check/duplicate-union-member': warning(
     () => 'This type is already in the union.',
@@ -234,7 +235,7 @@ const BLOCKS = {
   'check/option-value': error<Named & { readonly problem: string }>((p) => `"${p.name}" ${p.problem}.`),
   'check/unusable-option': warning<Named & { readonly problem: string }>(
     (p) => `"${p.name}" ${p.problem}.`,
-    () => 'Correct it, or calls with this client fail.',
+    () => 'Calls with this client fail until you correct it.',
   ),
   'check/unknown-option': error<Suggested & { readonly owner: string }>(
     (p) => `${p.owner} has no setting "${p.name}".`,
@@ -249,7 +250,7 @@ const BLOCKS = {
   ),
   'check/env-in-quotes': warning<Named>(
     (p) => `"${p.name}" is plain text, not an environment variable.`,
-    (p) => `Write \`env.${p.name.replace(/^(?:.*?env\.|\$\{?)(\w+).*$/u, '$1')}\`, without anything else.`,
+    (p) => `Write \`env.${p.name.replace(/^(?:.*?env\.|\$\{?)(\w+).*$/u, '$1')}\`, without quotes and a fallback.`,
   ),
   'check/key-in-file': warning(
     () => 'This looks like a secret key in a file.',
@@ -285,7 +286,7 @@ const BLOCKS = {
         : `"${p.file}" asks for version ${p.asked}, but this is svc ${p.own}.`,
     (p) =>
       p.isLanguage
-        ? 'Later versions are another language. If these definitions are in the language of version 0, pass --no-version-check.'
+        ? 'Later versions are a different language. If these definitions are in the language of version 0, pass --no-version-check.'
         : `The major and minor versions must match: write "${p.own}" here, install the other version, or pass --no-version-check.`,
   ),
   'check/unknown-tested-function': warning<Suggested>(

@@ -57,7 +57,7 @@ const ENTRIES = {
   ),
   'parse/call-as-value': warning<Named>(
     (p) => `svc does not call "${p.name}" here.`,
-    () => 'svc runs no tests. Write the text itself to make the test an example in the OpenAPI document.',
+    () => 'svc does not run tests. To make this one an example in the OpenAPI document, write the text itself.',
   ),
   'parse/invalid-number': error<Text>(
     (p) => `"${p.text}" is neither a number nor a string.`,
@@ -112,12 +112,12 @@ const ENTRIES = {
     (p) => `Write \`function ${p.name}() -> Type { … }\` if it takes no parameters.`,
   ),
   'parse/older-function': error<Named & { readonly form: string }>(
-    (p) => `The function "${p.name}" has the form of an older version of the language.`,
-    (p) => `In the form of today:\n${p.form}`,
+    (p) => `The function "${p.name}" is in the syntax of an older version of the language.`,
+    (p) => `In the current syntax:\n${p.form}`,
   ),
   'parse/older-implementation': error<Named>(
     (p) =>
-      `"impl" belongs to an older version of the language: the function "${p.name}" has its client and prompt itself.`,
+      `"impl" belongs to an older version of the language: the block of the function "${p.name}" now contains its client and prompt.`,
     (p) => `Write \`function ${p.name}(…) -> … { client … prompt #"…"# }\`, with the client and prompt of this block.`,
   ),
   'parse/missing-return-type': error<Named>(

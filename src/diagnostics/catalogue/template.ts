@@ -75,8 +75,8 @@ export function reservedName(span: Span, name: string): Diagnostic {
   return problem('reserved-name', span, `You cannot assign to "${name}".`, 'Choose another name.');
 }
 
-// Names and arguments: warnings, because only the calls that reach them fail, or print nothing there. svc serves all
-// other functions.
+// Names and arguments: warnings, because svc can serve all other calls. Those that reach the place fail, or print nothing
+// there.
 
 const CALLS_FAIL = 'calls that reach it fail';
 
@@ -105,7 +105,7 @@ export function unknownMethod(span: Span, name: string, names: Iterable<string>)
 
 export function wrongArguments(span: Span, what: string, reason: string): Diagnostic {
   const message = `The arguments of ${what} are wrong: ${reason}.`;
-  return warning('wrong-arguments', span, message, 'Correct them, or calls that reach this place fail.');
+  return warning('wrong-arguments', span, message, 'Calls that reach this place fail until you correct them.');
 }
 
 export function wrongValue(span: Span, message: string, help: string): Diagnostic {

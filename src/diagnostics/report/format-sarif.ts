@@ -9,7 +9,7 @@ export function formatSarif(input: ReportInput, version: string): string {
   const locator = new SpanLocator(input.files);
   const errors = new Set(input.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code));
   const codes = [...new Set(input.diagnostics.map(({ code }) => code))].toSorted();
-  // In a block that svc does not run, an error is a warning, so the level of a result can be lower.
+  // In a block that svc does not run, an error is a warning, so a result can have a lower level than its rule.
   const rules = codes.map((id) => ({ id, defaultConfiguration: { level: errors.has(id) ? 'error' : 'warning' } }));
   const run = {
     tool: { driver: { name: 'svc', version, rules } },

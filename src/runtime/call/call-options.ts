@@ -64,7 +64,7 @@ export function invalidOptions(details: readonly Violation[]): Failure {
   };
 }
 
-/** A map in the options, and the words for its entries. */
+/** A kind of map in the options: the values that it accepts, and the words for messages about it. */
 interface MapKind<Text> {
   readonly entries: string;
   readonly value: string;

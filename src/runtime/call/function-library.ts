@@ -227,7 +227,7 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
   }
 }
 
-/** Returns the value of a call. Throws if it failed, or if a number of JavaScript cannot hold an int of the value. */
+/** Returns the value of a call. Throws if the call failed, or if the value contains an int that JavaScript cannot hold. */
 function valueOf(result: CallOutcome['result']): JsonValue {
   if (!result.ok) throw new CallError(result.failure);
   const { flags, json, value } = result.value;
@@ -235,10 +235,12 @@ function valueOf(result: CallOutcome['result']): JsonValue {
     .filter(({ flag }) => flag === LARGE_INT)
     .map(({ path, detail }) => ({
       path,
-      message: `${detail} is beyond ±${Number.MAX_SAFE_INTEGER}, the integers that JavaScript keeps exactly`,
+      message: `${detail} is beyond ±${Number.MAX_SAFE_INTEGER}, the bounds within which JavaScript keeps integers exact`,
     }));
   if (details.length === 0) return value;
-  throw new CallError(validationFailure({ message: 'the reply contains an int that is too large', details }, json));
+  throw new CallError(
+    validationFailure({ message: 'the reply contains an int that is too large for JavaScript', details }, json),
+  );
 }
 
 const DONE = { done: true, value: undefined } as const;

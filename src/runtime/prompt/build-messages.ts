@@ -8,7 +8,8 @@ const KEEP_APART = '__baml_allow_dupe_role__';
 
 /**
  * Builds messages from the output of a template. Without any segment the whole text is one message. Otherwise each text is
- * trimmed, empty texts and messages without parts are dropped (even if none is left), and adjacent messages of one role are joined.
+ * trimmed, empty texts and messages without parts are dropped, even if no message is left, and adjacent messages of one
+ * role are joined.
  */
 export function buildMessages(fragments: readonly Fragment[], client: PromptClient): readonly Message[] {
   if (fragments.every((fragment) => typeof fragment === 'string')) {

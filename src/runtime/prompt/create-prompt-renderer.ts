@@ -22,8 +22,8 @@ import type { Value } from './values/value.ts';
 /** Renders the prompts of one program. Made once per worker: templates become closures on first use. */
 export interface PromptRenderer {
   /**
-   * Returns the messages of one call. `args` are checked values by parameter name; an absent optional is missing. `tags` are
-   * `ctx.tags`; by default there are none.
+   * Returns the messages of one call. `args` are checked values by parameter name; an absent optional is missing. `tags`
+   * become `ctx.tags`, which is empty by default.
    * Bounded in steps, output and depth; never throws.
    */
   render(

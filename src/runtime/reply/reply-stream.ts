@@ -104,7 +104,7 @@ export class GrowingReply implements ReplyStream {
     return json;
   }
 
-  /** True for an object or list that is complete or has some content: others can still become part of a string. */
+  /** True for an object or list that is complete or has some content: any other can still become part of a string. */
   #isOtherMember(json: string): boolean {
     if (json.startsWith('"')) return false;
     return (this.#tolerant ?? this.#fastPath)?.isComplete === true || isContent(JSON.parse(json));
@@ -156,7 +156,7 @@ export class TolerantPartials {
     this.#type = type;
   }
 
-  /** The value that partials come from is complete and matches the type. */
+  /** True if the value that partials show is complete and matches the type. */
   get isComplete(): boolean {
     const node = this.#finder.candidates[this.#candidate]?.value;
     const outcome = node?.complete === true ? this.#plan.coerce(node) : undefined;

@@ -13,7 +13,8 @@ import { scalarNode } from './text/whole-text.ts';
 /**
  * The partials of a reply that is the string of a union. They show prose as it grows, up to the first part of it that can
  * be another member: an object, a list, or a fence. If that part turns out to match no other member, they go on after it;
- * otherwise they end, since the final value is that member. A text that can be quoted or another scalar as a whole waits.
+ * otherwise they end, since the final value is that member. They do not show a text that, as a whole, can still be quoted
+ * or another scalar.
  */
 export class TextPartials {
   readonly #plan: Plan;
@@ -71,7 +72,7 @@ export class TextPartials {
 
   // --- the beginning -------------------------------------------------------------------------------------------------
 
-  /** Decides what the string is by its beginning. */
+  /** Determines the kind of string from its beginning. */
   #begin(raw: string, text: string): void {
     const head = raw.trim();
     if (head === '' || this.#canBeScalar(head)) return;
@@ -81,7 +82,7 @@ export class TextPartials {
     else this.#beginQuoted(head, text);
   }
 
-  /** True if the text can begin a number, a word or a label. Longer ones are strings. */
+  /** True if the text can be the beginning of a number, a word or a label. A longer text is a string. */
   #canBeScalar(text: string): boolean {
     return text.length <= Math.max(LOOK_AHEAD, this.#plan.longestLabel) && this.#plan.mayBecome(text, false);
   }

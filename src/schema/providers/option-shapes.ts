@@ -116,8 +116,8 @@ export type OptionViolation = {
   readonly message: string;
 } &
   /**
-   * `name`: the key is wrong; `value`: the value; `empty`: a list that needs an item has none. `isText`: it is a string, as
-   * required, but no request can be made with it.
+   * `name`: the key is wrong; `value`: the value is wrong; `empty`: a list that needs an item has none. `isText`: the value
+   * is a string, as required, but svc cannot send a request with it.
    */
   (
     | { readonly kind: 'value' | 'name' | 'empty'; readonly isText?: boolean }

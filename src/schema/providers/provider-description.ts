@@ -37,7 +37,7 @@ export interface HttpFacts<O extends OptionTable = OptionTable> {
   readonly defaultRole: string;
   /** The variable with the key when the client gives none; absent when the provider needs none. */
   readonly keyVariable?: string;
-  /** A client with headers of its own can do without the key: a gateway adds it. */
+  /** A client with headers of its own works without the key, which a gateway can add. */
   readonly headersReplaceKey?: true;
   /** Variables besides the key on which a client can depend. */
   readonly variables?: readonly string[];

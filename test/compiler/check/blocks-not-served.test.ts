@@ -52,7 +52,7 @@ function outcomeOf(text: string): { readonly errors: readonly string[]; readonly
 /** The codes that state that the end of a block is uncertain. */
 const UNCERTAIN = /^parse\/(?:un(?:closed|matched)-bracket|unterminated|missing-b)/;
 
-test('whatever is in a block that svc does not run, nothing but an uncertain end is an error', () => {
+test('in a block that svc does not run, only an uncertain end is an error', () => {
   assertProperty(
     fc.property(head, soup, (start, body) => {
       const { errors } = outcomeOf(`${start} {\n  ${body}\n}`);

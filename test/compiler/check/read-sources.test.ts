@@ -50,7 +50,7 @@ test('the root of a project means its definition directory', () => {
   expect(read.ok && read.value.path).toBe(join(root, 'svc_src'));
 });
 
-test('a definition directory means itself, whatever is in it', () => {
+test('svc reads a definition directory itself, whatever it contains', () => {
   write('baml_src/baml_src/a.baml');
   write('baml_src/svc_src/b.baml');
   write('baml_src/other/c.baml');

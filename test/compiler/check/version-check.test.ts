@@ -23,7 +23,7 @@ test('the message states the required version and the version of svc', () => {
   expect(diagnostic?.span.file).toBe('input.svc');
 });
 
-test('without the version check another version is accepted', () => {
+test('without the version check, another version is accepted', () => {
   expect(codes('9.9.9', '1.2.0', false)).toEqual([]);
 });
 
@@ -33,7 +33,7 @@ test.each(['latest', '^0.1.0', 'v1', '', '1.2.3.4'])('"%s" is not a version, whi
   expect(diagnostic).toMatchObject({ code: 'check/generator-version', severity: 'warning' });
 });
 
-test('a version without its last numbers is compared as far as it goes', () => {
+test('only the numbers that a version has are compared', () => {
   expect(codes('1.2', '1.2.3')).toEqual([]);
   expect(codes('1', '1.2.3')).toEqual([]);
   expect(codes('1.3', '1.2.3')).toEqual(['check/version-mismatch']);
@@ -51,7 +51,7 @@ test.each(['version 2.0.0', 'version 2.0', 'version: 2.0.0', 'version #"2.0.0"#'
   },
 );
 
-test('a generator without a name states a version all the same', () => {
+test('the version of a generator without a name counts too', () => {
   const errors = checkText('generator {\n  version "9.0.0"\n}\n').diagnostics.filter(
     ({ severity }) => severity === 'error',
   );

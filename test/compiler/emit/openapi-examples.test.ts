@@ -111,11 +111,11 @@ test('long arguments are cut, and a note states so', () => {
   const { T: example } = shown(functionType('Do', { text: string }, string, { examples }));
   expect(example?.value).toEqual({ text: `${text.slice(0, 1000)}…` });
   expect(example?.description).toBe(
-    'Shortened: the arguments of this test have 21 KB. "…" marks where a string is cut; lists and maps can be shorter.',
+    'Shortened: the arguments of this test take 21 KB. "…" marks where a string is cut; lists and maps can have fewer entries.',
   );
 });
 
-test('arguments that stay too large when they are cut are not an example', () => {
+test('arguments that are too large even when cut are not an example', () => {
   const names = Array.from({ length: 2000 }, (_, at) => `field${at}`);
   const classes = [
     classType(
@@ -129,7 +129,7 @@ test('arguments that stay too large when they are cut are not an example', () =>
 
 const exampleOf = (text: string) => ({ name: 'T', args: { text } });
 
-test('tests of one name have a component each, and one of several functions has one', () => {
+test('tests with one name have a component each, and a test of several functions has one', () => {
   const functions = [
     functionType('A', { text: string }, string, { examples: [exampleOf('a'), exampleOf('a2')] }),
     functionType('B', { text: string }, string, { examples: [exampleOf('a')] }),

@@ -68,7 +68,8 @@ test('an int that JavaScript cannot keep exactly fails the call instead of becom
       details: [
         {
           path: '[1]',
-          message: '9007199254740993 is beyond ±9007199254740991, the integers that JavaScript keeps exactly',
+          message:
+            '9007199254740993 is beyond ±9007199254740991, the bounds within which JavaScript keeps integers exact',
         },
       ],
     },

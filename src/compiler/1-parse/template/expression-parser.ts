@@ -246,8 +246,8 @@ export class ExpressionParser {
   }
 
   /**
-   * In place of a value, each of these words but "not" names a variable: a parameter can be called "in" or "if". But if a
-   * value follows, as in `a or or b`, the word is an operator without its left side.
+   * Where a value is expected, each of these words except "not" names a variable: a parameter can be called "in" or "if".
+   * But if a value follows, as in `a or or b`, the word is an operator that lacks its left side.
    */
   #isVariable(token: Token): boolean {
     const { following } = this.#reader;

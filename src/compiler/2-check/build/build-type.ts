@@ -83,7 +83,7 @@ export class TypeBuilder {
   }
 }
 
-/** Keys of JSON objects are strings, also where a definition asks for numbers. */
+/** Keys of JSON objects are strings, even where a definition declares numbers. */
 function keyOf(type: Type): Type {
   return type.kind === 'int' || type.kind === 'float' || type.kind === 'bool' ? { kind: 'string' } : type;
 }

@@ -5,7 +5,7 @@ import { expressionOf } from '../template-reader.ts';
 import { walkType } from '../walk-types.ts';
 
 /**
- * The expression of a constraint can be read. svc evaluates the constraints of the types that a function takes or returns,
+ * The expression of a constraint is valid. svc evaluates the constraints of the types that a function takes or returns,
  * directly or inside other types; for any other constraint, a mistake is only a warning.
  */
 export const constraintSyntax: Rule = (context) => {
@@ -25,7 +25,7 @@ function problemsOf({ templates }: CheckContext, attribute: AttributeNode): read
   return expression === undefined ? [] : templates.expression(expression).diagnostics;
 }
 
-const UNEVALUATED = 'It is only a warning because no function takes or returns the type.';
+const UNEVALUATED = 'This is only a warning because no function takes or returns the type.';
 
 function unevaluated(problem: Diagnostic): Diagnostic {
   return { ...problem, severity: 'warning', help: [problem.help ?? [], UNEVALUATED].flat().join(' ') };

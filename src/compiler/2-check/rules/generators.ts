@@ -14,13 +14,13 @@ const OUTPUT_TYPES = [
   'rust',
   'boundary-cloud',
 ];
-/** A version, or only its major number or its first two. */
+/** A version, or only its first number or its first two. */
 const VERSION = /^(\d+)(?:\.(\d+))?(?:\.\d+(?:[-+][\w.+-]+)?)?$/;
 /** The major version of the language that svc reads. */
 const LANGUAGE = '0';
 
 /**
- * A generator block is for this version of svc, or in a `*.baml` file for a version of the language that svc reads. Other
+ * A generator block is for this version of svc or, in a `*.baml` file, for a version of the language that svc reads. Other
  * tools generate clients from the block, and svc ignores it, so any other mistake is a warning.
  */
 export const generators: Rule = (context) => {
@@ -66,7 +66,7 @@ function checkVersion({ options, report }: CheckContext, node: GeneratorNode): v
   report('check/version-mismatch', value.span, { file, asked, own: options.version, isLanguage });
 }
 
-/** Returns the text of a value with or without quotes, also if it begins like a number: `0.1.0`. */
+/** Returns the text of a value with or without quotes, even if it begins like a number: `0.1.0`. */
 function writtenText(value: ValueNode): string | undefined {
   if (value.kind === 'number' || value.kind === 'broken') return value.text;
   return stringOf(value);

@@ -24,8 +24,8 @@ const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
   client: 'A client has "provider", "retry_policy" and "options". Settings of the model belong in `options { … }`.',
   test: 'A test has "functions", "args" and "type_builder". Arguments belong in `args { … }`.',
 };
-/** Keys of older versions of the language. */
-const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is called `options` today.']]);
+/** Keys that had another name in older versions of the language. */
+const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is now called `options`.']]);
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
 /** The keys of a block are known: a misspelt one would silently do nothing. */

@@ -4,7 +4,7 @@ import type { DefinitionScope } from '../scope.ts';
 
 /**
  * The key of a map is `string`, an enum, a literal string, or a union of literal strings, because keys of JSON objects
- * are strings. Numbers and truth values count as strings.
+ * are strings. svc reads numbers and booleans as strings, with a warning.
  */
 export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
   for (const type of types) {

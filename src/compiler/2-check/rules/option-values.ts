@@ -37,7 +37,7 @@ function checkClient(context: CheckContext, provider: Provider, node: ClientNode
   context.report('check/no-model', node.name.span, { name: 'model', owner: `client "${node.name.text}"` });
 }
 
-/** A client without a model can be served: a request can bring another client. */
+/** A client without a model does not keep svc from serving: a request can bring another client. */
 function isMissingModel(violation: OptionViolation): boolean {
   return violation.kind === 'missing' && violation.alternatives.some(([option]) => option === 'model');
 }

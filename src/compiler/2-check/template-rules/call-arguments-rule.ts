@@ -6,9 +6,8 @@ import type { RuleContext } from './template-rule.ts';
 type Call = Extract<Expression, { readonly kind: 'call' }>;
 
 /**
- * Calls of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. With too
- * many arguments or an unknown name, calls that reach them fail. A missing argument of a macro or template_string prints
- * nothing.
+ * The arguments of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. With
+ * too many arguments or an unknown name, rendering fails. A missing argument of a macro or template_string prints nothing.
  */
 export function callArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call') return;

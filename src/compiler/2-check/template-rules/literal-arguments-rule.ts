@@ -14,7 +14,7 @@ const FORMATS = ['type', 'format'].map((name): Option => ({ name, known: ['json'
 
 /**
  * Literal arguments of `ctx.output_format` and of the filter `format` must be among the known values. With any other
- * value, calls that reach it fail.
+ * value, rendering fails.
  */
 export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'filter' && expression.filter.name === 'format') {

@@ -28,7 +28,7 @@ export class TemplateWalker implements RuleContext {
   readonly #rules: Rules;
   readonly #scopes: Names[];
   readonly #values = new Map<Expression, StaticValue>();
-  /** Names that the template has tested with `is defined`: it expects that they can be undefined. */
+  /** Names that the template has tested with `is defined`, and so allows to be undefined. */
   readonly #tested = new Set<string>();
 
   constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
@@ -218,7 +218,7 @@ export class TemplateWalker implements RuleContext {
     return ANY;
   }
 
-  /** Walks an operand that can be undefined: a missing name or attribute is expected there, so no rule sees it. */
+  /** Walks an operand that is allowed to be undefined, so that no rule reports a missing name or attribute there. */
   #possiblyUndefined(expression: Expression): void {
     const mayBeMissing = expression.kind === 'name' || expression.kind === 'attribute' || expression.kind === 'index';
     if (mayBeMissing) this.#values.set(expression, this.#infer(expression));

@@ -7,8 +7,7 @@ import { alternatives } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
 
 /**
- * A called method must exist for the type of the value, and its arguments must match. Otherwise calls that reach it
- * fail.
+ * A called method must exist for the type of the value, and its arguments must match. Otherwise, rendering fails.
  */
 export function unknownMethodRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;

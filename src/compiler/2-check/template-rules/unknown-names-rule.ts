@@ -9,7 +9,7 @@ import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments-rule.ts';
 import type { RuleContext } from './template-rule.ts';
 
-/** A filter must exist, and its arguments must match. Otherwise calls that reach it fail. */
+/** A filter must exist, and its arguments must match. Otherwise, rendering fails. */
 export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
   const { name } = filter;
   if (!isFilterName(name)) {
@@ -30,7 +30,7 @@ function formatParameters({ args }: FilterCall): readonly string[] {
   return args.named.some((entry) => entry.name === 'format') ? FILTERS.format : [type.replace('?', ''), ...others];
 }
 
-/** A test must exist, and its arguments must match. Otherwise calls that reach it fail. */
+/** A test must exist, and its arguments must match. Otherwise, rendering fails. */
 export function unknownTestRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'test') return;
   const { name } = expression;
@@ -38,7 +38,7 @@ export function unknownTestRule(expression: Expression, context: RuleContext): v
   else context.report(unknownTest(context.span(expression), name, Object.keys(TESTS)));
 }
 
-/** A name must be declared. An unknown variable prints nothing, and calls that reach an unknown function fail. */
+/** A name must be declared. An unknown variable prints nothing; with an unknown function, rendering fails. */
 export function unknownVariableRule(expression: Expression, context: RuleContext): void {
   if (expression.kind === 'call' && expression.callee.kind === 'name') {
     const { callee } = expression;

@@ -4,10 +4,10 @@ import type { FunctionExample, FunctionType } from '../../../schema/function.ts'
 import { NameAllocator } from './name-allocator.ts';
 import { shortenArguments, type Limits } from './shorten-arguments.ts';
 
-/** The most bytes of one example, as JSON: tests can hold whole documents, and callers load the document often. */
+/** The largest example in bytes of JSON: tests can contain whole documents, and callers load the OpenAPI document often. */
 const MAX_BYTES = 4096;
 const WHOLE: Limits = { characters: Infinity, items: Infinity };
-/** svc applies the first of these limits under which the example is small enough. */
+/** svc cuts an example by the first of these limits that makes it small enough. */
 const LIMITS: readonly Limits[] = [
   { characters: 1000, items: 50 },
   { characters: 200, items: 20 },
@@ -16,8 +16,8 @@ const LIMITS: readonly Limits[] = [
 ];
 
 /**
- * The arguments of tests as examples. Each appears once in the document, as a component: the paths that use it, and other
- * functions of the same test, refer to it.
+ * The arguments of tests as examples. Each appears once in the document, as a component to which the paths of all
+ * functions of the test refer.
  */
 export class Examples {
   readonly #index: DefinitionIndex;
@@ -34,26 +34,26 @@ export class Examples {
     return this.#components;
   }
 
-  /** References to the examples of a function by the names of its tests. */
+  /** Returns references to the examples of a function, by the names of its tests. */
   of(fn: FunctionType): JsonObject {
     const references = new Map<string, JsonObject>();
     for (const example of fn.examples) {
       const shown = this.#shown(example, fn);
       if (shown === undefined) continue;
       const component = this.#component(example.name, shown);
-      // Two tests of one function have one name only in spite of a warning.
+      // Two tests of one function can have the same name, in spite of a warning.
       const key = references.has(example.name) ? component : example.name;
       references.set(key, { $ref: `#/components/examples/${component}` });
     }
     return Object.fromEntries(references);
   }
 
-  /** Returns undefined if calls refuse the arguments, or if they are too large even when they are cut. */
+  /** Returns undefined if calls refuse the arguments, or if they are too large even when cut. */
   #shown({ args }: FunctionExample, fn: FunctionType): JsonObject | undefined {
     const whole = shortenArguments(args, fn, this.#index, WHOLE);
     if (whole === undefined || isSmall({ value: whole })) return whole && { value: whole };
     const kilobytes = Math.ceil(Buffer.byteLength(JSON.stringify(args)) / 1024);
-    const description = `Shortened: the arguments of this test have ${kilobytes} KB. "…" marks where a string is cut; lists and maps can be shorter.`;
+    const description = `Shortened: the arguments of this test take ${kilobytes} KB. "…" marks where a string is cut; lists and maps can have fewer entries.`;
     for (const limits of LIMITS) {
       const value = shortenArguments(args, fn, this.#index, limits);
       if (value !== undefined && isSmall({ description, value })) return { description, value };
@@ -65,7 +65,7 @@ export class Examples {
     const key = JSON.stringify([test, example]);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // The names of components have fewer characters than those of tests.
+    // The names of components allow fewer characters than those of tests.
     const name = this.#names.allocate(test.replaceAll(/[^\w.-]/gu, '_'));
     this.#known.set(key, name);
     this.#components.set(name, example);

@@ -111,7 +111,7 @@ export class OwnSchemas {
         { type: 'object', additionalProperties: nullable(TEXT) },
         'Environment variables for this request alone; null removes one.',
       ),
-      tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings for the prompt, as `ctx.tags`.'),
+      tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
     };
     return described(closed(properties, []), 'Options of one request. All of them are optional.');
   }

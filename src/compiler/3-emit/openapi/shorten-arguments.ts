@@ -4,7 +4,7 @@ import type { FunctionType } from '../../../schema/function.ts';
 import { acceptsNull } from '../../../schema/type-graph.ts';
 import type { Type } from '../../../schema/type.ts';
 
-/** The most of one value that an example shows. */
+/** Limits on how much of one value an example shows. */
 export interface Limits {
   /** Characters of a string. */
   readonly characters: number;
@@ -12,14 +12,14 @@ export interface Limits {
   readonly items: number;
 }
 
-/** The most values that svc compares with types for one example: nested unions double the number at each level. */
+/** The largest number of values that svc compares with types for one example: nested unions double it at each level. */
 const MAX_STEPS = 50_000;
 const BASE64 = /^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/;
 const MEDIA_KEYS = new Set(['url', 'base64', 'media_type']);
 
 /**
- * Returns the arguments with long strings, lists and maps cut, so that a call still accepts them. Returns undefined if a
- * call would refuse the arguments, except because of an `@assert`: a required one is missing, or a type does not match.
+ * Cuts long strings, lists and maps in the arguments, so that a call still accepts them. Returns undefined if a call would
+ * refuse the arguments because one is missing, unknown or of another type; svc does not evaluate an `@assert` here.
  */
 export function shortenArguments(
   args: JsonObject,

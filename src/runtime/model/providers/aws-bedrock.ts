@@ -109,7 +109,7 @@ function bedrockMessages(messages: readonly Message[], options: ClientOptions): 
   return ok({ messages: conversation, ...(system === undefined ? {} : { system }) });
 }
 
-/** Metadata `cache_control` becomes a block of its own after the part: Converse has no place for any other. */
+/** Metadata `cache_control` becomes a block of its own after the part: Converse has no place for other metadata. */
 function blocks(part: MessagePart): Result<readonly JsonObject[], string> {
   const block = part.kind === 'text' ? ok({ text: part.text }) : mediaBlock(part);
   if (!block.ok) return block;

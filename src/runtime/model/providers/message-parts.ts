@@ -39,8 +39,8 @@ export function wireTurns<Part>(
 }
 
 /**
- * Splits instructions from the conversation, in which these providers know no system: a system message after the first
- * other one is sent as the user's, and so is a prompt with only system messages.
+ * Splits instructions from the conversation, in which these providers accept no system message: one after the first other
+ * message is sent as the user's, and so is a prompt with only system messages.
  */
 export function wireConversation<Part>(
   messages: readonly Message[],

@@ -64,7 +64,7 @@ function withMaxTokens(body: ReadonlyMap<string, JsonValue>, fallback: JsonValue
 
 interface ChatDialect {
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Messages of texts are strings, not lists of parts. */
+  /** A message of text parts is sent as one string, not as a list of parts. */
   readonly plainText?: boolean;
   /** Members that only streams have, after `stream`. */
   readonly streamMembers?: JsonObject;

@@ -9,7 +9,7 @@ import { formatName, inlineData, wireTurns, withMetadata } from './message-parts
 
 /**
  * Messages as OpenAI documents them for chat completions; the failure states which part the API does not take. With
- * `plainText`, a message of texts without metadata is one string: many servers that follow the API know only that form.
+ * `plainText`, a message of text parts without metadata becomes one string: many servers that follow the API accept only that.
  */
 export function openAiChatMessages(
   messages: readonly Message[],
@@ -25,7 +25,7 @@ export function openAiChatMessages(
   return ok(wire as readonly ChatCompletionMessageParam[]);
 }
 
-/** A part with metadata has more members than its type and its text. Joined texts have a space between them. */
+/** A part with metadata has more members than its type and its text. Joins texts with spaces. */
 function contentOf(
   { parts }: WireTurn<ChatCompletionContentPart>,
   plainText: boolean,

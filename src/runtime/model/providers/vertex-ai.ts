@@ -88,7 +88,7 @@ function modelUrl({ url, options, values }: VertexClient, project: string | unde
   const model = modelPath(options.model ?? '');
   if (location === undefined) return `${url}/${model}`;
   const publisher = version === undefined ? 'google' : 'anthropic';
-  // An API key names its project.
+  // An API key belongs to a project.
   const place = project === undefined ? '' : `/projects/${project}/locations/${location}`;
   return `${url}/v1${place}/publishers/${publisher}/models/${model}`;
 }

@@ -16,10 +16,10 @@ interface Spec {
 }
 
 const SPEC = /^(?:(.)?([<>^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([sdboxXeEfFgG])?$/su;
-/** What JavaScript can write; a prompt needs far fewer digits. */
+/** JavaScript writes at most 100 digits after the point, of which rounding takes 30; a prompt needs far fewer. */
 const MAX_PRECISION = 60;
 const INTEGER_BASES: Readonly<Record<string, number>> = { d: 10, b: 2, o: 8, x: 16, X: 16 };
-/** Python's precision of `e`, `f` and `g` without one. */
+/** The precision in Python of `e`, `f` and `g` that state none. */
 const DEFAULT_PRECISION = 6;
 
 /** Formats one value by the part of a field after its colon. */
@@ -36,9 +36,10 @@ export function formatSpecified(value: Value, text: string, work: Work): string 
 
 function parseSpec(text: string): Spec {
   const match = SPEC.exec(text);
-  if (match === null) throw new TemplateFault(`"${text}" is not a format`);
+  if (match === null) throw new TemplateFault(`"${text}" is not a format specification`);
   const [, fill, align, sign = '', prefix, zero, width, separator = '', precision, type = ''] = match;
-  if (Number(precision) > MAX_PRECISION) throw new TemplateFault(`"${text}" has more than ${MAX_PRECISION} digits`);
+  if (Number(precision) > MAX_PRECISION)
+    throw new TemplateFault(`the format specification "${text}" asks for more than ${MAX_PRECISION} digits`);
   return {
     fill: fill ?? (zero !== undefined && align === undefined ? '0' : ' '),
     align,
@@ -52,7 +53,7 @@ function parseSpec(text: string): Spec {
   };
 }
 
-/** Leaves out an absent alignment, so that the default of the value applies. */
+/** Omits an absent alignment, so that the default for the value applies. */
 function defined({ align, ...spec }: Spec): Omit<Spec, 'align'> & { readonly align?: string } {
   return align === undefined ? spec : { ...spec, align };
 }
@@ -64,7 +65,7 @@ function textOf(value: Value, { type, precision }: Spec, work: Work): string {
 }
 
 function mismatched(value: Value, type: string): TemplateFault {
-  return new TemplateFault(`a value of kind ${kindOf(value)} does not have the format "${type}"`);
+  return new TemplateFault(`the format "${type}" does not accept a value of kind ${kindOf(value)}`);
 }
 
 function digitsOf(number: number, value: Value, spec: Spec): string {

@@ -18,13 +18,14 @@ interface FormatArguments {
 
 /**
  * Python's `"…".format(…)`: fields are `{}`, `{0}` or `{name}`, with `.attribute` and `[key]`; a field can have a format
- * (https://docs.python.org/3/library/string.html#formatspec), except `=`, `%`, `c` and `n`, which BAML does not know either.
+ * (https://docs.python.org/3/library/string.html#formatspec), except `=`, `%`, `c` and `n`, which BAML does not support either.
  */
 export function formatText(text: string, args: FormatArguments, work: Work): string {
   let next = 0;
   return text.replace(PART, (part: string, field: string | undefined, spec: string | undefined) => {
     if (part === '{{' || part === '}}') return part.charAt(0);
-    if (field === undefined) throw new TemplateFault(`"${part}" has no partner in the text of "format"`);
+    if (field === undefined)
+      throw new TemplateFault(`the text of "format" contains "${part}" without a matching brace`);
     const [, name = '', steps = ''] = FIELD.exec(field) ?? refuse(field);
     const value = argumentOf(name === '' ? String(next++) : name, args);
     const reached = [...steps.matchAll(STEP)].reduce((object, step) => stepInto(object, step, work), value);

@@ -135,7 +135,7 @@ export function groupItems(value: Value, [attribute, fallback]: readonly Value[]
   return groups.map((group) => Group.of<Value>(group.key, group.items));
 }
 
-/** The value at a path, or the fallback where there is none; null is a value. */
+/** Returns the value at a path, or the fallback if there is none. Null counts as a value. */
 export function attributeOf(
   item: Value,
   { attribute, fallback }: { readonly attribute: Value; readonly fallback: Value },
@@ -153,7 +153,7 @@ export function extreme(value: Value, sign: 1 | -1, work: Work): Value {
   return best;
 }
 
-/** Adds numbers: to an integer when all of them are integral. A list of strings adds up to 0. */
+/** Adds numbers. The sum is an integer if all of them are integral. A list of strings adds up to 0. */
 export function sumItems(value: Value, _: readonly Value[], work: Work): Value {
   const items = itemsOf(value, work);
   let sum: Value = 0;
@@ -189,7 +189,7 @@ export function reverseItems(value: Value, _: readonly Value[], work: Work): Val
   if (value === undefined || value === null) return value;
   if (typeof value === 'string') return [...value].toReversed().join('');
   const items = itemsOf(value, work);
-  // The keys of a map have no other order.
+  // BAML leaves the keys of a map in their order.
   return value instanceof Map || isRecord(value) ? items : items.toReversed();
 }
 

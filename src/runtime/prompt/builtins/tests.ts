@@ -33,7 +33,7 @@ export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
   gt: (value, [other], work) => compareValues(value, other, work) > 0,
   in: (value, [container], work) => contains(container, value, work),
   integer: (value) => typeof value === 'number' && Number.isInteger(value),
-  // A loop over no value visits no items.
+  // A loop over null or an undefined value visits no items.
   iterable: (value) => value === undefined || value === null || isString(value) || isList(value) || isMapping(value),
   le: (value, [other], work) => compareValues(value, other, work) <= 0,
   lessthan: (value, [other], work) => compareValues(value, other, work) < 0,

@@ -37,13 +37,13 @@ export function dataOf(value: Value, { naming, work, depth = 0 }: Conversion): D
   return new Map([...entries].map(([key, item]) => [plainTextOf(key, work), dataOf(item, inside)]));
 }
 
-/** `tojson` writes an empty object, and `format` nothing: the model would not receive the media. */
+/** `tojson` writes an empty object. `format` fails, because the model would not receive the media. */
 function mediaData({ part }: MediaValue, naming: Conversion['naming']): Data {
   if (naming === 'real') return new Map();
   throw new TemplateFault(`text cannot contain ${part.media} data: print the value itself with {{ … }}`);
 }
 
-/** An integral float as an integer, where an integer of 64 bits can hold it. */
+/** Returns an integral float as an integer if 64 bits can hold it. */
 function integerOf(float: Float): number | Float {
   return Math.abs(float.value) < 2 ** 63 ? float.value + 0 : float;
 }

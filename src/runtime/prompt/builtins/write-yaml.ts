@@ -3,9 +3,9 @@ import { formatForJson } from '../values/write-number.ts';
 import type { Data } from './to-json.ts';
 
 /**
- * Writes YAML in block style, ending with a line break. The output follows the reference, from which the `yaml` package's differs: it
- * quotes `-` alone, `---a` and a number with an exponent, leaves `=`, `<<` and `nULL` unquoted, and writes every string of several
- * lines as a block.
+ * Writes YAML in block style, ending with a line break. The output matches BAML's, not that of the `yaml` package: it quotes `-`
+ * alone, `---a` and strings that look like a number with an exponent, leaves `=`, `<<` and `nULL` unquoted, and writes every string
+ * of several lines as a block.
  */
 export function writeYaml(data: Data): string {
   return `${block(data, 0)}\n`;
@@ -71,7 +71,7 @@ function writeString(text: string, level: number): string {
   return plain ? text : `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Writes a literal block; its first line states white space at its beginning and line breaks at its end. */
+/** Writes a literal block, whose header marks white space at the start of the text and line breaks at its end. */
 function writeLiteral(text: string, level: number): string {
   const hint = /^[ \n]/u.test(text) ? '2' : '';
   const chomp = text === '\n' || text.endsWith('\n\n') ? '+' : text.endsWith('\n') ? '' : '-';

@@ -13,7 +13,7 @@ export interface ReachableTypes {
 
 /**
  * Collects the definitions that the output can consist of. The order is that of a stack, so the last field comes first, except
- * that a recursive class or alias brings the others of its group along: existing prompts were tuned with definitions in this order.
+ * that a recursive class or alias comes with the others of its group: existing prompts were tuned with definitions in this order.
  */
 export function reachableTypes(target: Type, index: DefinitionIndex): ReachableTypes {
   const search = new Search(index);
@@ -84,7 +84,7 @@ function aliasEdges(index: DefinitionIndex): ReadonlyMap<string, readonly string
   return new Map(aliases.map(({ name, type }) => [name, namesIn([type], 'alias', index)]));
 }
 
-/** The classes or aliases that the types mention; classes also through aliases. */
+/** Returns the classes or aliases that the types mention; classes also through aliases. */
 function namesIn(types: readonly Type[], kind: 'class' | 'alias', index: DefinitionIndex): readonly string[] {
   const names = new Set<string>();
   const seen = new Set<string>();

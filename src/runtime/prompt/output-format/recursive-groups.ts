@@ -1,10 +1,10 @@
 /**
- * Finds the names that lead back to themselves, each with its group: the names that lead to it and back. `edges` maps every
- * name, in the order of declaration, to the names that it mentions.
+ * Finds the names that lead back to themselves, each with its group: the names that it leads to and that lead back to it.
+ * `edges` maps every name, in the order of declaration, to the names that it mentions.
  *
- * Existing prompts were tuned with the order within a group: a depth-first search goes through the names, and through those
- * that a name mentions, in the order of declaration; a group lists its names as the search met them, except that the one
- * declared first comes first and those met before it come last.
+ * Existing prompts were tuned with this order within a group: a depth-first search visits the names, and those that each
+ * name mentions, in the order of declaration. A group lists its names in the order of the search, rotated so that the one
+ * declared first comes first.
  */
 export function recursiveGroups(edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const search = new GroupSearch(edges);
@@ -25,7 +25,7 @@ class GroupSearch {
   readonly #positions: ReadonlyMap<string, number>;
   /** The number of names met before each name. */
   readonly #met = new Map<string, number>();
-  /** The earliest name that each open name leads back to, as that number. */
+  /** The position in `#met` of the earliest name that each open name leads back to. */
   readonly #earliest = new Map<string, number>();
   /** The names whose group is not complete yet, in the order in which they were met. */
   readonly #open: string[] = [];

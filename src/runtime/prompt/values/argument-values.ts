@@ -54,7 +54,7 @@ export class ClassInstance extends Special {
     return this.#collect((field) => field.printed);
   }
 
-  /** An instance with no field that is given counts as false, like an empty map. */
+  /** An instance for which no field was given counts as false, like an empty map. */
   override get holds(): boolean {
     return [...this.type.fields.keys()].some((name) => Object.hasOwn(this.#data, name));
   }

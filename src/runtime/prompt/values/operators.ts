@@ -89,7 +89,10 @@ function calculate(operator: keyof typeof NUMBER_OPERATIONS, left: Value, right:
   return float || operator === '/' ? floatOf(result) : result;
 }
 
-/** The remainder of integers is never negative (that of floats has the sign of the first), and the whole quotient matches it: `-7 // 2` is -4, `7 // -2` is -3. */
+/**
+ * Returns the remainder of integers, which is never negative. The whole quotient matches it: `-7 // 2` is -4, `7 // -2` is -3.
+ * The remainder of floats has the sign of the first.
+ */
 function remainder(a: number, b: number): number {
   const rest = a % b;
   return rest < 0 ? rest + Math.abs(b) : rest + 0;

@@ -120,7 +120,7 @@ class SpecialList extends Array<Value> {
 /** The result of `split`: a list that prints as `<iterator>`. */
 export class LazyList extends SpecialList {}
 
-/** An argument, or a list in one, that can have nulls: they print as `null`, while those of a template's lists print as `none`. */
+/** A list in an argument that can contain nulls: they print as `null`, while those in a template's own lists print as `none`. */
 export class ArgumentList extends SpecialList {}
 
 /** A group of `groupby`: the pair of key and items, also by the names `grouper` and `list`. */

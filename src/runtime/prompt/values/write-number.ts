@@ -1,6 +1,6 @@
 import { Float } from './value.ts';
 
-/** A number on its own: decimal notation without an exponent; floats keep a point. */
+/** Writes a number on its own in decimal notation, without an exponent; floats keep a point. */
 export function formatNumber(value: number | Float): string {
   if (value instanceof Float) return `${expandFloat(value.value)}.0`;
   if (Number.isNaN(value)) return 'NaN';
@@ -8,12 +8,12 @@ export function formatNumber(value: number | Float): string {
   return Number.isInteger(value) ? formatInteger(value) : expandFloat(value);
 }
 
-/** A number inside a list or map: floats that are small or large have an exponent. */
+/** Writes a number inside a list or map: small and large floats have an exponent. */
 export function formatInside(value: number | Float): string {
   return hasExponent(value, 1e-4) ? withExponent(value) : formatNumber(value);
 }
 
-/** A number in JSON. */
+/** Writes a number in JSON. */
 export function formatForJson(value: number | Float): string {
   return hasExponent(value, 1e-5) ? withExponent(value) : formatNumber(value);
 }

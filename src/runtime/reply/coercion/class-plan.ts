@@ -90,7 +90,7 @@ export class ClassPlan extends Plan {
     return isPoor && !this.#isOtherClass(values) ? (this.#unwrapped(node) ?? filled) : filled;
   }
 
-  /** True for an object whose enum or literal belongs to another class: an object inside it is not this one in a wrapper. */
+  /** True for an object in which an enum or literal field shows that it is of another class, and so is no wrapper of this one. */
   #isOtherClass(values: FieldValues): boolean {
     return this.#fields.all.some(({ plan }, position) => {
       const item = values.at(position);
@@ -120,7 +120,7 @@ export class ClassPlan extends Plan {
     const member = bestMember(this, node);
     const implied = this.#implied(node);
     if (implied?.ok !== true) return member;
-    // One of several members as the only field would lose the others.
+    // To take one of several members as the only field would lose the others.
     const losesOthers = member.ok && (member.marks & MARK.implied) !== 0 && node.items.length > 1;
     return member.ok && !losesOthers && compareCoerced(member, implied) <= 0 ? member : implied;
   }

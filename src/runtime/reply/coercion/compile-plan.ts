@@ -94,7 +94,7 @@ class PlanCompiler {
     return type.kind === 'string' ? undefined : new LabelMatcher(this.#keyLabels(type));
   }
 
-  /** A value of an enum is a key by its real name too. */
+  /** Returns the labels of all keys. The real name of an enum value is a key, even if the value has an alias. */
   #keyLabels(type: Type): readonly Label[] {
     if (type.kind === 'union') return type.members.flatMap((member) => this.#keyLabels(member));
     if (type.kind === 'literal') return [{ text: String(type.value), json: JSON.stringify(type.value) }];

@@ -40,8 +40,8 @@ export class LabelMatcher {
   #spellings: readonly Spelling[] | undefined = undefined;
 
   /**
-   * `onSeveral`: what a string in which several values occur means. `frequent`: the one that occurs most often; if there are several,
-   * the string is ambiguous. `first`: the one that is declared first.
+   * `onSeveral`: the meaning of a string that contains several values. `frequent`: the one that occurs most often; if several
+   * occur equally often, the string is ambiguous. `first`: the one that is declared first.
    */
   constructor(labels: readonly Label[], onSeveral: 'frequent' | 'first' = 'frequent') {
     this.#labels = labels;

@@ -73,7 +73,7 @@ function tooLarge(type: string, node: ReplyNode): CoercionOutcome {
   return coercionError(`expected ${type}, got ${describeValue(node)}, which is too large`);
 }
 
-/** Flags an integer of which only the digits are exact. */
+/** Flags an integer that is exact only as digits. */
 function intFlags(digits: string): readonly Flag[] {
   return isExact(digits) ? [] : [{ flag: LARGE_INT, path: '', detail: digits }];
 }
@@ -82,7 +82,7 @@ export class FloatPlan extends NumberPlan {
   readonly name = 'float';
 
   override exact(source: string): string | undefined {
-    // In a union with int, a long integer is flagged, which is left to the tolerant parser.
+    // In a union with int, a long integer is flagged, which only the tolerant parser does.
     if (!isJsonNumber(source) || (isInteger(source) && !isExact(source))) return undefined;
     return Number.isFinite(Number(source)) ? floatText(source) : undefined;
   }
@@ -116,7 +116,7 @@ function integerText(text: string): string {
   return text === '-0' ? '0' : text;
 }
 
-/** Rounds a number to an integer; undefined if a float no longer tells it from its neighbours. */
+/** Rounds a number to an integer; undefined if a float cannot distinguish it from its neighbours. */
 function integerOf(value: number): string | undefined {
   // Halves are rounded away from zero.
   const rounded = value < 0 ? -Math.round(-value) : Math.round(value);

@@ -22,7 +22,7 @@ export function fenceBody(raw: string): string | undefined {
   return end + 3 === body.length ? body.slice(0, end) : undefined;
 }
 
-/** Returns the string in quotes that is all of the only fence of a text with more than that fence. */
+/** Returns the string in quotes that is all the content of the only fence in a text; undefined for any other text. */
 export function fencedString(text: string): string | undefined {
   const [, body, after, ...more] = text.split('```');
   if (body === undefined || after === undefined || more.length > 0) return undefined;
@@ -50,7 +50,7 @@ export function scalarNode(raw: string, takesText = false): ReplyNode {
   return node;
 }
 
-/** Returns the content of a text that is a single string in quotes, of which a double one can lack its end. */
+/** Returns the content of a text that is a single string in quotes. A closing double quote can be missing. */
 function unquote(text: string): string | undefined {
   const quote = text.charAt(0);
   if (!QUOTES.has(quote) || text.length < 2) return undefined;
@@ -69,7 +69,7 @@ function unquote(text: string): string | undefined {
 
 const QUOTES: ReadonlySet<string> = new Set(['"', "'", '`']);
 
-/** Writes a line break or tab, which JSON allows in strings only as an escape. */
+/** Escapes a line break or tab, which JSON does not allow in strings otherwise. */
 function escaped(character: string): string {
   return JSON.stringify(character).slice(1, -1);
 }

@@ -183,7 +183,7 @@ export class TolerantPartials {
     return undefined;
   }
 
-  /** Only the whole reply can tell whether `[1, 2]` is the first of several rows or the list of two lists. */
+  /** Only the whole reply shows whether `[1, 2]` is the first of several rows or a list of two lists. */
   #isRow(node: ReplyNode): boolean {
     return this.#type.hasRows && node.kind === 'list' && node.items[0]?.isScalar === true;
   }

@@ -137,7 +137,7 @@ export function listAhead(text: string, from: number, isLast: boolean, place: Br
   return verdict === 'no' && place === 'after-label' ? wordsAhead(text, at, isLast) : verdict;
 }
 
-/** Do words follow that are not the text of a link, up to the closing bracket, a comma at the end of the line, or the limit? */
+/** Determines whether words follow that are not the text of a link, up to the closing bracket, a comma at the end of the line, or the limit. */
 function wordsAhead(text: string, from: number, isLast: boolean): Verdict {
   if (!isWordCharacter(text.charCodeAt(from))) return 'no';
   const limit = Math.min(text.length, from + LOOK_AHEAD);

@@ -10,7 +10,7 @@ import { ReplyNode, stringNode } from './reply-node.ts';
 /** The first line of a fence. */
 const FENCE = /^```[\w +#.-]*\r?\n/u;
 
-/** Returns the text inside the fence that is the whole text; undefined for any other text. The end may be missing. */
+/** Returns the text inside the fence that is the whole text; undefined for any other text. The end can be missing. */
 export function fenceBody(raw: string): string | undefined {
   if (!raw.startsWith('```', skipSpace(raw, 0))) return undefined;
   const text = raw.trim();

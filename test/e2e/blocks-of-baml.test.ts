@@ -103,7 +103,7 @@ test('generators, tests and a type_builder of BAML do not keep svc from serving,
   expect([...used].toSorted()).toEqual(Object.keys(components.examples).toSorted());
 });
 
-test('a generator that asks for another version of BAML keeps svc from starting, unless the check is off', async () => {
+test('a generator that requires another version of BAML keeps svc from starting, unless the version check is off', async () => {
   const from = temporaryFolder({ 'generators.baml': generator('1.2.0'), 'main.baml': MAIN });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
   expect(run.code).toBe(1);

@@ -70,7 +70,7 @@ test.each([0, 1])('BAML_PASSWORD protects the server (transport %i)', async (ind
   expect(await status.json()).toEqual({ authz: { enforcement: 'active', outcome: 'pass' } });
 });
 
-test.each([0, 1])('options under two names are 400, and no provider is asked (transport %i)', async (index) => {
+test.each([0, 1])('options under two names get 400, and svc calls no provider (transport %i)', async (index) => {
   const body = { text: 'hi', svc_options: {}, __baml_options__: {} };
   expect(await call(servers[index], body, PASSWORD)).toEqual([400, undefined, undefined]);
 });

@@ -40,7 +40,7 @@ test('in a BAML project, svc serves ./baml_src, names it in the start line, and 
   expect(output.match(HINT)).toHaveLength(1);
 });
 
-test('the root of a project as argument means the directory inside it', async () => {
+test('with the root of a project as the argument, svc serves the directory inside it', async () => {
   const root = temporaryFolder(BAML_PROJECT);
   const output = await outputOf({ cwd: root, flags: [root] });
   expect(output).toContain(`1 function from "${root}/baml_src"`);

@@ -74,12 +74,17 @@ function killAll(pids: readonly number[]): void {
   }
 }
 
-/** A port that was free a moment ago. */
+/** The kernel can give a port again before the server for which it was chosen has bound it. */
+const chosen = new Set<number>();
+
+/** A port that was free a moment ago, and that this process has not chosen before. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
+  if (chosen.has(port)) return freePort();
+  chosen.add(port);
   return port;
 }
 

@@ -5,6 +5,7 @@ export type CompatSide = (typeof COMPAT_SIDES)[number];
 
 /** The process died, or did not answer in time. */
 export const LOST = 'no answer';
+const REFUSED = 'refused';
 /** Longer than a failed stream of BAML stays silent, even on a busy machine. */
 const TIMEOUT_MS = 90_000;
 /** A failed stream of BAML ends without a message after 15 s of silence; a good one ends at once after its value. */
@@ -17,26 +18,37 @@ interface Reading {
   readonly silenceMs: number;
 }
 
-/** Returns `200 <value>`, or the class of another status, such as `5xx`. */
-export async function askCall(_side: CompatSide, url: string, body: string): Promise<string> {
-  const reading = await read(url, body);
-  if (reading === undefined) return LOST;
-  const { status, text } = reading;
-  return status === 200 ? `200 ${show(parseExactly(text))}` : `${Math.floor(status / 100)}xx`;
+/** How one side answered one request. */
+export interface Answer {
+  /** What the sides have to agree on. */
+  readonly outcome: string;
+  /** The body of a refusal. */
+  readonly detail?: string;
 }
 
-/** Returns the final value without the wrappers of checks and states, which BAML's streams do not have; or `refused`. */
-export async function askStream(side: CompatSide, url: string, body: string): Promise<string> {
+const LOST_ANSWER: Answer = { outcome: LOST };
+
+/** The outcome is `200 <value>`, or the class of another status, such as `5xx`. */
+export async function askCall(_side: CompatSide, url: string, body: string): Promise<Answer> {
   const reading = await read(url, body);
-  if (reading === undefined) return LOST;
+  if (reading === undefined) return LOST_ANSWER;
+  const { status, text } = reading;
+  if (status === 200) return { outcome: `200 ${show(parseExactly(text))}` };
+  return { outcome: `${Math.floor(status / 100)}xx`, detail: text };
+}
+
+/** The outcome is the final value without the wrappers of checks and states, which BAML's streams do not have; or `refused`. */
+export async function askStream(side: CompatSide, url: string, body: string): Promise<Answer> {
+  const reading = await read(url, body);
+  if (reading === undefined) return LOST_ANSWER;
   const { status, text, silenceMs } = reading;
   const events = text.split('\n').filter((line) => line.startsWith('data: '));
   const last = events.at(-1)?.slice('data: '.length);
-  if (status !== 200 || last === undefined || silenceMs > FAILED_SILENCE_MS) return 'refused';
+  if (status !== 200 || last === undefined || silenceMs > FAILED_SILENCE_MS) return { outcome: REFUSED, detail: text };
   const value = parseExactly(last);
-  if (side === 'baml') return show(bareValue(value));
+  if (side === 'baml') return { outcome: show(bareValue(value)) };
   const final = (value as Readonly<Record<string, unknown>>)['final_result'];
-  return final === undefined ? 'refused' : show(bareValue(final));
+  return final === undefined ? { outcome: REFUSED, detail: text } : { outcome: show(bareValue(final)) };
 }
 
 /** Returns undefined if the connection broke. */

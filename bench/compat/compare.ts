@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { checkSources } from '../../src/compiler/compile.ts';
 import { readSources } from '../../src/compiler/read-sources.ts';
 import { peerCommand } from '../sides.ts';
-import { COMPAT_SIDES, LOST } from './ask.ts';
+import { COMPAT_SIDES, LOST, type Answer } from './ask.ts';
 import type { Call, Project } from './projects.ts';
 import type { RecordingProvider } from './recording-provider.ts';
 import { ServedProject, type Answers } from './served-project.ts';
@@ -38,18 +38,7 @@ export async function compareProject(project: Project, provider: RecordingProvid
   }
 }
 
-/** Makes calls that differ a second time: on a busy machine, a connection can time out. */
 async function compareCalls(calls: readonly Call[], servers: readonly ServedProject[]): Promise<readonly Comparison[]> {
-  const first = await compareOnce(calls, servers);
-  const differing = new Set(first.filter(({ equal }) => !equal).map(({ at }) => at));
-  const second = await compareOnce(
-    calls.filter(({ id }) => differing.has(id)),
-    servers,
-  );
-  return [...first.filter(({ at }) => !differing.has(at)), ...second];
-}
-
-async function compareOnce(calls: readonly Call[], servers: readonly ServedProject[]): Promise<readonly Comparison[]> {
   const [svc = [], baml = []] = await Promise.all(servers.map((server) => server.askAll(calls)));
   return calls.flatMap((call, at) => compareAnswers(call, svc[at], baml[at]));
 }
@@ -110,18 +99,18 @@ async function verdictOfPeer(definitions: string): Promise<string> {
 // --- calls ----------------------------------------------------------------------------------------------------------
 
 const NOTHING_SENT = 'no request to the model';
-/** How much of a differing prompt is shown: characters before the first difference, and from there on. */
+/** How much is shown of a differing prompt (characters before the first difference, and from there on) and of a refusal. */
 const CONTEXT_LENGTH = 60;
 const EXCERPT_LENGTH = 200;
 
 function compareAnswers(call: Call, svc: Answers | undefined, baml: Answers | undefined): readonly Comparison[] {
   if (svc === undefined || baml === undefined) throw new Error(`${call.id}: not asked`);
-  const compare = (kind: ComparisonKind, ours: string, theirs: string): Comparison => ({
+  const compare = (kind: ComparisonKind, ours: Answer, theirs: Answer): Comparison => ({
     kind,
     at: call.id,
-    equal: ours === theirs && ours !== LOST,
-    svc: ours,
-    baml: theirs,
+    equal: ours.outcome === theirs.outcome && ours.outcome !== LOST,
+    svc: inFull(ours),
+    baml: inFull(theirs),
   });
   return [
     comparePrompts(call, svc, baml),
@@ -130,10 +119,14 @@ function compareAnswers(call: Call, svc: Answers | undefined, baml: Answers | un
   ];
 }
 
+function inFull({ outcome, detail }: Answer): string {
+  return detail === undefined ? outcome : `${outcome}: ${detail.trim().slice(0, EXCERPT_LENGTH)}`;
+}
+
 /** A call that reaches the model from neither side differs, because it compares nothing, unless both refuse its arguments. */
 function comparePrompts({ id }: Call, svc: Answers, baml: Answers): Comparison {
   const [ours, theirs] = differingParts(joined(svc), joined(baml));
-  const shown = svc.prompts.length > 0 || svc.call === '4xx';
+  const shown = svc.prompts.length > 0 || svc.call.outcome === '4xx';
   return {
     kind: 'prompt',
     at: id,

@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { end, freePort, start, untilReady, type Command } from '../child-process.ts';
 import { commandOf } from '../sides.ts';
-import { askCall, askStream, LOST, type CompatSide } from './ask.ts';
+import { askCall, askStream, LOST, type Answer, type CompatSide } from './ask.ts';
 import type { Call, Project } from './projects.ts';
 import type { RecordingProvider } from './recording-provider.ts';
 import { KEY } from './registries.ts';
 
 /** How one side answered a call. */
 export interface Answers {
-  readonly call: string;
-  readonly stream: string;
+  readonly call: Answer;
+  readonly stream: Answer;
   /** The prompts that reached the model: those of `/call`, then those of `/stream`. */
   readonly prompts: readonly string[];
 }
@@ -56,7 +56,7 @@ export class ServedProject {
     const answers: Answers[] = [];
     for (const [index, call] of calls.entries()) {
       const answer = together[index];
-      const lost = answer === undefined || answer.call === LOST || answer.stream === LOST;
+      const lost = answer === undefined || answer.call.outcome === LOST || answer.stream.outcome === LOST;
       answers.push(lost ? await this.#ask(call, () => this.#restart()) : answer);
     }
     return answers;

@@ -143,6 +143,8 @@ export class TolerantPartials {
   readonly #finder = new CandidateFinder(new TolerantReader());
   /** The position of the candidate that partials come from. */
   #candidate = 0;
+  /** The number of nulls with which that candidate begins, as far as they are counted. */
+  #nulls = 0;
   /** That candidate has content and is complete. */
   #settled = false;
   /** Several objects, where the type is a list. */
@@ -179,13 +181,16 @@ export class TolerantPartials {
       }
       if (!node.complete || this.#candidate + 1 >= candidates.length) return partial.json;
       this.#candidate += 1;
+      this.#nulls = 0;
     }
     return undefined;
   }
 
   /** Only the whole reply shows whether `[1, 2]` is the first of several rows or a list of two lists. */
-  #isRow(node: ReplyNode): boolean {
-    return this.#type.hasRows && node.kind === 'list' && node.items[0]?.isScalar === true;
+  #isRow({ kind, items }: ReplyNode): boolean {
+    if (!this.#type.hasRows || kind !== 'list') return false;
+    while (items[this.#nulls]?.kind === 'null') this.#nulls += 1;
+    return items[this.#nulls]?.isScalar === true;
   }
 
   /** A second object can continue the list that the first one began. */

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { AliasNode, DeclarationNode, DocumentNode, TypeNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { DefinitionScope } from './scope.ts';
-import { dependenciesFirst, stronglyConnected } from './strongly-connected.ts';
+import { dependenciesFirst, stronglyConnected } from '../../base/strongly-connected.ts';
 import { TemplateReader } from './template-reader.ts';
 import {
   attributeSites,

@@ -14,6 +14,7 @@ import { type CompiledMacro, MacroValue } from './compile/macro-value.ts';
 import { SlotScope } from './compile/slot-scope.ts';
 import { ArgumentConverter } from './convert-argument.ts';
 import { OutputFormatValue } from './output-format/output-format-value.ts';
+import { OutputDefinitions } from './output-format/reachable-types.ts';
 import { type Evaluate, type Execute, Frame, Rendering, UNSET } from './rendering.ts';
 import { templateReason } from './template-fault.ts';
 import type { Convert } from './values/argument-values.ts';
@@ -45,13 +46,14 @@ export function createPromptRenderer(program: Program, createFits: (functionName
   const index = indexDefinitions(program);
   const converter = new ArgumentConverter(index);
   const globals = new PromptGlobals(index, converter);
+  const output = new OutputDefinitions(index);
   const prompts = new Map<string, Prompt>();
 
   function promptOf(functionName: string): Prompt | undefined {
     const known = prompts.get(functionName);
     const type = known === undefined ? index.functions.get(functionName) : undefined;
     if (type === undefined) return known;
-    const prompt = new Prompt(type, { index, converter, globals });
+    const prompt = new Prompt(type, { output, converter, globals });
     prompts.set(functionName, prompt);
     return prompt;
   }
@@ -96,7 +98,7 @@ function positionOf(files: readonly ProgramFile[], path: string, offset: number)
 }
 
 interface Definitions {
-  readonly index: DefinitionIndex;
+  readonly output: OutputDefinitions;
   readonly converter: ArgumentConverter;
   readonly globals: PromptGlobals;
 }
@@ -116,7 +118,7 @@ class Prompt {
   readonly #outputFormat: OutputFormatValue;
   readonly #contexts = new WeakMap<PromptClient, ReadonlyMap<string, Value>>();
 
-  constructor(type: FunctionType, { index, converter, globals }: Definitions) {
+  constructor(type: FunctionType, { output, converter, globals }: Definitions) {
     this.file = type.prompt.file;
     const scope = globals.scope();
     this.#parameters = type.parameters.map((parameter) => ({
@@ -127,7 +129,7 @@ class Prompt {
     scope.declareAssigned(type.prompt.body);
     this.#body = new BodyCompiler(this.file).body(type.prompt.body, scope);
     this.#emptySlots = Array.from<Value>({ length: scope.slotCount }).fill(UNSET);
-    this.#outputFormat = new OutputFormatValue(type.returns, index);
+    this.#outputFormat = new OutputFormatValue(type.returns, output);
   }
 
   /** Converts the arguments to the values that the template sees, by name. */

@@ -1,7 +1,7 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
-import { stronglyConnected } from '../strongly-connected.ts';
+import { stronglyConnected } from '../../../base/strongly-connected.ts';
 
 /** A class does not require a value of itself, directly or through other classes: such a value would never end. */
 export const classCycles: Rule = ({ scope, aliases, reportCycle }) => {

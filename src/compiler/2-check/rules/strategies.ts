@@ -3,7 +3,7 @@ import type { ClientNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
-import { stronglyConnected } from '../strongly-connected.ts';
+import { stronglyConnected } from '../../../base/strongly-connected.ts';
 
 /** No fallback or round-robin client leads back to itself, and a member that it lists twice is worth a warning. */
 export const strategies: Rule = (context) => {

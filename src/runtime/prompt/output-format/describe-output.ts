@@ -1,7 +1,7 @@
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../schema/type.ts';
 import { TemplateFault } from '../template-fault.ts';
-import { type ReachableTypes, reachableTypes } from './reachable-types.ts';
+import { type OutputDefinitions, type ReachableTypes, reachableTypes } from './reachable-types.ts';
 
 /** Options of the description of the expected output. */
 export interface OutputFormatOptions {
@@ -37,8 +37,8 @@ const MAX_INLINE_VALUES = 6;
 const MAX_SHORT_ELEMENT = 15;
 
 /** Describes the expected answer to a model: hoisted definitions, then a sentence, then the type. */
-export function describeOutput(target: Type, index: DefinitionIndex, options: OutputFormatOptions): string {
-  return new OutputDescription(target, index, options).text();
+export function describeOutput(target: Type, definitions: OutputDefinitions, options: OutputFormatOptions): string {
+  return new OutputDescription(target, definitions, options).text();
 }
 
 class OutputDescription {
@@ -49,11 +49,11 @@ class OutputDescription {
   readonly #hoistedClasses: readonly ClassType[];
   readonly #hoistedNames: ReadonlySet<string>;
 
-  constructor(target: Type, index: DefinitionIndex, options: OutputFormatOptions) {
+  constructor(target: Type, definitions: OutputDefinitions, options: OutputFormatOptions) {
     this.#target = target;
-    this.#index = index;
+    this.#index = definitions.index;
     this.#options = options;
-    this.#reachable = reachableTypes(target, index);
+    this.#reachable = reachableTypes(target, definitions);
     this.#hoistedClasses = this.#classesToHoist();
     this.#hoistedNames = new Set(this.#hoistedClasses.map((type) => type.name));
   }

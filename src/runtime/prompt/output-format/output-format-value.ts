@@ -1,4 +1,3 @@
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Type } from '../../../schema/type.ts';
 import { OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
 import { TemplateFault } from '../template-fault.ts';
@@ -7,6 +6,7 @@ import { plainTextOf } from '../values/print-value.ts';
 import { type CallArguments, isList, isTrue, Special, type Value } from '../values/value.ts';
 import type { Work } from '../values/work.ts';
 import { DEFAULT_OUTPUT_FORMAT, describeOutput, type OutputFormatOptions } from './describe-output.ts';
+import type { OutputDefinitions } from './reachable-types.ts';
 
 /** Sets of options whose texts are kept; templates use one or two. */
 const MAX_REMEMBERED = 64;
@@ -15,14 +15,14 @@ const MAX_REMEMBERED = 64;
 export class OutputFormatValue extends Special {
   readonly kindName = 'output format';
   readonly #target: Type;
-  readonly #index: DefinitionIndex;
+  readonly #definitions: OutputDefinitions;
   readonly #texts = new Map<string, string>();
   #plain: string | undefined;
 
-  constructor(target: Type, index: DefinitionIndex) {
+  constructor(target: Type, definitions: OutputDefinitions) {
     super();
     this.#target = target;
-    this.#index = index;
+    this.#definitions = definitions;
   }
 
   override call(args: CallArguments, work: Work): Value {
@@ -30,13 +30,13 @@ export class OutputFormatValue extends Special {
     const key = JSON.stringify(options);
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const text = describeOutput(this.#target, this.#index, options);
+    const text = describeOutput(this.#target, this.#definitions, options);
     if (this.#texts.size < MAX_REMEMBERED) this.#texts.set(key, text);
     return text;
   }
 
   override print(out: PromptOutput): void {
-    this.#plain ??= describeOutput(this.#target, this.#index, DEFAULT_OUTPUT_FORMAT);
+    this.#plain ??= describeOutput(this.#target, this.#definitions, DEFAULT_OUTPUT_FORMAT);
     out.write(this.#plain);
   }
 }

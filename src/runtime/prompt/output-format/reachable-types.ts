@@ -1,6 +1,6 @@
+import { groupsInSearchOrder } from '../../../base/strongly-connected.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { AliasType, ClassType, EnumType, Type } from '../../../schema/type.ts';
-import { recursiveGroups } from './recursive-groups.ts';
 
 /** The definitions that a type refers to, directly or not. */
 export interface ReachableTypes {
@@ -11,12 +11,31 @@ export interface ReachableTypes {
   readonly aliases: readonly AliasType[];
 }
 
+/** All definitions, and the groups of those that contain themselves, which the output formats of all functions share. */
+export class OutputDefinitions {
+  readonly index: DefinitionIndex;
+  #classGroups: ReadonlyMap<string, readonly string[]> | undefined;
+  #aliasGroups: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(index: DefinitionIndex) {
+    this.index = index;
+  }
+
+  get classGroups(): ReadonlyMap<string, readonly string[]> {
+    return (this.#classGroups ??= recursiveGroups(classEdges(this.index)));
+  }
+
+  get aliasGroups(): ReadonlyMap<string, readonly string[]> {
+    return (this.#aliasGroups ??= recursiveGroups(aliasEdges(this.index)));
+  }
+}
+
 /**
  * Collects the definitions that the output can consist of. The order is that of a stack, so the last field comes first, except
  * that a recursive class or alias comes with the others of its group: existing prompts were tuned with definitions in this order.
  */
-export function reachableTypes(target: Type, index: DefinitionIndex): ReachableTypes {
-  const search = new Search(index);
+export function reachableTypes(target: Type, definitions: OutputDefinitions): ReachableTypes {
+  const search = new Search(definitions);
   search.visit(target);
   const { classes, recursive, enums, aliases } = search;
   return { classes: [...classes], recursive: [...recursive], enums: [...enums], aliases: [...aliases] };
@@ -27,15 +46,13 @@ class Search {
   readonly recursive = new Set<ClassType>();
   readonly enums = new Set<EnumType>();
   readonly aliases = new Set<AliasType>();
+  readonly #definitions: OutputDefinitions;
   readonly #index: DefinitionIndex;
-  readonly #classGroups: ReadonlyMap<string, readonly string[]>;
-  readonly #aliasGroups: ReadonlyMap<string, readonly string[]>;
   readonly #stack: Type[] = [];
 
-  constructor(index: DefinitionIndex) {
-    this.#index = index;
-    this.#classGroups = recursiveGroups(classEdges(index));
-    this.#aliasGroups = recursiveGroups(aliasEdges(index));
+  constructor(definitions: OutputDefinitions) {
+    this.#definitions = definitions;
+    this.#index = definitions.index;
   }
 
   visit(target: Type): void {
@@ -57,7 +74,7 @@ class Search {
     const found = this.#index.classes.get(name);
     if (found === undefined || this.classes.has(found)) return;
     this.classes.add(found);
-    for (const other of this.#classGroups.get(name) ?? []) {
+    for (const other of this.#definitions.classGroups.get(name) ?? []) {
       const type = this.#index.classes.get(other);
       if (type !== undefined) this.recursive.add(type);
     }
@@ -65,7 +82,7 @@ class Search {
   }
 
   #addAliases(name: string): void {
-    for (const other of this.#aliasGroups.get(name) ?? [name]) {
+    for (const other of this.#definitions.aliasGroups.get(name) ?? [name]) {
       const found = this.#index.aliases.get(other);
       if (found === undefined || this.aliases.has(found)) continue;
       this.aliases.add(found);
@@ -108,4 +125,24 @@ function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element];
   if (type.kind === 'map') return [type.key, type.value];
   return type.kind === 'union' ? type.members : [];
+}
+
+/**
+ * Finds the names that lead back to themselves, each with its group: the names that it leads to and that lead back to it.
+ * `edges` maps every name, in the order of declaration, to the names that it mentions.
+ *
+ * Existing prompts were tuned with this order within a group: a depth-first search visits the names, and those that each
+ * name mentions, in the order of declaration. A group lists its names in the order of the search, rotated so that the one
+ * declared first comes first.
+ */
+export function recursiveGroups(edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
+  const positions = new Map([...edges.keys()].map((name, position) => [name, position]));
+  const place = (name: string): number => positions.get(name) ?? Infinity;
+  const declared = (name: string): readonly string[] =>
+    (edges.get(name) ?? []).filter((other) => edges.has(other)).toSorted((a, b) => place(a) - place(b));
+  const groups = groupsInSearchOrder([...edges.keys()], declared).map((names) => {
+    const first = names.indexOf(names.reduce((a, b) => (place(b) < place(a) ? b : a)));
+    return [...names.slice(first), ...names.slice(0, first)];
+  });
+  return new Map(groups.flatMap((group) => group.map((name) => [name, group] as const)));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dependenciesFirst, stronglyConnected } from '../../../src/compiler/2-check/strongly-connected.ts';
+import { dependenciesFirst, stronglyConnected } from '../../src/base/strongly-connected.ts';
 
 const EDGES: Readonly<Record<string, readonly string[]>> = { a: ['b'], b: ['c'], c: ['b', 'd'], d: [], e: ['e'] };
 const edges = (name: string): readonly string[] => EDGES[name] ?? [];

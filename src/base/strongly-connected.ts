@@ -14,7 +14,20 @@ export function stronglyConnected(
   names: readonly string[],
   edgesOf: (name: string) => readonly string[],
 ): readonly (readonly string[])[] {
-  return new Search(names, edgesOf).run();
+  const order = new Map(names.map((name, index) => [name, index]));
+  const place = (name: string | undefined): number => order.get(name ?? '') ?? 0;
+  const groups = groupsInSearchOrder(names, edgesOf).map((group) => group.toSorted((a, b) => place(a) - place(b)));
+  return groups.toSorted((a, b) => place(a[0]) - place(b[0]));
+}
+
+/** Returns the same groups in the order of a depth-first search, each with its names in the order in which the search meets them. */
+export function groupsInSearchOrder(
+  names: readonly string[],
+  edgesOf: (name: string) => readonly string[],
+): readonly (readonly string[])[] {
+  const search = new Search(names, edgesOf);
+  search.run();
+  return search.groups;
 }
 
 /** Returns all of `names`, each after the names that it reaches, except for names that reach each other. */
@@ -30,24 +43,21 @@ export function dependenciesFirst(
 class Search {
   /** Names in the order in which the search left them. */
   readonly left: string[] = [];
+  /** The groups in the order in which the search completed them, with their names in the order in which it met them. */
+  readonly groups: string[][] = [];
   readonly #names: readonly string[];
   readonly #edgesOf: (name: string) => readonly string[];
   readonly #visits = new Map<string, Visit>();
   readonly #open: string[] = [];
   readonly #isOpen = new Set<string>();
-  readonly #groups: string[][] = [];
 
   constructor(names: readonly string[], edgesOf: (name: string) => readonly string[]) {
     this.#names = names;
     this.#edgesOf = edgesOf;
   }
 
-  run(): readonly (readonly string[])[] {
+  run(): void {
     for (const name of this.#names) if (!this.#visits.has(name)) this.#explore(name);
-    const order = new Map(this.#names.map((name, index) => [name, index]));
-    const place = (name: string | undefined): number => order.get(name ?? '') ?? 0;
-    for (const group of this.#groups) group.sort((a, b) => place(a) - place(b));
-    return this.#groups.toSorted((a, b) => place(a[0]) - place(b[0]));
   }
 
   #explore(root: string): void {
@@ -81,6 +91,6 @@ class Search {
     if (visit.low !== visit.index) return;
     const group = this.#open.splice(this.#open.lastIndexOf(visit.name));
     for (const name of group) this.#isOpen.delete(name);
-    if (group.length > 1 || visit.targets.includes(visit.name)) this.#groups.push(group);
+    if (group.length > 1 || visit.targets.includes(visit.name)) this.groups.push(group);
   }
 }

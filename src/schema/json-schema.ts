@@ -304,18 +304,14 @@ function keyText(key: Type, index: DefinitionIndex): string {
 
 /**
  * True for a class, enum or alias that has different schemas as an argument and as a result: a caller can leave out
- * optional fields that results show as null, results never show skipped fields and values, and checked values are wrapped.
+ * optional fields that results show as null, ints have bounds only in arguments, results never show skipped fields and values,
+ * and checked values are wrapped.
  */
 function differsAsInput(name: string, index: DefinitionIndex): boolean {
   const enumType = index.enums.get(name);
   if (enumType !== undefined) return hasCheck(enumType) || enumType.values.some((value) => value.skip);
-  if (partsOf(name, index).flatMap(withInside).some(hasCheck)) return true;
-  if (
-    partsOf(name, index)
-      .flatMap(withInside)
-      .some(({ kind }) => kind === 'int')
-  )
-    return true;
+  const inside = partsOf(name, index).flatMap(withInside);
+  if (inside.some((type) => type.kind === 'int' || hasCheck(type))) return true;
   const type = index.classes.get(name);
   if (type === undefined) return false;
   return hasCheck(type) || type.fields.some((field) => field.skip || acceptsNull(field.type, index.aliases));

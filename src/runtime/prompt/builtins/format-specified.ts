@@ -28,10 +28,10 @@ export function formatSpecified(value: Value, text: string, work: Work): string 
   assertTextLength(spec.width);
   work.spend(spec.width);
   const number = typeof value === 'boolean' ? Number(value) : value instanceof Float ? value.value : value;
-  if (typeof number !== 'number') return padded(textOf(value, spec, work), '', { align: '<', ...defined(spec) });
+  if (typeof number !== 'number') return padded(textOf(value, spec, work), '', spec, '<');
   const digits = digitsOf(number, value, spec);
   const sign = digits.startsWith('-') ? '-' : spec.sign.replace('-', '');
-  return padded(grouped(digits.replace(/^-/u, ''), spec), sign, { align: '>', ...defined(spec) });
+  return padded(grouped(digits.replace(/^-/u, ''), spec), sign, spec, '>');
 }
 
 function parseSpec(text: string): Spec {
@@ -51,11 +51,6 @@ function parseSpec(text: string): Spec {
     precision: precision === undefined ? undefined : Number(precision),
     type,
   };
-}
-
-/** Omits an absent alignment, so that the default for the value applies. */
-function defined({ align, ...spec }: Spec): Omit<Spec, 'align'> & { readonly align?: string } {
-  return align === undefined ? spec : { ...spec, align };
 }
 
 function textOf(value: Value, { type, precision }: Spec, work: Work): string {
@@ -131,10 +126,11 @@ function grouped(digits: string, { separator }: Spec): string {
   return digits.replace(/^\d+/u, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/gu, separator));
 }
 
-/** Widths count characters. Zeros go between the sign and the digits. */
-function padded(text: string, sign: string, spec: Omit<Spec, 'align'> & { readonly align: string }): string {
-  const missing = Math.max(0, spec.width - [...sign, ...text].length);
-  if (spec.isZeroFilled && spec.align === '>') return sign + '0'.repeat(missing) + text;
-  const before = spec.align === '>' ? missing : spec.align === '^' ? Math.floor(missing / 2) : 0;
-  return spec.fill.repeat(before) + sign + text + spec.fill.repeat(missing - before);
+/** Widths count characters. Zeros go between the sign and the digits. `usual`: the alignment if the specification states none. */
+function padded(text: string, sign: string, { fill, width, isZeroFilled, align }: Spec, usual: '<' | '>'): string {
+  const missing = Math.max(0, width - [...sign, ...text].length);
+  const side = align ?? usual;
+  if (isZeroFilled && side === '>') return sign + '0'.repeat(missing) + text;
+  const before = side === '>' ? missing : side === '^' ? Math.floor(missing / 2) : 0;
+  return fill.repeat(before) + sign + text + fill.repeat(missing - before);
 }

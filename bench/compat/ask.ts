@@ -29,7 +29,7 @@ export interface Answer {
 const LOST_ANSWER: Answer = { outcome: LOST };
 
 /** The outcome is `200 <value>`, or the class of another status, such as `5xx`. */
-export async function askCall(_side: CompatSide, url: string, body: string): Promise<Answer> {
+export async function askCall(url: string, body: string): Promise<Answer> {
   const reading = await read(url, body);
   if (reading === undefined) return LOST_ANSWER;
   const { status, text } = reading;

@@ -18,8 +18,8 @@ const REPLIES = [
 const STRATEGIES = new Set(['fallback', 'round-robin']);
 
 /**
- * Makes a project of each client type that `baml-cli init` offers, and one in which the example clients of its client file are no
- * longer commented out. Each calls the function through every client and every provider of that file.
+ * Makes a project of each client type that `baml-cli init` offers, and one with the example clients, which its client file has as
+ * comments. Each calls the function through every client and every provider of that file.
  */
 export async function makeFreshProjects(folder: string): Promise<readonly Project[]> {
   const types = await clientTypes();

@@ -70,7 +70,7 @@ export class ServedProject {
   async #ask(call: Call, before: () => Promise<void> = async () => {}): Promise<Answers> {
     const channels = { call: this.#provider.open(call.reply), stream: this.#provider.open(call.reply) };
     await before();
-    const answer = await askCall(this.#side, `${this.#url}/call/${call.function}`, bodyOf(call, channels.call.url));
+    const answer = await askCall(`${this.#url}/call/${call.function}`, bodyOf(call, channels.call.url));
     await before();
     const stream = await askStream(
       this.#side,

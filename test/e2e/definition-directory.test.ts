@@ -1,18 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
+import { HI_FUNCTION } from '../support/hi-function.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
 import type { RunningServer, ServerOptions } from '../support/running-server.ts';
 
-const HI = `
-client<llm> Off {
-  provider offline
-}
-function Hi(name: string) -> string {
-  client Off
-  prompt #"Say hi to {{ name }}"#
-}
-`;
-
-const BAML_PROJECT = { 'baml_src/clients.baml': HI, 'notes.txt': 'nothing' };
+const BAML_PROJECT = { 'baml_src/clients.baml': HI_FUNCTION, 'notes.txt': 'nothing' };
 
 const servers: RunningServer[] = [];
 afterAll(async () => {
@@ -47,7 +38,7 @@ test('with the root of a project as the argument, svc serves the directory insid
 });
 
 test('if both directories exist, svc serves ./svc_src, and does not mention BAML', async () => {
-  const output = await outputOf({ cwd: temporaryFolder({ ...BAML_PROJECT, 'svc_src/a.svc': HI }) });
+  const output = await outputOf({ cwd: temporaryFolder({ ...BAML_PROJECT, 'svc_src/a.svc': HI_FUNCTION }) });
   expect(output).toContain('1 function from "svc_src"');
   expect(output).not.toMatch(HINT);
 });

@@ -2,17 +2,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { HI_FUNCTION } from '../support/hi-function.ts';
 import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
-
-const GOOD = `
-client<llm> Off {
-  provider offline
-}
-function Hi(name: string) -> string {
-  client Off
-  prompt #"Say hi to {{ name }}"#
-}
-`;
 
 const servers: RunningServer[] = [];
 afterAll(async () => {
@@ -42,7 +33,7 @@ test.each([
 test('broken definitions end with exit code 1 and list all problems with file, line, column and frame, and svc binds no port', async () => {
   const from = temporaryFolder({
     'a.svc': 'class Person {\n  name strng\n}\n',
-    'b.svc': `${GOOD}\nfunction Bye(name: string) -> Persn {\n  client Off\n  prompt #"bye {{ name }}"#\n}\n`,
+    'b.svc': `${HI_FUNCTION}\nfunction Bye(name: string) -> Persn {\n  client Offline\n  prompt #"bye {{ name }}"#\n}\n`,
   });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
   expect(run.code).toBe(1);
@@ -65,7 +56,7 @@ test('a folder that does not exist or contains no definitions is reported', asyn
 
 test('a generator of another version refuses the start and names the file; --no-version-check starts', async () => {
   const generator = 'generator client {\n  output_type "typescript"\n  output_dir "../out"\n  version "99.1.0"\n}\n';
-  const from = temporaryFolder({ 'main.svc': GOOD, 'generators.svc': generator });
+  const from = temporaryFolder({ 'main.svc': HI_FUNCTION, 'generators.svc': generator });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
   expect(run.code).toBe(1);
   expect(run.stderr).toContain('generators.svc');
@@ -84,7 +75,7 @@ test.each([['--port'], ['--port', '0', '--metrics-port']])(
     const run = await runSvc([
       'serve',
       '--from',
-      temporaryFolder({ 'a.svc': GOOD }),
+      temporaryFolder({ 'a.svc': HI_FUNCTION }),
       ...flags,
       String(port),
       '--no-dotenv',
@@ -96,7 +87,7 @@ test.each([['--port'], ['--port', '0', '--metrics-port']])(
 );
 
 test('a port that another svc serves is refused, and the first continues', async () => {
-  const from = temporaryFolder({ 'a.svc': GOOD });
+  const from = temporaryFolder({ 'a.svc': HI_FUNCTION });
   const first = await startServer({ from });
   servers.push(first);
   const run = await runSvc(['serve', '--from', from, '--port', String(first.port), '--no-dotenv']);
@@ -106,7 +97,7 @@ test('a port that another svc serves is refused, and the first continues', async
 });
 
 test('without a folder for temporary files, the message names the variable that sets one', async () => {
-  const from = temporaryFolder({ 'a.svc': GOOD });
+  const from = temporaryFolder({ 'a.svc': HI_FUNCTION });
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv'], { TMPDIR: join(from, 'nowhere') });
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
@@ -118,7 +109,7 @@ test('a missing --dotenv-path file ends with exit code 1 and names it', async ()
   const run = await runSvc([
     'serve',
     '--from',
-    temporaryFolder({ 'a.svc': GOOD }),
+    temporaryFolder({ 'a.svc': HI_FUNCTION }),
     '--dotenv-path',
     '/nonexistent/.env',
   ]);

@@ -90,7 +90,7 @@ export class ClassPlan extends Plan {
     return isPoor && !this.#isOtherClass(values) ? (this.#unwrapped(node) ?? filled) : filled;
   }
 
-  /** True for an object in which an enum or literal field shows that it is of another class, and so is no wrapper of this one. */
+  /** True if the value of an enum or literal field belongs to another class: the object is not a wrapper around this one. */
   #isOtherClass(values: FieldValues): boolean {
     return this.#fields.all.some(({ plan }, position) => {
       const item = values.at(position);

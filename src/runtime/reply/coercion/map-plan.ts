@@ -36,7 +36,7 @@ export class MapPlan extends Plan {
     return this.#keys === undefined ? JSON.stringify(key) : this.#keys.exact(key);
   }
 
-  /** Finds the key that the model means, also in another letter case, with accents or with punctuation. A part of it is no match. */
+  /** Finds the key that the model means, even in another letter case, with accents or with punctuation. The whole key has to match. */
   #matchKey(key: string): LabelMatch {
     const json = this.exactKey(key);
     if (json !== undefined) return { kind: 'match', json, cost: 0, flag: undefined };

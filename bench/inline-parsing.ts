@@ -16,6 +16,6 @@ if (process.send !== undefined) {
 ParsePool.prototype.parse = ({ functionName, text }) => {
   const result = runParseTask({ programPath, functionName, text });
   if (!result.ok) return Promise.resolve(err(validationFailure(result.failure, text)));
-  const { json, flags } = result;
-  return Promise.resolve({ ok: true, value: { json, flags, value: null } });
+  const { json, flags, losses } = result;
+  return Promise.resolve({ ok: true, value: { json, flags, losses, value: null } });
 };

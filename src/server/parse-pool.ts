@@ -151,7 +151,8 @@ function failureOf(error: unknown, text: string): Failure | undefined {
 }
 
 function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {
-  return result.ok ? ok(new JsonReply(result.json, result.flags)) : err(validationFailure(result.failure, text));
+  if (!result.ok) return err(validationFailure(result.failure, text));
+  return ok(new JsonReply(result.json, result.flags, result.losses));
 }
 
 /** One reply to parse: waits for its turn, and ends early when its caller left, its call timed out, or it takes too long. */

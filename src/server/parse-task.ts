@@ -2,7 +2,7 @@ import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
-import type { ParseFailure, ParseFlag, ReplyParser } from '../runtime/reply/reply-parser.ts';
+import type { Losses, ParseFailure, ParseFlag, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
@@ -14,7 +14,7 @@ export interface ParseTask {
 
 /** The output of a thread, as JSON text: copying an object between threads costs many times as much. */
 export type ParseTaskResult =
-  | { readonly ok: true; readonly json: string; readonly flags: readonly ParseFlag[] }
+  | { readonly ok: true; readonly json: string; readonly flags: readonly ParseFlag[]; readonly losses: Losses }
   | { readonly ok: false; readonly failure: ParseFailure };
 
 const programs = new Map<string, DefinitionIndex>();
@@ -24,8 +24,8 @@ const parsers = new Map<string, ReplyParser>();
 export function runParseTask(task: ParseTask): ParseTaskResult {
   const outcome = parserFor(task).parse(task.text);
   if (!outcome.ok) return outcome;
-  const { json, flags } = outcome.value;
-  return { ok: true, json, flags };
+  const { json, flags, losses } = outcome.value;
+  return { ok: true, json, flags, losses };
 }
 
 function parserFor({ programPath, functionName }: ParseTask): ReplyParser {

@@ -38,7 +38,7 @@ export function createReplyParser(
 
 function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
   return outcome.ok
-    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags)))
+    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags), outcome.losses))
     : err(failureOf(outcome.violations));
 }
 

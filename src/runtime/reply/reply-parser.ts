@@ -33,13 +33,27 @@ export interface ParsedReply {
   readonly value: JsonValue;
   /** The repairs, drops and guesses that the value needed, with paths; empty for a clean reply. */
   readonly flags: readonly ParseFlag[];
+  readonly losses: Losses;
 }
+
+/** Counts the parts of a reply that its value lacks. The counts are exact, even where the flags are limited. */
+export interface Losses {
+  /** List members and map entries of the reply that are not in the value. */
+  readonly dropped: number;
+  /** Values of the reply that became null, `[]` or `{}`, except for nulls, empty values and words such as `n/a`. */
+  readonly defaulted: number;
+}
+
+/** The losses of a value that lacks nothing: every value without losses has this object. */
+export const NO_LOSSES: Losses = { dropped: 0, defaulted: 0 };
 
 export interface ParseFlag {
   /** A stable word for metrics: `markdown`, `repaired`, `dropped-item`, `extra-key`, `defaulted`, `substring-match`, … */
   readonly flag: string;
   readonly path: string;
   readonly detail?: string;
+  /** The losses that the flag reports; absent if it reports none. */
+  readonly losses?: Losses;
 }
 
 /** The flag of an int beyond ±9007199254740991, of which only the JSON text is exact. */
@@ -54,11 +68,13 @@ export interface ParseFailure {
 export class JsonReply implements ParsedReply {
   readonly json: string;
   readonly flags: readonly ParseFlag[];
+  readonly losses: Losses;
   #value: JsonValue | undefined = undefined;
 
-  constructor(json: string, flags: readonly ParseFlag[]) {
+  constructor(json: string, flags: readonly ParseFlag[], losses: Losses) {
     this.json = json;
     this.flags = flags;
+    this.losses = losses;
   }
 
   get value(): JsonValue {

@@ -28,6 +28,12 @@ function flagsOf(outcome: ReplyOutcome): string {
   return outcome.ok ? outcome.value.flags.map((flag) => `${flag.flag} ${flag.path}`.trim()).join('\n') : '';
 }
 
+/** Such as `dropped=2, defaulted=1`; empty without losses. */
+function lossesOf(outcome: ReplyOutcome): string {
+  const counts = outcome.ok ? Object.entries(outcome.value.losses) : [];
+  return counts.flatMap(([kind, count]) => (count > 0 ? [`${kind}=${count}`] : [])).join(', ');
+}
+
 test('there are enough samples', () => {
   expect(values.length).toBeGreaterThanOrEqual(FEWEST_VALUES);
   expect(streams.length).toBeGreaterThanOrEqual(FEWEST_STREAMS);
@@ -39,6 +45,8 @@ test.each(values.flatMap((sample) => (['inline', 'pooled'] as const).map((way) =
     const outcome = await ways[way](section(sample, 'type'), section(sample, 'reply'));
     expect(shown(outcome)).toBe(section(sample, 'value').trimEnd());
     expect(flagsOf(outcome)).toBe(section(sample, 'flags').trim());
+    const losses = sample.sections.get('losses');
+    if (losses !== undefined) expect(lossesOf(outcome)).toBe(losses.trim());
     if (outcome.ok) expect(JSON.stringify(outcome.value.value)).toBe(JSON.stringify(JSON.parse(outcome.value.json)));
   },
 );

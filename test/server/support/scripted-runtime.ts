@@ -11,7 +11,7 @@ import type {
   StreamObserver,
 } from '../../../src/runtime/call/runtime.ts';
 import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
-import type { ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
+import { NO_LOSSES, type ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 
 export const REPORT: CallReport = {
   client: 'Fast',
@@ -23,7 +23,7 @@ export const REPORT: CallReport = {
 };
 
 function reply(value: JsonValue): ParsedReply {
-  return { value, json: JSON.stringify(value), flags: [] };
+  return { value, json: JSON.stringify(value), flags: [], losses: NO_LOSSES };
 }
 
 export function success(value: JsonValue): CallOutcome {

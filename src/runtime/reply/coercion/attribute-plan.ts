@@ -107,7 +107,7 @@ export class AttributePlan extends Plan {
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);
     if (violations.length === 0) return this.#wrapped(outcome);
-    if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? ''));
+    if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? '', node));
     return new CoercionError(() => violations, true);
   }
 
@@ -143,6 +143,7 @@ export class AttributePlan extends Plan {
       shown: this.#withStateOf(withChecks(value.shown, checks), 'Complete'),
       marks: value.marks,
       flags: flags.length === 0 ? value.flags : [...value.flags, ...flags],
+      losses: value.losses,
     });
   }
 

@@ -4,7 +4,14 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
-import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import {
+  compareCoerced,
+  lossesWithout,
+  MARK,
+  ValueWriter,
+  type CoercedValue,
+  type CoercionOutcome,
+} from './outcome.ts';
 import { MISMATCH, Plan, type PartialValue } from './plan.ts';
 import { LabelPlan, LiteralPlan } from './scalar-plans.ts';
 import { bestMember, coerceNested, onlyComposite, RecursionGuard } from './unwrap.ts';
@@ -144,8 +151,9 @@ export class ClassPlan extends Plan {
   #fromNothing(node: ReplyNode): CoercionOutcome {
     const filled = this.#fill(node, NO_FIELD_VALUES);
     if (!filled.ok) return mismatch(this.name, node);
-    const flags = [{ flag: 'no-fields', path: '', detail: describeValue(node) }, ...filled.flags];
-    return filled.as(filled.score + 1, filled.marks, flags);
+    const losses = lossesWithout(node);
+    const flags = [{ flag: 'no-fields', path: '', detail: describeValue(node), losses }, ...filled.flags];
+    return filled.as(filled.score + 1, filled.marks, flags, losses);
   }
 
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
@@ -227,7 +235,7 @@ function coerceField(writer: ValueWriter, field: FieldPlan, item: ReplyNode): Co
   const fallback = outcome.asserted ? undefined : field.plan.fallback();
   if (fallback === undefined) return memberError(field.name, outcome);
   writer.score += 110;
-  writer.flag('defaulted', field.name, outcome.reason);
+  writer.lose(lossesWithout(item), 'defaulted', field.name, outcome);
   return fallback;
 }
 

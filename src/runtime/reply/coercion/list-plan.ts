@@ -5,7 +5,7 @@ import { flatten } from '../text/growing-text.ts';
 import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
 import { describeValue, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { CoercedValue, DROPPED, lossesWithout, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { coerceNested, onlyList, RecursionGuard } from './unwrap.ts';
 
@@ -54,7 +54,7 @@ export class ListPlan extends Plan {
       if (outcome.ok) addItem(writer, outcome, index);
       else if (!this.#addEach(writer, item, index)) {
         writer.score += 1 + index;
-        if (!writer.hasAllFlags) writer.flag('dropped-item', index, outcome.reason);
+        writer.lose(DROPPED, 'dropped-item', index, outcome);
       }
     }
     return writer.finish('[', ']', writer.isEmpty && items.length > 0 ? MARK.emptied : 0);
@@ -142,8 +142,10 @@ function addItem(writer: ValueWriter, value: CoercedValue, segment: number | '')
 /** Returns the empty list for a value that does not match as a single member either. */
 function emptied(node: ReplyNode, single: CoercionOutcome): CoercedValue {
   const detail = single.ok ? describeValue(node) : single.reason;
+  const losses = lossesWithout(node);
   return new CoercedValue('[]', 2, {
     marks: MARK.emptied | MARK.notAList,
-    flags: [{ flag: 'dropped-item', path: '', detail }],
+    flags: [{ flag: 'dropped-item', path: '', detail, losses }],
+    losses,
   });
 }

@@ -4,7 +4,7 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
-import { CoercedValue, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { coerceNested } from './unwrap.ts';
 
@@ -55,7 +55,7 @@ export class MapPlan extends Plan {
   cast(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
     const writer = new ValueWriter(node);
-    const seen = new Set<string>();
+    const seen = new Map<string, string>();
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
       const json = this.exactKey(key);
@@ -69,12 +69,12 @@ export class MapPlan extends Plan {
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind !== 'object') return coerceNested(this, node) ?? mismatch('a map', node);
     const writer = new ValueWriter(node);
-    const seen = new Set<string>();
+    const seen = new Map<string, string>();
     for (const [index, item] of node.items.entries()) this.#coerceEntry(writer, seen, node.keys[index] ?? '', item);
     return writer.finish('{', '}', writer.isEmpty && node.items.length > 0 ? MARK.emptied : 0);
   }
 
-  #coerceEntry(writer: ValueWriter, seen: Set<string>, key: string, item: ReplyNode): void {
+  #coerceEntry(writer: ValueWriter, seen: Map<string, string>, key: string, item: ReplyNode): void {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
@@ -83,7 +83,7 @@ export class MapPlan extends Plan {
       addEntry(writer, seen, { key, json: match.json, value: outcome });
     } else {
       writer.score += 1;
-      if (!outcome.ok && !writer.hasAllFlags) writer.flag('dropped-item', key, outcome.reason);
+      if (!outcome.ok) writer.lose(DROPPED, 'dropped-item', key, outcome);
     }
   }
 
@@ -119,15 +119,17 @@ interface Entry {
   readonly value: CoercedValue;
 }
 
-/** `seen`: the JSON texts of the keys so far. */
-function addEntry(writer: ValueWriter, seen: Set<string>, { key, json, value }: Entry): void {
-  if (seen.has(json)) {
-    writer.flag('duplicate-key', key);
+/** `seen`: the JSON texts of the entries so far by those of their keys. */
+function addEntry(writer: ValueWriter, seen: Map<string, string>, { key, json, value }: Entry): void {
+  const first = seen.get(json);
+  if (first !== undefined) {
+    if (first === value.json) writer.flag('duplicate-key', key);
+    else writer.lose(DROPPED, 'duplicate-key', key, { reason: 'the map has another value for the key' });
     return;
   }
   writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);
   writer.score += value.score;
-  seen.add(json);
+  seen.set(json, value.json);
 }
 
 function unknownKey(key: string): CoercionError {

@@ -1,6 +1,7 @@
-import type { ParseFlag } from '../reply-parser.ts';
+import { NO_LOSSES, type Losses, type ParseFlag } from '../reply-parser.ts';
 import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
 import { joinPath, type CoercionError } from './coercion-error.ts';
+import { isNothing } from './nothing.ts';
 
 /** The result of coercing one value to a type. */
 export type CoercionOutcome = CoercedValue | CoercionError;
@@ -40,6 +41,8 @@ export class CoercedValue {
   readonly score: number;
   readonly marks: number;
   readonly flags: readonly Flag[];
+  /** NO_LOSSES if the value lacks nothing. */
+  readonly losses: Losses;
 
   constructor(json: string, score: number, details: CoercedDetails = NO_DETAILS) {
     this.json = json;
@@ -48,11 +51,13 @@ export class CoercedValue {
     this.shown = details.shown ?? json;
     this.marks = details.marks ?? 0;
     this.flags = details.flags ?? NO_FLAGS;
+    this.losses = details.losses ?? NO_LOSSES;
   }
 
-  /** Returns the same value, coerced in another way. */
-  as(score: number, marks: number, flags: readonly Flag[]): CoercedValue {
-    return new CoercedValue(this.json, score, { bare: this.bare, shown: this.shown, marks, flags });
+  /** Returns the same value, coerced in another way. `losses`: in addition to those of the value. */
+  as(score: number, marks: number, flags: readonly Flag[], losses = NO_LOSSES): CoercedValue {
+    const { bare, shown } = this;
+    return new CoercedValue(this.json, score, { bare, shown, marks, flags, losses: sumOf(this.losses, losses) });
   }
 }
 
@@ -61,14 +66,38 @@ export interface CoercedDetails {
   readonly shown?: string;
   readonly marks?: number;
   readonly flags?: readonly Flag[];
+  readonly losses?: Losses;
 }
 
 const NO_DETAILS: CoercedDetails = {};
 
 /** Returns the null of an optional value that does not match, or whose `@assert` fails. */
-export function nullFor(reason: string | number): CoercedValue {
-  const flags = [{ flag: 'null-for-value', path: '', detail: reason }];
-  return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags });
+export function nullFor(reason: string | number, node: ReplyNode): CoercedValue {
+  const losses = lossesWithout(node);
+  const flags = [{ flag: 'null-for-value', path: '', detail: reason, losses }];
+  return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags, losses });
+}
+
+// --- losses ----------------------------------------------------------------------------------------------------------
+
+/** The loss of one member of a list or entry of a map. */
+export const DROPPED: Losses = { dropped: 1, defaulted: 0 };
+
+const DEFAULTED: Losses = { dropped: 0, defaulted: 1 };
+
+/** Returns the losses of a value that is null or empty in the place of this one. */
+export function lossesWithout(node: ReplyNode): Losses {
+  return isNothing(node) ? NO_LOSSES : DEFAULTED;
+}
+
+/** Returns the losses of a scalar or object that is one of the members of this list. */
+export function lossesOfOthers({ items }: ReplyNode): Losses {
+  return items.length < 2 ? NO_LOSSES : { dropped: items.length - 1, defaulted: 0 };
+}
+
+function sumOf(a: Losses, b: Losses): Losses {
+  if (a === NO_LOSSES) return b;
+  return b === NO_LOSSES ? a : { dropped: a.dropped + b.dropped, defaulted: a.defaulted + b.defaulted };
 }
 
 // --- comparison ------------------------------------------------------------------------------------------------------
@@ -109,9 +138,14 @@ export interface Flag {
   readonly path: string;
   /** Bits of REPAIR are described when the reply's flags are final, because most flags are dropped. */
   readonly detail?: string | number;
+  /** The losses that the flag reports. */
+  readonly losses?: Losses;
 }
 
-/** A value keeps the first 100 flags of its members; more would not help a reader. */
+/**
+ * A value keeps the first 100 flags of its members that report losses, and the first 100 others; more would not help a
+ * reader.
+ */
 export const MAX_FLAGS = 100;
 
 const NO_FLAGS: readonly Flag[] = [];
@@ -119,12 +153,13 @@ const NO_FLAGS: readonly Flag[] = [];
 /** Returns the flags of a reply as its caller sees them. */
 export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
   const described = new Map<number, string>(); // The same few repairs occur over and over.
-  return flags.map(({ flag, path, detail }) => {
-    if (detail === undefined) return { flag, path };
-    if (typeof detail === 'string') return { flag, path, detail };
+  return flags.map(({ flag, path, detail, losses = NO_LOSSES }) => {
+    const lost = losses === NO_LOSSES ? {} : { losses };
+    if (detail === undefined) return { flag, path, ...lost };
+    if (typeof detail === 'string') return { flag, path, detail, ...lost };
     const known = described.get(detail) ?? describeRepairs(detail);
     described.set(detail, known);
-    return { flag, path, detail: known };
+    return { flag, path, detail: known, ...lost };
   });
 }
 
@@ -139,6 +174,9 @@ export class ValueWriter {
   #shown: string | undefined = undefined;
   /** Created on demand: most values have no flags, and there can be thousands. */
   #flags: Flag[] | undefined = undefined;
+  /** The number of flags that report losses. */
+  #lossFlags = 0;
+  #losses = NO_LOSSES;
 
   /** `node`: the list or object whose own flags the value gets. */
   constructor(node?: ReplyNode) {
@@ -149,27 +187,39 @@ export class ValueWriter {
     return this.#json === '';
   }
 
-  /** True if further flags are dropped. */
-  get hasAllFlags(): boolean {
-    return this.#flags !== undefined && this.#flags.length >= MAX_FLAGS;
-  }
-
   /** `head`: the text in front of the member, such as a comma or a key. `segment`: its path, or its index in a list. */
   add(head: string, segment: string | number, member: CoercedValue): void {
-    const { json, bare, shown, flags } = member;
+    const { json, bare, shown, flags, losses } = member;
     if (this.#bare !== undefined || bare !== json) this.#bare = (this.#bare ?? this.#json) + head + bare;
     if (this.#shown !== undefined || shown !== json) this.#shown = (this.#shown ?? this.#json) + head + shown;
     this.#json += head + json;
-    for (const { flag, path, detail } of flags) {
-      if (this.hasAllFlags) return;
-      this.flag(flag, joinPath(pathOf(segment), path), detail);
+    if (losses !== NO_LOSSES) this.#losses = sumOf(this.#losses, losses);
+    for (const flag of flags) {
+      if (this.#hasRoom(flag.losses)) this.#push({ ...flag, path: joinPath(pathOf(segment), flag.path) });
     }
   }
 
   flag(flag: string, segment: string | number, detail?: string | number): void {
-    if (this.hasAllFlags) return;
+    if (!this.#hasRoom(undefined)) return;
     const path = pathOf(segment);
-    (this.#flags ??= []).push(detail === undefined ? { flag, path } : { flag, path, detail });
+    this.#push(detail === undefined ? { flag, path } : { flag, path, detail });
+  }
+
+  /** Counts and flags a member that does not match. */
+  lose(losses: Losses, flag: string, segment: string | number, error: Pick<CoercionError, 'reason'>): void {
+    this.#losses = sumOf(this.#losses, losses);
+    if (this.#hasRoom(losses)) this.#push({ flag, path: pathOf(segment), detail: error.reason, losses });
+  }
+
+  /** Flags of losses have room of their own, so that others do not displace them. */
+  #hasRoom(losses: Losses | undefined): boolean {
+    const all = this.#flags?.length ?? 0;
+    return (isLoss(losses) ? this.#lossFlags : all - this.#lossFlags) < MAX_FLAGS;
+  }
+
+  #push(flag: Flag): void {
+    (this.#flags ??= []).push(flag);
+    if (isLoss(flag.losses)) this.#lossFlags += 1;
   }
 
   /** Returns the value that the members form between two brackets. */
@@ -180,12 +230,17 @@ export class ValueWriter {
       shown: this.#shown === undefined ? json : open + this.#shown + close,
       marks,
       flags: this.#flags ?? NO_FLAGS,
+      losses: this.#losses,
     });
   }
 }
 
 /** Keeps the sums over deep values finite, so that they can be compared. */
 const MAX_SCORE = 1e15;
+
+function isLoss(losses: Losses | undefined): boolean {
+  return losses !== undefined && losses !== NO_LOSSES;
+}
 
 function pathOf(segment: string | number): string {
   return typeof segment === 'number' ? `[${segment}]` : segment;

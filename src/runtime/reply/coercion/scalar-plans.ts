@@ -4,9 +4,9 @@ import { GrowingString } from '../text/growing-text.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LabelMatcher } from './label-matcher.ts';
-import { CoercedValue, MARK, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
+import { CoercedValue, MARK, nullFor, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { bestMember, onlyScalar, unwrapped } from './unwrap.ts';
+import { asOneOf, bestMember, onlyScalar, unwrapped } from './unwrap.ts';
 
 /** Returns one flag that describes the value as the model wrote it. */
 export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
@@ -150,7 +150,7 @@ export class NullPlan extends DonePlan {
 
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
-    return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags: valueFlags('null-for-value', node) });
+    return nullFor(describeValue(node), node);
   }
 
   override fallback(): CoercedValue {
@@ -205,8 +205,9 @@ export class LabelPlan extends DonePlan {
     }
     if (match.kind === 'none') return mismatch(this.name, node);
     const extra = marks === 0 ? 0 : 2;
-    if (match.flag === undefined) return new CoercedValue(match.json, extra, { marks });
-    return new CoercedValue(match.json, match.cost + extra, { marks, flags: valueFlags(match.flag, node) });
+    const flags = match.flag === undefined ? undefined : valueFlags(match.flag, node);
+    const value = new CoercedValue(match.json, match.cost + extra, { marks, ...(flags && { flags }) });
+    return node.kind === 'list' && node.items.length > 1 ? asOneOf(node, value) : value;
   }
 }
 

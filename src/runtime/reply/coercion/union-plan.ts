@@ -125,7 +125,7 @@ export class UnionPlan extends Plan {
     const isList = best !== undefined && (best.marks & MARK.notAList) === 0;
     if (best !== undefined && (isList || !this.#nullable)) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
-    return nullFor(best?.flags[0]?.detail ?? errors[0]?.reason ?? describeValue(node));
+    return nullFor(best?.flags[0]?.detail ?? errors[0]?.reason ?? describeValue(node), node);
   }
 
   override fallback(): CoercedValue | undefined {

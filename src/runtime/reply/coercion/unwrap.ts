@@ -1,8 +1,8 @@
 import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { TolerantReader } from '../text/tolerant-reader.ts';
-import { coercionError } from './coercion-error.ts';
-import { compareCoerced, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { coercionError, describeValue } from './coercion-error.ts';
+import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
 /*
@@ -54,7 +54,14 @@ export function bestMember(plan: Plan, list: ReplyNode): CoercionOutcome {
     if (outcome.ok && (best === undefined || compareCoerced(outcome, best) < 0)) best = outcome;
   }
   if (best === undefined) return coercionError(`expected ${plan.name}, got a list in which no item matches`);
-  return best.as(best.score + 1, best.marks, [{ flag: 'first-of-list', path: '' }, ...best.flags]);
+  return asOneOf(list, best.as(best.score + 1, best.marks, best.flags));
+}
+
+/** Flags a value as one of the members of a list, of which the others are lost. */
+export function asOneOf(list: ReplyNode, value: CoercedValue): CoercedValue {
+  const losses = lossesOfOthers(list);
+  const flag = { flag: 'first-of-list', path: '', detail: describeValue(list), losses };
+  return value.as(value.score, value.marks, [flag, ...value.flags], losses);
 }
 
 /** Flags a scalar as found inside an object. */

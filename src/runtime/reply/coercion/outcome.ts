@@ -1,7 +1,7 @@
 import { NO_LOSSES, type Losses, type ParseFlag } from '../reply-parser.ts';
+import { isNothing } from '../text/nothing.ts';
 import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
 import { joinPath, type CoercionError } from './coercion-error.ts';
-import { isNothing } from './nothing.ts';
 
 /** The result of coercing one value to a type. */
 export type CoercionOutcome = CoercedValue | CoercionError;

@@ -1,6 +1,6 @@
-import { canBecomeNull } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
+import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LabelMatcher } from './label-matcher.ts';
@@ -133,6 +133,11 @@ export class BoolPlan extends DonePlan {
   }
 }
 
+/** Returns the null that another word, such as `N/A`, means. */
+export function nullWord(node: ReplyNode): CoercedValue {
+  return new CoercedValue('null', 1, { flags: valueFlags('null-word', node) });
+}
+
 export class NullPlan extends DonePlan {
   readonly name = 'null';
 
@@ -150,7 +155,7 @@ export class NullPlan extends DonePlan {
 
   coerce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
-    return nullFor(describeValue(node), node);
+    return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(describeValue(node), node);
   }
 
   override fallback(): CoercedValue {
@@ -181,7 +186,8 @@ export class LabelPlan extends DonePlan {
   }
 
   cast(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'string') return undefined;
+    // A label can be spelled like a word for null.
+    if (node.kind !== 'string' && !(node.kind === 'null' && node.text !== 'null')) return undefined;
     const json = this.#matcher.exact(node.text);
     return json === undefined ? undefined : asWritten(json, node);
   }

@@ -1,10 +1,11 @@
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import { isNullWord, isWordForNothing } from '../text/nothing.ts';
+import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
 import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, compareCoerced, MARK, nullFor, type CoercionOutcome } from './outcome.ts';
+import { CoercedValue, compareCoerced, isText, MARK, nullFor, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
-import { asWritten } from './scalar-plans.ts';
+import { asWritten, nullWord } from './scalar-plans.ts';
 
 /** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
@@ -94,7 +95,15 @@ export class UnionPlan extends Plan {
   // --- whole values --------------------------------------------------------------------------------------------------
 
   cast(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind === 'null' && this.#nullable) return asWritten('null', node);
+    if (!this.#nullable) return this.#castMember(node);
+    if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
+    const value = this.#castMember(node);
+    if (node.kind === 'null') return value ?? asWritten('null', node);
+    // A string in quotes, or the reply as a whole, can be `N/A`; a token in an object or a list means null by it.
+    return value !== undefined && isText(value) && isBareNull(node) ? nullWord(node) : value;
+  }
+
+  #castMember(node: ReplyNode): CoercedValue | undefined {
     return isShallow(node) ? this.#bestCast(node) : node.cached(this.#castKey, () => this.#bestCast(node));
   }
 
@@ -122,6 +131,7 @@ export class UnionPlan extends Plan {
       if (!outcome.ok) errors.push(outcome);
       else if (best === undefined || compareCoerced(outcome, best) < 0) best = outcome;
     }
+    if (this.#nullable && best?.marks !== 0 && isNullInstead(node, best)) return nullWord(node);
     const isList = best !== undefined && (best.marks & MARK.notAList) === 0;
     if (best !== undefined && (isList || !this.#nullable)) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
@@ -180,6 +190,16 @@ export class UnionPlan extends Plan {
     if (this.#members.length === 1) return this.#members[0];
     return this.#members.find((member) => member.takesText && !member.mayBreakAssert());
   }
+}
+
+/** True for a spelling of null without quotes in an object or a list. */
+function isBareNull(node: ReplyNode): boolean {
+  return (node.repairs & REPAIR.unquotedValue) !== 0 && isNullWord(node.text);
+}
+
+/** True for a word for nothing that no member of the union takes as it is. */
+function isNullInstead(node: ReplyNode, best: CoercedValue | undefined): boolean {
+  return node.kind === 'string' && isWordForNothing(node.text) && (best === undefined || !isText(best));
 }
 
 /** Results are stored only for values with more members: a reply can contain thousands of small ones. */

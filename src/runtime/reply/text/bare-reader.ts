@@ -250,13 +250,6 @@ export function settleBareToken(node: ReplyNode): void {
   }
 }
 
-const NULL_WORDS = ['null', 'None', 'undefined'];
-
-/** True while a growing token can still turn out to be null. */
-export function canBecomeNull(text: string): boolean {
-  return NULL_WORDS.some((word) => word.startsWith(text));
-}
-
 /** Splits a string without quotes into numbers, booleans and nulls; empty if it contains anything else. */
 export function separateScalars(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.quoted || !/^\S+(?:\s+\S+)+$/u.test(node.text)) return [];

@@ -96,13 +96,13 @@ export class AttributePlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     const value = this.#inner.cast(node);
     if (value === undefined || this.#violations(value.bare).length > 0) return undefined;
     return this.#wrapped(value);
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const outcome = this.#inner.coerce(node);
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);

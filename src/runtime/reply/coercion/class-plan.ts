@@ -12,9 +12,9 @@ import {
   type CoercedValue,
   type CoercionOutcome,
 } from './outcome.ts';
-import { MISMATCH, Plan, type PartialValue } from './plan.ts';
+import { asOnlyMember, MISMATCH, Plan, type PartialValue } from './plan.ts';
 import { LabelPlan, LiteralPlan } from './scalar-plans.ts';
-import { bestMember, coerceNested, onlyComposite, RecursionGuard } from './unwrap.ts';
+import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
 
 /** Unions compare objects with classes by this many keys; more would not change the result. */
 const MAX_COMPARED_KEYS = 50;
@@ -26,11 +26,6 @@ export class ClassPlan extends Plan {
   #mayBreakAssert: boolean | undefined = undefined;
   /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
   #withholds = false;
-  /** The keys under which a node stores its results, since several members of a union ask for them. */
-  readonly #unwrappedKey = {};
-  readonly #listKey = {};
-  /** Runs while the only field tries to take a value. */
-  readonly #guard = new RecursionGuard();
 
   constructor(name: string) {
     super();
@@ -59,7 +54,7 @@ export class ClassPlan extends Plan {
 
   // --- values of the type --------------------------------------------------------------------------------------------
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node);
@@ -80,10 +75,10 @@ export class ClassPlan extends Plan {
 
   // --- other values --------------------------------------------------------------------------------------------------
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'object') return this.#fromObject(node);
     if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
-    return node.cached(this.#listKey, () => this.#fromList(node));
+    return this.#fromList(node);
   }
 
   #fromObject(node: ReplyNode): CoercionOutcome {
@@ -114,10 +109,6 @@ export class ClassPlan extends Plan {
     const inner = onlyComposite(node);
     if (inner === undefined || this.#fields.positionOf(node.keys[node.items.indexOf(inner)] ?? '') >= 0)
       return undefined;
-    return node.cached(this.#unwrappedKey, () => this.#fromInner(inner));
-  }
-
-  #fromInner(inner: ReplyNode): CoercedValue | undefined {
     const outcome = this.coerce(inner);
     if (!outcome.ok || (outcome.marks & MARK.onlyDefaults) !== 0) return undefined;
     return outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
@@ -136,9 +127,9 @@ export class ClassPlan extends Plan {
   #implied(node: ReplyNode): CoercionOutcome | undefined {
     const { all, shown } = this.#fields;
     const field = all[shown[0] ?? -1];
-    if (field === undefined || shown.length !== 1 || this.#guard.isRunning(node)) return undefined;
-    const outcome = this.#guard.run(node, () => field.plan.coerce(node));
-    if (!outcome.ok) return outcome;
+    if (field === undefined || shown.length !== 1) return undefined;
+    const outcome = asOnlyMember(node, () => field.plan.coerce(node));
+    if (outcome?.ok !== true) return outcome;
     if ((outcome.marks & (MARK.nullForMismatch | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
     const writer = new ValueWriter();
     writer.score = 2;

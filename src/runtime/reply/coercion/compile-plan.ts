@@ -24,6 +24,8 @@ class PlanCompiler {
   readonly #definitions: DefinitionIndex;
   readonly #compileCondition: CompileCondition;
   readonly #named = new Map<string, Plan>();
+  /** The plans by their types as JSON: values store their results by plan, so equal types share one. */
+  readonly #known = new Map<string, Plan>();
   /** The plans of list elements and map values, which are compiled after the plan that refers to them. */
   readonly #members: (() => Plan)[] = [];
 
@@ -39,6 +41,10 @@ class PlanCompiler {
   }
 
   #plan(type: Type): Plan {
+    return shared(this.#known, JSON.stringify(type), () => this.#newPlan(type));
+  }
+
+  #newPlan(type: Type): Plan {
     const attributes = this.#attributes(type);
     const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint));
     const inner = this.#shape(type);
@@ -140,7 +146,7 @@ class PlanCompiler {
 
   #class(name: string): Plan {
     const known = this.#named.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined) return asShared(known);
     const type = this.#definitions.classes.get(name);
     invariant(type !== undefined, `class ${name} is not defined`);
     const plan = new ClassPlan(name);
@@ -165,12 +171,10 @@ class PlanCompiler {
   }
 
   #enum(name: string): Plan {
-    const known = this.#named.get(name);
-    if (known !== undefined) return known;
-    const type = this.#enumType(name);
-    const plan = new LabelPlan(type.name, type.values.filter((value) => !value.skip).flatMap(enumLabels));
-    this.#named.set(name, plan);
-    return plan;
+    return shared(this.#named, name, () => {
+      const { values } = this.#enumType(name);
+      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels));
+    });
   }
 
   #enumType(name: string): EnumType {
@@ -181,12 +185,7 @@ class PlanCompiler {
 
   /** Compiles the target of an alias without its attributes, which each use adds to its own in a single wrapper. */
   #alias(name: string): Plan {
-    const known = this.#named.get(name);
-    if (known !== undefined) return known;
-    const plan = this.#shape(this.#aliasTarget(name), name);
-    const compiledMeanwhile = this.#named.get(name); // A class inside the target can refer back to the alias.
-    if (compiledMeanwhile === undefined) this.#named.set(name, plan);
-    return compiledMeanwhile ?? plan;
+    return shared(this.#named, name, () => this.#shape(this.#aliasTarget(name), name));
   }
 
   #aliasTarget(name: string): Type {
@@ -194,6 +193,22 @@ class PlanCompiler {
     invariant(alias !== undefined, `alias ${name} is not defined`);
     return alias.type;
   }
+}
+
+/** Returns the plan under the key, after compiling it on the first call. */
+function shared(plans: Map<string, Plan>, key: string, compile: () => Plan): Plan {
+  const known = plans.get(key);
+  if (known !== undefined) return asShared(known);
+  const plan = compile();
+  const compiledMeanwhile = plans.get(key); // A class inside the type can contain the type.
+  if (compiledMeanwhile !== undefined) return asShared(compiledMeanwhile);
+  plans.set(key, plan);
+  return plan;
+}
+
+function asShared(plan: Plan): Plan {
+  plan.isShared = true;
+  return plan;
 }
 
 /** The attributes next to a type. */

@@ -6,8 +6,8 @@ import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
 import { describeValue, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { CoercedValue, DROPPED, lossesWithout, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
-import { coerceNested, onlyList, RecursionGuard } from './unwrap.ts';
+import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
+import { coerceNested, onlyList } from './unwrap.ts';
 
 /** The depth to which a union looks into nested lists to tell its members apart. */
 const AFFINITY_DEPTH = 3;
@@ -16,8 +16,6 @@ const AFFINITY_DEPTH = 3;
 export class ListPlan extends Plan {
   readonly name: string;
   readonly #element: () => Plan;
-  /** Runs while a value is made a list of one. */
-  readonly #guard = new RecursionGuard();
 
   /** `element` is a function, because types can be recursive. `name`: the name of the alias of the list. */
   constructor(element: () => Plan, name = 'a list') {
@@ -30,7 +28,7 @@ export class ListPlan extends Plan {
     return bracket === OPEN_BRACKET ? new TypedList(this.#element()) : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'list') return undefined;
     const element = this.#element();
     const writer = new ValueWriter(node);
@@ -42,7 +40,7 @@ export class ListPlan extends Plan {
     return writer.finish('[', ']', 0);
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind !== 'list') return this.#fromOther(node);
     const element = this.#element();
     const writer = new ValueWriter(node);
@@ -72,8 +70,7 @@ export class ListPlan extends Plan {
   #fromOther(node: ReplyNode): CoercionOutcome {
     const nested = coerceNested(this, node);
     if (nested !== undefined) return nested;
-    if (this.#guard.isRunning(node)) return mismatch('a list', node);
-    const single = this.#guard.run(node, () => this.#element().coerce(node));
+    const single = asOnlyMember(node, () => this.#element().coerce(node)) ?? mismatch('a list', node);
     const clean =
       single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked)) === 0;
     const wrapped = clean ? undefined : this.#wrappedList(node);
@@ -123,10 +120,10 @@ export class ListPlan extends Plan {
       return node.cached(this, () => new GrowingMembers(this.#element(), node)).show();
     }
     if (node.complete) return super.partial(node);
-    if (this.#guard.isRunning(node)) return PartialValue.withheld;
-    const single = this.#guard.run(node, () => this.#element().show(node));
+    const single = asOnlyMember(node, () => this.#element().show(node)) ?? PartialValue.withheld;
+    const isShown = !single.allNull && !node.isScalar && single !== EMPTY;
+    if (single.json !== undefined && isShown) return new PartialValue(`[${single.json}]`);
     const list = onlyList(node);
-    if (single.json !== undefined && !single.allNull && !node.isScalar) return new PartialValue(`[${single.json}]`);
     return list === undefined ? EMPTY : this.show(list);
   }
 }

@@ -52,7 +52,7 @@ export class MapPlan extends Plan {
     return bracket === OPEN_BRACE ? new TypedMap(this) : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'object') return undefined;
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();
@@ -66,7 +66,7 @@ export class MapPlan extends Plan {
     return writer.finish('{', '}', 0);
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind !== 'object') return coerceNested(this, node) ?? mismatch('a map', node);
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();

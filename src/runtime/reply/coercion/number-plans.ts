@@ -13,7 +13,7 @@ abstract class NumberPlan extends DonePlan {
     return !quoted && BEGUN.test(text);
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'number') return this.fromNumber(node);
     if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node);
     return fromComposite(this, node);
@@ -45,7 +45,7 @@ export class IntPlan extends NumberPlan {
     return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (node.kind !== 'number' || !isInteger(node.text)) return undefined;
     if (isExact(node.text)) return asWritten(integerText(node.text), node);
     return isLong(node.text) ? new CoercedValue(node.text, 0, { flags: intFlags(node.text) }) : undefined;
@@ -87,7 +87,7 @@ export class FloatPlan extends NumberPlan {
     return Number.isFinite(Number(source)) ? floatText(source) : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     const isFloat = node.kind === 'number' && Number.isFinite(Number(node.text));
     return isFloat ? asWritten(floatText(node.text), node) : undefined;
   }

@@ -13,17 +13,45 @@ export abstract class Plan extends FastPlan {
   /** Partials show a value only when it is complete. */
   doneOnly = false;
 
+  /** Several types contain the type, or it contains itself: a value can be coerced to it in several ways, and keeps the results. */
+  isShared = false;
+
   override showsOpen(_bracket: number): boolean {
     return !this.doneOnly;
   }
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  /** Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. */
-  abstract cast(node: ReplyNode): CoercedValue | undefined;
+  /**
+   * Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. The node
+   * has to be complete, or the last of its reply, because it keeps the result.
+   */
+  cast(node: ReplyNode): CoercedValue | undefined {
+    const wraps = wrapsAround(node);
+    if (wraps === 0 && (!this.isShared || node.isShallow)) return this.castOnce(node);
+    const known = node.recall(this, 2 * wraps);
+    if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
+    const value = this.castOnce(node);
+    node.store(this, value ?? NOT_CAST, 2 * wraps);
+    return value;
+  }
 
-  /** Coerces the value with every concession that the rules allow. */
-  abstract coerce(node: ReplyNode): CoercionOutcome;
+  /** Coerces the value with every concession that the rules allow. The node is as for `cast`. */
+  coerce(node: ReplyNode): CoercionOutcome {
+    const wraps = wrapsAround(node);
+    if (wraps === 0 && (!this.isShared || node.isShallow)) return this.coerceOnce(node);
+    const known = node.recall(this, 2 * wraps + 1);
+    if (known !== undefined) return known as CoercionOutcome;
+    const outcome = this.coerceOnce(node);
+    node.store(this, outcome, 2 * wraps + 1);
+    return outcome;
+  }
+
+  /** As `cast`, for a node whose result is not known yet. */
+  protected abstract castOnce(node: ReplyNode): CoercedValue | undefined;
+
+  /** As `coerce`, for a node whose result is not known yet. */
+  protected abstract coerceOnce(node: ReplyNode): CoercionOutcome;
 
   /** Returns the replacement for a missing value; undefined if the value is required. */
   fallback(): CoercedValue | undefined {
@@ -77,6 +105,41 @@ export abstract class Plan extends FastPlan {
     return Infinity;
   }
 }
+
+/** The result of a cast that failed. */
+const NOT_CAST = {};
+
+// --- a value as the only member ----------------------------------------------------------------------------------------
+
+/**
+ * The number of lists and objects that a value is put into. It ends the recursion of a type that can contain itself as
+ * its only member, such as `type A = A[]`. Results depend on the number and are stored under it.
+ */
+const MAX_WRAPS = 6;
+
+/** The value that is put into lists and objects, and their number. Parsing is synchronous, so there is only one. */
+let wrapped: ReplyNode | undefined = undefined;
+let wraps = 0;
+
+function wrapsAround(node: ReplyNode): number {
+  return node === wrapped ? wraps : 0;
+}
+
+/** Calls `use`, which coerces the node as the only member of a list or object. Returns undefined if it is in too many. */
+export function asOnlyMember<T>(node: ReplyNode, use: () => T): T | undefined {
+  const outer = { wrapped, wraps };
+  const next = wrapsAround(node) + 1;
+  if (next > MAX_WRAPS) return undefined;
+  wrapped = node;
+  wraps = next;
+  try {
+    return use();
+  } finally {
+    ({ wrapped, wraps } = outer);
+  }
+}
+
+// --- partials ----------------------------------------------------------------------------------------------------------
 
 /** From this affinity on, some member of the value does not match the type. */
 export const MISMATCH = 1000;

@@ -57,11 +57,11 @@ export class StringPlan extends Plan {
     return this.doneOnly ? undefined : json;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     return node.kind === 'string' ? asWritten(quoteText(node), node, TEXT) : undefined;
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'string') return asWritten(quoteText(node), node, TEXT);
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return new CoercedValue(JSON.stringify(displayText(node)), 2, {
@@ -120,11 +120,11 @@ export class BoolPlan extends DonePlan {
     return source === 'true' || source === 'false' ? source : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     return node.kind === 'boolean' ? asWritten(node.text, node) : undefined;
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'boolean') return asWritten(node.text, node);
     if (node.kind !== 'string') return fromComposite(this, node);
     const match = BOOLEANS.match(node.text);
@@ -149,11 +149,11 @@ export class NullPlan extends DonePlan {
     return source === 'null' ? source : undefined;
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     return node.kind === 'null' ? asWritten('null', node) : undefined;
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
     return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(describeValue(node), node);
   }
@@ -185,14 +185,14 @@ export class LabelPlan extends DonePlan {
     return this.#matcher.exact(source.slice(1, -1));
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     // A label can be spelled like a word for null.
     if (node.kind !== 'string' && !(node.kind === 'null' && node.text !== 'null')) return undefined;
     const json = this.#matcher.exact(node.text);
     return json === undefined ? undefined : asWritten(json, node);
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
     if (node.kind === 'null') return coercionError(`expected ${this.name}, got null`);
@@ -238,12 +238,12 @@ export class LiteralPlan extends DonePlan {
     return this.#inner.mayBecome(text, quoted);
   }
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     const value = this.#inner.cast(node);
     return value?.json === this.name ? value : undefined;
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const source = onlyScalar(node) ?? node;
     if (!source.isScalar) return mismatch(this.name, node);
     const outcome = this.#inner.coerce(source);
@@ -261,11 +261,11 @@ export class MediaPlan extends Plan {
     this.name = name;
   }
 
-  cast(): undefined {
+  protected castOnce(): undefined {
     return undefined;
   }
 
-  coerce(): CoercionOutcome {
+  protected coerceOnce(): CoercionOutcome {
     return coercionError(`a reply cannot contain a value of type ${this.name}`);
   }
 }

@@ -9,15 +9,14 @@ import { asWritten, nullWord } from './scalar-plans.ts';
 
 /** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
+  /** `coerce` begins with `cast`, which the union around it has called already. */
+  override isShared = true;
   readonly name: string;
   override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
   /** The members in words. */
   readonly #expected: string;
-  /** The keys under which lists and objects store their results, since unions nest. */
-  readonly #castKey = {};
-  readonly #coerceKey = {};
 
   /** `name`: the name of the alias of the union. */
   constructor(members: readonly Plan[], nullable: boolean, name?: string) {
@@ -94,7 +93,7 @@ export class UnionPlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  cast(node: ReplyNode): CoercedValue | undefined {
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (!this.#nullable) return this.#castMember(node);
     if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
     const value = this.#castMember(node);
@@ -104,10 +103,6 @@ export class UnionPlan extends Plan {
   }
 
   #castMember(node: ReplyNode): CoercedValue | undefined {
-    return isShallow(node) ? this.#bestCast(node) : node.cached(this.#castKey, () => this.#bestCast(node));
-  }
-
-  #bestCast(node: ReplyNode): CoercedValue | undefined {
     let best: CoercedValue | undefined;
     for (const member of this.#members) {
       const value = member.cast(node);
@@ -117,13 +112,9 @@ export class UnionPlan extends Plan {
     return best;
   }
 
-  coerce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    return isShallow(node) ? this.#bestMatch(node) : node.cached(this.#coerceKey, () => this.#bestMatch(node));
-  }
-
-  #bestMatch(node: ReplyNode): CoercionOutcome {
     let best: CoercedValue | undefined;
     const errors: CoercionError[] = [];
     for (const member of this.#members) {
@@ -200,14 +191,6 @@ function isBareNull(node: ReplyNode): boolean {
 /** True for a word for nothing that no member of the union takes as it is. */
 function isNullInstead(node: ReplyNode, best: CoercedValue | undefined): boolean {
   return node.kind === 'string' && isWordForNothing(node.text) && (best === undefined || !isText(best));
-}
-
-/** Results are stored only for values with more members: a reply can contain thousands of small ones. */
-const MAX_SHALLOW = 4;
-
-/** True for a value that is cheap to coerce again. */
-function isShallow(node: ReplyNode): boolean {
-  return node.items.length <= MAX_SHALLOW && node.items.every((item) => item.items.length === 0);
 }
 
 /** The first letter of `null`. */

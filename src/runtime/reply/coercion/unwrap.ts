@@ -17,25 +17,31 @@ const NESTED = {};
 
 /** Coerces the value that a string contains as JSON; undefined if it contains none or the value does not match. */
 export function coerceNested(plan: Plan, node: ReplyNode): CoercedValue | undefined {
-  const nested = node.kind === 'string' ? node.cached(NESTED, () => readNested(node.text)) : undefined;
-  const outcome = nested === undefined ? undefined : plan.coerce(nested);
+  const { value } = node.kind === 'string' ? node.cached(NESTED, () => readNested(node.text)) : NOTHING;
+  const outcome = value === undefined ? undefined : plan.coerce(value);
   if (outcome?.ok !== true) return undefined;
   return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'json-in-text', path: '' }, ...outcome.flags]);
 }
 
-function readNested(text: string): ReplyNode | undefined {
-  if (!beginsValue(text)) return undefined;
+interface Nested {
+  readonly value: ReplyNode | undefined;
+}
+
+const NOTHING: Nested = { value: undefined };
+
+function readNested(text: string): Nested {
+  if (!beginsValue(text)) return NOTHING;
   const reader = new TolerantReader();
   const end = reader.read(text, skipSpace(text, 0), true);
   const { root } = reader;
-  if (root?.complete !== true || skipSpace(text, end) !== text.length) return undefined;
+  if (root?.complete !== true || skipSpace(text, end) !== text.length) return NOTHING;
   keepStrings(root);
-  return root;
+  return { value: root };
 }
 
 /** Strings inside a value that was itself in a string stay strings, which bounds the recursion. */
 function keepStrings(node: ReplyNode): void {
-  if (node.kind === 'string' && beginsValue(node.text)) node.store(NESTED, undefined);
+  if (node.kind === 'string' && beginsValue(node.text)) node.cached(NESTED, () => NOTHING);
   for (const item of node.items) keepStrings(item);
 }
 
@@ -92,26 +98,4 @@ export function onlyComposite(node: ReplyNode): ReplyNode | undefined {
     only = item;
   }
   return only;
-}
-
-// --- recursion -------------------------------------------------------------------------------------------------------
-
-/** Ends the recursion of a type that can contain a value of itself as its only member, such as `type A = A[]`. */
-export class RecursionGuard {
-  #node: ReplyNode | undefined = undefined;
-
-  /** True inside `run` for the same node. */
-  isRunning(node: ReplyNode): boolean {
-    return this.#node === node;
-  }
-
-  run<T>(node: ReplyNode, use: () => T): T {
-    const outer = this.#node;
-    this.#node = node;
-    try {
-      return use();
-    } finally {
-      this.#node = outer;
-    }
-  }
 }

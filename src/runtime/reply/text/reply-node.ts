@@ -44,9 +44,16 @@ export function describeRepairs(repairs: number): string {
 const NO_ITEMS: ReplyNode[] = [];
 const NO_KEYS: string[] = [];
 
+/** The most members and characters of a shallow value. */
+const MAX_SHALLOW = { items: 4, text: 200 } as const;
+
+/** The kind of results that belong to a key that has no others. */
+const OTHER_RESULT = -1;
+
 /** A result computed for a node. A node has one or two of these, and a linked list of them is smaller than a map. */
 interface Memo {
   readonly key: object;
+  readonly kind: number;
   readonly result: unknown;
   readonly next: Memo | undefined;
 }
@@ -107,19 +114,34 @@ export class ReplyNode {
     if (this.#items !== NO_ITEMS) this.#items.pop();
   }
 
-  /**
-   * Returns the result stored under `key`, after computing it on the first call. The key belongs to the plan that
-   * computes the result, and belongs to a single type of results.
-   */
-  cached<T>(key: object, compute: () => T): T {
-    for (let memo = this.#memo; memo !== undefined; memo = memo.next) if (memo.key === key) return memo.result as T;
-    const result = compute();
-    this.store(key, result);
-    return result;
+  /** True for a value that is cheap to coerce again: a reply can contain thousands of them, and they store no results. */
+  get isShallow(): boolean {
+    const items = this.#items;
+    if (items.length > MAX_SHALLOW.items) return false;
+    if (items.length === 0) return this.text.length <= MAX_SHALLOW.text;
+    for (const item of items) if (item.#items.length > 0 || !item.isShallow) return false;
+    return true;
   }
 
-  store(key: object, result: unknown): void {
-    this.#memo = { key, result, next: this.#memo };
+  /** Returns the result stored under `key` and `kind`; undefined if there is none. */
+  recall(key: object, kind: number): unknown {
+    let memo = this.#memo;
+    while (memo !== undefined && (memo.key !== key || memo.kind !== kind)) memo = memo.next;
+    return memo?.result;
+  }
+
+  /** Stores a result other than undefined. `kind` tells apart the results that the owner of the key stores. */
+  store(key: object, result: unknown, kind: number): void {
+    this.#memo = { key, kind, result, next: this.#memo };
+  }
+
+  /** Returns the result stored under `key`, after computing it on the first call. */
+  cached<T extends object>(key: object, compute: () => T): T {
+    const known = this.recall(key, OTHER_RESULT) as T | undefined;
+    if (known !== undefined) return known;
+    const result = compute();
+    this.store(key, result, OTHER_RESULT);
+    return result;
   }
 
   /** Releases all stored results, once the JSON text of the node is part of its container's. */

@@ -57,6 +57,16 @@ const SHARD = fc.constantFrom(
   '‘',
   '...',
   'x'.repeat(125),
+  '" + "',
+  ',\n"a',
+  '\n}',
+  ' # x\n',
+  '\\_',
+  '\\[',
+  '\\d',
+  '\\times',
+  '\\x41',
+  '\\u{1F600}',
 );
 const reply = fc.array(SHARD, { maxLength: 40 }).map((shards) => shards.join(''));
 const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 200 })), {

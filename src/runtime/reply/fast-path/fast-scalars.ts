@@ -16,7 +16,8 @@ import {
 } from '../text/characters.ts';
 import type { Cursor } from '../text/cursor.ts';
 import { GrowingText } from '../text/growing-text.ts';
-import { commentAhead, quoteEnds, type Verdict } from '../text/look-ahead.ts';
+import { commentAhead, type Verdict } from '../text/look-ahead.ts';
+import { quoteEnds, type QuoteContext } from '../text/string-end.ts';
 
 /*
  * The ends of scalars on the fast path: `no` leaves the reply to the tolerant parser. Doubtful cases use the functions
@@ -28,8 +29,19 @@ export function stringEnds({ text, isLast }: Cursor, from: number, inList: boole
   const code = text.charCodeAt(from);
   if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
   if (code === DOUBLE_QUOTE) return 'no';
-  return quoteEnds(text, from, { position: inList ? 'list' : 'object', innerQuotes: 0, isLast });
+  const context = inList ? STRING_IN_LIST : STRING_IN_OBJECT;
+  return quoteEnds(text, from, isLast ? { ...context, isLast } : context);
 }
+
+const STRING_IN_OBJECT: QuoteContext = {
+  position: 'object',
+  innerQuotes: 0,
+  quoting: false,
+  brackets: 0,
+  closers: '"',
+  isLast: false,
+};
+const STRING_IN_LIST: QuoteContext = { ...STRING_IN_OBJECT, position: 'list' };
 
 /** Does a token without quotes end at `end`? */
 export function tokenEnds({ text, isLast }: Cursor, end: number, inList: boolean): Verdict {

@@ -67,13 +67,14 @@ export class KeyReader {
   }
 
   #end(at: number, end: BareKeyEnd): BareKeyEnd {
-    this.key = stripQuote((this.key + this.#cursor.text.slice(this.#cursor.at, at)).trim());
+    this.key = plainKey((this.key + this.#cursor.text.slice(this.#cursor.at, at)).trim());
     this.#cursor.at = at;
     return end;
   }
 }
 
-/** Removes the closing quote of a key whose opening quote is missing. */
-function stripQuote(key: string): string {
-  return closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
+/** Removes the closing quote of a key whose opening quote is missing, and backslashes before punctuation. */
+function plainKey(key: string): string {
+  const open = closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
+  return open.replaceAll(/\\(?=[\W_])/gu, '');
 }

@@ -1,15 +1,23 @@
 import {
   BACKSLASH,
   BACKTICK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
   closersOf,
+  COMMA,
   DOUBLE_QUOTE,
+  isSpace,
   isWordCharacter,
   LINE_FEED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  OPEN_PAREN,
   SINGLE_QUOTE,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
-import { quoteEnds, type StringPosition } from './look-ahead.ts';
+import { decodeEscape, type RawBackslashes } from './escapes.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
+import { lineEndsString, nextPart, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
@@ -21,6 +29,14 @@ export class StringReader {
   #quote = 0;
   /** The number of quotes taken as part of the string. */
   #innerQuotes = 0;
+  /** The last of them opened a quotation that has not ended. */
+  #quoting = false;
+  /** The number of brackets that are open inside the string; counted from the first quote or line break inside it. */
+  #brackets = 0;
+  #counting = false;
+  /** The code of the last character of the string; 0 at its start. */
+  #lastCode = 0;
+  #raw: RawBackslashes = 'none';
   /** The three quotes that end a block; empty in a string between single quotes. */
   #fence = '';
 
@@ -39,7 +55,6 @@ export class StringReader {
     if (code !== DOUBLE_QUOTE) node.repairs |= REPAIR.quotes;
     this.#quote = code;
     this.#closers = closersOf(code);
-    this.#innerQuotes = 0;
     this.#cursor.at += 1;
     return node;
   }
@@ -58,6 +73,12 @@ export class StringReader {
     this.#node = node;
     this.#position = position;
     this.#fence = '';
+    this.#innerQuotes = 0;
+    this.#quoting = false;
+    this.#brackets = 0;
+    this.#counting = false;
+    this.#lastCode = 0;
+    this.#raw = 'none';
     return node;
   }
 
@@ -76,7 +97,9 @@ export class StringReader {
     this.#readRun(node);
     const cursor = this.#cursor;
     if (cursor.isAtEnd) return true;
-    return cursor.text.charCodeAt(cursor.at) === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
+    const code = cursor.text.charCodeAt(cursor.at);
+    if (code === LINE_FEED) return this.#readLineEnd(node);
+    return code === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
   }
 
   /** Ends a string whose closing quote never arrived. */
@@ -88,7 +111,7 @@ export class StringReader {
     this.#node = undefined;
   }
 
-  /** Takes everything up to the next quote or escape. */
+  /** Takes everything up to the next quote, escape or line break. */
   #readRun(node: ReplyNode): void {
     const { text, at: start } = this.#cursor;
     const isDouble = this.#quote === DOUBLE_QUOTE;
@@ -104,11 +127,65 @@ export class StringReader {
       } else if (code < 32) {
         node.plain = false;
         node.repairs |= REPAIR.controlCharacter;
+        if (code === LINE_FEED) break;
       } else if (!isDouble && this.#closers.includes(text.charAt(at))) break;
     }
-    if (at === start) return;
-    node.text = node.text === '' ? text.slice(start, at) : node.text + text.slice(start, at);
-    this.#cursor.at = at;
+    this.#take(node, start, at);
+  }
+
+  #take(node: ReplyNode, from: number, to: number): void {
+    if (to === from) return;
+    const part = this.#cursor.text.slice(from, to);
+    node.text = node.text === '' ? part : node.text + part;
+    if (this.#counting) this.#count(part);
+    // The comma at the end of a line can be followed by a carriage return.
+    const last = part.length > 1 && part.endsWith('\r') ? part.length - 2 : part.length - 1;
+    this.#lastCode = part.charCodeAt(last);
+    this.#cursor.at = to;
+  }
+
+  /** Counts the brackets that are open in a part of the string. */
+  #count(part: string): void {
+    for (let at = 0; at < part.length; at += 1) {
+      const code = part.charCodeAt(at);
+      if (code === OPEN_BRACE || code === OPEN_BRACKET) this.#brackets += 1;
+      else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && this.#brackets > 0) this.#brackets -= 1;
+    }
+  }
+
+  #startCounting(node: ReplyNode): void {
+    if (this.#counting) return;
+    this.#counting = true;
+    this.#count(node.text);
+  }
+
+  get #context(): QuoteContext {
+    return {
+      position: this.#position,
+      innerQuotes: this.#innerQuotes,
+      quoting: this.#quoting,
+      brackets: this.#innerQuotes > 0 ? this.#brackets : 0,
+      closers: this.#closers,
+      isLast: this.#cursor.isLast,
+    };
+  }
+
+  #readLineEnd(node: ReplyNode): boolean {
+    const { text, at } = this.#cursor;
+    this.#startCounting(node);
+    const isInside = this.#innerQuotes > 0 || this.#position === 'key';
+    const afterComma = this.#lastCode === COMMA;
+    const context = { ...this.#context, brackets: this.#brackets };
+    const verdict = isInside ? 'no' : lineEndsString(text, at + 1, afterComma, context);
+    if (verdict === 'wait') return false;
+    if (verdict === 'no') {
+      this.#take(node, at, at + 1);
+      return true;
+    }
+    node.text = node.text.replace(/,?\r?$/u, '');
+    node.repairs |= REPAIR.unclosed;
+    this.#end(node);
+    return true;
   }
 
   #readQuote(node: ReplyNode): boolean {
@@ -117,8 +194,17 @@ export class StringReader {
       if (at + 1 >= text.length && !isLast) return false;
       if (this.#quote < 128 && text.charCodeAt(at + 1) === this.#quote) return this.#turnIntoBlock(node);
     }
-    const verdict = quoteEnds(text, at + 1, { position: this.#position, innerQuotes: this.#innerQuotes, isLast });
+    const context = this.#context;
+    const verdict = quoteEnds(text, at + 1, context);
     if (verdict === 'wait') return false;
+    const part = verdict === 'yes' ? -1 : nextPart(text, at + 1, context);
+    if (part === 'wait') return false;
+    if (part >= 0) {
+      this.#cursor.at = part + 1;
+      node.repairs |= REPAIR.quotes;
+      return true;
+    }
+    if (verdict === 'no' && at + 1 >= text.length && !isLast) return false;
     this.#cursor.at += 1;
     if (verdict === 'yes') this.#end(node);
     else this.#keepQuote(node, text.charAt(at), text.charCodeAt(at + 1));
@@ -126,16 +212,23 @@ export class StringReader {
   }
 
   #keepQuote(node: ReplyNode, quote: string, next: number): void {
-    if (!this.#isApostrophe(node, next)) this.#innerQuotes += 1;
+    this.#startCounting(node);
+    if (!this.#isApostrophe(next)) {
+      this.#innerQuotes += 1;
+      // A bracket alone in quotes opens nothing.
+      if (this.#quoting && this.#brackets > 0 && isOpener(this.#lastCode)) this.#brackets -= 1;
+      this.#quoting = beginsQuotation(this.#lastCode, next) || (!this.#quoting && isSpace(this.#lastCode));
+    }
     node.plain = false;
     node.repairs |= REPAIR.innerQuotes;
     node.text += quote;
+    this.#lastCode = quote.charCodeAt(0);
   }
 
   /** A `'` between letters, in a string delimited by `'`, is an apostrophe and does not count as one of a pair. */
-  #isApostrophe(node: ReplyNode, next: number): boolean {
+  #isApostrophe(next: number): boolean {
     if (this.#quote !== SINGLE_QUOTE && this.#quote !== 0x2018) return false;
-    return isWordCharacter(node.text.charCodeAt(node.text.length - 1)) && isWordCharacter(next);
+    return isWordCharacter(this.#lastCode) && isWordCharacter(next);
   }
 
   /** Handles three quotes of which the first was part of an earlier delta. */
@@ -147,11 +240,14 @@ export class StringReader {
 
   #readEscape(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
-    const escape = decodeEscape(text, at, isLast);
+    const isKey = this.#position === 'key';
+    const escape = decodeEscape(text, at, { raw: this.#raw, isKey, before: this.#lastCode, isLast });
     if (escape === undefined) return false;
+    if (escape.raw && this.#raw === 'none') this.#raw = /^[A-Za-z]:$/u.test(node.text) ? 'all' : 'commands';
     node.text += escape.text;
     node.plain = false;
     if (!escape.known) node.repairs |= REPAIR.escape;
+    if (escape.text !== '') this.#lastCode = escape.text.charCodeAt(escape.text.length - 1);
     this.#cursor.at += escape.length;
     return true;
   }
@@ -196,55 +292,15 @@ function dedentBlock(text: string, isFence: boolean): string {
     .trim();
 }
 
-// --- escapes ---------------------------------------------------------------------------------------------------------
-
-interface Escape {
-  readonly text: string;
-  /** The length of the escape in the source, including the backslash. */
-  readonly length: number;
-  readonly known: boolean;
+/** Does a quote between these characters begin a quotation rather than end one? */
+function beginsQuotation(before: number, next: number): boolean {
+  if (isSpace(next)) return false;
+  return before === 0 || isSpace(before) || isOpener(before) || BEFORE_QUOTATION.has(before);
 }
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  '"': '"',
-  "'": "'",
-  '`': '`',
-  '/': '/',
-  '\\': '\\',
-};
+/** `=` `:` `,` `>` `-` `/` `—` and a quote */
+const BEFORE_QUOTATION: ReadonlySet<number> = new Set([61, 58, 44, 62, 45, 47, 0x2014]);
 
-/**
- * Decodes the escape at the backslash `at`; undefined if its end has not arrived. An unknown escape stays as the model
- * wrote it, because models put regular expressions and LaTeX into strings.
- */
-function decodeEscape(text: string, at: number, isLast: boolean): Escape | undefined {
-  if (at + 1 >= text.length) return isLast ? { text: '', length: 1, known: false } : undefined;
-  const letter = text.charAt(at + 1);
-  if (letter === 'u') return decodeUnicode(text, at, isLast);
-  const simple = SIMPLE[letter];
-  if (simple !== undefined) return { text: simple, length: 2, known: true };
-  if (letter.charCodeAt(0) === LINE_FEED) return { text: '\n', length: 2, known: false };
-  return { text: `\\${letter}`, length: 2, known: false };
-}
-
-function decodeUnicode(text: string, at: number, isLast: boolean): Escape | undefined {
-  let code = 0;
-  for (let index = at + 2; index < at + 6; index += 1) {
-    if (index >= text.length && !isLast) return undefined;
-    const digit = hexDigit(text.charCodeAt(index));
-    if (digit < 0) return { text: '\\u', length: 2, known: false };
-    code = code * 16 + digit;
-  }
-  return { text: String.fromCharCode(code), length: 6, known: true };
-}
-
-function hexDigit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48;
-  const lower = code | 32;
-  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+function isOpener(code: number): boolean {
+  return code === OPEN_BRACE || code === OPEN_BRACKET || code === OPEN_PAREN;
 }

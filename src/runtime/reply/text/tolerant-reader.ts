@@ -10,6 +10,7 @@ import {
   EQUALS,
   GREATER_THAN,
   HASH,
+  isSpace,
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
@@ -110,6 +111,8 @@ export class TolerantReader implements ValueSource<ReplyNode> {
         return this.#noValue(code);
       case SLASH:
         return this.#readSlashValue();
+      case HASH:
+        return this.#readHashValue();
       default:
         if (this.#cursor.isAtEnd) return true;
         return closersOf(code) === '' ? this.#startBare() : this.#startString(code);
@@ -302,6 +305,13 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   #readSlashValue(): boolean {
     const opens = this.#skipSlashComment();
     return opens === 'no' ? this.#startBare() : opens === 'yes';
+  }
+
+  /** A `#` in place of a value opens a comment if a space follows, and begins a string without quotes otherwise. */
+  #readHashValue(): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    return isSpace(text.charCodeAt(at + 1)) ? this.#skipLineComment() : this.#startBare();
   }
 
   #startBare(): boolean {

@@ -1,0 +1,61 @@
+import { group, isAnything, isObject } from '../kind.ts';
+import { intro, outro } from '../phrases.ts';
+
+const FENCE = '```';
+
+/** The value is intact; something is around it. */
+export const AROUND = group('fences and prose', {
+  'JSON alone': { fits: isAnything, damage: (draw) => draw.json() },
+  'fence with a tag': (draw) => fenced(draw.json(), 'json'),
+  'fence without a tag': (draw) => fenced(draw.json()),
+  'fence with another tag': (draw) =>
+    fenced(
+      draw.json(),
+      draw.random.pick(['JSON', 'json5', 'javascript', 'js', 'python', 'text', 'plaintext', 'jsonc']),
+    ),
+  'fence between sentences': (draw) =>
+    `${intro(draw.random)}\n\n${fenced(draw.json(), 'json')}\n\n${outro(draw.random)}`,
+  'fence directly after a sentence': (draw) =>
+    `${intro(draw.random)} ${fenced(draw.json(), 'json')} ${outro(draw.random)}`,
+  'fence that is not closed': (draw) => `${intro(draw.random)}\n\n${FENCE}json\n${draw.json()}`,
+  'fence that is only closed': (draw) => `${draw.json()}\n${FENCE}`,
+  'fence on one line': (draw) => `${FENCE}json ${draw.write({})} ${FENCE}`,
+  'fence closed after the last bracket': (draw) => `${FENCE}json\n${draw.json()}${FENCE}`,
+  'fence of four backticks': (draw) => `${intro(draw.random)}\n\n\`${FENCE}json\n${draw.json()}\n\`${FENCE}`,
+  'fence of tildes': (draw) => `${intro(draw.random)}\n\n~~~json\n${draw.json()}\n~~~\n\n${outro(draw.random)}`,
+  'fence in a list item': (draw) =>
+    `1. ${intro(draw.random)}\n\n${indented(fenced(draw.write(), 'json'), '   ')}\n\n2. ${outro(draw.random)}`,
+  'fence in a fence': (draw) => `${FENCE}\n${fenced(draw.json(), 'json')}\n${FENCE}`,
+  'single backticks': (draw) => `${intro(draw.random)} \`${draw.write({})}\``,
+  'the word json before': (draw) => `json\n${draw.json()}`,
+  'sentence before': (draw) => `${intro(draw.random)}\n${draw.json()}`,
+  'sentence after': (draw) => `${draw.json()}\n\n${outro(draw.random)}`,
+  'sentences around': (draw) => `${intro(draw.random)}\n\n${draw.json()}\n\n${outro(draw.random)}`,
+  'on the line of a sentence': (draw) => `${intro(draw.random)} ${draw.write({})} ${outro(draw.random)}`,
+  'heading and rule': (draw) => `## Result\n\n---\n\n${draw.json()}\n\n---\n\n*${outro(draw.random)}*`,
+  'bold label': (draw) => `**Answer:**\n\n${draw.json()}`,
+  'bold around': (draw) => `**${draw.write({})}**`,
+  'byte order mark and white space': (draw) => `\uFEFF\n\n\u00A0 ${draw.json()} \u200B\n\n`,
+  'Windows line ends': (draw) => `${intro(draw.random)}\n\n${fenced(draw.write(), 'json')}\n`.replaceAll('\n', '\r\n'),
+  'explanation of each field after': {
+    fits: isObject,
+    damage: (draw) => {
+      const { tree } = draw;
+      if (tree.kind !== 'object') return undefined;
+      const lines = tree.members.map(({ key }) => `- **${key}**: taken from the text as it is.`);
+      return `${fenced(draw.json(), 'json')}\n\n### Explanation\n\n${lines.join('\n')}`;
+    },
+  },
+  'assistant label': (draw) => `Assistant: ${draw.json()}`,
+});
+
+export function fenced(body: string, tag = ''): string {
+  return `${FENCE}${tag}\n${body}\n${FENCE}`;
+}
+
+function indented(text: string, margin: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line === '' ? line : margin + line))
+    .join('\n');
+}

@@ -1,0 +1,87 @@
+import { group, type Draw } from '../kind.ts';
+import { fenced } from './around.ts';
+
+/** The reply contains the value and an earlier or another one. */
+export const CORRECTIONS = group('drafts and corrections', {
+  'fenced draft, fenced correction': (draw) =>
+    withDraft(draw, (draft, answer) => `${fenced(draft, 'json')}\n\n${correction(draw)}\n\n${fenced(answer, 'json')}`),
+  'fenced draft, bare correction': (draw) =>
+    withDraft(draw, (draft, answer) => `${fenced(draft, 'json')}\n\n${correction(draw)}\n\n${answer}`),
+  'bare draft, fenced correction': (draw) =>
+    withDraft(draw, (draft, answer) => `${draft}\n\n${correction(draw)}\n\n${fenced(answer, 'json')}`),
+  'bare draft, bare correction': (draw) =>
+    withDraft(draw, (draft, answer) => `${draft}\n\n${correction(draw)}\n\n${answer}`),
+  'headings of draft and final answer': (draw) =>
+    withDraft(draw, (draft, answer) => {
+      const [first, last] = draw.random.pick([
+        ['## Draft', '## Final answer'],
+        ['**Initial attempt:**', '**Final JSON:**'],
+        ['### First version', '### Corrected version'],
+      ] as const);
+      return `${first}\n\n${fenced(draft, 'json')}\n\n${last}\n\n${fenced(answer, 'json')}`;
+    }),
+  'labels of draft and final answer': (draw) =>
+    withDraft(draw, (draft, answer) => `Draft: ${draft}\n\nFinal: ${answer}`),
+  'example before the answer': (draw) =>
+    withDraft(draw, (example, answer) => {
+      const first = draw.random.pick([
+        'For example, the format looks like this:',
+        'Example of the expected format:',
+        'An example:',
+      ]);
+      const second = draw.random.pick([
+        'And here is the actual answer:',
+        'Now for your text:',
+        'The answer for the given text is:',
+      ]);
+      return `${first}\n\n${fenced(example, 'json')}\n\n${second}\n\n${fenced(answer, 'json')}`;
+    }),
+  'example in prose before a bare answer': (draw) =>
+    withDraft(draw, (example, answer) => `The format is for example ${example}.\n\n${answer}`),
+  'wrong version after the answer': (draw) =>
+    withDraft(draw, (wrong, answer) => {
+      const between = draw.random.pick([
+        'For comparison, an incorrect extraction would have been:',
+        'Note that the following would be wrong:',
+        'Do not use this earlier, incorrect version:',
+      ]);
+      return `Here is the answer:\n\n${fenced(answer, 'json')}\n\n${between}\n\n${fenced(wrong, 'json')}`;
+    }),
+  'input and output': (draw) => withDraft(draw, (input, answer) => `Input:\n${input}\n\nOutput:\n${answer}`),
+  'before and after': (draw) =>
+    withDraft(draw, (before, after) => `Before:\n${fenced(before)}\n\nAfter:\n${fenced(after)}`),
+  'the same value twice': (draw) =>
+    `${draw.write({})}\n\nFormatted for readability:\n\n${fenced(draw.write({ indent: 2 }), 'json')}`,
+  'verified and repeated': (draw) =>
+    `${fenced(draw.write(), 'json')}\n\nLet me check this against the text. Everything matches, so the final answer is:\n\n${fenced(draw.write(), 'json')}`,
+  'broken off, then started again': (draw) =>
+    withDraft(draw, (draft, answer) => {
+      const end = draw.random.int(Math.ceil(draft.length / 3), Math.ceil((draft.length * 2) / 3));
+      return `${fenced(draft.slice(0, end), 'json')}\n\nSorry, the output above is incomplete. Here is the complete JSON:\n\n${fenced(answer, 'json')}`;
+    }),
+  'two answers with nothing between': {
+    clear: false,
+    damage: (draw) => withDraft(draw, (draft, answer) => `${draft}\n\n${answer}`),
+  },
+  'two options': {
+    clear: false,
+    damage: (draw) => withDraft(draw, (one, two) => `Option A:\n${one}\n\nOption B:\n${two}`),
+  },
+});
+
+function withDraft(draw: Draw, write: (draft: string, answer: string) => string): string | undefined {
+  const draft = draw.another();
+  const style = draw.layout();
+  return draft === undefined ? undefined : write(draft.write(style), draw.write(style));
+}
+
+function correction({ random }: Draw): string {
+  return random.pick([
+    'Wait, that is not right. The corrected version is:',
+    'Actually, I made a mistake above. Corrected:',
+    'Correction:',
+    'Hmm, looking at the text again, it should be:',
+    'On second thought, the final answer is:',
+    'I apologize for the error. Here is the revised JSON:',
+  ]);
+}

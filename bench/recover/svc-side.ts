@@ -1,0 +1,54 @@
+import { compile } from '../../src/compiler/compile.ts';
+import { SourceFile } from '../../src/diagnostics/source-file.ts';
+import { compileCondition } from '../../src/runtime/prompt/compile-condition.ts';
+import { createReplyParser } from '../../src/runtime/reply/create-reply-parser.ts';
+import type { ParsedReply, ParseOutcome, ReplyParser } from '../../src/runtime/reply/reply-parser.ts';
+import { indexDefinitions } from '../../src/schema/definition-index.ts';
+import { Random } from './random.ts';
+import type { Reading } from './readings.ts';
+import { definitionFileOf, type Subject } from './subjects.ts';
+
+interface Losses {
+  readonly dropped: number;
+  readonly defaulted: number;
+}
+
+/** The longest delta of a stream, in UTF-16 units. */
+const MAX_DELTA = 12;
+
+/** The parsers of all types, by their names. Throws if the definitions have errors. */
+export function svcParsers(subjects: readonly Subject[]): ReadonlyMap<string, ReplyParser> {
+  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
+  const { diagnostics, program } = compile([new SourceFile('recover.baml', definitionFileOf(subjects))], options);
+  if (program === undefined) throw new Error(diagnostics[0]?.message);
+  const definitions = indexDefinitions(program);
+  return new Map(
+    program.functions.map(({ returns }, index) => [
+      subjects[index]?.name ?? '',
+      createReplyParser(returns, definitions, compileCondition),
+    ]),
+  );
+}
+
+export function readWhole(parser: ReplyParser, reply: string): Reading {
+  return readingOf(parser.parse(reply));
+}
+
+/** Reads the reply as a stream in deltas of random lengths, and takes most partials. */
+export function readStream(parser: ReplyParser, reply: string, seed: number): Reading {
+  const random = new Random(`${seed} ${reply}`);
+  const stream = parser.openStream();
+  for (let at = 0; at < reply.length;) {
+    const end = at + random.int(1, MAX_DELTA);
+    stream.push(reply.slice(at, end));
+    if (random.chance(0.8)) stream.takePartial();
+    at = end;
+  }
+  return readingOf(stream.finish());
+}
+
+function readingOf(outcome: ParseOutcome): Reading {
+  if (!outcome.ok) return { kind: 'refused', message: outcome.failure.message };
+  const { value, losses } = outcome.value as ParsedReply & { readonly losses?: Losses };
+  return { kind: 'value', value, losses: losses === undefined ? 0 : losses.dropped + losses.defaulted };
+}

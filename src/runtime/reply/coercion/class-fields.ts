@@ -1,6 +1,6 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import type { CoercionError } from './coercion-error.ts';
-import { foldAccents } from './label-matcher.ts';
+import { foldCase, foldSeparators, withoutDecoration } from './folding.ts';
 import type { Plan } from './plan.ts';
 
 /** How one field of a class is read and written. */
@@ -26,29 +26,41 @@ export class ClassFields {
   readonly all: readonly FieldPlan[];
   /** The positions of the fields that results show, in declared order. */
   readonly shown: readonly number[];
-  readonly #exact = new Map<string, number>();
-  readonly #folded = new Map<string, number>();
+  readonly #exact: ReadonlyMap<string, number>;
+  /** The positions by the folded spellings of the keys, for each of FOLDS. */
+  readonly #folded: readonly ReadonlyMap<string, number>[];
 
   constructor(fields: readonly FieldPlan[]) {
     this.all = fields;
     this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
-    this.#addKeys(false);
-    this.#addKeys(true);
-  }
-
-  /** Skipped fields come last: a key that a shown field has as well belongs to the shown field. */
-  #addKeys(skip: boolean): void {
-    for (const [index, field] of this.all.entries()) {
-      if (field.skip !== skip) continue;
-      if (!this.#exact.has(field.key)) this.#exact.set(field.key, index);
-      const folded = foldKey(field.key);
-      if (!this.#folded.has(folded)) this.#folded.set(folded, index);
-    }
+    this.#exact = exactPositions(fields);
+    this.#folded = FOLDS.map(({ fold, keyOf }) => foldedPositions(fields, (field) => fold(keyOf(field))));
   }
 
   /** Returns the position of the field with the key, or -1. */
   positionOf(key: string): number {
-    return this.#exact.get(key) ?? this.#folded.get(foldKey(key)) ?? -1;
+    return this.#exact.get(key) ?? this.#foldedPosition(key);
+  }
+
+  #foldedPosition(key: string): number {
+    for (let fold = 0; fold < FOLDS.length; fold += 1) {
+      const position = this.#positionBy(fold, key);
+      if (position !== undefined) return position;
+    }
+    return -1;
+  }
+
+  #positionBy(fold: number, key: string): number | undefined {
+    return this.#folded[fold]?.get(FOLDS[fold]?.fold(key) ?? key);
+  }
+
+  /** True if one key of a field is closer to the declared spelling than another key of the same field. */
+  isCloser(key: string, other: string): boolean {
+    return this.#distanceOf(key) < this.#distanceOf(other);
+  }
+
+  #distanceOf(key: string): number {
+    return this.#exact.has(key) ? -1 : FOLDS.findIndex((_, fold) => this.#positionBy(fold, key) !== undefined);
   }
 
   /** Assigns the members of an object to the fields. */
@@ -56,18 +68,67 @@ export class ClassFields {
     if (node.items.length === 0) return NO_FIELD_VALUES;
     const values = new FieldValues();
     for (let at = 0; at < node.items.length; at += 1) {
-      values.put(this.positionOf(node.keys[at] ?? ''), node.items[at]);
+      const key = node.keys[at] ?? '';
+      const position = this.positionOf(key);
+      const other = values.indexOf(position);
+      if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, node.items[at]);
+      else values.addDuplicate();
     }
     return values;
   }
 }
 
-/** Ignores spaces around a key, its letter case, and accents. */
+// --- the spellings of keys -------------------------------------------------------------------------------------------
+
+/**
+ * The ways to compare a key with those of the fields, from strict to loose: in another letter case; with other separators
+ * of words, or marks around it; with the names of the fields that have an alias.
+ */
+const FOLDS: readonly { readonly fold: (key: string) => string; readonly keyOf: (field: FieldPlan) => string }[] = [
+  { fold: (key) => foldCase(key.trim()), keyOf: ({ key }) => key },
+  { fold: foldKey, keyOf: ({ key }) => key },
+  { fold: foldKey, keyOf: ({ name }) => name },
+];
+
+/** Ignores letter case, accents, the separators of words, and marks around the key: `**finalAnswer**` is `final_answer`. */
 function foldKey(key: string): string {
-  return foldAccents(key.trim()).toLowerCase();
+  return foldSeparators(withoutDecoration(key));
 }
 
-/** The values of one object by field. If a key occurs twice, the first one counts. */
+/** Skipped fields come last: a key that a shown field has as well belongs to the shown field. */
+function exactPositions(fields: readonly FieldPlan[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const skip of [false, true]) {
+    for (const [index, field] of fields.entries()) {
+      if (field.skip === skip && !positions.has(field.key)) positions.set(field.key, index);
+    }
+  }
+  return positions;
+}
+
+/** The position of a spelling that two fields have in common: it belongs to neither. */
+const SHARED = -1;
+
+function foldedPositions(
+  fields: readonly FieldPlan[],
+  spellingOf: (field: FieldPlan) => string,
+): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const skip of [false, true]) {
+    for (const [index, field] of fields.entries()) {
+      const spelling = spellingOf(field);
+      if (field.skip !== skip || spelling === '') continue;
+      const other = positions.get(spelling);
+      if (other === undefined) positions.set(spelling, index);
+      else if (fields[other]?.skip === skip) positions.set(spelling, SHARED);
+    }
+  }
+  return positions;
+}
+
+// --- the values of one object ----------------------------------------------------------------------------------------
+
+/** The values of one object by field. If a field occurs twice, the key closest to its own counts, and then the first one. */
 export class FieldValues {
   /** The number of fields with a value. */
   known = 0;
@@ -75,21 +136,34 @@ export class FieldValues {
   unknown = 0;
   #duplicates = 0;
   #values: (ReplyNode | undefined)[] | undefined = undefined;
+  /** The indexes of the values in their object. */
+  #indexes: number[] | undefined = undefined;
 
-  put(position: number, value: ReplyNode | undefined): void {
+  /** `index`: the index of the value in its object. */
+  put(position: number, index: number, value: ReplyNode | undefined): void {
     if (position < 0) {
       this.unknown += 1;
       return;
     }
     this.#values ??= [];
-    if (this.#values[position] === undefined) {
-      this.#values[position] = value;
-      this.known += 1;
-    } else this.#duplicates += 1;
+    this.#indexes ??= [];
+    if (this.#values[position] === undefined) this.known += 1;
+    else this.#duplicates += 1;
+    this.#values[position] = value;
+    this.#indexes[position] = index;
+  }
+
+  addDuplicate(): void {
+    this.#duplicates += 1;
   }
 
   at(position: number): ReplyNode | undefined {
     return this.#values?.[position];
+  }
+
+  /** Returns the index of a field's value in its object; undefined if the field has none. */
+  indexOf(position: number): number | undefined {
+    return position < 0 ? undefined : this.#indexes?.[position];
   }
 
   /** True if some key was not assigned to a field. */

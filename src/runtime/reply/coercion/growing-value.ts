@@ -7,7 +7,8 @@ import { PartialValue, type Plan } from './plan.ts';
 export class GrowingObject {
   readonly #fields: ClassFields;
   readonly #node: ReplyNode;
-  readonly #values: (ReplyNode | undefined)[] = [];
+  /** The indexes of the values in the object. */
+  readonly #indexes: (number | undefined)[] = [];
   readonly #finished: (PartialValue | undefined)[] = [];
   #scanned = 0;
 
@@ -26,7 +27,7 @@ export class GrowingObject {
       if (field === undefined) continue;
       const partial = this.#finished[position] ?? this.#field(field, position);
       if (partial === undefined && field.streamNotNull) return PartialValue.withheld;
-      const value = partial?.json ?? field.plan.blank(this.#values[position] !== undefined);
+      const value = partial?.json ?? field.plan.blank(this.#indexes[position] !== undefined);
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
       allNull &&= partial === undefined ? isNullBlank(value) : partial.allNull || value === 'null';
     }
@@ -35,16 +36,24 @@ export class GrowingObject {
 
   /** Assigns the members that have arrived since the last call. */
   #scan(): void {
-    const { keys, items } = this.#node;
-    for (; this.#scanned < items.length; this.#scanned += 1) {
-      const position = this.#fields.positionOf(keys[this.#scanned] ?? '');
-      if (position >= 0) this.#values[position] ??= items[this.#scanned];
+    const { keys } = this.#node;
+    for (; this.#scanned < keys.length; this.#scanned += 1) {
+      this.#assign(keys[this.#scanned] ?? '', this.#scanned);
     }
+  }
+
+  #assign(key: string, index: number): void {
+    const position = this.#fields.positionOf(key);
+    if (position < 0) return;
+    const other = this.#indexes[position];
+    if (other !== undefined && !this.#fields.isCloser(key, this.#node.keys[other] ?? '')) return;
+    this.#indexes[position] = index;
+    this.#finished[position] = undefined;
   }
 
   /** Returns the partial of a field that has begun; undefined if it shows nothing. */
   #field(field: FieldPlan, position: number): PartialValue | undefined {
-    const item = this.#values[position];
+    const item = this.#node.items[this.#indexes[position] ?? -1];
     if (item === undefined) return undefined;
     const partial = field.plan.show(item);
     if (partial.json === undefined || (partial.allNull && field.streamNotNull)) return undefined;

@@ -1,3 +1,5 @@
+import { foldAccents, isAscii } from './folding.ts';
+
 /** A string that represents one value of an enum, or one literal. */
 export interface Label {
   readonly text: string;
@@ -210,39 +212,7 @@ function isWordAt(text: string, at: number): boolean {
   return at >= 0 && at < text.length && WORD.test(text.charAt(at));
 }
 
-// --- folding ---------------------------------------------------------------------------------------------------------
-
-/** Letters that Unicode does not decompose, and their spelling without marks. */
-const LIGATURES: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ẞ: 'SS',
-  æ: 'ae',
-  Æ: 'AE',
-  œ: 'oe',
-  Œ: 'OE',
-  ø: 'o',
-  Ø: 'O',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-};
-
-/** Removes accents: `café` becomes `cafe`, `Straße` becomes `Strasse`. */
-export function foldAccents(text: string): string {
-  if (isAscii(text)) return text;
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .replace(/[ßẞæÆœŒøØłŁđĐ]/gu, (letter) => LIGATURES[letter] ?? letter);
-}
-
 /** Keeps only letters, digits, `-` and `_`. */
 function stripPunctuation(text: string): string {
   return text.replace(/[^\p{L}\p{N}_-]+/gu, '');
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) return false;
-  return true;
 }

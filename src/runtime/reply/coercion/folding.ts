@@ -1,0 +1,67 @@
+/*
+ * The ways in which models spell a key or a label otherwise than it is declared. Each function removes some differences,
+ * so that two spellings are the same if they fold to the same text.
+ */
+
+/** Letters that Unicode does not decompose, and their spelling without marks. */
+const LIGATURES: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ẞ: 'SS',
+  æ: 'ae',
+  Æ: 'AE',
+  œ: 'oe',
+  Œ: 'OE',
+  ø: 'o',
+  Ø: 'O',
+  ł: 'l',
+  Ł: 'L',
+  đ: 'd',
+  Đ: 'D',
+};
+
+/** Removes accents: `café` becomes `cafe`, `Straße` becomes `Strasse`. */
+export function foldAccents(text: string): string {
+  if (isAscii(text)) return text;
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[ßẞæÆœŒøØłŁđĐ]/gu, (letter) => LIGATURES[letter] ?? letter);
+}
+
+/** Removes accents and differences of letter case. */
+export function foldCase(text: string): string {
+  return foldAccents(text.toLowerCase());
+}
+
+/** Also removes what separates words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
+export function foldSeparators(text: string): string {
+  return foldCase(text).replace(/[\s_\-‐‑–]+/gu, '');
+}
+
+/** Also removes punctuation, but no sign that is part of a name: `C#` and `A+` stay what they are. */
+export function foldPunctuation(text: string): string {
+  return foldCase(text).replace(/[^\p{L}\p{N}\p{M}\p{Sm}\p{Sc}\p{So}#%&@/]+/gu, '');
+}
+
+/** The marks that models put around a key or a label. */
+const DECORATION = String.raw`[\s*_"'\x60“”‘’«»()[\]{}<>|:;,.!?。，！？：、\\]+`;
+const BEFORE = new RegExp(String.raw`^(?:${DECORATION})?(?:(?:[-•#]+\s*|\d{1,3}[.)]\s+)(?:${DECORATION})?)?`, 'u');
+const AFTER = new RegExp(`${DECORATION}$`, 'u');
+
+/** Removes the marks around a key or a label: `**1. name**:` becomes `name`. */
+export function withoutDecoration(text: string): string {
+  return trimEnd(text.replace(BEFORE, '')).replaceAll('\\', '');
+}
+
+/** The longest run of marks that is removed at the end, which keeps the search for it short. */
+const MAX_TAIL = 20;
+
+function trimEnd(text: string): string {
+  const from = Math.max(0, text.length - MAX_TAIL);
+  return text.slice(0, from) + text.slice(from).replace(AFTER, '');
+}
+
+export function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) return false;
+  return true;
+}

@@ -6,7 +6,8 @@ import type { Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { MAX_DEPTH, ReplyNode, stringNode } from './text/reply-node.ts';
-import { TolerantReader } from './text/tolerant-reader.ts';
+import { Scanner } from './text/scanner.ts';
+import { TreeSink } from './text/tree-sink.ts';
 import { fenceBody, fencedString, scalarNode } from './text/whole-text.ts';
 
 // --- the return type -------------------------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ function fastPathOf(text: string, plan: Plan): FastPath {
 type NodeFinder = CandidateFinder<ReplyNode>;
 
 function coerceCandidates(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): CoercionOutcome {
-  const finder = new CandidateFinder(new TolerantReader(), readThoughts);
+  const finder = new CandidateFinder(new Scanner(new TreeSink()), readThoughts);
   finder.push(text);
   finder.finish();
   const outcomes = [...compositeOutcomes(finder, text, plan), ...textOutcomes(finder, text, plan, type)];

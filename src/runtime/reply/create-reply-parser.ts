@@ -11,11 +11,12 @@ import { GrowingReply } from './reply-stream.ts';
 /*
  * The path of a reply:
  *
- *   fast-path/   text -> JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
- *   text/        text -> candidates (fences, prose, thoughts) -> trees of nodes, by the tolerant parser
+ *   text/        text -> candidates (fences, prose, thoughts) -> the parts of each, by one scanner, for one of two sinks:
+ *                the tolerant parser builds trees of nodes
+ *   fast-path/   the other sink: JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
  *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
  *   coerce-reply.ts    the outcomes of all candidates -> the best one
- *   reply-stream.ts    deltas of text -> partial values, by the same two readers and plans; at the end, as above
+ *   reply-stream.ts    deltas of text -> partial values, by the same two sinks and plans; at the end, as above
  *   text-partials.ts   deltas of text -> partial strings, for unions with a string
  */
 

@@ -7,7 +7,8 @@ import { TextPartials } from './text-partials.ts';
 import { CandidateFinder } from './text/candidate-finder.ts';
 import { GrowingText } from './text/growing-text.ts';
 import { ReplyNode } from './text/reply-node.ts';
-import { TolerantReader } from './text/tolerant-reader.ts';
+import { Scanner } from './text/scanner.ts';
+import { TreeSink } from './text/tree-sink.ts';
 
 /**
  * A reply that arrives in deltas. It is read when a partial is requested: on the fast path as long as that succeeds,
@@ -140,7 +141,7 @@ const MAX_TRIED = 100;
 export class TolerantPartials {
   readonly #plan: Plan;
   readonly #type: ReplyType;
-  readonly #finder = new CandidateFinder(new TolerantReader());
+  readonly #finder = new CandidateFinder(new Scanner(new TreeSink()));
   /** The position of the candidate that partials come from. */
   #candidate = 0;
   /** The number of nulls with which that candidate begins, as far as they are counted. */

@@ -1,13 +1,15 @@
 import type { ReplyType } from './coerce-reply.ts';
 import { isKept, isText } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
-import { OpenString } from './fast-path/fast-scalars.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { closersOf, DOUBLE_QUOTE, skipSpace } from './text/characters.ts';
 import { Cursor } from './text/cursor.ts';
+import { GrowingString } from './text/growing-text.ts';
 import { LOOK_AHEAD } from './text/look-ahead.ts';
 import { ReplyNode } from './text/reply-node.ts';
-import { TolerantReader } from './text/tolerant-reader.ts';
+import { Scanner } from './text/scanner.ts';
+import { StringReader } from './text/string-reader.ts';
+import { TreeSink } from './text/tree-sink.ts';
 import { scalarNode } from './text/whole-text.ts';
 
 /**
@@ -34,13 +36,15 @@ export class TextPartials {
   /** Some part of the reply is another member of the union. */
   #foundOther = false;
   readonly #cursor = new Cursor();
-  readonly #quoted = new OpenString(this.#cursor);
+  readonly #strings = new StringReader(this.#cursor);
+  #quoted = new ReplyNode('string');
+  readonly #quotedJson = new GrowingString();
 
   constructor(plan: Plan, type: ReplyType) {
     this.#plan = plan;
     this.#type = type;
     // `string?` takes thoughts as they are.
-    this.#finder = new CandidateFinder(new TolerantReader(), type.asString !== 'no');
+    this.#finder = new CandidateFinder(new Scanner(new TreeSink()), type.asString !== 'no');
     this.#string.plain = false;
   }
 
@@ -98,13 +102,17 @@ export class TextPartials {
     const isShown = text.charCodeAt(this.#start) === DOUBLE_QUOTE && this.#plan.mayBegin(DOUBLE_QUOTE);
     this.#state = isShown ? 'quoted' : 'ended';
     this.#cursor.start(text, this.#start, false);
-    this.#quoted.begin();
+    this.#quoted = this.#strings.open('list');
   }
 
   #showQuoted(text: string): string | undefined {
     this.#cursor.text = text;
-    if (this.#quoted.read() !== 'end') this.#state = 'ended';
-    return this.#plan.showString(this.#quoted.json);
+    const node = this.#quoted;
+    if (this.#strings.readToQuote()) this.#state = 'ended';
+    if (node.repairs !== 0 || this.#strings.escapes === 'foreign') this.#state = 'ended';
+    else this.#quotedJson.append(node.text, node.plain);
+    node.text = '';
+    return this.#plan.showString(this.#quotedJson.json);
   }
 
   // --- other members -------------------------------------------------------------------------------------------------

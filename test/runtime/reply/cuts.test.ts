@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { CandidateFinder } from '../../../src/runtime/reply/text/candidate-finder.ts';
 import type { ReplyNode } from '../../../src/runtime/reply/text/reply-node.ts';
-import { TolerantReader } from '../../../src/runtime/reply/text/tolerant-reader.ts';
+import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
+import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';
 import { cut } from './cut.ts';
 
 /** Parts of replies that are hard to read. Many of them in a row make a verdict that depends on a cut likely. */
@@ -85,7 +86,7 @@ test('a reply is read the same wherever it is cut into deltas', () => {
 });
 
 function read(deltas: readonly string[]): unknown {
-  const finder = new CandidateFinder(new TolerantReader());
+  const finder = new CandidateFinder(new Scanner(new TreeSink()));
   for (const delta of deltas) finder.push(delta);
   finder.finish();
   const candidates = finder.candidates.map(({ value, from, to, fence }) => ({ value: dump(value), from, to, fence }));

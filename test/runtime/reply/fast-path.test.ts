@@ -149,6 +149,14 @@ const HABITS: Readonly<Record<string, (json: string) => string>> = {
   'extra keys': (json) =>
     json.replaceAll('{', '{"extra": {"a": [1, {}, "}"]}, "more": null, ').replaceAll(/, \}/gu, '}'),
   'extra keys of odd values': (json) => json.replaceAll('{', '{"extra": [a, \'b\', True, 1,5],'),
+  semicolons: (json) => json.replaceAll(/,\n/gu, ';\n'),
+  'double commas': (json) => json.replaceAll(/,\n/gu, ',,\n'),
+  'escaped keys': (json) =>
+    json.replaceAll(/"(\w)(\w*)":/gu, (_, first: string, rest: string) => {
+      return `"\\u00${first.charCodeAt(0).toString(16)}${rest}":`;
+    }),
+  'space before colons': (json) => json.replaceAll('":', '"\n :'),
+  'escaped apostrophes': (json) => json.replaceAll("'", String.raw`\'`).replaceAll('/', String.raw`\/`),
   'missing commas': (json) => json.replaceAll(/,\n/gu, '\n'),
   'other quotes': (json) => json.replaceAll('"', "'"),
   'escaped unicode': (json) =>

@@ -1,6 +1,7 @@
 import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
-import { TolerantReader } from '../text/tolerant-reader.ts';
+import { Scanner } from '../text/scanner.ts';
+import { TreeSink } from '../text/tree-sink.ts';
 import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
@@ -31,7 +32,7 @@ const NOTHING: Nested = { value: undefined };
 
 function readNested(text: string): Nested {
   if (!beginsValue(text)) return NOTHING;
-  const reader = new TolerantReader();
+  const reader = new Scanner(new TreeSink());
   const end = reader.read(text, skipSpace(text, 0), true);
   const { root } = reader;
   if (root?.complete !== true || skipSpace(text, end) !== text.length) return NOTHING;

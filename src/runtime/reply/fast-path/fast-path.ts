@@ -1,22 +1,23 @@
 import { CoercedValue } from '../coercion/outcome.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { skipSpace } from '../text/characters.ts';
-import { FastReader } from './fast-reader.ts';
+import { Scanner } from '../text/scanner.ts';
 import type { FastPlan, TypedContainer } from './typed-container.ts';
+import { TypedSink } from './typed-sink.ts';
 
 /**
  * The fast path for a reply with a single list or object that matches its type exactly. Most replies are like that, and
  * this costs a fraction of the tolerant parser's work. The reply arrives in deltas, each of which is read once.
  */
 export class FastPath {
-  readonly #reader: FastReader;
+  readonly #sink: TypedSink;
   readonly #finder: CandidateFinder<TypedContainer>;
-  /** The reader's version when `show` was last called. */
+  /** The sink's version when `show` was last called. */
   #shownVersion = 0;
 
   constructor(plan: FastPlan) {
-    this.#reader = new FastReader(plan);
-    this.#finder = new CandidateFinder(this.#reader);
+    this.#sink = new TypedSink(plan);
+    this.#finder = new CandidateFinder(new Scanner(this.#sink));
   }
 
   /** The whole reply is left to the tolerant parser. */
@@ -26,7 +27,7 @@ export class FastPath {
 
   /** The list or object is complete. */
   get isComplete(): boolean {
-    return this.#reader.json !== undefined;
+    return this.#sink.json !== undefined;
   }
 
   push(delta: string): void {
@@ -35,9 +36,9 @@ export class FastPath {
 
   /** Returns the JSON text of a partial; undefined if nothing has changed or nothing may appear. */
   show(): string | undefined {
-    if (this.#reader.version === this.#shownVersion) return undefined;
-    this.#shownVersion = this.#reader.version;
-    return this.#reader.show();
+    if (this.#sink.version === this.#shownVersion) return undefined;
+    this.#shownVersion = this.#sink.version;
+    return this.#sink.show();
   }
 
   /** Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. */
@@ -45,11 +46,11 @@ export class FastPath {
     this.#finder.finish();
     const { candidates, fences, gaveUp } = this.#finder;
     const candidate = candidates[0];
-    const { json } = this.#reader;
+    const { json } = this.#sink;
     if (gaveUp || json === undefined || candidate === undefined) return undefined;
     if (fences.some((fence) => fence.number !== candidate.fence)) return undefined;
     const place = placeFlag(candidate, text);
-    const flags = this.#reader.root?.flags?.all ?? [];
+    const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }
 }

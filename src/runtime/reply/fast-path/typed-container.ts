@@ -1,6 +1,7 @@
 import { joinPath } from '../coercion/coercion-error.ts';
 import { MAX_FLAGS, type Flag } from '../coercion/outcome.ts';
 import { flatten, GrowingText } from '../text/growing-text.ts';
+import type { LikelyKey } from '../text/sink.ts';
 
 /**
  * The part of a plan that the fast path uses. It knows only values that match their type exactly; undefined or false
@@ -92,12 +93,6 @@ export abstract class TypedContainer {
     this.#flags ??= new FlagTree();
     this.#flags.add(order, segment, flags);
   }
-}
-
-/** A key, and its spelling in JSON without spaces: `"key":`. */
-interface LikelyKey {
-  readonly key: string;
-  readonly writtenKey: string;
 }
 
 /** A list whose members all match its type. */

@@ -1,7 +1,6 @@
 import type { ClassFields, FieldPlan } from '../coercion/class-fields.ts';
-import { isJsonNumber } from '../text/bare-reader.ts';
+import { isJsonToken } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
-import { isWord } from './fast-scalars.ts';
 import { FlagTree, TypedContainer, FastPlan } from './typed-container.ts';
 
 /** An object of a class: each field once, of which only those that may be null can be missing. Other keys are dropped. */
@@ -91,7 +90,7 @@ function nullFallback(field: FieldPlan | undefined): string | undefined {
 /** The plan of a value that belongs to no field. The value has to be JSON, so that its end is certain, and is dropped. */
 class DroppedPlan extends FastPlan {
   override exact(source: string): string | undefined {
-    return source.charCodeAt(0) === DOUBLE_QUOTE || isWord(source) || isJsonNumber(source) ? source : undefined;
+    return source.charCodeAt(0) === DOUBLE_QUOTE || isJsonToken(source) ? source : undefined;
   }
 
   override openContainer(bracket: number): TypedContainer {

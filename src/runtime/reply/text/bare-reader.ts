@@ -14,7 +14,9 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PAREN,
+  PLUS,
   SINGLE_QUOTE,
+  skipBlanks,
   skipSpace,
   SLASH,
 } from './characters.ts';
@@ -45,6 +47,35 @@ export class BareReader {
 
   get ended(): boolean {
     return this.#node === undefined;
+  }
+
+  /**
+   * Returns the offset after the number, `true`, `false` or `null` at the cursor, if it can be one, and all of it and
+   * the proof of its end have arrived; otherwise -1. `first`: the character at the cursor.
+   */
+  completeEnd(first: number, inList: boolean): number {
+    if (first !== MINUS && !isDigit(first) && !isWordStart(first)) return -1;
+    const { text, at: start, isLast } = this.#cursor;
+    let end = start + 1;
+    while (end < text.length && isTokenCharacter(text.charCodeAt(end))) end += 1;
+    const at = skipBlanks(text, end);
+    switch (text.charCodeAt(at)) {
+      case COMMA:
+        return inList ||
+          commaEndsToken(text, at + 1, isDigit(text.charCodeAt(at - 1)), isLast ? LAST : NOT_LAST) === 'yes'
+          ? end
+          : -1;
+      case CLOSE_BRACE:
+        return inList ? -1 : end;
+      case CLOSE_BRACKET:
+        return inList ? end : -1;
+      case LINE_FEED:
+        return inList || lineEndsToken(text, at + 1, isLast ? LAST : NOT_LAST) === 'yes' ? end : -1;
+      case SLASH:
+        return at > end && commentAhead(text, at, isLast) === 'yes' ? end : -1;
+      default:
+        return -1;
+    }
   }
 
   /** Begins the token at the cursor. */
@@ -163,6 +194,9 @@ export interface BareContext {
   readonly isLast: boolean;
 }
 
+const NOT_LAST: BareContext = { inList: false, simple: true, open: 0, isLast: false };
+const LAST: BareContext = { ...NOT_LAST, isLast: true };
+
 /** Does the comma before `from` end a token without quotes? */
 export function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
   if (context.inList && context.open === 0) return 'yes';
@@ -198,6 +232,30 @@ export function lineEndsToken(text: string, from: number, context: BareContext):
 }
 
 // --- the kinds of tokens ---------------------------------------------------------------------------------------------
+
+const WORDS = ['true', 'false', 'null'];
+
+/** True for the first letters of `true`, `false` and `null`. */
+function isWordStart(code: number): boolean {
+  return code === 116 || code === 102 || code === 110;
+}
+
+function isTokenCharacter(code: number): boolean {
+  return isWordCharacter(code) || code === DOT || code === PLUS || code === MINUS;
+}
+
+/** True for `true`, `false`, `null` and numbers as JSON writes them. */
+export function isJsonToken(text: string): boolean {
+  return WORDS.includes(text) || isJsonNumber(text);
+}
+
+/** True while a growing token can still become a number, `true`, `false` or `null`. */
+export function canBecomeScalar(text: string): boolean {
+  return isWordStart(text.charCodeAt(0)) ? WORDS.some((word) => word.startsWith(text)) : NUMBER_HEAD.test(text);
+}
+
+/** The beginning of a number. */
+const NUMBER_HEAD = /^-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d*)?)?$/u;
 
 /** True for a number as JSON writes it. */
 export function isJsonNumber(text: string): boolean {
@@ -248,6 +306,11 @@ export function settleBareToken(node: ReplyNode): void {
     node.plain = false;
     node.repairs |= REPAIR.unquotedValue;
   }
+}
+
+/** Three dots mark members that the model left out. */
+export function isEllipsis(text: string): boolean {
+  return text === '...' || text === '…';
 }
 
 /** Splits a string without quotes into numbers, booleans and nulls; empty if it contains anything else. */

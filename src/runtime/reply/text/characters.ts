@@ -54,6 +54,13 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
+/** Skips the spaces at `from`, but no line break. */
+export function skipBlanks(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); code !== LINE_FEED && isSpace(code); code = text.charCodeAt(at)) at += 1;
+  return at;
+}
+
 /** Returns the quotation marks that can close a string opened by `opener`; empty if `opener` opens no string. */
 export function closersOf(opener: number): string {
   switch (opener) {

@@ -1,10 +1,16 @@
-import { isDigit, isSpace, LINE_FEED } from './characters.ts';
+import { BACKSLASH, DOUBLE_QUOTE, isDigit, isSpace, LINE_FEED } from './characters.ts';
 import type { Verdict } from './look-ahead.ts';
 
 /*
  * The escapes in strings. Models also write backslashes that are no escapes of JSON: those of other languages, those of
  * Markdown before punctuation, and bare ones in regular expressions, LaTeX and paths.
  */
+
+/**
+ * The escapes in a string: `canonical` are those that JSON.stringify writes in the same way, `foreign` are those that
+ * JSON does not have.
+ */
+export type Escapes = 'none' | 'canonical' | 'other' | 'foreign';
 
 export interface Escape {
   readonly text: string;
@@ -41,6 +47,30 @@ const SIMPLE: Readonly<Record<string, string>> = {
   '/': '/',
   '\\': '\\',
 };
+
+/** True for the characters after a backslash that JSON.stringify writes in the same way: n t r b f " \\ */
+export function isCanonicalEscape(code: number): boolean {
+  switch (code) {
+    case 110:
+    case 116:
+    case 114:
+    case 98:
+    case 102:
+    case DOUBLE_QUOTE:
+    case BACKSLASH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** True for the rest of any other escape of JSON: `/`, or `u` and four digits. */
+export function isJsonEscape(text: string, at: number): boolean {
+  const letter = text.charAt(at);
+  if (letter !== 'u') return letter === '/';
+  for (let index = at + 1; index < at + 5; index += 1) if (hexDigit(text.charCodeAt(index)) < 0) return false;
+  return true;
+}
 
 /** Punctuation that Markdown escapes, and that no other language escapes more often. */
 const MARKDOWN = '_*#~>-+|!=&<@:;';

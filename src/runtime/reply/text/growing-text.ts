@@ -46,19 +46,34 @@ export class GrowingText {
 /** The JSON text of a string that grows. */
 export class GrowingString {
   readonly #json = new GrowingText();
-  #done = 0;
+  /** Half of a surrogate pair that waits for the other half. */
+  #half = '';
+  #length = 0;
 
-  /** Appends the part of `text` that is new since the last call. Half of a surrogate pair waits for the other half. */
+  /** Appends the part of `text` that is new since the last call. */
   growTo(text: string): void {
-    const last = text.charCodeAt(text.length - 1);
-    const end = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
-    if (end <= this.#done) return;
-    this.#json.append(JSON.stringify(text.slice(this.#done, end)).slice(1, -1));
-    this.#done = end;
+    if (text.length === this.#length) return;
+    this.append(text.slice(this.#length), false);
+    this.#length = text.length;
+  }
+
+  /** `plain`: the text needs no escapes. */
+  append(text: string, plain: boolean): void {
+    const all = this.#half + text;
+    const last = all.charCodeAt(all.length - 1);
+    this.#half = last >= 0xd800 && last <= 0xdbff ? all.slice(-1) : '';
+    const whole = this.#half === '' ? all : all.slice(0, -1);
+    this.#json.append(plain ? whole : JSON.stringify(whole).slice(1, -1));
   }
 
   get json(): string {
     return `"${this.#json.text}"`;
+  }
+
+  /** Returns the JSON text of the whole string. */
+  end(): string {
+    if (this.#half !== '') this.#json.append(JSON.stringify(this.#half).slice(1, -1));
+    return `"${this.#json.joined}"`;
   }
 }
 

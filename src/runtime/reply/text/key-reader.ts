@@ -7,10 +7,14 @@ import {
   DOUBLE_QUOTE,
   EQUALS,
   isSpace,
+  isWordCharacter,
   LINE_FEED,
   OPEN_BRACE,
+  skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
+import { LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import type { LikelyKey } from './sink.ts';
 
 /** How a key without quotes ended: before its colon, before a brace with the colon missing, or as text to drop. */
 export type BareKeyEnd = 'colon' | 'brace' | 'dropped';
@@ -25,20 +29,30 @@ export class KeyReader {
     this.#cursor = cursor;
   }
 
-  /** Takes `"key":` if all of it is at the cursor. */
-  quick(): boolean {
-    const { text, at } = this.#cursor;
-    for (let end = at + 1; end < text.length; end += 1) {
-      const code = text.charCodeAt(end);
-      if (code === DOUBLE_QUOTE) {
-        if (text.charCodeAt(end + 1) !== COLON) return false;
-        this.key = text.slice(at + 1, end);
-        this.#cursor.at = end + 2;
-        return true;
-      }
-      if (code === BACKSLASH || code < 32) return false;
+  /**
+   * Takes `"key":` if all of it is at the cursor. `likely`: the key that probably comes next. A key whose end has not
+   * arrived is waited for, and then read again from its start, unless it is long.
+   */
+  quick(likely: LikelyKey | undefined): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    if (likely !== undefined && text.startsWith(likely.writtenKey, at)) {
+      return this.#take(likely.key, at + likely.writtenKey.length);
     }
-    return false;
+    let end = at + 1;
+    for (let code = text.charCodeAt(end); code !== DOUBLE_QUOTE; code = text.charCodeAt(end)) {
+      if (code === BACKSLASH || code < 32) return 'no';
+      end += 1;
+      if (end >= text.length) return isLast || end - at > LOOK_AHEAD ? 'no' : 'wait';
+    }
+    const colon = skipSpace(text, end + 1);
+    if (text.charCodeAt(colon) === COLON) return this.#take(text.slice(at + 1, end), colon + 1);
+    return colon < text.length || isLast || colon - at > LOOK_AHEAD ? 'no' : 'wait';
+  }
+
+  #take(key: string, to: number): 'yes' {
+    this.key = key;
+    this.#cursor.at = to;
+    return 'yes';
   }
 
   /** Begins a key without quotes at the cursor. */
@@ -51,6 +65,7 @@ export class KeyReader {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
+      if (isWordCharacter(code)) continue;
       if (code === COLON || (code === EQUALS && (at > start || this.key !== ''))) return this.#end(at, 'colon');
       if (code === OPEN_BRACE) return this.#end(at, 'brace');
       if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
@@ -67,7 +82,8 @@ export class KeyReader {
   }
 
   #end(at: number, end: BareKeyEnd): BareKeyEnd {
-    this.key = plainKey((this.key + this.#cursor.text.slice(this.#cursor.at, at)).trim());
+    const rest = this.#cursor.text.slice(this.#cursor.at, at);
+    this.key = plainKey((this.key === '' ? rest : this.key + rest).trim());
     this.#cursor.at = at;
     return end;
   }
@@ -76,5 +92,5 @@ export class KeyReader {
 /** Removes the closing quote of a key whose opening quote is missing, and backslashes before punctuation. */
 function plainKey(key: string): string {
   const open = closersOf(key.charCodeAt(key.length - 1)) === '' ? key : key.slice(0, -1);
-  return open.replaceAll(/\\(?=[\W_])/gu, '');
+  return !open.includes('\\') ? open : open.replaceAll(/\\(?=[\W_])/gu, '');
 }

@@ -15,12 +15,15 @@ import {
   SINGLE_QUOTE,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
-import { decodeEscape, type RawBackslashes } from './escapes.ts';
+import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBackslashes } from './escapes.ts';
+import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 import { lineEndsString, nextPart, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
+  /** The escapes in the string that `completeEnd` found, or that is being read. */
+  escapes: Escapes = 'none';
   readonly #cursor: Cursor;
   /** The string being read; undefined after it has ended. */
   #node: ReplyNode | undefined = undefined;
@@ -34,7 +37,7 @@ export class StringReader {
   /** The number of brackets that are open inside the string; counted from the first quote or line break inside it. */
   #brackets = 0;
   #counting = false;
-  /** The code of the last character of the string; 0 at its start. */
+  /** The code of the last character of the string, which can be gone from its node; 0 at its start. */
   #lastCode = 0;
   #raw: RawBackslashes = 'none';
   /** The three quotes that end a block; empty in a string between single quotes. */
@@ -48,19 +51,63 @@ export class StringReader {
     return this.#node === undefined;
   }
 
-  /** Begins the string whose opening quote is at the cursor. */
+  /**
+   * Returns the offset after the string between double quotes at the cursor, if all of it and the proof of its end have
+   * arrived, and it needs no repair; otherwise -1.
+   */
+  completeEnd(inObject: boolean): number {
+    const { text, at: start, isLast } = this.#cursor;
+    this.escapes = 'none';
+    let at = start + 1;
+    for (let code = text.charCodeAt(at); code !== DOUBLE_QUOTE; code = text.charCodeAt(at)) {
+      if (code === BACKSLASH) {
+        at += 1;
+        if (isCanonicalEscape(text.charCodeAt(at))) {
+          if (this.escapes === 'none') this.escapes = 'canonical';
+        } else if (isJsonEscape(text, at)) this.escapes = 'other';
+        else return -1;
+      } else if (!(code >= 32)) return -1;
+      at += 1;
+    }
+    const next = text.charCodeAt(at + 1);
+    if (next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET) return at + 1;
+    if (next === DOUBLE_QUOTE) return -1;
+    const context = inObject ? IN_OBJECT : IN_LIST;
+    return quoteEnds(text, at + 1, isLast ? { ...context, isLast } : context) === 'yes' ? at + 1 : -1;
+  }
+
+  /** Begins the string or key whose opening quote is at the cursor. */
   open(position: StringPosition): ReplyNode {
     const code = this.#cursor.text.charCodeAt(this.#cursor.at);
     const node = this.#begin(position);
     if (code !== DOUBLE_QUOTE) node.repairs |= REPAIR.quotes;
     this.#quote = code;
     this.#closers = closersOf(code);
+    this.escapes = 'none';
     this.#cursor.at += 1;
     return node;
   }
 
-  /** Begins the block whose three quotes are at the cursor. Its text is read as it is, then dedented. */
-  openBlock(): ReplyNode {
+  /** Begins the string or block whose opening quote is at the cursor. Returns undefined if that needs more text. */
+  start(position: StringPosition): ReplyNode | undefined {
+    const triple = this.#tripleAhead();
+    if (triple === 'wait') return undefined;
+    return triple === 'yes' ? this.#openBlock() : this.open(position);
+  }
+
+  /** Three quotes open a block. A `"` at the end of a delta does not wait for the next two, so that a string appears at once. */
+  #tripleAhead(): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    const code = text.charCodeAt(at);
+    if (code !== BACKTICK && code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return 'no';
+    if (at + 1 >= text.length) return isLast || code === DOUBLE_QUOTE ? 'no' : 'wait';
+    if (text.charCodeAt(at + 1) !== code) return 'no';
+    if (at + 2 >= text.length) return isLast ? 'no' : 'wait';
+    return text.charCodeAt(at + 2) === code ? 'yes' : 'no';
+  }
+
+  /** The text of a block is read as it is, then dedented. */
+  #openBlock(): ReplyNode {
     const node = this.#begin('object');
     this.#becomeBlock(node, this.#cursor.text.slice(this.#cursor.at, this.#cursor.at + 3));
     this.#cursor.at += 3;
@@ -100,6 +147,16 @@ export class StringReader {
     const code = cursor.text.charCodeAt(cursor.at);
     if (code === LINE_FEED) return this.#readLineEnd(node);
     return code === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
+  }
+
+  /** Reads on up to a quote that can close the string, or a line break. Returns true if that has arrived. */
+  readToQuote(): boolean {
+    const node = this.#node;
+    const cursor = this.#cursor;
+    if (node === undefined) return true;
+    do this.#readRun(node);
+    while (cursor.text.charCodeAt(cursor.at) === BACKSLASH && this.#readEscape(node));
+    return !cursor.isAtEnd && cursor.text.charCodeAt(cursor.at) !== BACKSLASH;
   }
 
   /** Ends a string whose closing quote never arrived. */
@@ -190,7 +247,7 @@ export class StringReader {
 
   #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
-    if (node.text === '' && this.#innerQuotes === 0 && this.#position !== 'key') {
+    if (this.#lastCode === 0 && this.#position !== 'key') {
       if (at + 1 >= text.length && !isLast) return false;
       if (this.#quote < 128 && text.charCodeAt(at + 1) === this.#quote) return this.#turnIntoBlock(node);
     }
@@ -248,6 +305,7 @@ export class StringReader {
     node.plain = false;
     if (!escape.known) node.repairs |= REPAIR.escape;
     if (escape.text !== '') this.#lastCode = escape.text.charCodeAt(escape.text.length - 1);
+    if (!isCanonicalEscape(text.charCodeAt(at + 1)) && !isJsonEscape(text, at + 1)) this.escapes = 'foreign';
     this.#cursor.at += escape.length;
     return true;
   }
@@ -272,6 +330,17 @@ export class StringReader {
     this.#node = undefined;
   }
 }
+
+/** The context of a string between double quotes without quotes inside. */
+const IN_OBJECT: QuoteContext = {
+  position: 'object',
+  innerQuotes: 0,
+  quoting: false,
+  brackets: 0,
+  closers: '"',
+  isLast: false,
+};
+const IN_LIST: QuoteContext = { ...IN_OBJECT, position: 'list' };
 
 /**
  * Returns the text between triple quotes or backticks, trimmed, without the language line of a fence and without the

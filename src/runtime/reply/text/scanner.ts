@@ -1,4 +1,5 @@
-import { BareReader } from './bare-reader.ts';
+import { BareReader, isEllipsis } from './bare-reader.ts';
+import type { ValueSource } from './candidate-finder.ts';
 import {
   BACKTICK,
   CLOSE_BRACE,
@@ -14,65 +15,74 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
-  SINGLE_QUOTE,
   SLASH,
 } from './characters.ts';
 import { Cursor } from './cursor.ts';
-import type { ValueSource } from './candidate-finder.ts';
 import { KeyReader } from './key-reader.ts';
 import type { Verdict } from './look-ahead.ts';
-import { OpenNodes, REPAIR, type ReplyNode } from './reply-node.ts';
+import { REPAIR, type ReplyNode } from './reply-node.ts';
+import type { Sink } from './sink.ts';
 import { StringReader } from './string-reader.ts';
 
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
 
 /**
- * The tolerant parser of one list or object. It forgives the mistakes of models and reads text that arrives in deltas
- * of any size: its state is data, so it can stop after any character and go on with the next delta.
+ * Reads one list or object, with all the mistakes of models, from text that arrives in deltas of any size: its state is
+ * data, so it can stop after any character and go on with the next delta. It knows the grammar, and its sink decides
+ * what becomes of the parts: a tree of nodes, or JSON text of a known type.
  */
-export class TolerantReader implements ValueSource<ReplyNode> {
-  /** The value nests deeper than MAX_DEPTH. */
-  gaveUp = false;
+export class Scanner<T> implements ValueSource<T> {
+  readonly #sink: Sink<T>;
   #inFence = false;
   readonly #cursor = new Cursor();
-  readonly #open = new OpenNodes();
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);
   #state: State = 'value';
+  #inObject = false;
   /** The string or token being read. */
-  #token: ReplyNode | undefined = undefined;
+  #node: ReplyNode | undefined = undefined;
   #sawComma = false;
 
-  /** Begins another value. A text can contain thousands, and a reader has many parts, so it is reused. */
+  constructor(sink: Sink<T>) {
+    this.#sink = sink;
+  }
+
+  /** Begins another value. A text can contain thousands, and a scanner has many parts, so it is reused. */
   restart(inFence: boolean): void {
     this.#inFence = inFence;
-    this.gaveUp = false;
-    this.#open.clear();
+    this.#sink.clear();
     this.#state = 'value';
-    this.#token = undefined;
+    this.#inObject = false;
+    this.#node = undefined;
     this.#sawComma = false;
   }
 
-  /** The outermost value; undefined until its bracket has been read. */
-  get root(): ReplyNode | undefined {
-    return this.#open.root;
+  get root(): T | undefined {
+    return this.#sink.root;
+  }
+
+  get gaveUp(): boolean {
+    return this.#sink.gaveUp;
   }
 
   get done(): boolean {
-    return this.#state === 'done';
+    return this.#state === 'done' || this.#sink.gaveUp;
   }
 
   /** At the end of the last text, everything that is still open ends as incomplete. */
   read(text: string, from: number, isLast: boolean): number {
-    this.#cursor.start(text, from, isLast);
-    while (this.#cursor.at < text.length && this.#state !== 'done') if (!this.#step()) break;
-    if (isLast && this.#state !== 'done') this.#giveUp();
-    this.#cursor.text = '';
-    return this.#cursor.at;
+    const cursor = this.#cursor;
+    cursor.start(text, from, isLast);
+    while (cursor.at < text.length && !this.done) if (!this.#step()) break;
+    if (isLast && !this.done) this.#giveUp();
+    else if (this.#node !== undefined && (this.#state === 'string' || this.#state === 'bare'))
+      this.#sink.grow(this.#node);
+    cursor.text = '';
+    return cursor.at;
   }
 
-  /** Takes one step. Returns false if it needs more text. */
+  /** Takes one step. Returns false if it needs more text or the sink gave up. */
   #step(): boolean {
     switch (this.#state) {
       case 'value':
@@ -101,10 +111,11 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   #readValue(): boolean {
     const code = this.#cursor.peek();
     switch (code) {
+      case DOUBLE_QUOTE:
+        return this.#readDoubleQuoted();
       case OPEN_BRACE:
-        return this.#openContainer('object');
       case OPEN_BRACKET:
-        return this.#openContainer('list');
+        return this.#openContainer(code);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
       case COMMA:
@@ -115,40 +126,39 @@ export class TolerantReader implements ValueSource<ReplyNode> {
         return this.#readHashValue();
       default:
         if (this.#cursor.isAtEnd) return true;
-        return closersOf(code) === '' ? this.#startBare() : this.#startString(code);
+        return closersOf(code) === '' ? this.#readToken(code) : this.#startString(code);
     }
   }
 
   /** Handles a delimiter in the place of a value: after a key without a value, after a comma, or at the end of a list. */
   #noValue(code: number): boolean {
-    const { inObject } = this.#open;
-    if (inObject) this.#open.addRepair(REPAIR.droppedText);
+    if (this.#inObject) this.#sink.addRepair(REPAIR.droppedText);
     if (code === COMMA) {
       this.#cursor.at += 1;
-      this.#open.addRepair(REPAIR.comma);
-      if (inObject) this.#state = 'key';
+      this.#sink.addRepair(REPAIR.comma);
+      if (this.#inObject) this.#state = 'key';
       return true;
     }
-    if (!inObject && this.#sawComma) this.#open.addRepair(REPAIR.comma);
+    if (!this.#inObject && this.#sawComma) this.#sink.addRepair(REPAIR.comma);
     return this.#closeContainer(code);
   }
 
-  #openContainer(kind: 'object' | 'list'): boolean {
-    if (!this.#open.open(kind)) {
-      this.gaveUp = true;
-      this.#state = 'done';
-      return false;
-    }
+  #openContainer(bracket: number): boolean {
+    if (!this.#sink.open(bracket)) return false;
     this.#cursor.at += 1;
-    this.#state = kind === 'object' ? 'key' : 'value';
+    this.#inObject = bracket === OPEN_BRACE;
+    this.#state = this.#inObject ? 'key' : 'value';
     this.#sawComma = false;
     return true;
   }
 
   #closeContainer(bracket: number): boolean {
+    const sink = this.#sink;
     this.#cursor.at += 1;
-    if (!this.#open.close(bracket)) this.#open.addRepair(REPAIR.brackets);
-    else this.#state = this.#open.depth === 0 ? 'done' : 'after';
+    if (sink.close(bracket)) {
+      this.#state = sink.depth === 0 ? 'done' : 'after';
+      this.#inObject = sink.inObject;
+    } else sink.addRepair(REPAIR.brackets);
     return true;
   }
 
@@ -158,8 +168,8 @@ export class TolerantReader implements ValueSource<ReplyNode> {
       case COMMA:
       case SEMICOLON:
         this.#cursor.at += 1;
-        if (code === SEMICOLON) this.#open.addRepair(REPAIR.comma);
-        return this.#startMember(true);
+        if (code === SEMICOLON) this.#sink.addRepair(REPAIR.comma);
+        return this.#readMember(true);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
@@ -171,15 +181,15 @@ export class TolerantReader implements ValueSource<ReplyNode> {
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
-        this.#open.addRepair(REPAIR.comma);
-        return this.#startMember(false);
+        this.#sink.addRepair(REPAIR.comma);
+        return this.#readMember(false);
     }
   }
 
-  #startMember(sawComma: boolean): boolean {
+  #readMember(sawComma: boolean): boolean {
     this.#sawComma = sawComma;
-    this.#state = this.#open.inObject ? 'key' : 'value';
-    return true;
+    this.#state = this.#inObject ? 'key' : 'value';
+    return this.#inObject ? this.#readKey() : this.#readValue();
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
@@ -187,8 +197,10 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   #readKey(): boolean {
     const code = this.#cursor.peek();
     switch (code) {
+      case DOUBLE_QUOTE:
+        return this.#readDoubleQuotedKey();
       case CLOSE_BRACE:
-        if (this.#sawComma) this.#open.addRepair(REPAIR.comma);
+        if (this.#sawComma) this.#sink.addRepair(REPAIR.comma);
         return this.#closeContainer(code);
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
@@ -196,7 +208,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
       case SEMICOLON:
       case OPEN_BRACE:
         this.#cursor.at += 1;
-        this.#open.addRepair(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
+        this.#sink.addRepair(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
         return true;
       case SLASH:
         return this.#slash();
@@ -215,41 +227,44 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     return isFence ? this.#maybeFenceEnd() : this.#startKey(BACKTICK);
   }
 
+  #readDoubleQuotedKey(): boolean {
+    const quick = this.#keys.quick(this.#sink.likely);
+    if (quick === 'wait') return false;
+    if (quick === 'no') return this.#startKey(DOUBLE_QUOTE);
+    this.#state = 'value';
+    return this.#sink.key(this.#keys.key, 0) && this.#readValue();
+  }
+
   #startKey(code: number): boolean {
     this.#sawComma = false;
-    if (code === DOUBLE_QUOTE && this.#keys.quick()) {
-      this.#open.setKey(this.#keys.key, 0);
-      this.#state = 'value';
-    } else if (closersOf(code) === '') {
+    if (closersOf(code) === '') {
       this.#keys.openBare();
       this.#state = 'bare-key';
-    } else {
-      this.#token = this.#strings.open('key');
-      this.#state = 'quoted-key';
+      return this.#readBareKey();
     }
+    this.#node = this.#strings.open('key');
+    this.#state = 'quoted-key';
     return true;
   }
 
   #readQuotedKey(): boolean {
     const goesOn = this.#strings.read();
-    if (this.#token === undefined || !this.#strings.ended) return goesOn;
-    this.#open.setKey(this.#token.text, this.#token.repairs);
+    if (this.#node === undefined || !this.#strings.ended) return goesOn;
     this.#state = 'colon';
-    return true;
+    return this.#sink.key(this.#node.text, this.#node.repairs);
   }
 
   #readBareKey(): boolean {
     const end = this.#keys.readBare();
     if (end === undefined) return true;
     if (end === 'dropped') {
-      if (this.#keys.key !== '') this.#open.addRepair(REPAIR.droppedText);
+      if (this.#keys.key !== '') this.#sink.addRepair(REPAIR.droppedText);
       this.#state = 'key';
       return true;
     }
-    if (end === 'brace') this.#open.addRepair(REPAIR.colon);
-    this.#open.setKey(this.#keys.key, REPAIR.unquotedKey);
+    if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
     this.#state = end === 'brace' ? 'value' : 'colon';
-    return true;
+    return this.#sink.key(this.#keys.key, REPAIR.unquotedKey) && (end === 'brace' || this.#readColon());
   }
 
   #readColon(): boolean {
@@ -258,9 +273,9 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     if (code === SLASH) return this.#slash();
     if (code === EQUALS) return this.#readEquals();
     if (code === COLON) this.#cursor.at += 1;
-    else this.#open.addRepair(REPAIR.colon);
+    else this.#sink.addRepair(REPAIR.colon);
     this.#state = 'value';
-    return true;
+    return this.#readValue();
   }
 
   /** Reads `=` or `=>` in the place of a colon. */
@@ -268,64 +283,71 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return false;
     this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
-    this.#open.addRepair(REPAIR.colon);
+    this.#sink.addRepair(REPAIR.colon);
     this.#state = 'value';
     return true;
   }
 
   // --- strings and tokens --------------------------------------------------------------------------------------------
 
-  #startString(code: number): boolean {
-    const triple = this.#tripleAhead(code);
-    if (triple === 'wait') return false;
-    const position = this.#open.inObject ? 'object' : 'list';
-    this.#token = triple === 'yes' ? this.#strings.openBlock() : this.#strings.open(position);
-    this.#open.adopt(this.#token);
-    this.#state = 'string';
-    return true;
+  #readDoubleQuoted(): boolean {
+    const { text, at: from } = this.#cursor;
+    const to = this.#strings.completeEnd(this.#inObject);
+    if (to < 0) return this.#startString(DOUBLE_QUOTE);
+    this.#cursor.at = to;
+    this.#state = 'after';
+    return this.#sink.string(text, from, to, this.#strings.escapes);
   }
 
-  /** Three quotes open a block. A `"` at the end of a delta does not wait for the next two, so that a string appears at once. */
-  #tripleAhead(code: number): Verdict {
-    const { text, at, isLast } = this.#cursor;
-    if (code !== BACKTICK && code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return 'no';
-    if (at + 1 >= text.length) return isLast || code === DOUBLE_QUOTE ? 'no' : 'wait';
-    if (text.charCodeAt(at + 1) !== code) return 'no';
-    if (at + 2 >= text.length) return isLast ? 'no' : 'wait';
-    return text.charCodeAt(at + 2) === code ? 'yes' : 'no';
+  #startString(code: number): boolean {
+    const node = this.#strings.start(this.#inObject ? 'object' : 'list');
+    if (node === undefined) return false;
+    this.#node = node;
+    this.#state = 'string';
+    return this.#sink.begin(node, code);
   }
 
   #readString(): boolean {
     const goesOn = this.#strings.read();
-    if (this.#strings.ended) this.#state = 'after';
-    return goesOn;
+    if (this.#node === undefined || !this.#strings.ended) return goesOn;
+    this.#state = 'after';
+    return this.#sink.end(this.#node);
   }
 
   /** A slash in place of a value opens a comment or begins a string without quotes. */
   #readSlashValue(): boolean {
     const opens = this.#skipSlashComment();
-    return opens === 'no' ? this.#startBare() : opens === 'yes';
+    return opens === 'no' ? this.#startBare(SLASH) : opens === 'yes';
   }
 
   /** A `#` in place of a value opens a comment if a space follows, and begins a string without quotes otherwise. */
   #readHashValue(): boolean {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return false;
-    return isSpace(text.charCodeAt(at + 1)) ? this.#skipLineComment() : this.#startBare();
+    return isSpace(text.charCodeAt(at + 1)) ? this.#skipLineComment() : this.#startBare(HASH);
   }
 
-  #startBare(): boolean {
-    this.#token = this.#tokens.open(!this.#open.inObject, this.#open.depth > 1);
-    this.#open.adopt(this.#token);
+  #readToken(code: number): boolean {
+    const { text, at: from } = this.#cursor;
+    const to = this.#tokens.completeEnd(code, !this.#inObject);
+    if (to < 0) return this.#startBare(code);
+    this.#cursor.at = to;
+    this.#state = 'after';
+    return this.#sink.token(text.slice(from, to));
+  }
+
+  #startBare(code: number): boolean {
+    this.#node = this.#tokens.open(!this.#inObject, this.#sink.depth > 1);
     this.#state = 'bare';
-    return true;
+    return this.#sink.begin(this.#node, code);
   }
 
   #readBare(): boolean {
     const goesOn = this.#tokens.read();
-    if (!this.#tokens.ended) return goesOn;
-    if (this.#token !== undefined && isEllipsis(this.#token.text)) this.#open.dropLast();
+    if (this.#node === undefined || !this.#tokens.ended) return goesOn;
     this.#state = 'after';
+    if (!isEllipsis(this.#node.text)) return this.#sink.end(this.#node);
+    this.#sink.dropLast();
     return true;
   }
 
@@ -336,18 +358,18 @@ export class TolerantReader implements ValueSource<ReplyNode> {
     const opens = this.#skipSlashComment();
     if (opens !== 'no') return opens === 'yes';
     this.#cursor.at += 1;
-    this.#open.addRepair(REPAIR.droppedText);
+    this.#sink.addRepair(REPAIR.droppedText);
     return true;
   }
 
   #skipSlashComment(): Verdict {
     const opens = this.#cursor.skipSlashComment();
-    if (opens === 'yes') this.#open.addRepair(REPAIR.comment);
+    if (opens === 'yes') this.#sink.addRepair(REPAIR.comment);
     return opens;
   }
 
   #skipLineComment(): boolean {
-    this.#open.addRepair(REPAIR.comment);
+    this.#sink.addRepair(REPAIR.comment);
     this.#cursor.skipLineComment();
     return true;
   }
@@ -361,7 +383,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
       return false;
     }
     this.#cursor.at += 1;
-    this.#open.addRepair(REPAIR.droppedText);
+    this.#sink.addRepair(REPAIR.droppedText);
     return true;
   }
 
@@ -369,12 +391,7 @@ export class TolerantReader implements ValueSource<ReplyNode> {
   #giveUp(): void {
     this.#tokens.giveUp();
     this.#strings.giveUp();
-    this.#open.giveUp();
+    this.#sink.giveUp();
     this.#state = 'done';
   }
-}
-
-/** Three dots mark members that the model left out. */
-function isEllipsis(text: string): boolean {
-  return text === '...' || text === '…';
 }

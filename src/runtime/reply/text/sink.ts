@@ -1,0 +1,47 @@
+import type { Escapes } from './escapes.ts';
+import type { ReplyNode } from './reply-node.ts';
+
+/**
+ * Receives the parts of one list or object in the order of the text. A sink that can use no more sets `gaveUp`; methods
+ * that return a boolean then return false.
+ */
+export interface Sink<T> {
+  /** The outermost value; undefined until its bracket has been read. */
+  readonly root: T | undefined;
+  /** The number of lists and objects that are open. */
+  readonly depth: number;
+  /** The innermost of them is an object. */
+  readonly inObject: boolean;
+  readonly gaveUp: boolean;
+  /** The key that probably comes next. */
+  readonly likely: LikelyKey | undefined;
+  /** Prepares for another value. */
+  clear(): void;
+  open(bracket: number): boolean;
+  /** Closes the innermost list or object that matches the bracket. Returns false if there is none. */
+  close(bracket: number): boolean;
+  /** `repairs`: bits of REPAIR. */
+  key(key: string, repairs: number): boolean;
+  /** Takes a complete string between double quotes: the part of the text between the two offsets, quotes included. */
+  string(text: string, from: number, to: number, escapes: Escapes): boolean;
+  /** Takes a complete token without quotes. */
+  token(source: string): boolean;
+  /** Takes a scalar whose end has not arrived. `first`: its first character. */
+  begin(node: ReplyNode, first: number): boolean;
+  /** All of the scalar that has arrived is in its node. */
+  grow(node: ReplyNode): void;
+  /** The scalar is complete. */
+  end(node: ReplyNode): boolean;
+  /** Takes back the last member of a list. */
+  dropLast(): void;
+  /** Records a repair between the members of the innermost list or object. */
+  addRepair(repair: number): void;
+  /** The text ends before the value. */
+  giveUp(): void;
+}
+
+/** A key, and its spelling in JSON without spaces: `"key":`. */
+export interface LikelyKey {
+  readonly key: string;
+  readonly writtenKey: string;
+}

@@ -4,6 +4,8 @@ export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
     'a partial wraps a field with @stream.with_state as {"value", "state"}; the recorded value has no wrapper',
   'test_streaming::test_done_field_1':
     'a quote at the very end of the text may still turn out to stand inside the string, so it is not done yet',
+  'test_unions::test_email_regex':
+    'of two classes that suit equally well, the one whose @check holds wins; the recorded value calls an e-mail address a phone number',
   'test_streaming::test_person_with_check':
     'svc reports a check when its value is complete: "failed" would be wrong for a number that is still being written',
 };

@@ -42,7 +42,7 @@ export class AttributePlan extends Plan {
     this.#isOptional = inner.fallback()?.bare === 'null';
     this.#done = attributes.done || (this.#isOptional && this.#asserts.length > 0);
     this.#withState = attributes.withState;
-    this.doneOnly = !this.#isWrapped && this.#isHidden;
+    this.doneOnly = !this.isWrapped && this.#isHidden;
     this.longestLabel = inner.longestLabel;
   }
 
@@ -59,7 +59,7 @@ export class AttributePlan extends Plan {
     return this.#done || this.#inner.doneOnly;
   }
 
-  get #isWrapped(): boolean {
+  override get isWrapped(): boolean {
     return this.#withState || this.#checks.length > 0;
   }
 
@@ -70,12 +70,12 @@ export class AttributePlan extends Plan {
   // --- the fast path: values in wrappers are left to the tolerant parser ---------------------------------------------
 
   override exact(source: string): string | undefined {
-    const json = this.#isWrapped ? undefined : this.#inner.exact(source);
+    const json = this.isWrapped ? undefined : this.#inner.exact(source);
     return json !== undefined && this.#violations(json).length === 0 ? json : undefined;
   }
 
   override openContainer(bracket: number): TypedContainer | undefined {
-    return this.#isWrapped ? undefined : this.#inner.openContainer(bracket);
+    return this.isWrapped ? undefined : this.#inner.openContainer(bracket);
   }
 
   override accepts(json: string): boolean {
@@ -83,7 +83,7 @@ export class AttributePlan extends Plan {
   }
 
   override mayBegin(first: number): boolean {
-    return !this.#isWrapped && this.#inner.mayBegin(first);
+    return !this.isWrapped && this.#inner.mayBegin(first);
   }
 
   override showString(json: string): string | undefined {
@@ -108,7 +108,7 @@ export class AttributePlan extends Plan {
     const violations = this.#violations(outcome.bare);
     if (violations.length === 0) return this.#wrapped(outcome);
     if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? '', node));
-    return new CoercionError(() => violations, true);
+    return new CoercionError(() => violations);
   }
 
   /** Asserts do not apply to a missing value, but its checks are reported. */
@@ -135,21 +135,23 @@ export class AttributePlan extends Plan {
   }
 
   #wrapped(value: CoercedValue): CoercedValue {
-    if (!this.#isWrapped) return value;
+    if (!this.isWrapped) return value;
     const flags: Flag[] = [];
-    const checks = this.#runChecks(value.bare, flags);
+    const { json: checks, failed } = this.#runChecks(value.bare, flags);
     return new CoercedValue(withChecks(value.json, checks), value.score, {
       bare: value.bare,
       shown: this.#withStateOf(withChecks(value.shown, checks), 'Complete'),
       marks: value.marks,
       flags: flags.length === 0 ? value.flags : [...value.flags, ...flags],
       losses: value.losses,
+      extraKeys: value.extraKeys,
+      failedChecks: value.failedChecks + failed,
     });
   }
 
-  /** Returns the JSON text of the results; undefined for a type without checks. */
-  #runChecks(bare: string, flags: Flag[]): string | undefined {
-    if (this.#checks.length === 0) return undefined;
+  #runChecks(bare: string, flags: Flag[]): CheckResults {
+    if (this.#checks.length === 0) return NO_RESULTS;
+    let failed = 0;
     const self: unknown = JSON.parse(bare);
     const results = new Map<string, string>();
     for (const constraint of this.#checks) {
@@ -157,10 +159,11 @@ export class AttributePlan extends Plan {
       const result = constraint.condition(self);
       if (!result.ok) flags.push({ flag: 'check-error', path: '', detail: `${name}: ${result.failure}` });
       const status = result.ok && result.value ? 'succeeded' : 'failed';
+      if (status === 'failed') failed += 1;
       const text = JSON.stringify({ name, expression: constraint.source, status });
       results.set(name, `${JSON.stringify(name)}:${text}`);
     }
-    return `{${[...results.values()].join(',')}}`;
+    return { json: `{${[...results.values()].join(',')}}`, failed };
   }
 
   // --- partials ------------------------------------------------------------------------------------------------------
@@ -179,7 +182,7 @@ export class AttributePlan extends Plan {
       return PartialValue.mismatch;
     }
     const inner = this.#innerPartial(node);
-    if (!this.#isWrapped || inner === PartialValue.mismatch) return inner;
+    if (!this.isWrapped || inner === PartialValue.mismatch) return inner;
     const value = inner.json ?? 'null';
     const json = withChecks(value, node.complete ? this.#partialChecks(node) : this.#noChecks);
     const state = node.complete ? 'Complete' : 'Incomplete';
@@ -197,7 +200,7 @@ export class AttributePlan extends Plan {
 
   #partialChecks(node: ReplyNode): string | undefined {
     const outcome = this.#inner.coerce(node);
-    return outcome.ok ? this.#runChecks(outcome.bare, []) : this.#noChecks;
+    return outcome.ok ? this.#runChecks(outcome.bare, []).json : this.#noChecks;
   }
 
   /** The results of checks that have not run. */
@@ -209,6 +212,15 @@ export class AttributePlan extends Plan {
     return this.#withState ? `{"value":${value},"state":"${state}"}` : value;
   }
 }
+
+/** The results of a type's checks. */
+interface CheckResults {
+  /** Their JSON text; undefined for a type without checks. */
+  readonly json: string | undefined;
+  readonly failed: number;
+}
+
+const NO_RESULTS: CheckResults = { json: undefined, failed: 0 };
 
 const NO_VIOLATIONS: readonly Violation[] = [];
 

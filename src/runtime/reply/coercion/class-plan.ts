@@ -2,16 +2,9 @@ import { TypedObject } from '../fast-path/typed-object.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
-import { describeValue, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
+import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
-import {
-  compareCoerced,
-  lossesWithout,
-  MARK,
-  ValueWriter,
-  type CoercedValue,
-  type CoercionOutcome,
-} from './outcome.ts';
+import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { asOnlyMember, MISMATCH, Plan, type PartialValue } from './plan.ts';
 import { LabelPlan, LiteralPlan } from './scalar-plans.ts';
 import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
@@ -68,7 +61,6 @@ export class ClassPlan extends Plan {
       if (value === undefined) return undefined;
       writer ??= new ValueWriter(node);
       addField(writer, field, value);
-      if (item === undefined) writer.score += 1;
     }
     return this.#finish(writer ?? new ValueWriter(node), node, values, 0);
   }
@@ -77,7 +69,7 @@ export class ClassPlan extends Plan {
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'object') return this.#fromObject(node);
-    if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromNothing(node);
+    if (node.kind !== 'list') return coerceNested(this, node) ?? this.#implied(node) ?? this.#fromScalar(node);
     return this.#fromList(node);
   }
 
@@ -88,8 +80,15 @@ export class ClassPlan extends Plan {
       if (implied?.ok === true) return implied;
     }
     const filled = this.#fill(node, values);
-    const isPoor = filled.ok ? (filled.marks & MARK.onlyDefaults) !== 0 : !filled.asserted;
-    return isPoor && !this.#isOtherClass(values) ? (this.#unwrapped(node) ?? filled) : filled;
+    const mayBeWrapper = !filled.ok && this.#lacksField(values) && !this.#isOtherClass(values);
+    return mayBeWrapper ? (this.#unwrapped(node) ?? filled) : filled;
+  }
+
+  /** True if the object has none of the keys, or lacks a required one. */
+  #lacksField(values: FieldValues): boolean {
+    const { all, shown } = this.#fields;
+    if (values.known === 0) return true;
+    return shown.some((position) => values.at(position) === undefined && all[position]?.plan.fallback() === undefined);
   }
 
   /** True if the value of an enum or literal field belongs to another class: the object is not a wrapper around this one. */
@@ -130,7 +129,7 @@ export class ClassPlan extends Plan {
     if (field === undefined || shown.length !== 1) return undefined;
     const outcome = asOnlyMember(node, () => field.plan.coerce(node));
     if (outcome?.ok !== true) return outcome;
-    if ((outcome.marks & (MARK.nullForMismatch | MARK.emptied | MARK.onlyDefaults)) !== 0) return undefined;
+    if ((outcome.marks & (MARK.nullForMismatch | MARK.nothing | MARK.onlyDefaults)) !== 0) return undefined;
     const writer = new ValueWriter();
     writer.score = 2;
     writer.flag('implied-key', field.name);
@@ -138,13 +137,10 @@ export class ClassPlan extends Plan {
     return writer.finish('{', '}', MARK.implied);
   }
 
-  /** Only a class without required fields accepts a value that is not an object. */
-  #fromNothing(node: ReplyNode): CoercionOutcome {
-    const filled = this.#fill(node, NO_FIELD_VALUES);
-    if (!filled.ok) return mismatch(this.name, node);
-    const losses = lossesWithout(node);
-    const flags = [{ flag: 'no-fields', path: '', detail: describeValue(node), losses }, ...filled.flags];
-    return filled.as(filled.score + 1, filled.marks, flags, losses);
+  /** Null is an empty object, if no field is required. */
+  #fromScalar(node: ReplyNode): CoercionOutcome {
+    const filled = node.kind === 'null' ? this.#fill(node, NO_FIELD_VALUES) : undefined;
+    return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
@@ -155,17 +151,20 @@ export class ClassPlan extends Plan {
       const field = all[position];
       if (field === undefined) continue;
       const item = values.at(position);
-      const outcome = item === undefined ? missingField(writer, field) : coerceField(writer, field, item);
+      const outcome = item === undefined ? missingField(writer, field) : coerceField(field, item);
       if (outcome.ok) addField(writer, field, outcome);
       else if (errors === undefined) errors = [outcome];
       else errors.push(outcome);
     }
     if (errors !== undefined) return memberErrors(errors);
-    return this.#finish(writer, node, values, values.known === 0 && shown.length > 0 ? MARK.onlyDefaults : 0);
+    const isEmpty = values.known === 0 && shown.length > 0;
+    if (isEmpty && values.unknown > 0)
+      return coercionError(`expected ${this.name}, got an object with none of its keys`);
+    return this.#finish(writer, node, values, isEmpty ? MARK.onlyDefaults : 0);
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
-    writer.score += values.unknown;
+    writer.extraKeys += values.unknown;
     if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
     return writer.finish('{', '}', marks);
   }
@@ -214,20 +213,14 @@ function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): v
 function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
   const fallback = field.plan.fallback();
   if (fallback === undefined) return field.missing;
-  writer.score += 1;
   if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
   return fallback;
 }
 
-/** Coerces the value of a field. A value that does not match is replaced by the fallback, but not after an `@assert`. */
-function coerceField(writer: ValueWriter, field: FieldPlan, item: ReplyNode): CoercionOutcome {
+/** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
+function coerceField(field: FieldPlan, item: ReplyNode): CoercionOutcome {
   const outcome = field.plan.coerce(item);
-  if (outcome.ok) return outcome;
-  const fallback = outcome.asserted ? undefined : field.plan.fallback();
-  if (fallback === undefined) return memberError(field.name, outcome);
-  writer.score += 110;
-  writer.lose(lossesWithout(item), 'defaulted', field.name, outcome);
-  return fallback;
+  return outcome.ok ? outcome : memberError(field.name, outcome);
 }
 
 /** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */

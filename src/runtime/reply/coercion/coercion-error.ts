@@ -8,14 +8,11 @@ const MAX_PER_UNION = 20;
 /** The value does not match its type. */
 export class CoercionError {
   readonly ok = false;
-  /** An `@assert` failed: neither a default nor null may hide that. */
-  readonly asserted: boolean;
   readonly #explain: () => readonly Violation[];
   #violations: readonly Violation[] | undefined = undefined;
 
-  constructor(explain: () => readonly Violation[], asserted = false) {
+  constructor(explain: () => readonly Violation[]) {
     this.#explain = explain;
-    this.asserted = asserted;
   }
 
   /** The reasons. They are computed on demand, because most errors only exclude one of several possibilities. */
@@ -44,14 +41,34 @@ export function memberError(segment: string, member: CoercionError): CoercionErr
   return new CoercionError(() => {
     const violations = member.violations.slice(0, MAX_PER_MEMBER);
     return violations.map(({ path, message }) => ({ path: joinPath(segment, path), message }));
-  }, member.asserted);
+  });
 }
 
 /** Returns the error of a value of which all these members do not match. */
 export function memberErrors(members: readonly CoercionError[]): CoercionError {
   const [first] = members;
   if (first !== undefined && members.length === 1) return first;
-  return new CoercionError(() => members.flatMap((member) => member.violations), isAsserted(members));
+  return new CoercionError(() => members.flatMap((member) => member.violations));
+}
+
+/** The number of members whose errors an empty list or map reports. */
+export const MAX_ERRORS = 20;
+
+/** The number of members whose reasons the message of an empty list or map contains. */
+const MAX_REASONS = 3;
+
+/** Returns the error of a list or map of which no member matches. `members`: the first errors, with their paths. */
+export function emptiedError(node: ReplyNode, members: readonly CoercionError[]): CoercionError {
+  return new CoercionError(() => {
+    const violations = members.flatMap((member) => member.violations).slice(0, MAX_ERRORS);
+    const reasons = violations.slice(0, MAX_REASONS).map(({ path, message }) => `${path}: ${message}`);
+    const count = node.items.length === 1 ? 'the only member' : `none of the ${node.items.length} members`;
+    const verb = node.items.length === 1 ? 'does not match' : 'matches';
+    return [
+      { path: '', message: `${count} of the ${node.kind === 'list' ? 'list' : 'map'} ${verb} (${reasons.join('; ')})` },
+      ...violations,
+    ];
+  });
 }
 
 /** Returns the error of a value that matches no member of a union. */
@@ -61,11 +78,7 @@ export function unionError(expected: string, node: ReplyNode, members: readonly 
   return new CoercionError(() => {
     const violations = members.flatMap((member) => member.violations);
     return [{ path: '', message: mismatchMessage(expected, node) }, ...violations.slice(0, MAX_PER_UNION)];
-  }, isAsserted(members));
-}
-
-function isAsserted(members: readonly CoercionError[]): boolean {
-  return members.some((member) => member.asserted);
+  });
 }
 
 function mismatchMessage(expected: string, node: ReplyNode): string {

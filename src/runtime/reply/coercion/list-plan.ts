@@ -2,10 +2,11 @@ import { TypedList } from '../fast-path/typed-container.ts';
 import { separateScalars } from '../text/bare-reader.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
+import { isNothing } from '../text/nothing.ts';
 import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
-import { describeValue, mismatch } from './coercion-error.ts';
+import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, DROPPED, lossesWithout, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
 import { coerceNested, onlyList } from './unwrap.ts';
 
@@ -44,6 +45,7 @@ export class ListPlan extends Plan {
     if (node.kind !== 'list') return this.#fromOther(node);
     const element = this.#element();
     const writer = new ValueWriter(node);
+    const errors: CoercionError[] = [];
     const { items } = node;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
@@ -53,9 +55,10 @@ export class ListPlan extends Plan {
       else if (!this.#addEach(writer, item, index)) {
         writer.score += 1 + index;
         writer.lose(DROPPED, 'dropped-item', index, outcome);
+        if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
       }
     }
-    return writer.finish('[', ']', writer.isEmpty && items.length > 0 ? MARK.emptied : 0);
+    return writer.isEmpty && items.length > 0 ? emptiedError(node, errors) : writer.finish('[', ']', 0);
   }
 
   /** Handles `[1 2 3]`: a string without quotes that does not match can be several members without commas. */
@@ -75,12 +78,14 @@ export class ListPlan extends Plan {
       single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked)) === 0;
     const wrapped = clean ? undefined : this.#wrappedList(node);
     if (wrapped !== undefined) return wrapped;
-    if (!single.ok || (single.marks & MARK.nullForMismatch) !== 0) return emptied(node, single);
+    if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
+    if (!single.ok) return listError(node, single);
+    if ((single.marks & MARK.nullForMismatch) !== 0) return mismatch('a list', node);
     const writer = new ValueWriter();
     writer.score = 1;
     writer.flag('single-to-list', '');
     addItem(writer, single, '');
-    return writer.finish('[', ']', MARK.singleToList | (single.marks & MARK.fromComposite));
+    return writer.finish('[', ']', MARK.singleToList | (single.marks & (MARK.fromComposite | MARK.implied)));
   }
 
   /** Finds the list in `{"people": […]}`. */
@@ -88,12 +93,12 @@ export class ListPlan extends Plan {
     const list = onlyList(node);
     if (list === undefined) return undefined;
     const outcome = this.coerce(list);
-    if (!outcome.ok || (outcome.marks & MARK.emptied) !== 0) return undefined;
+    if (!outcome.ok) return undefined;
     return outcome.as(outcome.score + 2, 0, [{ flag: 'unwrapped-list', path: '' }, ...outcome.flags]);
   }
 
   override fallback(): CoercedValue | undefined {
-    return new CoercedValue('[]', 1);
+    return MISSING;
   }
 
   override startsWith(kind: 'object' | 'list'): boolean {
@@ -130,19 +135,24 @@ export class ListPlan extends Plan {
 
 const EMPTY = new PartialValue('[]');
 
+/** The value of a missing field. */
+const MISSING = new CoercedValue('[]', 0);
+
 function addItem(writer: ValueWriter, value: CoercedValue, segment: number | ''): void {
   flatten(value.json);
   writer.add(writer.isEmpty ? '' : ',', segment, value);
   writer.score += value.score * 10;
 }
 
-/** Returns the empty list for a value that does not match as a single member either. */
-function emptied(node: ReplyNode, single: CoercionOutcome): CoercedValue {
-  const detail = single.ok ? describeValue(node) : single.reason;
-  const losses = lossesWithout(node);
-  return new CoercedValue('[]', 2, {
-    marks: MARK.emptied | MARK.notAList,
-    flags: [{ flag: 'dropped-item', path: '', detail, losses }],
-    losses,
-  });
+/** The empty list for a word for nothing. */
+const EMPTY_FOR_NOTHING = new CoercedValue('[]', 1, { marks: MARK.nothing, flags: [{ flag: 'nothing', path: '' }] });
+
+/** True for a member that a word for nothing can be, such as the value `NONE` of an enum. */
+function isMember(single: CoercionOutcome): boolean {
+  return single.ok && single.json !== 'null' && (single.marks & (MARK.text | MARK.nothing | MARK.onlyDefaults)) === 0;
+}
+
+/** Returns the error of a value that is neither a list nor a member of one. */
+function listError(node: ReplyNode, single: CoercionError): CoercionError {
+  return new CoercionError(() => [...mismatch('a list', node).violations, ...single.violations]);
 }

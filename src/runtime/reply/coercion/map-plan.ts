@@ -1,7 +1,15 @@
 import { TypedMap } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
+import { isNothing } from '../text/nothing.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
-import { coercionError, mismatch, type CoercionError } from './coercion-error.ts';
+import {
+  coercionError,
+  emptiedError,
+  MAX_ERRORS,
+  memberError,
+  mismatch,
+  type CoercionError,
+} from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
@@ -63,32 +71,49 @@ export class MapPlan extends Plan {
       if (json === undefined || value === undefined) return undefined;
       addEntry(writer, seen, { key, json, value });
     }
-    return writer.finish('{', '}', 0);
+    return writer.finish('{', '}', MARK.map);
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    if (node.kind !== 'object') return coerceNested(this, node) ?? mismatch('a map', node);
-    const writer = new ValueWriter(node);
-    const seen = new Map<string, string>();
-    for (const [index, item] of node.items.entries()) this.#coerceEntry(writer, seen, node.keys[index] ?? '', item);
-    return writer.finish('{', '}', writer.isEmpty && node.items.length > 0 ? MARK.emptied : 0);
+    if (node.kind === 'object') return this.#fromObject(node);
+    return coerceNested(this, node) ?? (isNothing(node) ? EMPTY_FOR_NOTHING : mismatch('a map', node));
   }
 
-  #coerceEntry(writer: ValueWriter, seen: Map<string, string>, key: string, item: ReplyNode): void {
+  #fromObject(node: ReplyNode): CoercionOutcome {
+    const writer = new ValueWriter(node);
+    const seen = new Map<string, string>();
+    const errors: CoercionError[] = [];
+    for (const [index, item] of node.items.entries()) {
+      const key = node.keys[index] ?? '';
+      const error = this.#coerceEntry(writer, seen, key, item);
+      if (error !== undefined && errors.length < MAX_ERRORS) errors.push(memberError(key, error));
+    }
+    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', MARK.map);
+  }
+
+  /** Returns the error of an entry that does not match. */
+  #coerceEntry(
+    writer: ValueWriter,
+    seen: Map<string, string>,
+    key: string,
+    item: ReplyNode,
+  ): CoercionError | undefined {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
       writer.score += match.cost;
       if (match.flag !== undefined) writer.flag(match.flag, key);
       addEntry(writer, seen, { key, json: match.json, value: outcome });
-    } else {
-      writer.score += 1;
-      if (!outcome.ok) writer.lose(DROPPED, 'dropped-item', key, outcome);
+      return undefined;
     }
+    if (outcome.ok) return undefined;
+    writer.score += 1;
+    writer.lose(DROPPED, 'dropped-item', key, outcome);
+    return outcome;
   }
 
   override fallback(): CoercedValue | undefined {
-    return new CoercedValue('{}', 1);
+    return MISSING;
   }
 
   override startsWith(kind: 'object' | 'list'): boolean {
@@ -111,6 +136,12 @@ export class MapPlan extends Plan {
 }
 
 const EMPTY = new PartialValue('{}');
+
+/** The value of a missing field. */
+const MISSING = new CoercedValue('{}', 0);
+
+/** The empty map for a word for nothing. */
+const EMPTY_FOR_NOTHING = new CoercedValue('{}', 1, { marks: MARK.nothing, flags: [{ flag: 'nothing', path: '' }] });
 
 interface Entry {
   readonly key: string;

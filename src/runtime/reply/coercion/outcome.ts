@@ -10,9 +10,9 @@ export type CoercionOutcome = CoercedValue | CoercionError;
 export const MARK = {
   /** A single value became a list of one. */
   singleToList: 1,
-  /** A list is empty because all its members were dropped. */
-  emptied: 2,
-  /** None of the class's keys was found. */
+  /** A list or map is empty because the reply has a word for nothing there. */
+  nothing: 2,
+  /** The object of the class is empty. */
   onlyDefaults: 4,
   /** The only field of a class took the whole value. */
   implied: 8,
@@ -22,8 +22,8 @@ export const MARK = {
   nullForMismatch: 32,
   /** A scalar was taken from a list or object that contains more: the rest is lost. */
   picked: 64,
-  /** A list is empty because the value is neither a list nor a member of one. */
-  notAList: 128,
+  /** The value is a map: a class that knows the same keys is more specific. */
+  map: 128,
   /** The value is a string, as the model wrote it or as the display of another value. */
   text: 256,
 } as const;
@@ -43,6 +43,10 @@ export class CoercedValue {
   readonly flags: readonly Flag[];
   /** NO_LOSSES if the value lacks nothing. */
   readonly losses: Losses;
+  /** The number of keys in objects of classes that belong to no field. */
+  readonly extraKeys: number;
+  /** The number of checks that do not hold. */
+  readonly failedChecks: number;
 
   constructor(json: string, score: number, details: CoercedDetails = NO_DETAILS) {
     this.json = json;
@@ -52,12 +56,15 @@ export class CoercedValue {
     this.marks = details.marks ?? 0;
     this.flags = details.flags ?? NO_FLAGS;
     this.losses = details.losses ?? NO_LOSSES;
+    this.extraKeys = details.extraKeys ?? 0;
+    this.failedChecks = details.failedChecks ?? 0;
   }
 
-  /** Returns the same value, coerced in another way. `losses`: in addition to those of the value. */
-  as(score: number, marks: number, flags: readonly Flag[], losses = NO_LOSSES): CoercedValue {
-    const { bare, shown } = this;
-    return new CoercedValue(this.json, score, { bare, shown, marks, flags, losses: sumOf(this.losses, losses) });
+  /** Returns the same value, coerced in another way. `added`: losses in addition to those of the value. */
+  as(score: number, marks: number, flags: readonly Flag[], added = NO_LOSSES): CoercedValue {
+    const { bare, shown, extraKeys, failedChecks } = this;
+    const losses = sumOf(this.losses, added);
+    return new CoercedValue(this.json, score, { bare, shown, marks, flags, losses, extraKeys, failedChecks });
   }
 }
 
@@ -67,6 +74,8 @@ export interface CoercedDetails {
   readonly marks?: number;
   readonly flags?: readonly Flag[];
   readonly losses?: Losses;
+  readonly extraKeys?: number;
+  readonly failedChecks?: number;
 }
 
 const NO_DETAILS: CoercedDetails = {};
@@ -102,16 +111,40 @@ function sumOf(a: Losses, b: Losses): Losses {
 
 // --- comparison ------------------------------------------------------------------------------------------------------
 
-/** Negative if `a` is the better way to coerce a value. */
+/**
+ * Negative if `a` is the better way to coerce a value: it discards less, it loses fewer members, more of the keys belong
+ * to its fields, it is a class rather than a map, it takes fewer repairs and guesses, and more of its checks hold.
+ */
 export function compareCoerced(a: CoercedValue, b: CoercedValue): number {
-  return lossOf(a) - lossOf(b) || a.score - b.score;
+  return (
+    lossOf(a) - lossOf(b) ||
+    countOf(a.losses) - countOf(b.losses) ||
+    a.extraKeys - b.extraKeys ||
+    (a.marks & MARK.map) - (b.marks & MARK.map) ||
+    a.score - b.score ||
+    a.failedChecks - b.failedChecks
+  );
+}
+
+/** True for a value that no other way to coerce the same value can surpass. */
+export function isPerfect(value: CoercedValue): boolean {
+  return (
+    value.score === 0 &&
+    value.marks === (value.marks & MARK.text) &&
+    value.losses === NO_LOSSES &&
+    value.extraKeys + value.failedChecks === 0
+  );
+}
+
+function countOf({ dropped, defaulted }: Losses): number {
+  return dropped + defaulted;
 }
 
 /** Ranks how much of a value was discarded or invented, from 0 to 6. A higher loss is worse whatever the score. */
 export function lossOf({ marks }: CoercedValue): number {
   if ((marks & MARK.nullForMismatch) !== 0) return 6;
   if ((marks & MARK.onlyDefaults) !== 0) return 5;
-  if ((marks & MARK.emptied) !== 0) return NEARLY_EMPTY;
+  if ((marks & MARK.nothing) !== 0) return NEARLY_EMPTY;
   if ((marks & (MARK.implied | MARK.picked)) !== 0) return 3;
   if ((marks & MARK.fromComposite) !== 0) return 2;
   return (marks & MARK.singleToList) === 0 ? 0 : 1;
@@ -168,6 +201,8 @@ export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
 /** Builds the value of a list, map or object member by member. */
 export class ValueWriter {
   score = 0;
+  extraKeys = 0;
+  #failedChecks = 0;
   /** The JSON text so far; `#bare` and `#shown` exist only while they differ from it. */
   #json = '';
   #bare: string | undefined = undefined;
@@ -194,6 +229,8 @@ export class ValueWriter {
     if (this.#shown !== undefined || shown !== json) this.#shown = (this.#shown ?? this.#json) + head + shown;
     this.#json += head + json;
     if (losses !== NO_LOSSES) this.#losses = sumOf(this.#losses, losses);
+    this.extraKeys += member.extraKeys;
+    this.#failedChecks += member.failedChecks;
     for (const flag of flags) {
       if (this.#hasRoom(flag.losses)) this.#push({ ...flag, path: joinPath(pathOf(segment), flag.path) });
     }
@@ -231,6 +268,8 @@ export class ValueWriter {
       marks,
       flags: this.#flags ?? NO_FLAGS,
       losses: this.#losses,
+      extraKeys: this.extraKeys,
+      failedChecks: this.#failedChecks,
     });
   }
 }

@@ -53,6 +53,11 @@ export abstract class Plan extends FastPlan {
   /** As `coerce`, for a node whose result is not known yet. */
   protected abstract coerceOnce(node: ReplyNode): CoercionOutcome;
 
+  /** The value has the wrapper of `@check` or `@stream.with_state` around it. */
+  get isWrapped(): boolean {
+    return false;
+  }
+
   /** Returns the replacement for a missing value; undefined if the value is required. */
   fallback(): CoercedValue | undefined {
     return undefined;

@@ -1,9 +1,9 @@
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNullWord, isWordForNothing } from '../text/nothing.ts';
-import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
+import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, compareCoerced, isText, MARK, nullFor, type CoercionOutcome } from './outcome.ts';
+import { CoercedValue, compareCoerced, isPerfect, isText, nullFor, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { asWritten, nullWord } from './scalar-plans.ts';
 
@@ -15,6 +15,7 @@ export class UnionPlan extends Plan {
   override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
+  readonly #isWrapped: boolean;
   /** The members in words. */
   readonly #expected: string;
 
@@ -23,11 +24,17 @@ export class UnionPlan extends Plan {
     super();
     this.#members = members;
     this.#nullable = nullable;
+    this.#isWrapped = members.some((member) => member.isWrapped);
     const names = members.map((member) => member.name);
     this.#expected = (nullable ? [...names, 'null'] : names).join(' or ');
     this.name = name ?? this.#expected;
     this.doneOnly = members.every((member) => member.doneOnly);
     this.longestLabel = Math.max(0, ...members.map((member) => member.longestLabel));
+  }
+
+  /** The checks of one member decide between it and the others. */
+  override get isWrapped(): boolean {
+    return this.#isWrapped;
   }
 
   override get takesText(): boolean {
@@ -46,6 +53,7 @@ export class UnionPlan extends Plan {
   // --- the fast path: only if the bracket alone identifies the member ------------------------------------------------------
 
   override exact(source: string): string | undefined {
+    if (this.isWrapped) return undefined;
     if (this.#nullable && source === 'null') return source;
     for (const member of this.#members) {
       const json = member.exact(source);
@@ -106,31 +114,43 @@ export class UnionPlan extends Plan {
     let best: CoercedValue | undefined;
     for (const member of this.#members) {
       const value = member.cast(node);
-      if (value !== undefined && (best === undefined || value.score < best.score)) best = value;
-      if (best?.score === 0) return best;
+      if (value !== undefined && (best === undefined || compareCoerced(value, best) < 0)) best = value;
+      if (best !== undefined && isPerfect(best)) return best;
     }
     return best;
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
-    if (exact !== undefined) return exact;
+    if (exact !== undefined && (isPerfect(exact) || !this.#hasSeveral(node.kind))) return exact;
+    return this.#bestMatch(node, exact);
+  }
+
+  /** True if values of several members are lists, or objects: one that needs repairs can suit better than one that does not. */
+  #hasSeveral(kind: NodeKind): boolean {
+    if (kind !== 'list' && kind !== 'object') return false;
+    return this.#members.filter((member) => member.startsWith(kind)).length > 1;
+  }
+
+  /** `exact`: the best value without concessions; with it, only members whose values are of the same kind can be better. */
+  #bestMatch(node: ReplyNode, exact: CoercedValue | undefined): CoercionOutcome {
     let best: CoercedValue | undefined;
     const errors: CoercionError[] = [];
+    const { kind } = node;
     for (const member of this.#members) {
+      if (exact !== undefined && !((kind === 'list' || kind === 'object') && member.startsWith(kind))) continue;
       const outcome = member.coerce(node);
       if (!outcome.ok) errors.push(outcome);
       else if (best === undefined || compareCoerced(outcome, best) < 0) best = outcome;
     }
     if (this.#nullable && best?.marks !== 0 && isNullInstead(node, best)) return nullWord(node);
-    const isList = best !== undefined && (best.marks & MARK.notAList) === 0;
-    if (best !== undefined && (isList || !this.#nullable)) return best;
+    if (best !== undefined) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
-    return nullFor(best?.flags[0]?.detail ?? errors[0]?.reason ?? describeValue(node), node);
+    return nullFor(errors[0]?.reason ?? describeValue(node), node);
   }
 
   override fallback(): CoercedValue | undefined {
-    return this.#nullable ? new CoercedValue('null', 1) : undefined;
+    return this.#nullable ? NULL : undefined;
   }
 
   override startsWith(kind: 'object' | 'list'): boolean {
@@ -182,6 +202,8 @@ export class UnionPlan extends Plan {
     return this.#members.find((member) => member.takesText && !member.mayBreakAssert());
   }
 }
+
+const NULL = new CoercedValue('null', 0);
 
 /** True for a spelling of null without quotes in an object or a list. */
 function isBareNull(node: ReplyNode): boolean {

@@ -11,6 +11,8 @@ export type { RegisteredClient } from './runtime/call/client-registry.ts';
 export type { FunctionEvent } from './runtime/call/function-library.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
 export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
+export type { OnLoss, Warning } from './runtime/call/losses.ts';
+export type { Losses } from './runtime/reply/reply-parser.ts';
 export type { Attempt, Failure, FailureCode } from './schema/errors.ts';
 export type { Violation } from './schema/violation.ts';
 

@@ -243,6 +243,14 @@ export const SETTINGS = {
     parse: wholeNumber(0, 1_000_000),
     default: CALLS_OF_ALL_WORKERS,
   }),
+  onLoss: setting({
+    flag: '--on-loss <policy>',
+    variable: 'SVC_ON_LOSS',
+    group: 'Limits',
+    help: 'Values that lack a part of the reply: accept, or refuse as a failure; a request can decide otherwise',
+    parse: keyword('accept', 'refuse'),
+    default: 'accept',
+  }),
   workers: setting({
     flag: '--workers <n>',
     variable: 'SVC_WORKERS',

@@ -23,6 +23,8 @@ export interface RequestEntry {
   readonly finishReason?: string | undefined;
   /** The repairs of the reply, each with its path in the value. */
   readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
+  /** The counts of what the value lacks. */
+  readonly losses?: { readonly dropped: number; readonly defaulted: number } | undefined;
   /** Number of partial results that were sent. */
   readonly partials?: number | undefined;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined;
@@ -129,6 +131,7 @@ function requestFields(entry: RequestEntry, show: Show, logContent: Config['logC
     firstTextMs: rounded(entry.firstTextMs),
     finishReason: entry.finishReason,
     flags: flagTexts(entry.flags ?? [], show, logContent),
+    losses: lossesOf(entry.losses),
     partials: entry.partials,
     ...errorFields(entry.error, show, logContent),
     request: show(requestTextOf(entry)),
@@ -159,6 +162,11 @@ function flagTexts(
   return [...shortened, ...more];
 }
 
+/** Undefined if the value lacks nothing. */
+function lossesOf(losses: RequestEntry['losses']): RequestEntry['losses'] {
+  return losses === undefined || losses.dropped + losses.defaulted === 0 ? undefined : losses;
+}
+
 function errorFields(error: RequestEntry['error'], show: Show, logContent: Config['logContent']): LogFields {
   if (error === undefined) return {};
   if (logContent === 'none') {
@@ -177,9 +185,11 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'base_url',
   'client',
   'default_role',
+  'include',
   'max_tokens',
   'model',
   'name',
+  'on_loss',
   'primary',
   'provider',
   'retry_policy',

@@ -26,6 +26,10 @@ export const ERROR_FIELDS = {
   variable: { shape: 'string', meaning: 'The environment variable that is missing.' },
   raw_output: { shape: 'string', meaning: 'The reply of the model, truncated at 64 KB.' },
   prompt: { shape: 'messages', meaning: 'The messages that svc sent; only with `--expose-prompts`.' },
+  losses: {
+    shape: 'object',
+    meaning: 'The counts `dropped` and `defaulted` of a lossy value that the call refuses; absent for other failures.',
+  },
   finish_reason: { shape: 'string', meaning: 'Why the model stopped.' },
   upstream_status: { shape: 'integer', meaning: 'The HTTP status of the provider, if it returned one.' },
   attempts: { shape: 'attempts', meaning: 'Every attempt in order, with its client, outcome and duration.' },
@@ -150,8 +154,8 @@ export const ERRORS = {
   validation_failure: {
     status: 500,
     meaning:
-      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths.",
-    fields: ['details', 'raw_output', 'prompt'],
+      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts, and `details` lists what the value lacks.",
+    fields: ['details', 'raw_output', 'losses', 'prompt'],
     headers: [],
     example: {
       message: 'the reply does not fit the return type at name: the required field "name" is missing',
@@ -296,6 +300,8 @@ export interface ValidationFailure {
   readonly message: string;
   readonly rawOutput: string;
   readonly details: readonly Violation[];
+  /** The counts of what the value of a refused reply lacks; absent if the reply does not match the type. */
+  readonly losses?: { readonly dropped: number; readonly defaulted: number };
 }
 
 interface FinishReasonFailure {

@@ -160,6 +160,7 @@ class Worker {
       clientRegistry: config.clientRegistry,
       allowPrivateUrls: config.allowPrivateUrls,
       exposePrompts: config.exposePrompts,
+      onLoss: config.onLoss,
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),

@@ -18,7 +18,7 @@ const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
 const OTHER_VARIABLES = ['BAML_LOG_JSON', 'BAML_LOG_MAX_MESSAGE_LENGTH', 'BAML_LOG_COLOR_MODE', 'BOUNDARY_API_KEY'];
 const OTHER_COMMANDS = ['serve', 'check', 'fmt', 'init', 'dev', 'generate', 'test', 'lsp', 'optimize'];
 /** Headers of answers; `respond` and the handlers write them. */
-const ANSWER_HEADERS = ['client', 'model', 'attempts', 'input-tokens', 'output-tokens'].map((name) => `x-svc-${name}`);
+const ANSWER_HEADERS = ['client', 'model', 'attempts', 'input-tokens', 'output-tokens', 'lossy'].map((name) => `x-svc-${name}`);
 
 /** Returns everything on the page that a pattern finds, without repetitions. */
 function found(pattern: RegExp): readonly string[] {

@@ -7,6 +7,8 @@ import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
 
 const BODY = { text: 'Ada' };
 const USAGE = { prompt_tokens: 12, completion_tokens: 7 };
+const LOSSY =
+  '{"name":"Ada","email":null,"seniority":"experienced","jobs":[{"years":1},{"title":"Poet","years":"?!"}],"scores":{}}';
 const CLEAN = '{"name":"Ada","email":null,"seniority":"experienced","jobs":[],"scores":{}}';
 
 /** Every documented metric, with its labels. */
@@ -21,6 +23,7 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_tokens_total: 'client direction',
   svc_attempts_total: 'client outcome',
   svc_replies_total: 'function outcome',
+  svc_reply_losses_total: 'function kind',
   svc_stream_cuts_total: '',
   svc_queue_length: '',
   svc_parse_queue_length: '',
@@ -101,10 +104,11 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     reply(CLEAN, { usage: USAGE }),
     reply(RESUME_REPLY, { usage: USAGE }),
     reply('no idea', { usage: USAGE }),
+    reply(LOSSY, { usage: USAGE }),
     status(401, '{"error":{"message":"no"}}'),
     reply(CLEAN, { usage: USAGE }),
   );
-  for (let at = 0; at < 4; at += 1) await (await call()).text();
+  for (let at = 0; at < 5; at += 1) await (await call()).text();
   await readStream(`${server.url}/stream/ExtractResume`, BODY);
   const { types, helps, samples } = await scrape();
   expect([...types.keys()].toSorted()).toEqual(Object.keys(PROMISED).toSorted());
@@ -116,7 +120,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     for (const series of own) expect(labelsOf(series), series).toBe(labels);
   }
   expect(Object.fromEntries(samples)).toMatchObject({
-    'svc_requests_total{function="ExtractResume",route="call",status="200"}': 2,
+    'svc_requests_total{function="ExtractResume",route="call",status="200"}': 3,
     'svc_requests_total{function="ExtractResume",route="call",status="500"}': 1,
     'svc_requests_total{function="ExtractResume",route="call",status="502"}': 1,
     'svc_requests_total{function="ExtractResume",route="stream",status="200"}': 1,
@@ -124,10 +128,13 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_replies_total{function="ExtractResume",outcome="clean"}': 2,
     'svc_replies_total{function="ExtractResume",outcome="repaired"}': 1,
     'svc_replies_total{function="ExtractResume",outcome="failed"}': 1,
-    'svc_tokens_total{client="Fast",direction="input"}': 48,
-    'svc_tokens_total{client="Fast",direction="output"}': 28,
+    'svc_replies_total{function="ExtractResume",outcome="lossy"}': 1,
+    'svc_reply_losses_total{function="ExtractResume",kind="dropped"}': 1,
+    'svc_reply_losses_total{function="ExtractResume",kind="defaulted"}': 1,
+    'svc_tokens_total{client="Fast",direction="input"}': 60,
+    'svc_tokens_total{client="Fast",direction="output"}': 35,
     'svc_first_text_seconds_count{function="ExtractResume"}': 1,
-    'svc_request_duration_seconds_count{function="ExtractResume"}': 5,
+    'svc_request_duration_seconds_count{function="ExtractResume"}': 6,
     svc_workers: 2,
   });
 });

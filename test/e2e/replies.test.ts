@@ -55,13 +55,13 @@ const CLEAN = '{"name": "Ada", "email": null, "seniority": "JUNIOR", "jobs": [],
 
 /** A fence, keys without quotes, a job without a title, a number in a string, an undeclared key. */
 const REPAIRED =
-  'Here:\n```json\n{name: "Ada", seniority: "junior", jobs: [{"years": 1}, {"title": "Poet", "years": "2 years"}], scores: {"a": "x"}, mood: "fine"}\n```';
+  'Here:\n```json\n{name: "Ada", seniority: "junior", jobs: [{"years": 1}, {"title": "Poet", "years": "2 years"}], scores: {"a": "x", "b": 1}, mood: "fine"}\n```';
 const REPAIRED_VALUE = {
   name: 'Ada',
   email: null,
   seniority: 'JUNIOR',
   jobs: [{ title: 'Poet', years: 2 }],
-  scores: {},
+  scores: { b: 1 },
 };
 const REPAIRS = [
   'dropped-item jobs[0]',
@@ -75,23 +75,23 @@ const REPAIRS = [
 
 test('the log lists each repaired or dropped value with its path, and the metrics count the reply', async () => {
   fake.answer(reply(REPAIRED, { chunkSize: 7 }));
-  const before = await replyCount('repaired');
+  const before = await replyCount('lossy');
 
-  expect(await (await post('call', { text: 'x' }, 'repaired-call')).json()).toEqual(REPAIRED_VALUE);
-  expect(await (await post('parse', { text: REPAIRED }, 'repaired-parse')).json()).toEqual(REPAIRED_VALUE);
+  expect(await (await post('call', { text: 'x' }, 'lossy-call')).json()).toEqual(REPAIRED_VALUE);
+  expect(await (await post('parse', { text: REPAIRED }, 'lossy-parse')).json()).toEqual(REPAIRED_VALUE);
   const { messages } = await readStream(
     `${server.url}/stream/ExtractResume`,
     { text: 'x' },
-    { 'x-request-id': 'repaired-stream' },
+    { 'x-request-id': 'lossy-stream' },
   );
   expect(messages.at(-1)?.data).toEqual({ final_result: REPAIRED_VALUE });
 
-  for (const requestId of ['repaired-call', 'repaired-parse', 'repaired-stream']) {
+  for (const requestId of ['lossy-call', 'lossy-parse', 'lossy-stream']) {
     const line = await logLine(requestId);
-    expect(line['level']).toBe('info');
+    expect(line).toMatchObject({ level: 'info', losses: { dropped: 2, defaulted: 0 } });
     expect((line['flags'] as string[]).toSorted()).toEqual(REPAIRS);
   }
-  expect((await replyCount('repaired')) - before).toBe(3);
+  expect((await replyCount('lossy')) - before).toBe(3);
 });
 
 test('a clean reply has no flags, and counts as clean', async () => {

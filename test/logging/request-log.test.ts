@@ -212,6 +212,20 @@ test('content short logs the first repairs and their number, and cuts long paths
   expect(loggedLine({ ...CALL, flags: many }, { logContent: 'full' })['flags']).toHaveLength(100);
 });
 
+test('losses are two counts on the same line, at every amount of content', () => {
+  const losses = { dropped: 2, defaulted: 1 };
+  for (const logContent of ['none', 'short', 'full'] as const) {
+    expect(loggedLine({ ...CALL, losses }, { logContent })).toMatchObject({ level: 'info', losses });
+  }
+  expect(loggedLine({ ...CALL, losses: { dropped: 0, defaulted: 0 } })).not.toHaveProperty('losses');
+});
+
+test('the options for warnings and losses are not credentials', () => {
+  const options = { include: ['warnings'], on_loss: 'refuse' };
+  const line = loggedLine({ ...CALL, requestBody: { svc_options: options } });
+  expect(line['request']).toBe(JSON.stringify({ svc_options: options }));
+});
+
 test('a credential of the request is hidden in the paths of repairs', () => {
   const key = 'request-key-0123456789';
   const body = { svc_options: { env: { OPENAI_API_KEY: key } } };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_LOSSES } from '../../src/runtime/reply/reply-parser.ts';
 import { problemOf } from '../../src/server/http/problem.ts';
 import { ERRORS } from '../../src/schema/errors.ts';
 import type { ErrorField, Failure, FailureCode } from '../../src/schema/errors.ts';
@@ -13,7 +14,13 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
   invalid_argument: { code: 'invalid_argument', message, details },
   invalid_options: { code: 'invalid_options', message, details },
   missing_credential: { code: 'missing_credential', message, client: 'C', variable: 'V' },
-  validation_failure: { code: 'validation_failure', message, rawOutput: 'x', details },
+  validation_failure: {
+    code: 'validation_failure',
+    message,
+    rawOutput: 'x',
+    details,
+    losses: { dropped: 1, defaulted: 0 },
+  },
   finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
   prompt_error: { code: 'prompt_error', message },
   client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, attempts },
@@ -25,7 +32,7 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
 };
 
 test.each(Object.values(FAILURES))('a failure with $code is answered with the declared members', (failure) => {
-  const report = { attempts: [], usage: {}, modelMs: 0, flags: [], prompt: [] };
+  const report = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES, prompt: [] };
   const problem = problemOf(failure, report);
   const declared: readonly ErrorField[] = ERRORS[failure.code].fields;
   expect(problem.status).toBe(ERRORS[failure.code].status);

@@ -13,6 +13,25 @@ it('counts all clients that requests define under one name', () => {
   expect(new Set(attempts?.values.map(({ labels }) => labels['client']))).toEqual(new Set(['Fast', 'other']));
 });
 
+it('counts what the values of a function lack, and lossy replies apart from repaired ones', () => {
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
+  const flags = [{ flag: 'dropped-item', path: '[1]' }];
+  const losses = { dropped: 2, defaulted: 1 };
+  const end = { functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4 } as const;
+  metrics.callEnded({ ...end, report: { ...REPORT, flags, losses } });
+  metrics.callEnded({ ...end, report: { ...REPORT, flags, losses: { dropped: 3, defaulted: 0 } } });
+  metrics.callEnded({ ...end, report: { ...REPORT, flags } });
+  metrics.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: { ...REPORT, losses } });
+  expect(valuesOf(metrics, 'svc_reply_losses_total')).toEqual({ 'Greet dropped': 7, 'Greet defaulted': 2 });
+  expect(valuesOf(metrics, 'svc_replies_total')).toEqual({ 'Greet lossy': 2, 'Greet repaired': 1, 'Greet failed': 1 });
+});
+
+/** The values of a metric by their labels, joined. */
+function valuesOf(metrics: ProcessMetrics, metric: string): Readonly<Record<string, number>> {
+  const values = metrics.data().find(({ name }) => name === metric)?.values ?? [];
+  return Object.fromEntries(values.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
+}
+
 it('shows the greatest lag to every scraper, and forgets it after a minute', () => {
   const now = vi.spyOn(performance, 'now');
   now.mockReturnValue(0);

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../src/base/json.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { StreamLimits } from '../../src/server/http/event-stream.ts';
 import { RawConnection } from './support/raw-connection.ts';
-import { failed, success, type ScriptedStream } from './support/scripted-runtime.ts';
+import { failed, lossySuccess, success, WARNINGS, type ScriptedStream } from './support/scripted-runtime.ts';
 import { startServer, type TestServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';
 import { until } from './support/until.ts';
@@ -27,8 +27,10 @@ describe.each(TRANSPORTS)('over %s', (name) => {
   async function open(
     config: Partial<Config> = {},
     limits: Partial<StreamLimits> = {},
+    includeWarnings = false,
   ): Promise<{ server: TestServer; reader: RawConnection; stream: ScriptedStream }> {
     const server = await startServer(name, config, limits);
+    server.runtime.includeWarnings = includeWarnings;
     servers.push(server);
     const reader = new RawConnection(server.port);
     connections.push(reader);
@@ -105,6 +107,18 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     stream.observer.ended(success({ a: 1 }));
     await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
     expect(messages(reader)).toEqual([{ final_result: { a: 1 } }]);
+  });
+
+  it('lists what the final value lacks if the caller asks for warnings', async () => {
+    for (const [includeWarnings, more] of [
+      [false, {}],
+      [true, { warnings: WARNINGS, more_warnings: 1 }],
+    ] as const) {
+      const { reader, stream } = await open({}, {}, includeWarnings);
+      stream.observer.ended(lossySuccess());
+      await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+      expect(messages(reader)).toEqual([{ final_result: [1], ...more }]);
+    }
   });
 
   it('opens after a time without text, and reports later failures in the stream', async () => {

@@ -8,8 +8,10 @@ import type {
   CallOrigin,
   CallOutcome,
   FunctionRuntime,
+  ReplyOutcome,
   RuntimeOptions,
 } from '../../src/runtime/call/runtime.ts';
+import { NO_LOSSES } from '../../src/runtime/reply/reply-parser.ts';
 import type { Program } from '../../src/schema/program.ts';
 import { validatorSource } from './validators.ts';
 
@@ -37,6 +39,7 @@ export function testRuntime(
     clientRegistry: 'open',
     allowPrivateUrls: true,
     exposePrompts: false,
+    onLoss: 'accept',
     parseElsewhereAbove: Infinity,
     validatorSource: validatorSource(program),
     ...options,
@@ -88,6 +91,17 @@ export function streamFunction(
   });
 }
 
+/** Parses a reply as a call would. `body`: more members of the request. */
+export async function parseText(
+  runtime: FunctionRuntime,
+  name: string,
+  text: string,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<ReplyOutcome> {
+  const prepared = runtime.prepareReply(name, { ...body, text });
+  return prepared.ok ? runtime.parseReply(prepared.value, callContext()) : prepared;
+}
+
 /** The value of a call, or the code of its failure. */
 export function valueOf(outcome: CallOutcome): unknown {
   return outcome.result.ok ? JSON.parse(outcome.result.value.json) : outcome.result.failure.code;
@@ -95,4 +109,4 @@ export function valueOf(outcome: CallOutcome): unknown {
 
 const LOCAL: CallOrigin = { local: true };
 
-const NOTHING = { attempts: [], usage: {}, modelMs: 0, flags: [] };
+const NOTHING = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES };

@@ -10,9 +10,18 @@ import type { Provider } from '../../schema/providers/providers.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
+import { ON_LOSS, type OnLoss } from './losses.ts';
+
+/** The options of one request that concern its value. */
+export interface ReplyOptions {
+  /** The caller asks for `warnings` beside the value. */
+  readonly includeWarnings: boolean;
+  /** Absent: as the server's setting. */
+  readonly onLoss?: OnLoss;
+}
 
 /** The options of one request: how svc serves it. */
-export interface CallOptions {
+export interface CallOptions extends ReplyOptions {
   /** The name under which the request sent them; the paths of violations begin with it. */
   readonly key: string;
   /** The client to call instead of the function's own, and the path at which the request names it. */
@@ -40,18 +49,47 @@ export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   registry: 'open' | 'known' | 'off',
 ): Result<CallOptions, Failure> {
-  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
-  if (key === undefined) return ok(NO_OPTIONS);
-  const reader = new CallOptionsReader(key, registry);
-  for (const other of others) {
-    reader.fault('', `"${key}" and "${other}" are two names for the same object: send only one of them`);
-  }
-  const options = reader.read(ownValue(body, key));
-  const faults = reader.faults.all;
-  return faults.length === 0 ? ok(options) : err(invalidOptions(faults));
+  return readOptions(body, NO_OPTIONS, (key, value, faults) =>
+    new CallOptionsReader(key, registry, faults).read(value),
+  );
 }
 
-const NO_OPTIONS: CallOptions = { key: OPTIONS_KEYS[0], fallback: [], clients: [], env: new Map(), tags: new Map() };
+/** Reads the options of a request to parse a reply, which calls no client. */
+export function readReplyOptions(body: Readonly<Record<string, unknown>>): Result<ReplyOptions, Failure> {
+  return readOptions(body, NO_OPTIONS, (key, value, faults) =>
+    new CallOptionsReader(key, 'off', faults).readReply(value),
+  );
+}
+
+function readOptions<Options>(
+  body: Readonly<Record<string, unknown>>,
+  absent: Options,
+  read: (key: string, value: unknown, faults: ViolationList) => Options,
+): Result<Options, Failure> {
+  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
+  if (key === undefined) return ok(absent);
+  const faults = new ViolationList();
+  for (const other of others) {
+    const message = `"${key}" and "${other}" are two names for the same object: send only one of them`;
+    faults.add({ path: '', message });
+  }
+  const options = read(key, ownValue(body, key), faults);
+  return faults.all.length === 0 ? ok(options) : err(invalidOptions(faults.all));
+}
+
+const NO_OPTIONS: CallOptions = {
+  key: OPTIONS_KEYS[0],
+  fallback: [],
+  clients: [],
+  env: new Map(),
+  tags: new Map(),
+  includeWarnings: false,
+};
+
+/** The parts that an answer can have beside the value. */
+const INCLUDED: readonly string[] = ['warnings'];
+
+const REPLY_KEYS: readonly string[] = ['include', 'on_loss'];
 
 export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;
@@ -86,27 +124,32 @@ const VARIABLES: MapKind<string | null> = {
 const SWITCHED_OFF = 'is disabled on this server';
 
 class CallOptionsReader {
-  readonly faults = new ViolationList();
   readonly #key: string;
   readonly #registry: 'open' | 'known' | 'off';
+  readonly #faults: ViolationList;
 
-  constructor(key: string, registry: 'open' | 'known' | 'off') {
+  constructor(key: string, registry: 'open' | 'known' | 'off', faults: ViolationList) {
     this.#key = key;
     this.#registry = registry;
+    this.#faults = faults;
   }
 
-  fault(path: string, message: string): void {
-    this.faults.add({ path, message });
+  #fault(path: string, message: string): void {
+    this.#faults.add({ path, message });
+  }
+
+  readReply(value: unknown): ReplyOptions {
+    return this.#replyOptions(this.#members(value, this.#key, REPLY_KEYS));
   }
 
   read(value: unknown): CallOptions {
-    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client', 'tags']);
+    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client', 'tags', ...REPLY_KEYS]);
     const registry = this.#readRegistry(members['client_registry']);
     const client = this.#client(members['client'], `${this.#key}.client`);
-    if (client !== undefined && this.#registry === 'off') this.fault(client.path, SWITCHED_OFF);
+    if (client !== undefined && this.#registry === 'off') this.#fault(client.path, SWITCHED_OFF);
     const primary = registry.client;
     if (client !== undefined && primary !== undefined && client.name !== primary.name) {
-      this.fault(client.path, 'names a different client than "client_registry.primary": send only one of them');
+      this.#fault(client.path, 'names a different client than "client_registry.primary": send only one of them');
     }
     const chosen = primary ?? client;
     return {
@@ -115,7 +158,24 @@ class CallOptionsReader {
       ...(chosen === undefined ? {} : { client: chosen }),
       env: this.#stringMap(members['env'], `${this.#key}.env`, VARIABLES),
       tags: this.#stringMap(members['tags'], `${this.#key}.tags`, TAGS),
+      ...this.#replyOptions(members),
     };
+  }
+
+  #replyOptions(members: Readonly<Record<string, unknown>>): ReplyOptions {
+    const included = this.#list(members['include'], `${this.#key}.include`);
+    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, INCLUDED);
+    const onLoss = members['on_loss'];
+    if (onLoss !== undefined) this.#choice(onLoss, `${this.#key}.on_loss`, ON_LOSS);
+    return {
+      includeWarnings: included.includes('warnings'),
+      ...(onLoss === undefined ? {} : { onLoss: onLoss as OnLoss }),
+    };
+  }
+
+  #choice(value: unknown, path: string, allowed: readonly string[]): void {
+    if (!allowed.includes(value as string))
+      this.#fault(path, `has to be ${allowed.map((word) => `"${word}"`).join(' or ')}`);
   }
 
   #client(value: unknown, path: string): CallOptions['client'] {
@@ -123,15 +183,15 @@ class CallOptionsReader {
     return name === undefined ? undefined : { name, path };
   }
 
-  #readRegistry(value: unknown): Omit<CallOptions, 'env' | 'key' | 'tags'> {
+  #readRegistry(value: unknown): Pick<CallOptions, 'client' | 'fallback' | 'clients'> {
     const path = `${this.#key}.client_registry`;
     if (value === undefined) return { fallback: [], clients: [] };
-    if (this.#registry === 'off') this.fault(path, SWITCHED_OFF);
+    if (this.#registry === 'off') this.#fault(path, SWITCHED_OFF);
     const members = this.#members(value, path, ['primary', 'fallback', 'clients']);
     const primary = this.#client(members['primary'], `${path}.primary`);
     const clients = this.#readClients(members['clients'], `${path}.clients`);
     if (clients.length > 0 && this.#registry === 'known') {
-      this.fault(
+      this.#fault(
         `${path}.clients`,
         'is not allowed on this server: a request can name only the clients of its definition files',
       );
@@ -157,7 +217,7 @@ class CallOptionsReader {
     for (const [index, item] of this.#list(value, path).entries()) {
       const client = this.#readClient(item, `${path}[${index}]`);
       if (client === undefined) continue;
-      if (clients.some((other) => other.name === client.name)) this.fault(`${path}[${index}].name`, 'appears twice');
+      if (clients.some((other) => other.name === client.name)) this.#fault(`${path}[${index}].name`, 'appears twice');
       clients.push(client);
     }
     return clients;
@@ -172,13 +232,13 @@ class CallOptionsReader {
       members['retry_policy'] === null ? undefined : this.#name(members['retry_policy'], `${path}.retry_policy`);
     const options = members['options'] ?? {};
     if (!isJsonObject(options)) {
-      this.fault(`${path}.options`, 'has to be an object');
+      this.#fault(`${path}.options`, 'has to be an object');
       return undefined;
     }
     if (name === undefined || provider === undefined) return undefined;
     const strategy = ownValue(options, 'strategy');
     if (Array.isArray(strategy) && strategy.length > MAX_MEMBERS) {
-      this.fault(`${path}.options.strategy`, `has more than ${MAX_MEMBERS} entries`);
+      this.#fault(`${path}.options.strategy`, `has more than ${MAX_MEMBERS} entries`);
       return undefined;
     }
     return {
@@ -193,7 +253,7 @@ class CallOptionsReader {
     if (name === undefined) return undefined;
     const provider = providerNamed(name);
     if (provider !== undefined) return provider;
-    this.fault(
+    this.#fault(
       path,
       `"${name}" is not a provider; allowed: ${PROVIDERS.join(', ')}. ${didYouMean(name, PROVIDERS)}`.trim(),
     );
@@ -204,49 +264,49 @@ class CallOptionsReader {
     const map = new Map<string, Text>();
     if (value === undefined) return map;
     if (!isJsonObject(value)) {
-      this.fault(path, `has to be an object that maps names of ${kind.entries}`);
+      this.#fault(path, `has to be an object that maps names of ${kind.entries}`);
       return map;
     }
     for (const [name, text] of Object.entries(value)) {
-      if (map.size >= MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} entries`);
-      if (map.size >= MAX_ENTRIES || this.faults.full) break;
+      if (map.size >= MAX_ENTRIES) this.#fault(path, `has more than ${MAX_ENTRIES} entries`);
+      if (map.size >= MAX_ENTRIES || this.#faults.full) break;
       if (kind.accepts(text)) map.set(name, text);
-      else this.fault(`${path}.${name}`, `has to be ${kind.value}`);
+      else this.#fault(`${path}.${name}`, `has to be ${kind.value}`);
     }
     return map;
   }
 
   #list(value: unknown, path: string): readonly unknown[] {
     if (value === undefined) return [];
-    if (!Array.isArray(value)) this.fault(path, 'has to be a list');
-    else if (value.length > MAX_ENTRIES) this.fault(path, `has more than ${MAX_ENTRIES} entries`);
+    if (!Array.isArray(value)) this.#fault(path, 'has to be a list');
+    else if (value.length > MAX_ENTRIES) this.#fault(path, `has more than ${MAX_ENTRIES} entries`);
     else return value;
     return [];
   }
 
   #required(value: unknown, path: string): string | undefined {
     if (value !== undefined) return this.#name(value, path);
-    this.fault(path, 'is missing');
+    this.#fault(path, 'is missing');
     return undefined;
   }
 
   #name(value: unknown, path: string): string | undefined {
     if (value === undefined) return undefined;
     if (typeof value === 'string' && value !== '') return value;
-    this.fault(path, 'has to be a string that is not empty');
+    this.#fault(path, 'has to be a string that is not empty');
     return undefined;
   }
 
   #members(value: unknown, path: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
     if (!isJsonObject(value)) {
-      this.fault(path, 'has to be an object');
+      this.#fault(path, 'has to be an object');
       return {};
     }
     for (const name of Object.keys(value)) {
-      if (this.faults.full) break;
+      if (this.#faults.full) break;
       if (allowed.includes(name)) continue;
       const near = didYouMean(name, allowed);
-      this.fault(`${path}.${name}`, `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
+      this.#fault(`${path}.${name}`, `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
     }
     return value;
   }

@@ -1,6 +1,6 @@
 import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { ModelClient } from '../model/model-client.ts';
-import type { ParseFlag } from '../reply/reply-parser.ts';
+import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { CallReport, TokenUsage } from './runtime.ts';
@@ -50,12 +50,13 @@ export class CallRecorder {
   }
 
   /** Assigns member by member: a spread for each optional member would cost more than the rest of the recorder. */
-  report(flags: readonly ParseFlag[]): CallReport {
+  report({ flags, losses }: Pick<ParsedReply, 'flags' | 'losses'>): CallReport {
     const report: Draft<CallReport> = {
       attempts: this.#attempts,
       usage: usageOf(this.#reply),
       modelMs: this.#modelMs,
       flags,
+      losses,
     };
     const client = this.#client;
     if (client !== undefined) report.client = client.name;

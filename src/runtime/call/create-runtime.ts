@@ -22,9 +22,10 @@ import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';
-import { parseReply } from './parse-reply.ts';
+import { parseReply, refuseLosses } from './parse-reply.ts';
+import { prepareReply } from './prepare-reply.ts';
 import type { ReplyOutcome } from './runtime.ts';
-import { ReadyCall, prepareCall } from './prepare-call.ts';
+import { ReadyCall, functionNotFound, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
 import { uncreatedClientFailure } from '../model/attempt-failure.ts';
 import { StreamReader, WholeReader } from './reply-reader.ts';
@@ -35,6 +36,7 @@ import type {
   FunctionRuntime,
   FunctionStream,
   PreparedCall,
+  PreparedReply,
   RuntimeOptions,
   StreamObserver,
 } from './runtime.ts';
@@ -121,12 +123,18 @@ class ProgramRuntime implements FunctionRuntime {
     return renderer.render(call.functionName, call.args, made.value.client.prompt, call.tags);
   }
 
-  async parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome> {
-    if (!this.has(functionName)) throw new InternalError(`no function ${functionName}`);
+  prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
+    const { definitions, options } = this.#prepare;
+    if (!this.has(functionName)) return err(functionNotFound(definitions, functionName));
+    return prepareReply(functionName, body, options.onLoss);
+  }
+
+  async parseReply({ functionName, text, onLoss }: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
     const { cancellation, deadlineMs } = context;
     const reply = { functionName, text, cancellation, deadlineAt: performance.now() + deadlineMs };
     const { parser } = this.#services(functionName);
-    return parseReply(reply, this.#prepare.options, () => parser.parse(text));
+    const outcome = await parseReply(reply, this.#prepare.options, () => parser.parse(text));
+    return refuseLosses(outcome, onLoss, text);
   }
 
   close(): Promise<void> {

@@ -4,8 +4,9 @@ import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { Program } from '../../schema/program.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
-import { LARGE_INT } from '../reply/reply-parser.ts';
+import { LARGE_INT, type Losses } from '../reply/reply-parser.ts';
 import { createRuntime } from './create-runtime.ts';
+import { isLossy, warningsOf, type OnLoss, type Warning } from './losses.ts';
 import { validationFailure } from './parse-reply.ts';
 import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
@@ -18,6 +19,8 @@ export interface LibraryOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Receives the log. Default: no log. */
   readonly logger?: Logger;
+  /** Default: accept. A call can decide otherwise. */
+  readonly onLoss?: OnLoss;
 }
 
 /** Overrides of the definition files for one call. */
@@ -29,6 +32,10 @@ export interface CallSettings {
   readonly env?: Readonly<Record<string, string | null>>;
   /** `ctx.tags` in the prompt. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** What the call does with a reply whose value lacks a part of it: it returns the value, or fails. */
+  readonly onLoss?: OnLoss;
+  /** Receives what the value of a reply lacks, before the call or stream returns that value. */
+  readonly onWarnings?: (warnings: readonly Warning[], losses: Losses) => void;
   /** Aborting the signal ends the call and its request to the model. */
   readonly signal?: AbortSignal;
   /** The time limit of the whole call in milliseconds, over all attempts. Default: 10 minutes. */
@@ -49,6 +56,7 @@ export class FunctionLibrary {
       clientRegistry: 'open',
       allowPrivateUrls: true,
       exposePrompts: true,
+      onLoss: options.onLoss ?? 'accept',
       parseElsewhereAbove: Infinity,
       validatorSource,
     });
@@ -73,7 +81,7 @@ export class FunctionLibrary {
     const forget = followSignal(settings.signal, context.cancellation);
     const { result } = await this.#runtime.call(call, context);
     forget();
-    return valueOf(result) as Value;
+    return valueOf(result, settings) as Value;
   }
 
   /**
@@ -89,7 +97,7 @@ export class FunctionLibrary {
     const call = this.#prepare(functionName, args, settings);
     const context = contextOf(settings);
     const forget = followSignal(settings.signal, context.cancellation);
-    const events = new FunctionEvents<Value>(context.cancellation, forget);
+    const events = new FunctionEvents<Value>(context.cancellation, forget, settings);
     events.follow(this.#runtime.stream(call, context, events));
     return events;
   }
@@ -108,13 +116,14 @@ export class FunctionLibrary {
 
 function withSettings(
   args: Readonly<Record<string, unknown>>,
-  { client, clientRegistry, env, tags }: CallSettings,
+  { client, clientRegistry, env, tags, onLoss }: CallSettings,
 ): Readonly<Record<string, unknown>> {
   const options = {
     ...(client === undefined ? {} : { client }),
     ...(clientRegistry === undefined ? {} : { client_registry: clientRegistry.toOptions() }),
     ...(env === undefined ? {} : { env }),
     ...(tags === undefined ? {} : { tags }),
+    ...(onLoss === undefined ? {} : { on_loss: onLoss }),
   };
   return Object.keys(options).length === 0 ? args : { ...args, svc_options: options };
 }
@@ -155,6 +164,7 @@ export type FunctionEvent<Value> =
 class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<FunctionEvent<Value>> {
   readonly #cancellation: Cancellation;
   readonly #released: () => void;
+  readonly #settings: CallSettings;
   #stream: FunctionStream | undefined;
   #hasText = false;
   #resets: string[] = [];
@@ -163,9 +173,10 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
   #wake: (() => void) | undefined;
 
   /** `released` is called when the stream ends for any reason. */
-  constructor(cancellation: Cancellation, released: () => void) {
+  constructor(cancellation: Cancellation, released: () => void, settings: CallSettings) {
     this.#cancellation = cancellation;
     this.#released = released;
+    this.#settings = settings;
   }
 
   follow(stream: FunctionStream): void {
@@ -223,21 +234,24 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
 
   #end({ result }: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {
     this.#over = true;
-    return { done: false, value: { type: 'final', value: valueOf(result) as Value } };
+    return { done: false, value: { type: 'final', value: valueOf(result, this.#settings) as Value } };
   }
 }
 
 /** Returns the value of a call. Throws if the call failed, or if the value contains an int that JavaScript cannot hold. */
-function valueOf(result: CallOutcome['result']): JsonValue {
+function valueOf(result: CallOutcome['result'], { onWarnings }: CallSettings): JsonValue {
   if (!result.ok) throw new CallError(result.failure);
-  const { flags, json, value } = result.value;
+  const { flags, json, losses, value } = result.value;
   const details = flags
     .filter(({ flag }) => flag === LARGE_INT)
     .map(({ path, detail }) => ({
       path,
       message: `${detail} is beyond ±${Number.MAX_SAFE_INTEGER}, the bounds within which JavaScript keeps integers exact`,
     }));
-  if (details.length === 0) return value;
+  if (details.length === 0) {
+    if (isLossy(losses)) onWarnings?.(warningsOf(result.value).list, losses);
+    return value;
+  }
   throw new CallError(
     validationFailure({ message: 'the reply contains an int that is too large for JavaScript', details }, json),
   );

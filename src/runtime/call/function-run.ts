@@ -10,9 +10,10 @@ import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { PromptRenderer } from '../prompt/create-prompt-renderer.ts';
-import type { ParsedReply } from '../reply/reply-parser.ts';
+import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
 import type { ClientDirectory } from './client-directory.ts';
+import { refuseLosses } from './parse-reply.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome, RuntimeOptions } from './runtime.ts';
@@ -57,7 +58,7 @@ export class FunctionRun {
         turn: services.turn,
       });
       if (!result.ok) return this.#failed(this.#withAttempts(result.failure.failure));
-      return { result, report: this.#recorder.report(result.value.flags) };
+      return { result, report: this.#recorder.report(result.value) };
     } catch (error) {
       services.options.logger.error({ requestId: context.requestId, error }, 'a call failed inside svc');
       return this.#failed({ code: 'internal_error', message: 'The call failed inside the server' });
@@ -159,7 +160,8 @@ export class FunctionRun {
     if (rejected !== undefined) return err(finalFailure(rejected));
     const { call, context, reader } = this.#parts;
     const { functionName } = call;
-    const parsed = await reader.finish({ functionName, text, cancellation: context.cancellation, deadlineAt });
+    const outcome = await reader.finish({ functionName, text, cancellation: context.cancellation, deadlineAt });
+    const parsed = refuseLosses(outcome, call.onLoss, text);
     return parsed.ok ? parsed : err(finalFailure(parsed.failure));
   }
 
@@ -173,7 +175,8 @@ export class FunctionRun {
   }
 
   #failed(failure: Failure): CallOutcome {
-    return { result: err(failure), report: this.#recorder.report([]) };
+    const losses = (failure.code === 'validation_failure' ? failure.losses : undefined) ?? NO_LOSSES;
+    return { result: err(failure), report: this.#recorder.report({ flags: [], losses }) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { err } from '../../base/result.ts';
 import type { ValidationFailure } from '../../schema/errors.ts';
 import type { ParseFailure, ParseOutcome } from '../reply/reply-parser.ts';
+import { isLossy, lossDetails, lossesText, warningsOf, type OnLoss } from './losses.ts';
 import type { ReplyOutcome, RuntimeOptions, WholeReply } from './runtime.ts';
 
 /**
@@ -17,6 +18,17 @@ export function parseReply(
   if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return parseElsewhere(reply);
   const outcome = parseHere();
   return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
+}
+
+/** Turns a lossy value into a failure, unless the call accepts losses. `text`: the reply. */
+export function refuseLosses(outcome: ReplyOutcome, onLoss: OnLoss, text: string): ReplyOutcome {
+  if (onLoss === 'accept' || !outcome.ok || !isLossy(outcome.value.losses)) return outcome;
+  const { losses } = outcome.value;
+  const details = lossDetails(warningsOf(outcome.value));
+  const [first] = details;
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  const message = `the value of the reply is lossy (${lossesText(losses)}), which this call refuses${where}: ${first?.message ?? ''}`;
+  return err({ ...validationFailure({ message, details }, text), losses });
 }
 
 /** The failure of a reply that does not fit the return type. */

@@ -15,6 +15,7 @@ import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
+import type { OnLoss } from './losses.ts';
 import type { CallOrigin, PreparedCall, RuntimeOptions } from './runtime.ts';
 import { takesMedia } from '../../schema/type-graph.ts';
 
@@ -25,19 +26,25 @@ export class ReadyCall implements PreparedCall {
   readonly plan: ClientPlan;
   readonly requester: ClientRequester;
   readonly tags: CallOptions['tags'] | undefined;
+  readonly includeWarnings: boolean;
+  readonly onLoss: OnLoss;
 
-  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester'> & Partial<Pick<ReadyCall, 'tags'>>) {
+  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester' | 'onLoss'> & Partial<RequestedOptions>) {
     this.fn = parts.fn;
     this.args = parts.args;
     this.plan = parts.plan;
     this.requester = parts.requester;
     this.tags = parts.tags;
+    this.includeWarnings = parts.includeWarnings === true;
+    this.onLoss = parts.onLoss;
   }
 
   get functionName(): string {
     return this.fn.name;
   }
 }
+
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -88,7 +95,7 @@ function prepareOwn(
   // Finding out where a connection comes from costs a system call, and it matters only for media URLs in arguments.
   const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
   const requester = { environment: { server: services.options.env }, privateUrls };
-  return ok(new ReadyCall({ fn, args, plan: plan.value, requester }));
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, onLoss: services.options.onLoss }));
 }
 
 function ownPlan({ plans, directory, definitions }: PrepareServices, fn: FunctionType): OwnPlan {
@@ -118,7 +125,9 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   addClientFaults(services, { options, requester, catalogue }, faults);
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, options, catalogue);
-  return plan.ok ? ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags: options.tags })) : plan;
+  if (!plan.ok) return plan;
+  const { tags, includeWarnings, onLoss = services.options.onLoss } = options;
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags, includeWarnings, onLoss }));
 }
 
 /** The named client, or else the function's own, followed by the request's fallbacks. */
@@ -217,7 +226,8 @@ function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.fromEntries(Object.entries(body).filter(([key]) => !isOptionsKey(key)));
 }
 
-function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
+/** Names the nearest functions. */
+export function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
   const suggestions = nearestNames(functionName, definitions.functions.keys());
   const near = didYouMean(functionName, definitions.functions.keys());
   return {

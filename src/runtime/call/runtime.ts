@@ -1,10 +1,11 @@
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
-import type { ParsedReply, ParseFlag } from '../reply/reply-parser.ts';
+import type { Losses, ParsedReply, ParseFlag } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
+import type { OnLoss } from './losses.ts';
 
 /** Calls the functions of one program. It handles prompts, models and parsing, but no HTTP. */
 export interface FunctionRuntime {
@@ -26,8 +27,13 @@ export interface FunctionRuntime {
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
   /** Returns the messages that a call would send to its first client. */
   render(prepared: PreparedCall): Result<readonly Message[], Failure>;
-  /** Parses a reply that the caller already has. The function has to exist. */
-  parseReply(functionName: string, text: string, context: CallContext): Promise<ReplyOutcome>;
+  /**
+   * Checks the body of a request to parse a reply that the caller already has: `{"text": …}`. Fails with
+   * `function_not_found`, `invalid_argument` or `invalid_options`.
+   */
+  prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure>;
+  /** Parses the reply as a call would. */
+  parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome>;
   /** Closes the connections to providers. Calls in flight end as cancelled. */
   close(): Promise<void>;
 }
@@ -35,6 +41,14 @@ export interface FunctionRuntime {
 /** Opaque to the server: `prepare` creates it, and one call uses it. */
 export interface PreparedCall {
   readonly functionName: string;
+  /** The caller asks for `warnings` beside the value. */
+  readonly includeWarnings: boolean;
+}
+
+/** A reply to parse. */
+export interface PreparedReply extends PreparedCall {
+  readonly text: string;
+  readonly onLoss: OnLoss;
 }
 
 /** The origin of a request, which decides the per-request URLs that are allowed. */
@@ -68,6 +82,8 @@ export interface CallReport {
   readonly firstTextMs?: number;
   /** The repairs of the reply; empty for a clean one. */
   readonly flags: readonly ParseFlag[];
+  /** What the value lacks; also of a reply that the call refused for its losses. */
+  readonly losses: Losses;
   /** The prompt of the last attempt, for the log at level debug. */
   readonly prompt?: readonly Message[];
   readonly rawReply?: string;
@@ -108,6 +124,8 @@ export interface RuntimeOptions {
   readonly allowPrivateUrls: boolean;
   /** Errors can contain the prompt. */
   readonly exposePrompts: boolean;
+  /** Unless a request decides otherwise. */
+  readonly onLoss: OnLoss;
   /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
   /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */

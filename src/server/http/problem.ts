@@ -52,6 +52,7 @@ function failureFields(failure: Failure, exposed: CallReport | undefined): Reado
       return {
         details: failure.details,
         raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT),
+        ...(failure.losses === undefined ? {} : { losses: failure.losses }),
         ...(exposed?.prompt === undefined ? {} : { prompt: exposed.prompt }),
       };
     case 'finish_reason_error':

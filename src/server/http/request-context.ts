@@ -70,7 +70,7 @@ export class RequestContext {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-lossy, server-timing';
 
 export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
   const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isLossy } from '../../runtime/call/losses.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { MetricData } from '../protocol.ts';
 import { HistogramTable, NumberTable } from './metric-tables.ts';
@@ -66,6 +67,7 @@ export class ProcessMetrics {
   readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
+  readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
   readonly #streamCuts = counter(
     'svc_stream_cuts_total',
     'Streams that ended because their reader accepted nothing',
@@ -111,6 +113,7 @@ export class ProcessMetrics {
       this.#tokens,
       this.#attempts,
       this.#replies,
+      this.#losses,
       this.#streamCuts,
     ];
     return [...tables.map((table) => table.data()), ...this.#gauges()];
@@ -141,6 +144,9 @@ export class ProcessMetrics {
     for (const attempt of report.attempts) this.#attempts.add(1, this.#clientLabel(attempt.client), attempt.outcome);
     const parsed = parseOutcome(report, outcome);
     if (parsed !== undefined) this.#replies.add(1, name, parsed);
+    const { dropped, defaulted } = report.losses;
+    if (dropped > 0) this.#losses.add(dropped, name, 'dropped');
+    if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
     this.#countTokens(report);
   }
 
@@ -171,9 +177,10 @@ function gauge(name: string, help: string, value: number): MetricData {
 }
 
 /** Undefined when no reply was parsed. */
-function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired' | 'failed' | undefined {
+function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired' | 'lossy' | 'failed' | undefined {
   if (outcome === 'validation_failure') return 'failed';
   if (outcome !== 'ok') return undefined;
+  if (isLossy(report.losses)) return 'lossy';
   return report.flags.length > 0 ? 'repaired' : 'clean';
 }
 

@@ -31,6 +31,16 @@ import { openApiFaults, resolve } from './openapi-rules.ts';
 
 const REF = '#/components/schemas/';
 
+/** The members of an answer that report losses. */
+const WARNINGS = {
+  warnings: {
+    type: 'array',
+    items: { $ref: `${REF}SvcWarning` },
+    description: 'What the value lacks; present if the request includes it.',
+  },
+  more_warnings: { type: 'integer', description: 'The number of losses that the list does not report, if any.' },
+};
+
 const shared: Partial<Definitions> = {
   classes: [
     classType('Skill', [field('name', string)]),
@@ -375,8 +385,27 @@ test('the paths of feature beta exist only with it', () => {
   expect(openApiFaults(openapi)).toEqual([]);
   expect(resolve('#/paths/~1render~1Do/post/operationId', openapi)).toBe('renderDo');
   const content = resolve('#/paths/~1parse~1Do/post/responses/200/content', openapi);
-  expect(content).toEqual({ 'application/json': { schema: INT } });
+  const reported = { type: 'object', required: ['value'], properties: { value: INT, ...WARNINGS } };
+  expect(content).toEqual({ 'application/json': { schema: { anyOf: [INT, reported] } } });
   expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
+});
+
+test('streams and options state what the caller can learn about losses', () => {
+  const { openapi } = programOf({ functions: [functionType('Do', { text: string }, int)] });
+  expect(openApiFaults(openapi)).toEqual([]);
+  const events = resolve('#/components/schemas/DoStreamEvent/anyOf', openapi);
+  expect(events).toContainEqual({
+    type: 'object',
+    required: ['final_result'],
+    properties: { final_result: INT, ...WARNINGS },
+  });
+  for (const name of ['SvcOptions', 'SvcReplyOptions']) {
+    const { openapi: beta } = programOf({ functions: [functionType('Do', { text: string }, int)] }, { beta: true });
+    expect(resolve(`#/components/schemas/${name}/properties/include/items/enum`, beta)).toEqual(['warnings']);
+    expect(resolve(`#/components/schemas/${name}/properties/on_loss/enum`, beta)).toEqual(['accept', 'refuse']);
+  }
+  const header = '#/paths/~1call~1Do/post/responses/200/headers/x-svc-lossy/$ref';
+  expect(resolve(header, openapi)).toBe('#/components/headers/Lossy');
 });
 
 test('the order of definitions does not change the document', () => {

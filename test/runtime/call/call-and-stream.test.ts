@@ -15,7 +15,14 @@ import {
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
 import type { WholeReply } from '../../../src/runtime/call/runtime.ts';
-import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
+import {
+  callContext,
+  callFunction,
+  parseText,
+  streamFunction,
+  testRuntime,
+  valueOf,
+} from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;
 let runtime: FunctionRuntime;
@@ -156,7 +163,7 @@ test('render returns the messages and sends nothing', () => {
 });
 
 test('parseReply parses a reply that the caller provides', async () => {
-  const parsed = await runtime.parseReply('Extract', '{"name": "B", "tags": []}', callContext());
+  const parsed = await parseText(runtime, 'Extract', '{"name": "B", "tags": []}');
   expect(parsed.ok && parsed.value.json).toBe('{"name":"B","tags":[]}');
 });
 
@@ -176,7 +183,7 @@ test.each(['call', 'stream'])(
         parseElsewhereAbove: 10,
         parseElsewhere: (large) => {
           asked.push(large);
-          return runtime.parseReply(large.functionName, large.text, callContext());
+          return parseText(runtime, large.functionName, large.text);
         },
       },
     );

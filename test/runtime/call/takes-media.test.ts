@@ -52,6 +52,7 @@ test('svc reads the origin of a call only to decide which media it can fetch', (
     clientRegistry: 'open',
     allowPrivateUrls: false,
     exposePrompts: false,
+    onLoss: 'accept',
     parseElsewhereAbove: Infinity,
     validatorSource: validatorSource(program),
   });

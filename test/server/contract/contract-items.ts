@@ -55,6 +55,11 @@ const ANSWERS: readonly ContractItem[] = [
     promise: 'x-request-id, the caller’s if its form is valid',
     rows: (row) => row.answerHeaders?.['x-request-id'] !== undefined,
   },
+  { promise: 'x-svc-lossy of calls with losses', rows: (row) => row.answerHeaders?.['x-svc-lossy'] !== undefined },
+  {
+    promise: 'warnings beside the final result',
+    tests: ['lists what the final value lacks if the caller asks for warnings'],
+  },
   { promise: 'x-svc-* and server-timing of calls', rows: (row) => row.answerHeaders?.['server-timing'] !== undefined },
   { promise: '405 with Allow', rows: (row) => row.status === 405 && row.answerHeaders?.['allow'] !== undefined },
   {

@@ -1,5 +1,6 @@
-import { err } from '../../../src/base/result.ts';
+import { err, ok } from '../../../src/base/result.ts';
 import { validationFailure } from '../../../src/runtime/call/parse-reply.ts';
+import { LOSSY, WARNINGS } from '../support/scripted-runtime.ts';
 import { GREET, type Row } from './row.ts';
 
 /** Every endpoint, its methods, and paths that are not endpoints. */
@@ -116,6 +117,49 @@ export const PATH_ROWS: readonly Row[] = [
     answer: 'abc',
   },
   {
+    title: 'parse reports the losses of a value in a header',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc"}',
+    arrange: ({ runtime }) => (runtime.onParse = () => ok(LOSSY)),
+    status: 200,
+    answer: [1],
+    answerHeaders: { 'x-svc-lossy': 'dropped=2, defaulted=1' },
+  },
+  {
+    title: 'parse returns warnings beside the value',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","svc_options":{"include":["warnings"]}}',
+    arrange: ({ runtime }) => (runtime.onParse = () => ok(LOSSY)),
+    status: 200,
+    answer: { value: [1], warnings: WARNINGS, more_warnings: 1 },
+  },
+  {
+    title: 'parse returns an empty list of warnings',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","svc_options":{"include":["warnings"]}}',
+    status: 200,
+    answer: { value: 'abc', warnings: [] },
+    answerHeaders: { 'x-svc-lossy': null },
+  },
+  {
+    title: 'parse accepts only the options that concern the value',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","svc_options":{"client":"Fast"}}',
+    status: 400,
+    answer: {
+      error: 'invalid_options',
+      details: [{ path: 'svc_options.client', message: 'is unknown; allowed: include, on_loss' }],
+    },
+  },
+  {
     title: 'parse requires the text of a reply',
     config: { features: ['beta'] },
     ...GREET,
@@ -138,8 +182,8 @@ export const PATH_ROWS: readonly Row[] = [
       error: 'invalid_argument',
       details: [
         { path: 'text', message: 'must be a string: the reply of a model' },
-        { path: 'x', message: 'is unknown; send {"text": …} only' },
-        { path: 'y', message: 'is unknown; send {"text": …} only' },
+        { path: 'x', message: 'is unknown; allowed: text, svc_options' },
+        { path: 'y', message: 'is unknown; allowed: text, svc_options' },
       ],
     },
   },

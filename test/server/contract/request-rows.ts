@@ -1,4 +1,5 @@
 import { err } from '../../../src/base/result.ts';
+import { lossySuccess } from '../support/scripted-runtime.ts';
 import { GREET, JSON_HEADERS, type Row } from './row.ts';
 
 function deep(levels: number): string {
@@ -22,7 +23,19 @@ export const REQUEST_ROWS: readonly Row[] = [
       'server-timing': /^model;dur=3\.0, total;dur=\d+\.\d$/,
       'x-request-id': /^[A-Za-z0-9._-]{1,128}$/,
       'access-control-allow-origin': null,
+      'x-svc-lossy': null,
     },
+  },
+  {
+    title: 'a call reports the losses of its value, which stays bare',
+    ...GREET,
+    arrange: ({ runtime }) => {
+      runtime.onCall = lossySuccess;
+      runtime.includeWarnings = true;
+    },
+    status: 200,
+    answer: [1],
+    answerHeaders: { 'x-svc-lossy': 'dropped=2, defaulted=1' },
   },
   {
     title: 'the caller can choose the request id',

@@ -8,9 +8,11 @@ import type {
   FunctionRuntime,
   FunctionStream,
   PreparedCall,
+  PreparedReply,
   StreamObserver,
 } from '../../../src/runtime/call/runtime.ts';
 import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
+import { prepareReply } from '../../../src/runtime/call/prepare-reply.ts';
 import { NO_LOSSES, type ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 
 export const REPORT: CallReport = {
@@ -20,6 +22,7 @@ export const REPORT: CallReport = {
   usage: { inputTokens: 12, outputTokens: 7 },
   modelMs: 3,
   flags: [],
+  losses: NO_LOSSES,
 };
 
 function reply(value: JsonValue): ParsedReply {
@@ -32,6 +35,27 @@ export function success(value: JsonValue): CallOutcome {
 
 export function failed(failure: Failure): CallOutcome {
   return { result: err(failure), report: { ...REPORT, attempts: [] } };
+}
+
+/** A value that lacks two members and a field of the reply; one of the members has no flag. */
+export const LOSSY: ParsedReply = {
+  ...reply([1]),
+  flags: [
+    { flag: 'markdown', path: '' },
+    { flag: 'dropped-item', path: '[1]', detail: 'expected int, got null', losses: { dropped: 1, defaulted: 0 } },
+    { flag: 'null-for-value', path: 'a', detail: 'expected int, got []', losses: { dropped: 0, defaulted: 1 } },
+  ],
+  losses: { dropped: 2, defaulted: 1 },
+};
+
+export const WARNINGS = [
+  { path: '[1]', message: 'expected int, got null', kind: 'dropped' },
+  { path: 'a', message: 'expected int, got []', kind: 'defaulted' },
+];
+
+/** The outcome of a call with this value. */
+export function lossySuccess(): CallOutcome {
+  return { result: ok(LOSSY), report: { ...REPORT, flags: LOSSY.flags, losses: LOSSY.losses } };
 }
 
 /** One stream that the test controls. */
@@ -81,6 +105,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
+  includeWarnings = false;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
@@ -94,7 +119,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   prepare(functionName: string, body: unknown): Result<PreparedCall, Failure> {
     this.bodies.push(body);
     const outcome = this.onPrepare(body);
-    return outcome.ok ? ok({ functionName }) : outcome;
+    return outcome.ok ? ok({ functionName, includeWarnings: this.includeWarnings }) : outcome;
   }
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
@@ -112,7 +137,11 @@ export class ScriptedRuntime implements FunctionRuntime {
     return ok([{ role: 'user', parts: [{ kind: 'text', text: `prompt of ${prepared.functionName}` }] }]);
   }
 
-  async parseReply(_: string, text: string): Promise<ReplyOutcome> {
+  prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
+    return prepareReply(functionName, body, 'accept');
+  }
+
+  async parseReply({ text }: PreparedReply): Promise<ReplyOutcome> {
     return this.onParse(text);
   }
 

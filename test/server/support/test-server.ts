@@ -55,6 +55,7 @@ const CONFIG: Config = {
   basePath: '',
   corsOrigins: [],
   exposePrompts: false,
+  onLoss: 'accept',
   clientRegistry: 'open',
   allowPrivateUrls: false,
   env: {},

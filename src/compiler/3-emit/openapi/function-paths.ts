@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { FunctionType } from '../../../schema/function.ts';
-import { closed, described, joined, objectSchema } from '../../../schema/json-schema.ts';
+import { anyOf, closed, described, joined, objectSchema } from '../../../schema/json-schema.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 import type { Examples } from './examples.ts';
 import type { NameAllocator } from './name-allocator.ts';
-import type { OwnSchemas } from './own-schemas.ts';
-import { callHeaders, errorResponses, plainHeaders } from './responses.ts';
+import { warningProperties, type OwnSchemas } from './own-schemas.ts';
+import { callHeaders, errorResponses, parseHeaders, plainHeaders } from './responses.ts';
 import { schemaRef } from './dialect.ts';
 
 const STREAM_TEXT =
@@ -77,7 +77,9 @@ function betaPaths(
   call: { readonly request: JsonObject; readonly result: JsonObject },
   parts: PathParts,
 ): FunctionPaths['paths'] {
-  const reply = closed({ text: { type: 'string' } }, ['text']);
+  const options = { __svc_options__: parts.own.ref('SvcReplyOptions') };
+  const reply = closed({ text: { type: 'string' }, ...options }, ['text']);
+  const reported = objectSchema({ value: call.result, ...warningProperties(parts.own.ref('SvcWarning')) }, ['value']);
   const render = {
     operationId: parts.operationIds.allocate(`render${fn.name}`),
     summary: `Messages that ${fn.name} would send`,
@@ -86,7 +88,12 @@ function betaPaths(
   const parse = {
     operationId: parts.operationIds.allocate(`parse${fn.name}`),
     summary: `Value that ${fn.name} would return for a reply`,
-    response: success('The value.', plainHeaders(), 'application/json', call.result),
+    response: success(
+      'The value; in a member `value` if the request includes more.',
+      parseHeaders(),
+      'application/json',
+      anyOf([call.result, reported]),
+    ),
   };
   const body = { required: true, content: { 'application/json': { schema: reply } } };
   return [
@@ -136,7 +143,8 @@ function requestBody(schemaName: string, examples: JsonObject): JsonObject {
 
 function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathParts): JsonObject {
   const partial = objectSchema({ partial_result: types.of(fn.returns, 'partial') });
-  const final = objectSchema({ final_result: result });
+  const warnings = warningProperties(own.ref('SvcWarning'));
+  const final = objectSchema({ final_result: result, ...warnings }, ['final_result']);
   const events = { anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcError')] };
   return described(events, `One event of the stream of ${fn.name}.`);
 }

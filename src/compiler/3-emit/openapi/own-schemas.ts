@@ -21,6 +21,8 @@ const TEXT: JsonObject = { type: 'string' };
 const OWN_SCHEMAS = [
   'SvcError',
   'SvcOptions',
+  'SvcReplyOptions',
+  'SvcWarning',
   'SvcClientRegistry',
   'SvcClient',
   'SvcCheck',
@@ -83,6 +85,10 @@ export class OwnSchemas {
         return errorSchema();
       case 'SvcOptions':
         return this.#options();
+      case 'SvcReplyOptions':
+        return described(closed(REPLY_OPTIONS, []), 'Options that concern the value of a reply.');
+      case 'SvcWarning':
+        return warningSchema();
       case 'SvcClientRegistry':
         return this.#clientRegistry();
       case 'SvcClient':
@@ -112,6 +118,7 @@ export class OwnSchemas {
         'Environment variables for this request alone; null removes one.',
       ),
       tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
+      ...REPLY_OPTIONS,
     };
     return described(closed(properties, []), 'Options of one request. All of them are optional.');
   }
@@ -130,6 +137,37 @@ export class OwnSchemas {
     };
     return closed(properties, []);
   }
+}
+
+const REPLY_OPTIONS = {
+  include: described(
+    { type: 'array', items: choice(['warnings']) },
+    'Parts of the answer beside the value. `warnings`: what the value lacks; the answer of `/call` has no place for it.',
+  ),
+  on_loss: described(
+    choice(['accept', 'refuse']),
+    'What to do with a value that lacks a part of the reply: return it, or fail. Default: the setting of the server.',
+  ),
+};
+
+/** The members that report what a value lacks. */
+export function warningProperties(warning: JsonObject): Readonly<Record<string, JsonObject>> {
+  return {
+    warnings: described({ type: 'array', items: warning }, 'What the value lacks; present if the request includes it.'),
+    more_warnings: described({ type: 'integer' }, 'The number of losses that the list does not report, if any.'),
+  };
+}
+
+function warningSchema(): JsonObject {
+  const properties = {
+    path: described(TEXT, 'The place in the value; empty for the whole value.'),
+    message: described(TEXT, 'The reason.'),
+    kind: described(
+      choice(['dropped', 'defaulted']),
+      '`dropped`: a list member or map entry. `defaulted`: a value that became null or empty.',
+    ),
+  };
+  return described(objectSchema(properties), 'A part of the reply that the value lacks.');
 }
 
 /**

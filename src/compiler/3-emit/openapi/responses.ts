@@ -15,6 +15,11 @@ const HEADERS = {
   Attempts: ['x-svc-attempts', COUNT, 'The number of attempts.'],
   InputTokens: ['x-svc-input-tokens', COUNT, 'Tokens of the prompt, if the provider reports them.'],
   OutputTokens: ['x-svc-output-tokens', COUNT, 'Tokens of the reply, if the provider reports them.'],
+  Lossy: [
+    'x-svc-lossy',
+    TEXT,
+    'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
+  ],
   RetryAfter: ['retry-after', COUNT, 'The number of seconds after which to retry.'],
   Allow: ['allow', TEXT, 'The methods that the path accepts.'],
   AcceptPost: ['accept-post', TEXT, 'The content types that the path accepts.'],
@@ -30,6 +35,7 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'Attempts',
   'InputTokens',
   'OutputTokens',
+  'Lossy',
 ];
 
 /** The shared headers of the document. */
@@ -42,6 +48,11 @@ export function headerComponents(): JsonObject {
 /** The headers of a successful call. */
 export function callHeaders(): JsonObject {
   return headers(CALL_HEADERS);
+}
+
+/** The headers of a value that svc parsed without a call. */
+export function parseHeaders(): JsonObject {
+  return headers(['RequestId', 'Lossy']);
 }
 
 /** The headers of everything else. */

@@ -1,7 +1,15 @@
-import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { ReplyOutcome } from '../../../runtime/call/runtime.ts';
-import { problem, type Problem } from '../problem.ts';
-import { JSON_TYPE } from '../response-head.ts';
+import { isLossy } from '../../../runtime/call/losses.ts';
+import type {
+  CallContext,
+  CallReport,
+  PreparedCall,
+  PreparedReply,
+  ReplyOutcome,
+} from '../../../runtime/call/runtime.ts';
+import { NO_LOSSES } from '../../../runtime/reply/reply-parser.ts';
+import type { Problem } from '../problem.ts';
+import { JSON_TYPE, type HeaderList } from '../response-head.ts';
+import { lossyHeader, warningMembers } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
 import type { JsonBody } from '../read-json.ts';
 
@@ -30,50 +38,51 @@ export class RenderRequest extends FunctionRequest {
 export class ParseRequest extends FunctionRequest {
   protected readonly route = 'parse';
   protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
-  #text = '';
+  #reply: PreparedReply | undefined;
+  #losses = NO_LOSSES;
 
-  protected override prepare(body: JsonBody): PreparedCall | undefined {
-    const text = Object.hasOwn(body.value, 'text') ? body.value['text'] : undefined;
-    const extra = Object.keys(body.value).filter((key) => key !== 'text');
-    if (typeof text === 'string' && extra.length === 0) {
-      this.#text = text;
-      return { functionName: this.functionName };
+  protected override prepare(body: JsonBody): PreparedReply | undefined {
+    const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value);
+    if (!prepared.ok) {
+      this.fail(prepared.failure);
+      return undefined;
     }
-    const details = extra.map((path) => ({ path, message: 'is unknown; send {"text": …} only' }));
-    if (typeof text !== 'string') {
-      details.unshift({ path: 'text', message: 'must be a string: the reply of a model' });
-    }
-    const all = details.map(({ path, message }) => `"${path}" ${message}`).join('; ');
-    this.refuse(problem('invalid_argument', `${all}.`, { details }));
-    return undefined;
+    this.#reply = prepared.value;
+    return prepared.value;
   }
 
   protected run(_: PreparedCall, context: CallContext): void {
-    const { runtime } = this.context.services;
-    runtime.parseReply(this.functionName, this.#text, context).then(
-      (outcome) => this.guarded(() => this.#answer(outcome)),
+    const reply = this.#reply;
+    if (reply === undefined) return;
+    this.context.services.runtime.parseReply(reply, context).then(
+      (outcome) => this.guarded(() => this.#answer(reply, outcome)),
       (error: unknown) => this.crashed(error),
     );
   }
 
   protected answerProblem(of: Problem): void {
-    this.context.problem(of);
+    this.context.problem(of, this.#lossHeaders);
   }
 
-  #answer(outcome: ReplyOutcome): void {
+  #answer(reply: PreparedReply, outcome: ReplyOutcome): void {
     if (this.finished) return;
     if (!outcome.ok) {
-      this.fail(outcome.failure, NO_REPORT);
+      const { failure } = outcome;
+      this.#losses = (failure.code === 'validation_failure' ? failure.losses : undefined) ?? NO_LOSSES;
+      this.fail(failure, { ...NO_REPORT, losses: this.#losses });
       return;
     }
-    this.context.send(200, [JSON_TYPE], outcome.value.json);
-    this.finish({
-      status: 200,
-      report: { ...NO_REPORT, flags: outcome.value.flags },
-      responseText: outcome.value.json,
-    });
+    const { json, flags, losses } = outcome.value;
+    this.#losses = losses;
+    const body = reply.includeWarnings ? `{"value":${json},${warningMembers(outcome.value)}}` : json;
+    this.context.send(200, [JSON_TYPE, ...this.#lossHeaders], body);
+    this.finish({ status: 200, report: { ...NO_REPORT, flags, losses }, responseText: json });
+  }
+
+  get #lossHeaders(): HeaderList {
+    return isLossy(this.#losses) ? [lossyHeader(this.#losses)] : [];
   }
 }
 
 /** No model was called. */
-const NO_REPORT: CallReport = { attempts: [], usage: {}, modelMs: 0, flags: [] };
+const NO_REPORT: CallReport = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES };

@@ -1,7 +1,8 @@
 import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Problem } from '../problem.ts';
 import { JSON_TYPE } from '../response-head.ts';
-import { FunctionRequest, reportHeaders } from './function-request.ts';
+import { reportHeaders } from './answer-parts.ts';
+import { FunctionRequest } from './function-request.ts';
 
 /** `POST /call/{function}`: one value. */
 export class CallRequest extends FunctionRequest {

@@ -9,7 +9,6 @@ import type { Drainable } from '../http-services.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { HeaderList } from '../response-head.ts';
 import type { BodyOutcome } from '../transport.ts';
 
 const DRAINING: Failure = {
@@ -248,6 +247,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       firstTextMs: report?.firstTextMs,
       finishReason: report?.finishReason,
       flags: report?.flags,
+      losses: report?.losses,
       partials: end.partials,
       error: of === undefined ? undefined : { code: of.code, message: of.message, details: of.fields['details'] },
       requestText: this.#body?.text,
@@ -261,17 +261,4 @@ export abstract class FunctionRequest implements Drainable, Waiter {
 
 function tooLarge(limit: number): Problem {
   return problem('payload_too_large', `The body is larger than ${limit} bytes.`, { limit });
-}
-
-/** The headers that report on a call: which client answered, at what cost, and where the time went. */
-export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
-  const headers: Array<readonly [string, string]> = [];
-  if (report.client !== undefined) headers.push(['x-svc-client', report.client]);
-  if (report.model !== undefined) headers.push(['x-svc-model', report.model]);
-  if (report.attempts.length > 0) headers.push(['x-svc-attempts', String(report.attempts.length)]);
-  const { inputTokens, outputTokens } = report.usage;
-  if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
-  if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
-  headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
-  return headers;
 }

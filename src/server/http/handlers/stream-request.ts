@@ -7,7 +7,8 @@ import type {
 } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
-import { FunctionRequest, reportHeaders } from './function-request.ts';
+import { reportHeaders, warningMembers } from './answer-parts.ts';
+import { FunctionRequest } from './function-request.ts';
 
 /** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
 const AFTER_DUE_MS = 2;
@@ -23,8 +24,10 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #statusTimer: NodeJS.Timeout | undefined;
   #stream: FunctionStream | undefined;
   #partials = 0;
+  #includeWarnings = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
+    this.#includeWarnings = prepared.includeWarnings;
     this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
   }
@@ -110,7 +113,8 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.#stop();
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     const { json } = result.value;
-    this.#events.last(`{"final_result":${json}}`);
+    const more = this.#includeWarnings ? `,${warningMembers(result.value)}` : '';
+    this.#events.last(`{"final_result":${json}${more}}`);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });
   }
 

@@ -1,0 +1,30 @@
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { readReplyOptions } from './call-options.ts';
+import type { OnLoss } from './losses.ts';
+import type { PreparedReply } from './runtime.ts';
+
+const ALLOWED: ReadonlySet<string> = new Set(['text', ...OPTIONS_KEYS]);
+
+/** Checks the body of a request to parse a reply. `onLoss`: unless the request decides otherwise. */
+export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss): Result<PreparedReply, Failure> {
+  if (!isJsonObject(body)) return err(invalidBody([{ path: '', message: 'the body has to be a JSON object' }]));
+  const text = ownValue(body, 'text');
+  const faults = Object.keys(body)
+    .filter((key) => !ALLOWED.has(key))
+    .map((path) => ({ path, message: 'is unknown; allowed: text, svc_options' }));
+  if (typeof text !== 'string') return err(invalidBody([NO_TEXT, ...faults]));
+  if (faults.length > 0) return err(invalidBody(faults));
+  const options = readReplyOptions(body);
+  return options.ok ? ok({ functionName, text, onLoss, ...options.value }) : options;
+}
+
+const NO_TEXT: Violation = { path: 'text', message: 'must be a string: the reply of a model' };
+
+function invalidBody(details: readonly Violation[]): Failure {
+  const all = details.map(({ path, message }) => (path === '' ? message : `"${path}" ${message}`)).join('; ');
+  return { code: 'invalid_argument', message: `${all}.`, details };
+}

@@ -1,0 +1,30 @@
+import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
+import type { CallReport } from '../../../runtime/call/runtime.ts';
+import type { Losses, ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import type { HeaderList } from '../response-head.ts';
+
+/** The headers that report on a call: which client answered, at what cost, where the time went, and what the value lacks. */
+export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
+  const headers: Array<readonly [string, string]> = [];
+  if (report.client !== undefined) headers.push(['x-svc-client', report.client]);
+  if (report.model !== undefined) headers.push(['x-svc-model', report.model]);
+  if (report.attempts.length > 0) headers.push(['x-svc-attempts', String(report.attempts.length)]);
+  const { inputTokens, outputTokens } = report.usage;
+  if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
+  if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
+  if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
+  headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
+  return headers;
+}
+
+/** Such as `x-svc-lossy: dropped=2, defaulted=1`. */
+export function lossyHeader(losses: Losses): readonly [string, string] {
+  return ['x-svc-lossy', lossesText(losses)];
+}
+
+/** Returns the members of an answer that report what a value lacks, as JSON text without braces. */
+export function warningMembers(reply: ParsedReply): string {
+  const { list, more } = warningsOf(reply);
+  const warnings = `"warnings":${JSON.stringify(list)}`;
+  return more === 0 ? warnings : `${warnings},"more_warnings":${more}`;
+}

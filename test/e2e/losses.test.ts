@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES } from './definitions.ts';
+
+/** A word in a field that is a number, and a job without a title. */
+const LOSSY =
+  '{"name": "Ada", "email": "n/a", "seniority": "JUNIOR", "jobs": [{"title": "Poet", "years": "secret-word"}, {"years": 1}], "scores": {}}';
+const LOSSY_VALUE = {
+  name: 'Ada',
+  email: 'n/a',
+  seniority: 'JUNIOR',
+  jobs: [{ title: 'Poet', years: null }],
+  scores: {},
+};
+const WARNINGS = [
+  { path: 'jobs[0].years', message: 'expected int, got the string "secret-word"', kind: 'defaulted' },
+  { path: 'jobs[1]', message: 'the required field "title" is missing', kind: 'dropped' },
+];
+const REFUSED = {
+  error: 'validation_failure',
+  message: expect.stringContaining('lossy (dropped=1, defaulted=1)') as string,
+  losses: { dropped: 1, defaulted: 1 },
+  details: WARNINGS.map(({ path, message }) => ({ path, message: expect.stringContaining(message) as string })),
+  raw_output: LOSSY,
+};
+const INCLUDE = { svc_options: { include: ['warnings'] } };
+
+let fake: FakeProvider;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply(LOSSY, { chunkSize: 9 }));
+});
+
+afterAll(() => fake.close());
+
+function start(...flags: readonly string[]): Promise<RunningServer> {
+  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
+  return startServer({ files: RESUME_FILES, flags: ['--features', 'beta', ...flags], env });
+}
+
+function post(url: string, route: string, body: unknown, requestId = 'any'): Promise<Response> {
+  return fetch(`${url}/${route}/ExtractResume`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-request-id': requestId },
+    body: JSON.stringify(body),
+  });
+}
+
+async function lastMessage(url: string, body: unknown): Promise<unknown> {
+  const { messages } = await readStream(`${url}/stream/ExtractResume`, body);
+  return messages.at(-1)?.data;
+}
+
+describe.each(['uws', 'node'])('over %s', (transport) => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await start('--transport', transport, '--log-content', 'none');
+  });
+
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('a call has its value, and a header with the counts', async () => {
+    const response = await post(server.url, 'call', { text: 'x', ...INCLUDE });
+    expect(await response.json()).toEqual(LOSSY_VALUE);
+    expect(response.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+    fake.answer(reply('{"name": "Ada", "seniority": "JUNIOR", "jobs": [], "scores": {}}'));
+    expect((await post(server.url, 'call', { text: 'x' })).headers.has('x-svc-lossy')).toBe(false);
+  });
+
+  test('the last message of a stream has warnings if the caller asks for them', async () => {
+    expect(await lastMessage(server.url, { text: 'x' })).toEqual({ final_result: LOSSY_VALUE });
+    expect(await lastMessage(server.url, { text: 'x', ...INCLUDE })).toEqual({
+      final_result: LOSSY_VALUE,
+      warnings: WARNINGS,
+    });
+  });
+
+  test('a parse request reports losses as a call does', async () => {
+    const bare = await post(server.url, 'parse', { text: LOSSY });
+    expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+    expect(await bare.json()).toEqual(LOSSY_VALUE);
+    const full = await post(server.url, 'parse', { text: LOSSY, ...INCLUDE });
+    expect(await full.json()).toEqual({ value: LOSSY_VALUE, warnings: WARNINGS });
+  });
+
+  test('a request can refuse losses', async () => {
+    const options = { svc_options: { on_loss: 'refuse' } };
+    const called = await post(server.url, 'call', { text: 'x', ...options });
+    expect(called.status).toBe(500);
+    expect(called.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+    expect(await called.json()).toMatchObject(REFUSED);
+    expect(await lastMessage(server.url, { text: 'x', ...options })).toMatchObject(REFUSED);
+    const parsed = await post(server.url, 'parse', { text: LOSSY, ...options });
+    expect(parsed.status).toBe(500);
+    expect(await parsed.json()).toMatchObject(REFUSED);
+  });
+
+  test('wrong options are refused with the words that are allowed', async () => {
+    for (const route of ['call', 'stream', 'parse']) {
+      const options = { svc_options: { include: ['warning'], on_loss: 'ignore' } };
+      const response = await post(server.url, route, { text: 'x', ...options });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: 'invalid_options',
+        details: [
+          { path: 'svc_options.include[0]', message: 'has to be "warnings"' },
+          { path: 'svc_options.on_loss', message: 'has to be "accept" or "refuse"' },
+        ],
+      });
+    }
+  });
+
+  test('the log counts losses, and shows no content of the reply if it is not to', async () => {
+    await (await post(server.url, 'call', { text: 'x' }, 'logged-call')).text();
+    const find = () =>
+      server
+        .output()
+        .split('\n')
+        .find((line) => line.includes('"logged-call"'));
+    await waitUntil('the log line', () => find() !== undefined);
+    const line = JSON.parse(find() ?? '') as Record<string, unknown>;
+    expect(line).toMatchObject({ level: 'info', losses: { dropped: 1, defaulted: 1 } });
+    expect(server.output()).not.toContain('secret-word');
+  });
+
+  test('a large reply that a thread parses has the same losses', async () => {
+    const jobs = Array.from({ length: 20_000 }, (_, index) =>
+      index % 100 === 0 ? '{years: 1}' : `{title: "Job ${index}"}`,
+    );
+    const large = `\`\`\`\n{name: "Ada", seniority: "JUNIOR", jobs: [${jobs.join()}], scores: {}}\n\`\`\``;
+    expect(large.length).toBeGreaterThan(400_000);
+    const response = await post(server.url, 'parse', { text: large, ...INCLUDE });
+    expect(response.headers.get('x-svc-lossy')).toBe('dropped=200');
+    const { value, warnings, more_warnings } = (await response.json()) as Record<string, { readonly length: number }>;
+    expect((value as unknown as typeof LOSSY_VALUE).jobs).toHaveLength(19_800);
+    expect(warnings).toHaveLength(100);
+    expect(more_warnings).toBe(100);
+    const refused = await post(server.url, 'parse', { text: large, svc_options: { on_loss: 'refuse' } });
+    expect(await refused.json()).toMatchObject({ losses: { dropped: 200, defaulted: 0 } });
+  });
+});
+
+test('--on-loss refuse refuses losses unless a request accepts them, and counts the replies as failed', async () => {
+  const server = await start('--on-loss', 'refuse');
+  const refused = await post(server.url, 'call', { text: 'x' });
+  expect(refused.status).toBe(500);
+  expect(await refused.json()).toMatchObject(REFUSED);
+  const accepted = await post(server.url, 'call', { text: 'x', svc_options: { on_loss: 'accept' } });
+  expect(await accepted.json()).toEqual(LOSSY_VALUE);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  for (const series of [
+    'svc_replies_total{function="ExtractResume",outcome="failed"} 1',
+    'svc_replies_total{function="ExtractResume",outcome="lossy"} 1',
+    'svc_reply_losses_total{function="ExtractResume",kind="dropped"} 2',
+    'svc_reply_losses_total{function="ExtractResume",kind="defaulted"} 2',
+    'svc_failures_total{function="ExtractResume",error="validation_failure"} 1',
+  ]) {
+    expect(metrics).toContain(series);
+  }
+  expect(await server.stop()).toBe(0);
+});

@@ -1,4 +1,4 @@
-import { Draw, takesText, valueTruth, type Kind, type Truth } from './kind.ts';
+import { Draw, valueTruth, type Kind, type Truth } from './kind.ts';
 import { Random } from './random.ts';
 import { makeValue } from './shape.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';
@@ -14,18 +14,13 @@ export interface Case {
 /** Values are drawn again this often until one has a place for the damage. */
 const MAX_DRAWS = 60;
 
-/** The types that a kind applies to; a type that takes any text has no damaged replies. */
-function subjectsOf(kind: Kind): readonly Subject[] {
-  return SUBJECTS.filter((subject) => !takesText(subject) && kind.fits(subject));
-}
-
 /**
  * Makes `count` replies of a kind, over as many of its types as possible. They depend on the seed and the names of the
  * kind and its group only, so that a new kind changes no other. Returns fewer if hardly a value has a place for the damage.
  */
 export function casesOf(kind: Kind, seed: number, count: number): readonly Case[] {
   const random = new Random(`${seed} ${kind.group} ${kind.name}`);
-  const subjects = random.shuffle(subjectsOf(kind));
+  const subjects = random.shuffle(SUBJECTS.filter((subject) => kind.fits(subject)));
   const cases: Case[] = [];
   for (let draws = 0; subjects.length > 0 && cases.length < count && draws < count * MAX_DRAWS; draws += 1) {
     const subject = subjects[draws % subjects.length];

@@ -14,6 +14,7 @@ import { SCALARS } from './kinds/scalars.ts';
 import { SPELLINGS } from './kinds/spellings.ts';
 import { STRINGS } from './kinds/strings.ts';
 import { THOUGHTS } from './kinds/thoughts.ts';
+import { UNIONS } from './kinds/unions.ts';
 
 /** Every kind of damage. Names are unique within a group. */
 export const KINDS: readonly Kind[] = [
@@ -29,6 +30,7 @@ export const KINDS: readonly Kind[] = [
   ...DIALECTS,
   ...NUMBERS,
   ...SCALARS,
+  ...UNIONS,
   ...LISTS,
   ...NOTATIONS,
   ...LOSSES,

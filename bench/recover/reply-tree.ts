@@ -58,7 +58,7 @@ export function treeOf(value: JsonValue, shape: Shape, shared = false): ReplyTre
     case 'map':
       return { kind: 'object', role: 'map', members: entriesOf(value, shape) };
     case 'optional':
-      return value === null ? NULL : treeOf(value, shape.inner, shared);
+      return value === null ? nullTree(shape.inner) : treeOf(value, shape.inner, shared);
     case 'union':
       return treeOf(value, memberOf(value, shape.members), shared || areScalars(shape.members));
     case 'alias':
@@ -66,7 +66,10 @@ export function treeOf(value: JsonValue, shape: Shape, shared = false): ReplyTre
   }
 }
 
-const NULL: ScalarTree = { kind: 'scalar', value: null, role: 'null', shared: false };
+/** Where a string can be, a word for nothing can be one. */
+function nullTree(inner: Shape): ScalarTree {
+  return { kind: 'scalar', value: null, role: 'null', shared: inner.kind === 'text' };
+}
 
 function literalTree(value: string | number | boolean, shared: boolean): ReplyTree {
   if (typeof value === 'string') return { kind: 'text', text: value, role: 'label', shared };
@@ -146,9 +149,8 @@ function isOf(value: JsonValue, shape: Shape): boolean {
 
 function isClassValue(value: JsonValue, fields: readonly Field[]): boolean {
   if (!isJsonObject(value)) return false;
-  const names = new Set(fields.map(({ name }) => name));
   return (
-    Object.keys(value).every((key) => names.has(key)) &&
-    fields.every(({ name, shape }) => isOf(memberValue(value, name), shape))
+    Object.keys(value).length === fields.length &&
+    fields.every(({ name, shape }) => Object.hasOwn(value, name) && isOf(memberValue(value, name), shape))
   );
 }

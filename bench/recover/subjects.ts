@@ -181,6 +181,34 @@ const Reading = record('Reading', () => ({
   ),
   unit: word,
 }));
+const Gauge = record('Gauge', () => ({
+  label: word,
+  level: union(
+    { kind: 'float', make: (r) => r.pick([0.5, 0.25, 0.75, 12.5, 40.1]) },
+    text(() => 'overflow'),
+  ),
+}));
+const Shipment = record('Shipment', () => ({
+  trackingNumber: text(phrases.identifier),
+  itemCount: int(1, 40),
+  estimatedDelivery: optional(text(phrases.date)),
+  shippedFrom: city,
+}));
+const Device = record('Device', () => ({
+  model: { shape: text(phrases.identifier), alias: 'model-name' },
+  watts: { shape: int(5, 2000), alias: 'power-in-watts' },
+  portable: { shape: bool, alias: 'is-portable' },
+}));
+/** Only the checks and the third field tell the two apart. */
+const EmailContact = record('EmailContact', () => ({
+  owner: name,
+  address: { shape: text(phrases.email), attributes: '@check(email, {{ "@" in this }})' },
+}));
+const PhoneContact = record('PhoneContact', () => ({
+  owner: name,
+  address: { shape: text(phrases.phone), attributes: '@check(phone, {{ this|length < 18 and "@" not in this }})' },
+  extension: optional(int(1, 99)),
+}));
 const Author = record('Author', () => ({ pen_name: name, born: int(1800, 1990) }));
 const Book = record('Book', () => ({
   title: sentence,
@@ -312,9 +340,13 @@ const RECORDS: readonly Shape[] = [
   Solution,
   Resume,
   Outcome,
+  Gauge,
+  Shipment,
+  Device,
 ];
 
 const LISTED: readonly Shape[] = [
+  union(EmailContact, PhoneContact),
   Person,
   Product,
   Ticket,
@@ -334,6 +366,7 @@ const SCALARS: readonly Shape[] = [int(0, 5000), float(0, 90), bool, Sentiment, 
 
 const UNIONS: readonly Shape[] = [
   union(Circle, Rectangle, Polygon),
+  union(PhoneContact, EmailContact),
   union(literal('low'), literal('medium'), literal('high')),
   union(literal('approve'), literal('reject')),
   union(int(1, 99), word),

@@ -67,8 +67,12 @@ export const DIALECTS = group('Python and JavaScript', {
   'nothing after the colon for null': { fits: both(isComposite, has('optional')), damage: (draw) => nulls(draw, ['']) },
   'words for nothing as strings': {
     fits: both(isComposite, has('optional')),
-    damage: (draw) => nulls(draw, ['"N/A"', '"none"', '"null"', '"-"'], (tree) => !tree.shared),
+    damage: (draw) => nulls(draw, WORDS_FOR_NOTHING, (tree) => !tree.shared),
+  },
+  'words for nothing where a string can be': {
+    fits: both(isComposite, has('optional')),
     clear: false,
+    damage: (draw) => nulls(draw, WORDS_FOR_NOTHING, (tree) => tree.shared),
   },
   'booleans in capitals': {
     fits: both(isComposite, has('bool')),
@@ -84,7 +88,6 @@ export const DIALECTS = group('Python and JavaScript', {
   },
   'booleans as 1 and 0': {
     fits: both(isComposite, has('bool')),
-    clear: false,
     damage: (draw) => booleans(draw, (value) => (value ? '1' : '0')),
   },
   'tuple for a list': { fits: isList, damage: (draw) => `(${draw.write({ scalar: python }).slice(1, -1)})` },
@@ -117,6 +120,8 @@ export const DIALECTS = group('Python and JavaScript', {
     damage: (draw) => call(draw, 'Result'),
   },
 });
+
+const WORDS_FOR_NOTHING = ['"N/A"', '"none"', '"null"', '"-"', '"unknown"', '"not specified"'];
 
 function python({ value }: ScalarTree): string {
   if (value === null) return 'None';

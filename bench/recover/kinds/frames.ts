@@ -103,7 +103,6 @@ export const FRAMES = group('frames', {
   },
   'schema echo of each field': {
     fits: isObject,
-    clear: false,
     damage: (draw) => {
       if (draw.tree.kind !== 'object') return undefined;
       const fields = draw.tree.members.map(
@@ -201,7 +200,6 @@ export const FRAMES = group('frames', {
   'HTML entities': (draw) =>
     draw.write().replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   'line numbers': {
-    clear: false,
     damage: (draw) =>
       draw
         .write()
@@ -210,7 +208,6 @@ export const FRAMES = group('frames', {
         .join('\n'),
   },
   'diff of added lines': {
-    clear: false,
     damage: (draw) =>
       fenced(
         draw

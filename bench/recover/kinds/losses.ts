@@ -29,6 +29,12 @@ const isLabelList = isListOf(isLabelShape);
 const anyValue: Kind['fits'] = (subject) =>
   !takesText(subject) && subject.shape.kind !== 'optional' && (isComposite(subject) || isScalar(subject));
 const isRequired: Kind['fits'] = ({ shape }) => shape.kind !== 'optional';
+/** Null and words for nothing can be an empty list, an empty map, or an object without values. */
+const needsValue: Kind['fits'] = both(
+  anyValue,
+  isRequired,
+  (subject) => isScalar(subject) || (isObject(subject) && requiredFields(subject.shape) > 0),
+);
 const isRecord: Kind['fits'] = both(isObject, isRequired, (subject) => requiredFields(subject.shape) > 0);
 
 /** Something of the reply has no place in the type: the rest with a reported loss, or a refusal. */
@@ -158,10 +164,10 @@ export const REFUSALS = group('no value', {
   'empty reply': { fits: both(anyValue, isRequired), damage: ({ random }) => refused(random.pick(['', ' ', '\n\n'])) },
   'empty fence': { fits: both(anyValue, isRequired), damage: () => refused('```json\n```') },
   'N/A': {
-    fits: both(anyValue, isRequired),
+    fits: needsValue,
     damage: ({ random }) => refused(random.pick(['N/A', 'n/a', 'None', 'unknown'])),
   },
-  'null for a required value': { fits: both(anyValue, isRequired), damage: () => refused('null') },
+  'null for a required value': { fits: needsValue, damage: () => refused('null') },
   'null for an optional': {
     fits: ({ shape }) => shape.kind === 'optional',
     damage: ({ random }) => ({ reply: random.pick(['null', '```json\nnull\n```', 'None']), truth: valueTruth(null) }),
@@ -207,7 +213,6 @@ export const REFUSALS = group('no value', {
       const properties = Object.fromEntries(draw.tree.members.map(({ key }) => [key, { type: 'string' }]));
       return refused(JSON.stringify({ type: 'object', properties, required: Object.keys(properties) }, undefined, 2));
     },
-    clear: false,
   },
   'code instead of the value': {
     fits: both(
@@ -215,7 +220,6 @@ export const REFUSALS = group('no value', {
       isRequired,
       (subject) => isComposite(subject) || isBool(subject) || isLabel(subject) || isNumber(subject),
     ),
-    clear: false,
     damage: () => refused('```python\nimport json\n\ndef extract(text):\n    return json.loads(text)\n```'),
   },
 });

@@ -1,5 +1,7 @@
 import { core, group, isListOf, isObject, type Draw, type Kind } from '../kind.ts';
+import type { ReplyTree, TextTree } from '../reply-tree.ts';
 import type { Shape } from '../shape.ts';
+import { fenced } from './around.ts';
 
 /** A class whose fields are strings, labels, numbers and bools. */
 function isFlat(shape: Shape): boolean {
@@ -12,12 +14,11 @@ function isFlat(shape: Shape): boolean {
 const isFlatObject: Kind['fits'] = (subject) => isObject(subject) && isFlat(core(subject.shape));
 const isTable: Kind['fits'] = isListOf(isFlat);
 
-/** Values that are not written as JSON at all. A human reads them, but whether a null or a number is meant is a guess. */
+/** Values that are not written as JSON at all. Values with nulls are left out, because their spelling would be a guess. */
 export const NOTATIONS = group('other notations', {
   'key and value lines': { fits: isFlatObject, damage: (draw) => pairs(draw, (key, value) => `${key}: ${value}`) },
   'bold keys and values': {
     fits: isFlatObject,
-    clear: false,
     damage: (draw) => pairs(draw, (key, value) => `- **${key}**: ${value}`),
   },
   'key and value lines in a fence': {
@@ -29,19 +30,23 @@ export const NOTATIONS = group('other notations', {
   },
   'key = value lines': {
     fits: isFlatObject,
-    clear: false,
     damage: (draw) => pairs(draw, (key, value) => `${key} = ${value}`),
   },
-  'markdown table': { fits: isTable, clear: false, damage: (draw) => tableOf(draw) },
+  'markdown table': { fits: isTable, damage: (draw) => tableOf(draw) },
   XML: {
     fits: isFlatObject,
-    clear: false,
     damage: (draw) => {
       const text = pairs(draw, (key, value) => `  <${key}>${value}</${key}>`);
       return text === undefined ? undefined : `<result>\n${text}\n</result>`;
     },
   },
-  YAML: { clear: false, damage: (draw) => yaml(draw) },
+  'table with headings in words': {
+    fits: isTable,
+    damage: (draw) => tableOf(draw, (key) => capital(key.replaceAll('_', ' '))),
+  },
+  'YAML with JSON in it': { damage: (draw) => shallowYaml(draw) },
+  'YAML in a fence': { damage: (draw) => fenced(blockYaml(draw.tree, ''), 'yaml') },
+  YAML: { damage: (draw) => blockYaml(draw.tree, '') },
 });
 
 function pairs(draw: Draw, spell: (key: string, value: string) => string): string | undefined {
@@ -54,18 +59,46 @@ function pairs(draw: Draw, spell: (key: string, value: string) => string): strin
   return members.map(({ key, value }) => spell(key, value)).join('\n');
 }
 
-function tableOf(draw: Draw): string | undefined {
+function tableOf(draw: Draw, heading: (key: string) => string = (key) => key): string | undefined {
   if (draw.tree.kind !== 'list') return undefined;
   const rows = draw.tree.items.map((item) => (item.kind === 'object' ? item.members : []));
-  const head = rows[0]?.map(({ key }) => key) ?? [];
+  const head = rows[0]?.map(({ key }) => heading(key)) ?? [];
   const cells = rows.map((row) => row.map(({ value }) => (value.kind === 'text' ? value.text : draw.part(value))));
   if (cells.flat().some((cell) => cell === 'null' || /[|\n]/u.test(cell))) return undefined;
   return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** YAML in block style, with JSON for everything below the first level. */
-function yaml(draw: Draw): string | undefined {
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** YAML with JSON for everything below the first level. */
+function shallowYaml(draw: Draw): string | undefined {
   const { tree } = draw;
   if (tree.kind === 'object') return tree.members.map(({ key, value }) => `${key}: ${draw.part(value)}`).join('\n');
   return tree.kind === 'list' ? tree.items.map((item) => `- ${draw.part(item)}`).join('\n') : undefined;
+}
+
+/** YAML in block style; strings are in quotes where YAML needs them. */
+function blockYaml(tree: ReplyTree, margin: string): string {
+  if (tree.kind === 'text') return isPlainYaml(tree) ? tree.text : JSON.stringify(tree.text);
+  if (tree.kind === 'scalar') return String(tree.value);
+  const parts = tree.kind === 'list' ? tree.items : tree.members;
+  if (parts.length === 0) return tree.kind === 'list' ? '[]' : '{}';
+  const lines = parts.map((part) =>
+    'key' in part
+      ? `${margin}${part.key}:${below(part.value, margin)}`
+      : `${margin}- ${blockYaml(part, `${margin}  `).trimStart()}`,
+  );
+  return lines.join('\n');
+}
+
+function below(tree: ReplyTree, margin: string): string {
+  const size = tree.kind === 'list' ? tree.items.length : tree.kind === 'object' ? tree.members.length : 0;
+  const text = blockYaml(tree, `${margin}  `);
+  return size === 0 ? ` ${text}` : `\n${text}`;
+}
+
+function isPlainYaml({ text, shared }: TextTree): boolean {
+  return !shared && /^\p{L}[\p{L}\d .,;_@'-]*$/u.test(text) && !/^(?:true|false|null|yes|no|none)$/iu.test(text);
 }

@@ -36,10 +36,9 @@ export const NUMBERS = group('numbers', {
   'note in parentheses': numbers(
     (value, _tree, random) => `${value} ${random.pick(['(estimated)', '(from page 3)', '(approx.)'])}`,
   ),
-  'European decimal comma in quotes': {
-    ...numbers((value) => (Number.isInteger(value) ? undefined : `"${String(value).replace('.', ',')}"`)),
-    clear: false,
-  },
+  'European decimal comma in quotes': numbers((value) =>
+    Number.isInteger(value) ? undefined : `"${String(value).replace('.', ',')}"`,
+  ),
   words: { ...numbers((value) => ({ 1: '"one"', 2: '"two"', 3: '"three"', 5: '"five"' })[value]), clear: false },
   sum: { ...numbers((value) => (Number.isInteger(value) && value > 2 ? `${value - 1} + 1` : undefined)), clear: false },
   fraction: { ...numbers((value, { role }) => (role === 'float' ? `"${value * 100}/100"` : undefined)), clear: false },

@@ -112,6 +112,7 @@ export const PUNCTUATION = group('commas, colons and brackets', {
   },
   'list without brackets in a field': {
     fits: both(isComposite, has('list'), has('class')),
+    clear: false,
     damage: (draw) => {
       const spot = draw.spot(
         ({ tree, parent, isLast }) =>

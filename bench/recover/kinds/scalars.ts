@@ -80,7 +80,6 @@ export const SCALARS = group('scalars in prose', {
   },
   'two numbers': {
     fits: aNumber,
-    clear: false,
     damage: (draw) => ({ reply: `It is between ${plain(draw)} and ${Number(draw.value) + 7}.`, truth: REFUSAL }),
   },
   'bool with an explanation': {
@@ -96,7 +95,6 @@ export const SCALARS = group('scalars in prose', {
   },
   'bool against a sentence': {
     fits: aBool,
-    clear: false,
     damage: (draw) => ({
       reply: `${draw.value === true ? 'True' : 'False'}. The statement "all are equal" is ${String(draw.value !== true)}.`,
       truth: REFUSAL,
@@ -147,7 +145,10 @@ export const SCALARS = group('scalars in prose', {
   },
   'label only denied': {
     fits: aLabel,
-    damage: (draw) => ({ reply: `It is not ${plain(draw)}, and I cannot decide between the others.`, truth: REFUSAL }),
+    damage: (draw) =>
+      labelsOf(draw).length < 3
+        ? undefined
+        : { reply: `It is not ${plain(draw)}, and I cannot decide between the others.`, truth: REFUSAL },
   },
   'several labels': {
     fits: aLabel,

@@ -18,15 +18,12 @@ export const SPELLINGS = group('keys and enum values', {
   'keys in kebab-case': { fits: hasFields, damage: (draw) => keys(draw, (words) => words.join('-')) },
   'keys in Title Case': { fits: hasFields, damage: (draw) => keys(draw, (words) => words.map(capital).join(' ')) },
   'keys in upper case': { fits: hasFields, damage: (draw) => keys(draw, (words) => words.join('_').toUpperCase()) },
-  'space around keys': {
-    fits: hasFields,
-    damage: (draw) => draw.write({ indent: 2, key: (key) => JSON.stringify(` ${key} `) }),
-  },
+  'space around keys': { fits: hasFields, damage: (draw) => fieldKeys(draw, (key) => JSON.stringify(` ${key} `)) },
   'colon in the quotes of a key': {
     fits: hasFields,
     damage: (draw) => oneKey(draw, (key) => `"${key}:"`, ' '),
   },
-  'bold keys': { fits: hasFields, damage: (draw) => draw.write({ indent: 2, key: (key) => `"**${key}**"` }) },
+  'bold keys': { fits: hasFields, damage: (draw) => fieldKeys(draw, (key) => `"**${key}**"`) },
   'keys in backticks': { fits: hasFields, damage: (draw) => draw.write({ indent: 2, key: (key) => `\`${key}\`` }) },
   'real names instead of aliases': {
     fits: (subject) => subject.name.includes('Contact'),
@@ -99,11 +96,10 @@ export const SPELLINGS = group('keys and enum values', {
   'labels in quotes': { fits: hasLabels, damage: (draw) => labels(draw, (text) => `'${text}'`) },
   'labels with an explanation': {
     fits: hasLabels,
-    damage: (draw) =>
-      labels(
-        draw,
-        (text) => `${text} - ${draw.random.pick(['as the text says', 'from the second line', 'see above'])}`,
-      ),
+    damage: (draw) => {
+      const explanation = draw.random.pick([' - as the text says', ' (from the second line)', ': see above']);
+      return labelValues(draw, (text) => text + explanation);
+    },
   },
   'labels with the name of the enum': {
     fits: (subject) => isComposite(subject) && has('enum')(subject),
@@ -190,6 +186,22 @@ function labels(
     });
   const changed = style(change);
   return changed === style((text) => text) ? undefined : changed;
+}
+
+/** Changes labels as values only. */
+function labelValues(draw: Draw, change: (text: string) => string): string | undefined {
+  const style = (spell: (text: string) => string): string =>
+    draw.write({ indent: 2, text: ({ role, text }) => JSON.stringify(role === 'label' ? spell(text) : text) });
+  const changed = style(change);
+  return changed === style((text) => text) ? undefined : changed;
+}
+
+/** Writes the keys of classes in another way; the keys of maps are data. */
+function fieldKeys(draw: Draw, spell: (key: string) => string): string {
+  return draw.write({
+    indent: 2,
+    key: (key, { member }) => (member?.role === 'field' ? spell(key) : JSON.stringify(key)),
+  });
 }
 
 function enumName({ shape }: Subject): string {

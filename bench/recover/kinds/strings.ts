@@ -128,7 +128,6 @@ export const STRINGS = group('strings', {
       (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
       (text, random) => `(${parts(text, random).join('\n      ')})`,
     ),
-    clear: false,
   },
   'apostrophe in single quotes': {
     ...texts(
@@ -142,25 +141,15 @@ export const STRINGS = group('strings', {
   ),
   'prefix of a Python string': texts(
     (random) => `${phrases.word(random)} ${phrases.word(random)}`,
-    (text, random) => `${random.pick(['r', 'f', 'u', 'b'])}"${text}"`,
+    (text, random) => `${random.pick(['r', 'f', 'u'])}"${text}"`,
   ),
   'closing quote missing at the end of the line': {
     fits: hasText,
-    damage: (draw) =>
-      oneText(
-        draw,
-        ({ text }) => `"${text}`,
-        (spot) => spot.parent === 'object',
-      ),
+    damage: (draw) => oneText(draw, ({ text }) => `"${text}`, isPlainMember),
   },
   'opening quote missing': {
     fits: hasText,
-    damage: (draw) =>
-      oneText(
-        draw,
-        ({ text }) => `${text}"`,
-        (spot) => spot.parent === 'object',
-      ),
+    damage: (draw) => oneText(draw, ({ text }) => `${text}"`, isPlainMember),
   },
   'closing quote doubled': { fits: hasText, damage: (draw) => oneText(draw, ({ text }) => `${JSON.stringify(text)}"`) },
   'template braces at the start of a string': texts((random) => `{{${phrases.word(random)}} there`),
@@ -173,6 +162,11 @@ export const STRINGS = group('strings', {
     (text) => `"${text.replace(' ', ' \\\n')}"`,
   ),
 });
+
+/** A member of an object whose text needs no escapes. */
+function isPlainMember({ parent, tree }: Spot): boolean {
+  return parent === 'object' && tree.kind === 'text' && JSON.stringify(tree.text) === `"${tree.text}"`;
+}
 
 /** The text between quotes, without any escape but that of line breaks. */
 function raw(text: string): string {

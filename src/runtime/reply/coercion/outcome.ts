@@ -231,8 +231,15 @@ export class ValueWriter {
     if (losses !== NO_LOSSES) this.#losses = sumOf(this.#losses, losses);
     this.extraKeys += member.extraKeys;
     this.#failedChecks += member.failedChecks;
-    for (const flag of flags) {
-      if (this.#hasRoom(flag.losses)) this.#push({ ...flag, path: joinPath(pathOf(segment), flag.path) });
+    if (flags.length > 0 && (losses !== NO_LOSSES || this.#hasRoom(undefined))) this.#addFlags(segment, flags);
+  }
+
+  #addFlags(segment: string | number, flags: readonly Flag[]): void {
+    for (const { flag, path, detail, losses } of flags) {
+      if (!this.#hasRoom(losses)) continue;
+      const moved = joinPath(pathOf(segment), path);
+      if (losses !== undefined) this.#push({ flag, path: moved, losses, ...(detail === undefined ? {} : { detail }) });
+      else this.#push(detail === undefined ? { flag, path: moved } : { flag, path: moved, detail });
     }
   }
 

@@ -14,9 +14,20 @@ export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
 }
 
 /** Returns a scalar that already has its type, with a flag for its repairs. */
-export function asWritten(json: string, node: ReplyNode, details?: CoercedDetails): CoercedValue {
-  if (node.repairs === 0) return new CoercedValue(json, 0, details);
-  return new CoercedValue(json, 0, { ...details, flags: [{ flag: 'repaired', path: '', detail: node.repairs }] });
+export function asWritten(json: string, node: ReplyNode, marks = 0): CoercedValue {
+  return new CoercedValue(json, 0, node.repairs === 0 && marks === 0 ? undefined : detailsOf(node.repairs, marks));
+}
+
+/** The details of scalars by their repairs and marks. A reply can contain thousands of scalars, and they hardly differ. */
+const DETAILS = new Map<number, CoercedDetails>();
+
+function detailsOf(repairs: number, marks: number): CoercedDetails {
+  const key = repairs * (MARK.text * 2) + marks;
+  const known = DETAILS.get(key);
+  if (known !== undefined) return known;
+  const details = { marks, flags: repairs === 0 ? [] : [{ flag: 'repaired', path: '', detail: repairs }] };
+  DETAILS.set(key, details);
+  return details;
 }
 
 /** Coerces a list to its best member, or an object to the only scalar inside it. */
@@ -58,11 +69,11 @@ export class StringPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'string' ? asWritten(quoteText(node), node, TEXT) : undefined;
+    return node.kind === 'string' ? asWritten(quoteText(node), node, MARK.text) : undefined;
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    if (node.kind === 'string') return asWritten(quoteText(node), node, TEXT);
+    if (node.kind === 'string') return asWritten(quoteText(node), node, MARK.text);
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return new CoercedValue(JSON.stringify(displayText(node)), 2, {
       marks: MARK.text | (node.items.length > 0 ? MARK.fromComposite : 0),
@@ -82,9 +93,6 @@ export class StringPlan extends Plan {
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
 }
-
-/** The details of most strings. */
-const TEXT: CoercedDetails = { marks: MARK.text };
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
 function displayText(node: ReplyNode): string {

@@ -24,7 +24,14 @@ export type Damaged = string | { readonly reply: string; readonly truth: Truth }
  * `value`: this value. `refusal`: no value. `rest`: the reply has more than the type can take, so that only a refusal,
  * or this value together with a reported loss, is right.
  */
-export type Truth = { readonly kind: 'value' | 'rest'; readonly value: JsonValue } | { readonly kind: 'refusal' };
+export type Truth = ValueTruth | { readonly kind: 'refusal' };
+
+export interface ValueTruth {
+  readonly kind: 'value' | 'rest';
+  readonly value: JsonValue;
+  /** The name of the check that the right member of a union has, where members give equal values. */
+  readonly check?: string;
+}
 
 export const REFUSAL: Truth = { kind: 'refusal' };
 

@@ -209,6 +209,13 @@ const PhoneContact = record('PhoneContact', () => ({
   address: { shape: text(phrases.phone), attributes: '@check(phone, {{ this|length < 18 and "@" not in this }})' },
   extension: optional(int(1, 99)),
 }));
+const Lead = record('Lead', () => ({
+  name,
+  contact: union(
+    text(phrases.phone, '@check(phone, {{ this|regex_match("^[+0-9 ]+$") }})'),
+    text(phrases.email, '@check(email, {{ "@" in this }})'),
+  ),
+}));
 const Author = record('Author', () => ({ pen_name: name, born: int(1800, 1990) }));
 const Book = record('Book', () => ({
   title: sentence,
@@ -341,6 +348,7 @@ const RECORDS: readonly Shape[] = [
   Resume,
   Outcome,
   Gauge,
+  Lead,
   Shipment,
   Device,
 ];

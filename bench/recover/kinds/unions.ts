@@ -10,6 +10,7 @@ const isMixed: Kind['fits'] = (subject) =>
   !hasPart(subject.shape, (part) => part.kind === 'text' && part.attributes !== undefined);
 const isMixedWithText: Kind['fits'] = (subject) => isMixed(subject) && takesText(subject);
 const hasMixedField: Kind['fits'] = (subject) => isComposite(subject) && hasPart(subject.shape, isNumberOrText);
+const isLead: Kind['fits'] = ({ name }) => name === 'Lead';
 const isChecked: Kind['fits'] = (subject) =>
   isComposite(subject) && hasPart(subject.shape, (part) => part.kind === 'class' && part.name === 'PhoneContact');
 
@@ -67,6 +68,17 @@ export const UNIONS = group('unions and checks', {
     fits: isChecked,
     damage: (draw) => draw.write({ indent: 2, key: bare, omit: isNull }),
   },
+  'a check decides between strings': {
+    fits: isLead,
+    damage: (draw) => ({ reply: draw.json(), truth: { kind: 'value', value: draw.value, check: contactCheck(draw) } }),
+  },
+  'a check decides between strings, in prose': {
+    fits: isLead,
+    damage: (draw) => ({
+      reply: `The lead from the text:\n${draw.write({ indent: 2, key: bare })}\nI hope this helps.`,
+      truth: { kind: 'value', value: draw.value, check: contactCheck(draw) },
+    }),
+  },
   'the discriminator comes last': {
     fits: (subject) => isComposite(subject) && isDiscriminated(core(subject.shape)),
     damage: (draw) => {
@@ -108,6 +120,11 @@ export const UNIONS = group('unions and checks', {
     clear: false,
   },
 });
+
+/** The check that holds for the contact. */
+function contactCheck(draw: Draw): string {
+  return JSON.stringify(draw.value).includes('@') ? 'email' : 'phone';
+}
 
 /** Such a field would give the class away. */
 function isNull({ tree }: Spot): boolean {

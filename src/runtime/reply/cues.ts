@@ -45,7 +45,8 @@ const FINAL_LABEL = new RegExp(
   String.raw`\b(?:final|correct|corrected|revised|updated)(?:[ \t]+\w+)?[ \t]+${NOUN}\b${IS}|^[#*_ \t]*(?:final answer|final|conclusion|verdict)[*_ \t]*:?[*_ \t]*$`,
   'gimu',
 );
-const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`, 'gimu');
+const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|select|go with)\b|\b(?:classified|classify (?:it|this|that)|labell?ed|categori[sz]ed|rated) as\b:?`;
+const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`, 'gimu');
 
 /** Returns the clauses that follow these labels: the rest of the line, or the next line that is not empty. */
 function labelled(text: string, label: RegExp): readonly Span[] {

@@ -111,13 +111,23 @@ class PlanCompiler {
 
   #union(types: readonly Type[], alias: string | undefined): Plan {
     const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
-    const labels = members.flatMap(labelOf);
-    const plans = members.flatMap((member) => {
-      const [label] = labelOf(member);
-      if (label === undefined) return [this.#plan(member)];
-      return label.json === labels[0]?.json ? [labelsPlan(labels)] : [];
+    const choices = members.map((member) => this.#choiceOf(member));
+    const first = choices.findIndex((choice) => choice !== undefined);
+    const plans = members.flatMap((member, index) => {
+      if (choices[index] === undefined) return [this.#plan(member)];
+      return index === first ? [choicePlan(choices.filter((choice) => choice !== undefined))] : [];
     });
     return new UnionPlan(plans, members.length < types.length, alias);
+  }
+
+  /** Returns an enum or a string literal without attributes; undefined for other types. */
+  #choiceOf(type: Type): Choice | undefined {
+    if (type.constraints !== undefined || type.stream !== undefined) return undefined;
+    if (type.kind === 'literal') return typeof type.value === 'string' ? literalChoice(type.value) : undefined;
+    if (type.kind !== 'enum') return undefined;
+    const { constraints, values } = this.#enumType(type.name);
+    if (constraints !== undefined && constraints.length > 0) return undefined;
+    return { name: type.name, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
   }
 
   // --- attributes ----------------------------------------------------------------------------------------------------
@@ -235,20 +245,25 @@ function enumLabels(value: EnumType['values'][number]): Label[] {
 function literalPlan(value: string | number | boolean): Plan {
   if (typeof value === 'number') return new LiteralPlan(value, new IntPlan());
   if (typeof value === 'boolean') return new LiteralPlan(value, new BoolPlan());
-  return labelsPlan([{ text: value, json: JSON.stringify(value) }]);
+  return choicePlan([literalChoice(value)]);
 }
 
-/**
- * One plan for all string literals of a union, since one can contain another: "Not guilty" is not `"guilty"`. If several
- * occur, the first declared wins, as for other members that match equally well.
- */
-function labelsPlan(labels: readonly Label[]): Plan {
-  return new LabelPlan(labels.map(({ json }) => json).join(' or '), labels, 'first');
+/** One of several values, each with its labels. */
+interface Choice {
+  /** The values in words. */
+  readonly name: string;
+  readonly labels: readonly Label[];
 }
 
-/** The label of a string literal without attributes; empty for other types. */
-function labelOf(type: Type): readonly Label[] {
-  if (type.kind !== 'literal' || typeof type.value !== 'string') return [];
-  if (type.constraints !== undefined || type.stream !== undefined) return [];
-  return [{ text: type.value, json: JSON.stringify(type.value) }];
+function literalChoice(value: string): Choice {
+  const json = JSON.stringify(value);
+  return { name: json, labels: [{ text: value, json }] };
+}
+
+/** One plan for all enums and string literals of a union, since a label can contain another: "Not guilty" is not `"guilty"`. */
+function choicePlan(choices: readonly Choice[]): Plan {
+  return new LabelPlan(
+    choices.map(({ name }) => name).join(' or '),
+    choices.flatMap(({ labels }) => labels),
+  );
 }

@@ -1,4 +1,5 @@
-import { foldAccents, isAscii } from './folding.ts';
+import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
+import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
 
 /** A string that represents one value of an enum, or one literal. */
 export interface Label {
@@ -8,46 +9,42 @@ export interface Label {
 }
 
 export type LabelMatch =
-  | { readonly kind: 'match'; readonly json: string; readonly cost: number; readonly flag: string | undefined }
+  | { readonly kind: 'match'; readonly json: string; readonly cost: number; readonly flags: readonly string[] }
   | { readonly kind: 'ambiguous'; readonly labels: readonly string[] }
   | { readonly kind: 'none' };
 
 const NONE: LabelMatch = { kind: 'none' };
 
-type Fold = (text: string) => string;
-
-const identity: Fold = (text) => text;
-const lower: Fold = (text) => foldAccents(text.toLowerCase());
-const bareLower: Fold = (text) => stripPunctuation(lower(text));
+interface Fold {
+  readonly fold: (text: string) => string;
+  readonly cost: number;
+  readonly flags: readonly string[];
+}
 
 /** The ways to compare a string with a label, from strict to loose, with their costs. */
-const FOLDS: readonly { readonly fold: Fold; readonly cost: number; readonly flag: string | undefined }[] = [
-  { fold: identity, cost: 0, flag: undefined },
-  { fold: foldAccents, cost: 1, flag: 'accents' },
-  { fold: stripPunctuation, cost: 3, flag: 'punctuation' },
-  { fold: lower, cost: 3, flag: 'letter-case' },
-  { fold: bareLower, cost: 3, flag: 'punctuation' },
+const FOLDS: readonly Fold[] = [
+  { fold: (text) => text, cost: 0, flags: [] },
+  { fold: foldAccents, cost: 1, flags: ['accents'] },
+  { fold: foldCase, cost: 3, flags: ['letter-case'] },
+  { fold: (text) => foldCase(withoutDecoration(text)), cost: 3, flags: ['punctuation'] },
+  { fold: (text) => foldSeparators(withoutDecoration(text)), cost: 3, flags: ['punctuation'] },
+  { fold: foldPunctuation, cost: 3, flags: ['punctuation'] },
 ];
 
 /**
- * Finds the label that a string means: first as the whole string, compared ever more loosely, then inside the string,
- * where a longer label hides the shorter ones that are part of it, also in another letter case: `Not guilty` is not
- * `guilty`. Folded labels are created on first use and kept.
+ * Finds the label that a string means: first as the whole string, compared ever more loosely, then as words inside the
+ * string. A spelling that several values have in common belongs to none of them. What depends on the labels only is
+ * created on first use and kept.
  */
 export class LabelMatcher {
   readonly #labels: readonly Label[];
-  readonly #onSeveral: 'frequent' | 'first';
   readonly #exact = new Map<string, string>();
-  readonly #folded: (readonly string[] | undefined)[] = [];
-  #spellings: readonly Spelling[] | undefined = undefined;
+  /** The values by the folded spellings of their labels, for each of FOLDS. */
+  readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
+  #inside: LabelPattern | undefined = undefined;
 
-  /**
-   * `onSeveral`: the meaning of a string that contains several values. `frequent`: the one that occurs most often; if several
-   * occur equally often, the string is ambiguous. `first`: the one that is declared first.
-   */
-  constructor(labels: readonly Label[], onSeveral: 'frequent' | 'first' = 'frequent') {
+  constructor(labels: readonly Label[]) {
     this.#labels = labels;
-    this.#onSeveral = onSeveral;
     for (const label of labels) if (!this.#exact.has(label.text)) this.#exact.set(label.text, label.json);
   }
 
@@ -68,151 +65,151 @@ export class LabelMatcher {
   match(raw: string): LabelMatch {
     const text = raw.trim();
     const whole = this.whole(text);
-    if (whole.kind !== 'none') return whole;
-    for (const fold of [0, 1, 3]) {
-      const found = this.#inside(text, fold);
-      if (found.kind !== 'none') return found;
-    }
-    return this.#inside(text, 4);
+    return whole.kind === 'none' ? this.#insideOf(text) : whole;
   }
 
   /** Compares the labels with the whole string. */
   whole(text: string): LabelMatch {
-    for (const [index, { fold, cost, flag }] of FOLDS.entries()) {
-      const folded = fold(text);
-      if (folded === '') continue;
-      const at = this.#foldedLabels(index).indexOf(folded);
-      const json = this.#labels[at]?.json;
-      if (json !== undefined) return { kind: 'match', json, cost, flag };
+    const json = this.exact(text);
+    if (json !== undefined) return { kind: 'match', json, cost: 0, flags: [] };
+    if (text.length > MAX_LONGER + 2 * this.longest) return NONE;
+    for (const [index, { fold, cost, flags }] of FOLDS.entries()) {
+      const [first, ...others] = this.#foldedLabels(index).get(fold(text)) ?? [];
+      if (first !== undefined) {
+        return others.length > 0
+          ? { kind: 'ambiguous', labels: [first, ...others] }
+          : { kind: 'match', json: first, cost, flags };
+      }
     }
     return NONE;
   }
 
-  #foldedLabels(index: number): readonly string[] {
+  #foldedLabels(index: number): ReadonlyMap<string, readonly string[]> {
     const known = this.#folded[index];
     if (known !== undefined) return known;
-    const fold = FOLDS[index]?.fold ?? identity;
-    const folded = this.#labels.map((label) => fold(label.text));
-    this.#folded[index] = folded;
-    return folded;
+    const values = new Map<string, readonly string[]>();
+    for (const { text, json } of this.#labels) {
+      const folded = FOLDS[index]?.fold(text) ?? text;
+      const others = values.get(folded) ?? [];
+      if (folded !== '' && !others.includes(json)) values.set(folded, [...others, json]);
+    }
+    this.#folded[index] = values;
+    return values;
   }
 
-  /** Finds labels inside the text, whole words before any position. */
-  #inside(text: string, index: number): LabelMatch {
-    const folded = (FOLDS[index]?.fold ?? identity)(text);
-    const found = findLabels(folded, this.#foldedLabels(index));
-    if (found.length === 0) return NONE;
-    const hits = [...found, ...this.#longerLabels(folded, found)];
-    const words = hits.filter(({ from, to }) => isWholeWord(folded, from, to));
-    const counts = countVisible(words.length > 0 ? words : hits);
-    return this.#onSeveral === 'first' ? this.#firstDeclared(counts) : this.#mostFrequent(counts);
-  }
-
-  /** Finds the labels that contain one of those found, in any of their spellings. */
-  #longerLabels(text: string, found: readonly Hit[]): Hit[] {
-    const spellings = (this.#spellings ??= this.#labels.map((label) => new Spelling(label.text)));
-    const short = [...new Set(found.map(({ label }) => spellings[label]?.letters ?? ''))];
-    return spellings.flatMap(({ letters, pattern }, label) => {
-      if (!short.some((other) => letters.length > other.length && letters.includes(other))) return [];
-      return [...text.matchAll(pattern)].map(({ 0: hit, index: from }) => ({ label, from, to: from + hit.length }));
+  /** Finds labels inside the text, as whole words that no negation precedes. */
+  #insideOf(raw: string): LabelMatch {
+    const text = foldAccents(searchedPart(raw));
+    const pattern = (this.#inside ??= new LabelPattern(this.#labels));
+    const hits = pattern.find(text).flatMap((hit): readonly Hit[] => {
+      const match = isNegated(text, hit) ? NONE : this.whole(hit.text);
+      const values = match.kind === 'match' ? [match.json] : match.kind === 'none' ? [] : match.labels;
+      return values.map((json) => ({ json, from: hit.from, to: hit.to, distinct: hit.distinct }));
     });
-  }
-
-  #firstDeclared(counts: ReadonlyMap<number, number>): LabelMatch {
-    const json = this.#labels.find((_, label) => counts.has(label))?.json;
-    return json === undefined ? NONE : { kind: 'match', json, cost: 2, flag: 'substring-match' };
-  }
-
-  #mostFrequent(counts: ReadonlyMap<number, number>): LabelMatch {
-    const byValue = new Map<string, number>();
-    for (const [label, count] of counts) {
-      const json = this.#labels[label]?.json ?? 'null';
-      byValue.set(json, (byValue.get(json) ?? 0) + count);
-    }
-    let best = 0;
-    let winners: string[] = [];
-    for (const [json, count] of byValue) {
-      if (count > best) winners = [];
-      if (count >= best) winners.push(json);
-      best = Math.max(best, count);
-    }
-    if (winners.length > 1) return { kind: 'ambiguous', labels: winners };
-    const json = winners[0];
-    return json === undefined ? NONE : { kind: 'match', json, cost: 2 + (best - 1), flag: 'substring-match' };
+    const answer = answerAmong(text, hits);
+    if (answer.kind === 'none') return NONE;
+    if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
+    const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];
+    return { kind: 'match', json: answer.json, cost: 2, flags };
   }
 }
 
-interface Hit {
-  readonly label: number;
+/** A string that is longer than the longest label by more than this, twice, is no label with marks around it. */
+const MAX_LONGER = 100;
+
+// --- labels inside a text --------------------------------------------------------------------------------------------
+
+interface LabelHit {
+  readonly text: string;
   readonly from: number;
   readonly to: number;
+  readonly distinct: boolean;
 }
 
-function findLabels(text: string, labels: readonly string[]): Hit[] {
-  const hits: Hit[] = [];
-  for (const [label, word] of labels.entries()) {
-    if (word === '') continue;
-    for (let from = text.indexOf(word); from >= 0; from = text.indexOf(word, from + word.length)) {
-      hits.push({ label, from, to: from + word.length });
-    }
-  }
-  return hits;
-}
+/** Finds the spellings of labels in a text, of which the longest counts: `Not guilty` is not `guilty`. */
+class LabelPattern {
+  readonly #pattern: RegExp | undefined;
+  readonly #distinct: ReadonlySet<string>;
 
-/** Counts the occurrences of each label. A longer label hides the shorter ones inside it. */
-function countVisible(hits: readonly Hit[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  let end = -1;
-  for (const hit of hits.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
-    if (hit.from < end) continue;
-    end = hit.to;
-    counts.set(hit.label, (counts.get(hit.label) ?? 0) + 1);
-  }
-  return counts;
-}
-
-/** The ways to write a label: in any letter case, with or without accents, with hyphens or underscores for its spaces. */
-class Spelling {
-  /** The label in small letters, without accents and spaces. */
-  readonly letters: string;
-  readonly #text: string;
-  #pattern: RegExp | undefined = undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.letters = lower(text).replace(SPACES, '');
+  constructor(labels: readonly Label[]) {
+    const texts = [...new Set(labels.map(({ text }) => foldAccents(text.trim())))].filter((text) => text !== '');
+    const sources = texts.toSorted((a, b) => b.length - a.length).map(sourceOf);
+    this.#pattern = sources.length === 0 ? undefined : new RegExp(sources.join('|'), 'giu');
+    this.#distinct = new Set(texts.filter((text) => DISTINCT.test(text)));
   }
 
-  get pattern(): RegExp {
-    return (this.#pattern ??= new RegExp(this.#words().join('[\\s_-]*'), 'giu'));
-  }
-
-  #words(): readonly string[] {
-    return this.#text
-      .split(SPACES)
-      .filter((word) => word !== '')
-      .map((word) => (isAscii(word) ? escaped(word) : `(?:${escaped(word)}|${escaped(foldAccents(word))})`));
+  /** `text`: without accents. */
+  find(text: string): readonly LabelHit[] {
+    if (this.#pattern === undefined) return [];
+    const hits = [...text.matchAll(this.#pattern)].map((match) => {
+      const [hit] = match;
+      return { text: hit, from: match.index, to: match.index + hit.length, distinct: this.#distinct.has(hit) };
+    });
+    const words = hits.filter((hit) => isAnswerWord(text, hit));
+    // In a text in capitals, nothing else looks like an ordinary word.
+    const areWords = words.every(({ distinct, text: hit }) => distinct || hit === hit.toLowerCase());
+    return areWords ? words : words.map((hit) => ({ ...hit, distinct: false }));
   }
 }
+
+/** A label that no ordinary word looks like: in capitals, or with an underscore. */
+const DISTINCT = /^(?:[\p{Lu}\p{N}_-]*\p{Lu}[\p{Lu}\p{N}_-]+|.*_.*)$/u;
+
+/** Returns the pattern of a label as whole words, with any separators between them. */
+function sourceOf(label: string): string {
+  const words = label.split(/[\s_-]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((word) => word !== '');
+  if (words.length === 0) return escaped(label);
+  const first = label.charAt(0);
+  const last = label.charAt(label.length - 1);
+  const before = !SPACED.test(first)
+    ? ''
+    : String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-${/\d/u.test(first) ? String.raw`|\d[.,]` : ''})`;
+  const after = SPACED.test(last)
+    ? `(?!${AFTER_WORD}${/\d/u.test(last) ? String.raw`|[.,]\d` : ''}${words.join('').length === 1 ? '|[-+#]' : ''})`
+    : '';
+  const inner = words.map(escaped).join(String.raw`[\s_\-\\]{0,3}`);
+  return before + inner + trailingMarks(label) + after;
+}
+
+/** Returns the separators at the end of a label, which belong to it: `A-`. */
+function trailingMarks(label: string): string {
+  return escaped(/[_-]*$/u.exec(label)?.[0] ?? '');
+}
+
+/** What makes a label the first part of a longer word. */
+const AFTER_WORD = String.raw`[\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L}`;
+
+/** A letter or digit of a script that separates words by spaces. */
+const SPACED = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}]/u;
 
 /** Escapes the characters that have a meaning in regular expressions. */
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }
 
-const SPACES = /\s+/gu;
+// --- ordinary words --------------------------------------------------------------------------------------------------
 
-const WORD = /[\p{L}\p{N}_]/u;
+/** Labels that are common words as well: in a sentence, they are answers only if marks or an introduction set them off. */
+const COMMON: ReadonlySet<string> = new Set(
+  'a an i no yes none on off in out up down it is us or and all any other can will may do go'.split(' '),
+);
 
-function isWholeWord(text: string, from: number, to: number): boolean {
-  return !isWordAt(text, from - 1) && !isWordAt(text, to);
+/** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */
+function isAnswerWord(text: string, { text: hit, from, to, distinct }: LabelHit): boolean {
+  const isLetter = hit.length === 1 && hit.toLowerCase() !== hit.toUpperCase();
+  const after = text.slice(to, to + MAX_SET_OFF);
+  if (isLetter && hit === hit.toLowerCase()) return /^[)\].:]/u.test(after) && isSetOff(text, from, after);
+  if (isLetter && hit !== 'A' && hit !== 'I') return true;
+  return distinct || !COMMON.has(hit.toLowerCase()) || isSetOff(text, from, after);
 }
 
-function isWordAt(text: string, at: number): boolean {
-  return at >= 0 && at < text.length && WORD.test(text.charAt(at));
+/** The characters around a word that set it off. */
+const MAX_SET_OFF = 20;
+
+function isSetOff(text: string, from: number, after: string): boolean {
+  const before = text.slice(Math.max(0, from - MAX_SET_OFF), from);
+  return INTRODUCED.test(before) && ENDED.test(after);
 }
 
-/** Keeps only letters, digits, `-` and `_`. */
-function stripPunctuation(text: string): string {
-  return text.replace(/[^\p{L}\p{N}_-]+/gu, '');
-}
+const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:is|be|answer|option|choice|letter|say|choose|pick|select)|→)\s*$/iu;
+const ENDED = /^\s*(?:$|(?:or|and)\b|[.,:;!?\n)\]}<|"'`*–—-])/u;

@@ -47,7 +47,7 @@ export class MapPlan extends Plan {
   /** Finds the key that the model means, even in another letter case, with accents or with punctuation. The whole key has to match. */
   #matchKey(key: string): LabelMatch {
     const json = this.exactKey(key);
-    if (json !== undefined) return { kind: 'match', json, cost: 0, flag: undefined };
+    if (json !== undefined) return { kind: 'match', json, cost: 0, flags: [] };
     return this.#keys?.whole(key.trim()) ?? { kind: 'none' };
   }
 
@@ -83,12 +83,29 @@ export class MapPlan extends Plan {
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();
     const errors: CoercionError[] = [];
+    const exact = this.#exactKeys(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
+      if (this.#hasExact(key, exact)) {
+        writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
+        continue;
+      }
       const error = this.#coerceEntry(writer, seen, key, item);
       if (error !== undefined && errors.length < MAX_ERRORS) errors.push(memberError(key, error));
     }
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', MARK.map);
+  }
+
+  /** Returns the JSON texts of the keys that are spelled as declared. */
+  #exactKeys(node: ReplyNode): ReadonlySet<string | undefined> | undefined {
+    return this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
+  }
+
+  /** True for another spelling of a key that the object also has as declared. */
+  #hasExact(key: string, exact: ReadonlySet<string | undefined> | undefined): boolean {
+    if (exact === undefined || this.exactKey(key) !== undefined) return false;
+    const json = this.#keyText(key);
+    return json !== undefined && exact.has(json);
   }
 
   /** Returns the error of an entry that does not match. */
@@ -102,7 +119,7 @@ export class MapPlan extends Plan {
     const outcome = match.kind === 'match' ? this.value.coerce(item) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
       writer.score += match.cost;
-      if (match.flag !== undefined) writer.flag(match.flag, key);
+      for (const flag of match.flags) writer.flag(flag, key);
       addEntry(writer, seen, { key, json: match.json, value: outcome });
       return undefined;
     }
@@ -155,13 +172,15 @@ function addEntry(writer: ValueWriter, seen: Map<string, string>, { key, json, v
   const first = seen.get(json);
   if (first !== undefined) {
     if (first === value.json) writer.flag('duplicate-key', key);
-    else writer.lose(DROPPED, 'duplicate-key', key, { reason: 'the map has another value for the key' });
+    else writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
     return;
   }
   writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);
   writer.score += value.score;
   seen.set(json, value.json);
 }
+
+const OTHER_VALUE = { reason: 'the map has another value for the key' };
 
 function unknownKey(key: string): CoercionError {
   return coercionError(`${JSON.stringify(key)} is not a key of the map`);

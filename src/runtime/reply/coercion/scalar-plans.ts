@@ -203,7 +203,9 @@ export class LabelPlan extends DonePlan {
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     const exact = this.cast(node);
     if (exact !== undefined) return exact;
-    if (node.kind === 'null') return coercionError(`expected ${this.name}, got null`);
+    // `None` can be a value in another letter case.
+    const isNull = node.kind === 'null' && (node.text === 'null' || this.#matcher.whole(node.text).kind === 'none');
+    if (isNull) return coercionError(`expected ${this.name}, got null`);
     const only = onlyScalar(node);
     if (only !== undefined) return unwrapped(this.#match(only, 0));
     if (!node.isScalar && node.items.length === 0) return mismatch(this.name, node);
@@ -219,8 +221,8 @@ export class LabelPlan extends DonePlan {
     }
     if (match.kind === 'none') return mismatch(this.name, node);
     const extra = marks === 0 ? 0 : 2;
-    const flags = match.flag === undefined ? undefined : valueFlags(match.flag, node);
-    const value = new CoercedValue(match.json, match.cost + extra, { marks, ...(flags && { flags }) });
+    const flags = match.flags.flatMap((flag) => valueFlags(flag, node));
+    const value = new CoercedValue(match.json, match.cost + extra, { marks, flags });
     return node.kind === 'list' && node.items.length > 1 ? asOneOf(node, value) : value;
   }
 }

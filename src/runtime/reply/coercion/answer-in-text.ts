@@ -1,0 +1,88 @@
+import { cuedHits, type Span } from '../cues.ts';
+
+/** A value that occurs in a text. */
+export interface Hit extends Span {
+  /** The JSON text of the value. */
+  readonly json: string;
+  /** It is spelled as no ordinary word is, such as `IN_PROGRESS`. */
+  readonly distinct?: boolean;
+}
+
+export type TextAnswer =
+  | { readonly kind: 'answer'; readonly json: string; readonly cued: boolean; readonly count: number }
+  | { readonly kind: 'several'; readonly values: readonly string[] }
+  | { readonly kind: 'none' };
+
+/**
+ * Determines which of the values in a text is the answer: the only one; the one that a cue singles out; the one after a
+ * word of correction; or the one that is spelled as declared while the others are ordinary words. If several values
+ * remain, none of them is the answer, however often each occurs. `hits`: in the order of the text.
+ */
+export function answerAmong(text: string, hits: readonly Hit[]): TextAnswer {
+  if (hits.length === 0) return { kind: 'none' };
+  const cued = cuedHits(text, hits);
+  for (const remaining of [cued, distinctOf(cued), corrected(text, cued)]) {
+    const [json, ...others] = valuesOf(remaining);
+    if (json === undefined || others.length > 0) continue;
+    const isOnly = remaining.length === hits.length || valuesOf(hits).length === 1;
+    return { kind: 'answer', json, cued: !isOnly, count: remaining.length };
+  }
+  return { kind: 'several', values: valuesOf(cued) };
+}
+
+function valuesOf(hits: readonly Hit[]): readonly string[] {
+  return [...new Set(hits.map(({ json }) => json))];
+}
+
+function distinctOf(hits: readonly Hit[]): readonly Hit[] {
+  return hits.filter((hit) => hit.distinct === true);
+}
+
+/** Returns the last value if the text between it and the value before states that it corrects that. */
+function corrected(text: string, hits: readonly Hit[]): readonly Hit[] {
+  const last = hits.at(-1);
+  const before = hits.findLast((hit) => hit.json !== last?.json);
+  if (last === undefined || before === undefined) return [];
+  const between = text.slice(Math.max(before.to, last.from - MAX_BETWEEN), last.from);
+  return RETRACTION.test(between) ? [last] : [];
+}
+
+const MAX_BETWEEN = 200;
+const RETRACTION =
+  /\b(?:wait|oops|correction|scratch that|strike that|on second thoughts?|i mean(?:t)?|sorry)\b|(?:^|[.;!?\n,–—-])\s*(?:no|actually)\b,?/iu;
+
+// --- the part of a text that is searched -----------------------------------------------------------------------------
+
+/** The ends of a long text are searched: an answer is at the beginning or at the end. */
+const MAX_SEARCHED = 50_000;
+
+/** Returns the part of a text in which values are searched. */
+export function searchedPart(text: string): string {
+  return text.length <= 2 * MAX_SEARCHED ? text : `${text.slice(0, MAX_SEARCHED)}\n${text.slice(-MAX_SEARCHED)}`;
+}
+
+// --- negation --------------------------------------------------------------------------------------------------------
+
+/** The characters before and after a word in which a negation of it can be. */
+const MAX_NEGATION = 80;
+
+/** True if the text states that the words from one offset to another are not the value: `not RED`, `RED is wrong`. */
+export function isNegated(text: string, { from, to }: Span): boolean {
+  const before = text.slice(Math.max(0, from - MAX_NEGATION), from);
+  const clause = before.slice(lastBoundary(before));
+  return NEGATION.test(clause) || DENIAL.test(text.slice(to, to + MAX_NEGATION));
+}
+
+/** Returns the offset of the last clause. */
+function lastBoundary(text: string): number {
+  const last = [...text.matchAll(BOUNDARY)].at(-1);
+  return last === undefined ? 0 : last.index + last[0].length;
+}
+
+const BOUNDARY =
+  /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|thus|therefore|hence|although|though|while|yet|which|instead(?! of)|then)\b/giu;
+/** A negation and up to six words after it; `no` negates at most the second word. */
+const NEGATION =
+  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|other than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[\w'’-]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question))(?:\s+[\w'’-]+)?[\s*_"'`]*$/iu;
+const DENIAL =
+  /^[\s*_"'`]*(?:(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;

@@ -2,11 +2,13 @@ import { err, ok } from '../../base/result.ts';
 import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import { coerceReply, describeReplyType } from './coerce-reply.ts';
+import { coerceReply } from './coerce-reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
+import { explainReply } from './explain-reply.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
+import { describeReplyType } from './reply-type.ts';
 
 /*
  * The path of a reply:
@@ -15,7 +17,9 @@ import { GrowingReply } from './reply-stream.ts';
  *                the tolerant parser builds trees of nodes
  *   fast-path/   the other sink: JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
  *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
- *   coerce-reply.ts    the outcomes of all candidates -> the best one
+ *   reply-parts.ts     candidates -> parts of the reply with their outcomes and surroundings
+ *   choose-part.ts     parts -> the best one; explain-reply.ts states why
+ *   coerce-reply.ts    all of these in order
  *   reply-stream.ts    deltas of text -> partial values, by the same two sinks and plans; at the end, as above
  *   text-partials.ts   deltas of text -> partial strings, for unions with a string
  */
@@ -34,6 +38,7 @@ export function createReplyParser(
   return {
     parse: (text) => parseOutcome(coerceReply(text, plan, type)),
     openStream: () => new GrowingReply(plan, type, parseOutcome),
+    explain: (text) => explainReply(text, plan, type),
   };
 }
 

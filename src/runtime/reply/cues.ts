@@ -111,15 +111,15 @@ const HAS_WORD = /[\p{L}\p{N}]/u;
 /** The characters of a line that are read on either side of a value. */
 const MAX_LINE = 400;
 
-/** Returns the text between the start of its line and an offset. */
-export function lineBefore(text: string, at: number): string {
-  const head = text.slice(Math.max(0, at - MAX_LINE), at);
+/** Returns the text between the start of its line, or `limit`, and an offset. */
+export function lineBefore(text: string, at: number, limit = 0): string {
+  const head = text.slice(Math.max(limit, at - MAX_LINE), at);
   return head.slice(head.lastIndexOf('\n') + 1);
 }
 
-/** Returns the text between an offset and the end of its line. */
-export function lineAfter(text: string, at: number): string {
-  const tail = text.slice(at, at + MAX_LINE);
+/** Returns the text between an offset and the end of its line, or `limit`. */
+export function lineAfter(text: string, at: number, limit = text.length): string {
+  const tail = text.slice(at, Math.min(limit, at + MAX_LINE));
   const end = tail.indexOf('\n');
   return end < 0 ? tail : tail.slice(0, end);
 }

@@ -8,6 +8,8 @@ export interface ReplyParser {
   parse(text: string): ParseOutcome;
   /** Begins a reply that arrives in deltas. The outcome of `finish()` equals that of `parse()` for all deltas joined. */
   openStream(): ReplyStream;
+  /** Explains the outcome of `parse(text)`. Costs more than it, and nothing if it is not called. */
+  explain(text: string): Explanation;
 }
 
 export interface ReplyStream {
@@ -54,6 +56,37 @@ export interface ParseFlag {
   readonly detail?: string;
   /** The losses that the flag reports; absent if it reports none. */
   readonly losses?: Losses;
+}
+
+/** The parts of a reply that can be the answer, and the verdict about each. Plain data of a bounded size. */
+export interface Explanation {
+  /** In the order in which they end; values joined to a list come last. */
+  readonly candidates: readonly ExplainedCandidate[];
+  /** The number of candidates beyond the first 50 or so, which the list omits. */
+  readonly omitted: number;
+}
+
+export interface ExplainedCandidate {
+  /**
+   * `whole`: the value is the whole reply. `fence`, `prose`, `thought`: the value is inside one. `text`: the reply as a
+   * whole, or what follows its thoughts, read as a scalar. `several`: the values of the reply as the members of a list.
+   */
+  readonly place: 'whole' | 'fence' | 'prose' | 'thought' | 'text' | 'several';
+  /** Offsets in UTF-16 units from the start of the reply. */
+  readonly from: number;
+  readonly to: number;
+  /** `passed-over`: it matches the type, but another candidate is the answer, or the reply is refused. */
+  readonly verdict: 'taken' | 'passed-over' | 'mismatch';
+  /** The JSON text that it becomes, at most 2,000 characters of it; absent for a mismatch. */
+  readonly json?: string;
+  /** `json` is only the beginning. */
+  readonly cut?: true;
+  /** The first reasons for a mismatch. */
+  readonly reasons?: readonly Violation[];
+  /** The first repairs and guesses. */
+  readonly flags: readonly ParseFlag[];
+  /** The criterion that decided against a candidate that was passed over, such as `inside a sentence`. */
+  readonly criterion?: string;
 }
 
 /** The flag of an int beyond ±9007199254740991, of which only the JSON text is exact. */

@@ -1,8 +1,9 @@
-import { coerceReply, type ReplyType } from './coerce-reply.ts';
+import { coerceReply } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
 import { PartialValue, type Plan } from './coercion/plan.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
+import type { ReplyType } from './reply-type.ts';
 import { TextPartials } from './text-partials.ts';
 import { CandidateFinder } from './text/candidate-finder.ts';
 import { GrowingText } from './text/growing-text.ts';

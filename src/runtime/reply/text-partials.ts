@@ -1,4 +1,4 @@
-import type { ReplyType } from './coerce-reply.ts';
+import type { ReplyType } from './reply-type.ts';
 import { isKept, isText } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';

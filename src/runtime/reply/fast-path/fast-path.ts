@@ -1,4 +1,5 @@
 import { CoercedValue } from '../coercion/outcome.ts';
+import { isBracketInProse } from '../surroundings.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
@@ -50,6 +51,8 @@ export class FastPath {
     if (gaveUp || json === undefined || candidate === undefined) return undefined;
     if (fences.some((fence) => fence.number !== candidate.fence)) return undefined;
     const place = placeFlag(candidate, text);
+    const { from, to } = candidate;
+    if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

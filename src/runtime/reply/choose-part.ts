@@ -1,0 +1,276 @@
+import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
+import { isKept, isText, lossOf, type CoercedValue } from './coercion/outcome.ts';
+import type { Plan } from './coercion/plan.ts';
+import { isCorrection, isNothingBetween } from './cues.ts';
+import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
+import type { ReplyType } from './reply-type.ts';
+import { isTemplate } from './template-values.ts';
+import type { ReplyNode } from './text/reply-node.ts';
+
+/*
+ * The choice among the parts of a reply that match the type. The criteria, from strong to weak:
+ *
+ *   1. A value that contains something of the reply comes before one that contains hardly anything.
+ *   2. The answer comes before a thought, and a value before the text as a whole.
+ *   3. A value comes before a part of which one field or one member is the value.
+ *   4. An answer comes before a draft, an example, a template, code, and an empty value.
+ *   5. A value without losses comes before one with losses, and one that needs no guess before one that needs some.
+ *   6. A value that words point at as the answer comes before another.
+ *   7. A value alone on its lines comes before one after a label, and both before one inside a sentence.
+ *   8. A value with fewer extra keys and failed checks comes before one with more.
+ *   9. A later value comes before an earlier one if any word stands between them; otherwise, the earlier one does.
+ *
+ * Omitted optional fields, repairs of the text, and fences count for nothing. Two scalars that differ only in the last
+ * criterion are two answers: the reply is refused.
+ */
+
+/** The choice among the parts of a reply. */
+export interface Choice {
+  /** The parts in the order of their ends, with their standing. */
+  readonly standings: readonly Standing[];
+  readonly best: RankedPart | undefined;
+  /** The reason why no part is the answer, beside their own mismatches. */
+  readonly refusal: CoercionError | undefined;
+}
+
+export type Standing = RankedPart | FailedPart;
+
+/** A part that matches the type, with its rank by each criterion: lower is better. */
+export interface RankedPart extends Demotion {
+  readonly part: ReplyPart;
+  readonly value: CoercedValue;
+  readonly ranks: readonly number[];
+}
+
+export interface FailedPart extends Demotion {
+  readonly part: ReplyPart;
+  readonly value: undefined;
+}
+
+/** The reason why a part is rather not the answer; empty if there is none. */
+interface Demotion {
+  readonly demotion: string;
+}
+
+export function chooseOutcome(read: ReplyParts, text: string, plan: Plan, type: ReplyType): Choice {
+  const parts = standingsOf(read.parts, text, type);
+  const several = severalPart(members(read, parts), read.parts, plan, type);
+  const standings = several === undefined ? parts : [...parts, standingOf(several, '', type)];
+  const ranked = standings.filter((standing) => standing.value !== undefined);
+  const best = bestOf(ranked, text);
+  const refusal = best === undefined ? undefined : (conflict(best, ranked) ?? failedCorrection(best, standings, text));
+  return { standings, best, refusal };
+}
+
+// --- the standing of each part -----------------------------------------------------------------------------------------
+
+function standingsOf(parts: readonly ReplyPart[], text: string, type: ReplyType): readonly Standing[] {
+  const first = parts.map((part) => standingOf(part, demotionOf(part), type));
+  const end = supersededEnd(first, text);
+  return first.map((standing) =>
+    standing.part.to > end || standing.part.kind === 'text'
+      ? standing
+      : standingOf(standing.part, standing.demotion || SUPERSEDED, type),
+  );
+}
+
+const SUPERSEDED = 'an earlier draft: a correction follows';
+const EMPTY = 'it is empty';
+
+function demotionOf({ kind, node, role }: ReplyPart): string {
+  if (kind === 'text' || kind === 'whole') return '';
+  if (role === 'code') return 'it is part of code';
+  if (role === 'draft') return 'the text introduces it as a draft';
+  if (role === 'aside') return 'the text introduces it as an example, a source or the like';
+  if (isTemplate(node)) return 'its strings are placeholders or the names of types';
+  return !node.isScalar && node.items.length === 0 && role !== 'answer' ? EMPTY : '';
+}
+
+/** Returns the end of the last value that a later value corrects, as the words between them state. */
+function supersededEnd(standings: readonly Standing[], text: string): number {
+  let end = -1;
+  let previous: ReplyPart | undefined;
+  for (const { part, value, demotion } of standings) {
+    if (value === undefined || part.kind === 'text' || !isKept(value)) continue;
+    const isAnswer = demotion === '' || demotion === EMPTY;
+    const stands = part.place !== 'sentence' || part.role === 'answer';
+    if (previous !== undefined && isAnswer && stands && isCorrection(text.slice(previous.to, part.from))) {
+      end = previous.to;
+    }
+    previous = part;
+  }
+  return end;
+}
+
+/** Returns the values that can be the members of a list: if some stand alone, those in sentences only mention members. */
+function members({ values }: ReplyParts, standings: readonly Standing[]): ReplyParts['values'] {
+  const likely = standings.filter(
+    ({ demotion, part }) => demotion === '' && part.kind !== 'text' && part.place !== 'sentence',
+  );
+  const excluded = new Set<unknown>();
+  for (const { part, demotion } of standings) {
+    if (demotion !== '' || (likely.length > 0 && part.place === 'sentence')) excluded.add(part.node);
+  }
+  return excluded.size === 0 ? values : values.filter(({ value }) => !excluded.has(value));
+}
+
+// --- ranks ---------------------------------------------------------------------------------------------------------------
+
+function standingOf(part: ReplyPart, demotion: string, type: ReplyType): Standing {
+  const { outcome } = part;
+  if (!outcome.ok) return { part, value: undefined, demotion };
+  return { part, value: outcome, demotion, ranks: ranksOf(part, outcome, demotion, type) };
+}
+
+/** The positions of the criteria in the ranks of a part. */
+const CRITERION = {
+  kept: 0,
+  thought: 1,
+  text: 2,
+  partly: 3,
+  demoted: 4,
+  marks: 5,
+  losses: 6,
+  guess: 7,
+  role: 8,
+  place: 9,
+  extra: 10,
+};
+
+/** From this loss on, a value is only a part of its source, or takes it as something else. */
+const PARTLY = 3;
+
+function ranksOf(part: ReplyPart, value: CoercedValue, demotion: string, type: ReplyType): readonly number[] {
+  const loss = lossOf(value);
+  return [
+    Number(!isKept(value)),
+    Number(part.inThought),
+    Number(part.kind === 'text' && type.hasComposite),
+    Number(loss >= PARTLY),
+    demotion === '' ? 0 : demotion === EMPTY ? 1 : 2,
+    loss,
+    value.losses.dropped + value.losses.defaulted,
+    Number(guessIn(value) !== undefined),
+    Number(part.role !== 'answer'),
+    PLACES.indexOf(part.place),
+    value.extraKeys + value.failedChecks,
+  ];
+}
+
+const PLACES: readonly ReplyPart['place'][] = ['alone', 'label', 'sentence'];
+
+/** The flags of values that the model did not write as such. */
+const GUESSES: ReadonlySet<string> = new Set([
+  'first-of-list',
+  'implied-key',
+  'json-in-text',
+  'number-in-text',
+  'rounded',
+  'single-to-list',
+  'substring-match',
+  'to-string',
+  'unwrapped',
+  'unwrapped-list',
+]);
+
+function guessIn({ flags }: CoercedValue): string | undefined {
+  return flags.find(({ flag }) => GUESSES.has(flag))?.flag;
+}
+
+function firstDifference(a: RankedPart, b: RankedPart): number {
+  return a.ranks.findIndex((rank, index) => rank !== b.ranks[index]);
+}
+
+function compare(a: RankedPart, b: RankedPart): number {
+  const at = firstDifference(a, b);
+  return at < 0 ? 0 : (a.ranks[at] ?? 0) - (b.ranks[at] ?? 0);
+}
+
+// --- the best part -------------------------------------------------------------------------------------------------------
+
+function bestOf(ranked: readonly RankedPart[], text: string): RankedPart | undefined {
+  let best: RankedPart | undefined;
+  /** The last part of the same rank as the best. */
+  let previous: RankedPart | undefined;
+  for (const next of ranked) {
+    const order = best === undefined || previous === undefined ? -1 : compare(next, best);
+    if (order > 0) continue;
+    const isEarlier = order === 0 && isNothingBetween(text.slice(previous?.part.to ?? 0, next.part.from));
+    if (!isEarlier) best = next;
+    previous = next;
+  }
+  return best;
+}
+
+/** Returns the error of two scalars of equal standing. */
+function conflict(best: RankedPart, ranked: readonly RankedPart[]): CoercionError | undefined {
+  if (isText(best.value) || best.value.json.startsWith('{') || best.value.json.startsWith('[')) return undefined;
+  const other = ranked.find((each) => each.value.json !== best.value.json && compare(each, best) === 0);
+  if (other === undefined) return undefined;
+  return coercionError(`the reply contains different answers: ${other.value.json} and ${best.value.json}`);
+}
+
+/** Returns the error of a later version of the best value, which does not match: its draft is not the answer. */
+function failedCorrection(best: RankedPart, standings: readonly Standing[], text: string): CoercionError | undefined {
+  const { node, to } = best.part;
+  const later = standings.findLast(
+    ({ part, value, demotion }) =>
+      value === undefined &&
+      part.from >= to &&
+      demotion === '' &&
+      part.place !== 'sentence' &&
+      isVersion(part.node, node),
+  );
+  if (later === undefined || later.part.outcome.ok) return undefined;
+  const corrects = best.demotion !== '' || isCorrection(text.slice(to, later.part.from));
+  return corrects ? later.part.outcome : undefined;
+}
+
+/** True for two objects with a key in common, and for two lists. */
+function isVersion(a: ReplyNode, b: ReplyNode): boolean {
+  if (a.kind !== b.kind || a.isScalar) return false;
+  return a.kind === 'list' || a.keys.some((key) => b.keys.includes(key));
+}
+
+/** Returns the error of the part that is most likely to be the answer; of equal ones, that of the last. */
+export function likeliestError(standings: readonly Standing[]): CoercionError | undefined {
+  let best: { readonly rank: number; readonly error: CoercionError } | undefined;
+  for (const { part, demotion } of standings) {
+    if (part.outcome.ok) continue;
+    const rank = part.kind === 'text' ? 10 : (demotion === '' ? 0 : 5) + PLACES.indexOf(part.place);
+    if (best === undefined || rank <= best.rank) best = { rank, error: part.outcome };
+  }
+  return best?.error;
+}
+
+// --- the reasons ---------------------------------------------------------------------------------------------------------
+
+/** Returns the criterion by which a part that matches the type is not the best one. */
+export function criterionOf(passed: RankedPart, best: RankedPart): string {
+  if (passed.value.json === best.value.json) return 'the same value';
+  switch (firstDifference(passed, best)) {
+    case CRITERION.kept:
+      return 'it contains hardly anything of the reply';
+    case CRITERION.thought:
+      return 'it is inside a thought';
+    case CRITERION.text:
+      return 'the text counts only if no part of it is a value';
+    case CRITERION.demoted:
+      return passed.demotion;
+    case CRITERION.losses:
+      return `fits worse: ${passed.value.losses.dropped} dropped, ${passed.value.losses.defaulted} defaulted`;
+    case CRITERION.partly:
+    case CRITERION.marks:
+      return 'fits worse: only a part of it, or more than it, is the value';
+    case CRITERION.guess:
+      return `fits worse: ${guessIn(passed.value) ?? 'a guess'}`;
+    case CRITERION.role:
+      return 'no words introduce it as the answer';
+    case CRITERION.place:
+      return passed.part.place === 'label' ? 'after a label on its line' : 'inside a sentence';
+    case CRITERION.extra:
+      return 'fits worse: more keys that belong to no field, or checks that fail';
+    default:
+      return passed.part.from < best.part.from ? 'a later value follows' : 'only the first of several values counts';
+  }
+}

@@ -1,0 +1,242 @@
+import { coercionError } from './coercion/coercion-error.ts';
+
+import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
+import type { Plan } from './coercion/plan.ts';
+import type { ReplyType } from './reply-type.ts';
+import { isBracketInProse, isCodeFence, NOTHING_AROUND, surroundingsOf, type Surroundings } from './surroundings.ts';
+import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
+import { MAX_DEPTH, ReplyNode } from './text/reply-node.ts';
+import { Scanner } from './text/scanner.ts';
+import { TreeSink } from './text/tree-sink.ts';
+import { fenceBody, scalarNode } from './text/whole-text.ts';
+
+/** A part of a reply that can be the answer, and what it becomes. Offsets count from the start of the reply. */
+export interface ReplyPart extends Surroundings {
+  /**
+   * `whole`: the reply as a whole is this value. `text`: the reply as a whole, read as a string. `several`: the values
+   * of the reply as the members of a list.
+   */
+  readonly kind: 'whole' | 'fence' | 'prose' | 'text' | 'several';
+  readonly from: number;
+  readonly to: number;
+  readonly node: ReplyNode;
+  readonly outcome: CoercionOutcome;
+  /** The part is before the end of a thought. */
+  readonly inThought: boolean;
+}
+
+/** The parts of a reply in the order of their ends. */
+export interface ReplyParts {
+  readonly parts: readonly ReplyPart[];
+  /** All objects and lists, including those that are no parts because there are too many. */
+  readonly values: readonly Candidate<ReplyNode>[];
+  /** The number of these that are coerced one by one. */
+  readonly coerced: number;
+  /** The reader gave up: the reply nests too deeply. */
+  readonly gaveUp: boolean;
+}
+
+/** Coerces every part of a reply that can be the answer. `readThoughts`: look inside thoughts as well. */
+export function readParts(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): ReplyParts {
+  const finder = new CandidateFinder(new Scanner(new TreeSink()), readThoughts);
+  finder.push(text);
+  finder.finish();
+  return new PartReader(text, plan, type, finder).read();
+}
+
+/** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
+const MAX_LIKELY = 100;
+
+function mostLikely<T>(all: readonly T[]): readonly T[] {
+  if (all.length <= MAX_LIKELY) return all;
+  return [...all.slice(0, MAX_LIKELY / 2), ...all.slice(-MAX_LIKELY / 2)];
+}
+
+class PartReader {
+  readonly #text: string;
+  readonly #plan: Plan;
+  readonly #type: ReplyType;
+  readonly #finder: CandidateFinder<ReplyNode>;
+  /** The objects and lists that are coerced one by one. */
+  readonly #candidates: readonly Candidate<ReplyNode>[];
+  /** The offsets at which the text begins and ends without the spaces around it. */
+  readonly #start: number;
+  readonly #end: number;
+  /** The reply is a single fence. */
+  readonly #isFence: boolean;
+
+  constructor(text: string, plan: Plan, type: ReplyType, finder: CandidateFinder<ReplyNode>) {
+    this.#text = text;
+    this.#plan = plan;
+    this.#type = type;
+    this.#finder = finder;
+    this.#start = text.length - text.trimStart().length;
+    this.#end = text.trimEnd().length;
+    this.#isFence = fenceBody(text) !== undefined;
+    this.#candidates = mostLikely(finder.candidates);
+  }
+
+  read(): ReplyParts {
+    const { candidates, gaveUp } = this.#finder;
+    const brackets = new Set(this.#candidates.filter((each) => isBracketInProse(this.#text, this.#placed(each, 0))));
+    const likely = this.#candidates.filter((each) => !brackets.has(each));
+    const values = likely.flatMap((candidate, index) => this.#valuePart(candidate, likely[index - 1]?.to ?? 0));
+    const parts = [...values, ...this.#fenceParts(), ...this.#textParts()].toSorted((a, b) => a.to - b.to);
+    return { parts, values: candidates.filter((each) => !brackets.has(each)), coerced: likely.length, gaveUp };
+  }
+
+  // --- objects and lists -----------------------------------------------------------------------------------------------
+
+  #valuePart(candidate: Candidate<ReplyNode>, after: number): ReplyPart[] {
+    const { value: node, from, to, fence } = candidate;
+    const kind = fence > 0 ? 'fence' : this.#isWhole(candidate) ? 'whole' : 'prose';
+    const around = kind === 'whole' ? NOTHING_AROUND : surroundingsOf(this.#text, this.#placed(candidate, after));
+    // A scalar comes from an object or list that is an answer of its own, not from brackets in a sentence.
+    if (!this.#type.hasComposite && around.place === 'sentence') return [];
+    const outcome = this.#plan.coerce(node);
+    // The string of a union is the reply as a whole: a part of it would lose the rest.
+    if (kind !== 'whole' && !this.#isFence && isText(outcome)) return [];
+    return [{ kind, from, to, node, outcome, inThought: this.#isThought(to), ...around }];
+  }
+
+  #placed(
+    { from, to, fence }: Candidate<ReplyNode>,
+    after: number,
+  ): { from: number; to: number; fence: FenceBody | undefined; after: number } {
+    return { from, to, fence: fence === 0 ? undefined : this.#finder.fences[fence - 1], after };
+  }
+
+  #isWhole({ from, to }: Candidate<ReplyNode>): boolean {
+    return from <= this.#start && to >= this.#end;
+  }
+
+  #isThought(to: number): boolean {
+    return to <= this.#finder.thoughtsEnd;
+  }
+
+  // --- scalars in fences -----------------------------------------------------------------------------------------------
+
+  #fenceParts(): ReplyPart[] {
+    if (!this.#type.hasScalar && !this.#type.nullable) return [];
+    const used = new Set(this.#finder.candidates.map((candidate) => candidate.fence));
+    const unused = this.#finder.fences.filter((fence) => !used.has(fence.number));
+    return mostLikely(unused).flatMap((fence) => this.#fencePart(fence));
+  }
+
+  /** Text in a fence, such as code, is the string of a union only if it is in quotes and the reply has no other fence. */
+  #fencePart(fence: FenceBody): ReplyPart[] {
+    const { from, to } = fence;
+    const node = scalarNode(this.#text.slice(from, to));
+    const outcome = this.#plan.coerce(node);
+    if (isText(outcome) && (!node.quoted || this.#finder.fences.length > 1)) return [];
+    const around = surroundingsOf(this.#text, { from, to, fence, after: 0 });
+    return [{ kind: 'fence', from, to, node, outcome, inThought: this.#isThought(to), ...around, place: 'alone' }];
+  }
+
+  // --- the text as a whole -----------------------------------------------------------------------------------------------
+
+  /** Coerces text that is neither an object nor a list. */
+  #textParts(): ReplyPart[] {
+    const from = this.#finder.thoughtsEnd;
+    const to = Math.min(this.#finder.openThought, this.#text.length);
+    const isValue = this.#finder.candidates.some((candidate) => this.#isWhole(candidate));
+    const isEmpty = this.#text.slice(from, to).trim() === '';
+    if (isValue || (isEmpty && (this.#end > 0 || !(this.#type.nullable || this.#type.takesText)))) return [];
+    const node = scalarNode(this.#proseBetween(from, to), this.#type.takesText);
+    const outcome = this.#plan.coerce(node);
+    if (this.#isGuess(outcome, node) || (!outcome.ok && isEmpty)) return [];
+    const place =
+      node.kind === 'string' && !node.quoted && outcome.ok && outcome.flags.length > 0 ? 'sentence' : 'alone';
+    const role = outcome.ok && outcome.flags.some(({ flag }) => flag === 'answer-cue') ? 'answer' : undefined;
+    return [{ kind: 'text', from, to, node, outcome, inThought: false, place, role }];
+  }
+
+  /** Returns the text without the fences that contain code, unless they can be a part of a string. */
+  #proseBetween(from: number, to: number): string {
+    if (this.#type.takesText) return this.#text.slice(from, to);
+    let prose = '';
+    let at = from;
+    for (const fence of this.#finder.fences) {
+      if (fence.from < at || fence.to > to || !isCodeFence(this.#text, fence)) continue;
+      prose += this.#text.slice(at, Math.max(at, this.#text.lastIndexOf('```', fence.from - 1)));
+      at = Math.min(to, fence.to + 3);
+    }
+    prose += this.#text.slice(at, to);
+    return prose.trim() === '' ? this.#text.slice(from, to) : prose;
+  }
+
+  /** True for a class that takes any prose as its only field. */
+  #isGuess(outcome: CoercionOutcome, node: ReplyNode): boolean {
+    return node.kind === 'string' && !this.#type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0;
+  }
+}
+
+// --- several values as a list --------------------------------------------------------------------------------------------
+
+/** Coerces several values as the members of a list; undefined if one of the parts is the list. */
+export function severalPart(
+  values: readonly Candidate<ReplyNode>[],
+  parts: readonly ReplyPart[],
+  plan: Plan,
+  type: ReplyType,
+): ReplyPart | undefined {
+  return type.hasList ? (severalObjects(values, parts, plan, type) ?? severalLists(values, plan, type)) : undefined;
+}
+
+function severalObjects(
+  values: readonly Candidate<ReplyNode>[],
+  parts: readonly ReplyPart[],
+  plan: Plan,
+  { takesText }: ReplyType,
+): ReplyPart | undefined {
+  // An empty pair of braces is not a member.
+  const objects = values.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
+  if (objects.length < 2 || parts.some((part) => isCleanList(part))) return undefined;
+  const outcome = plan.coerce(joined(objects));
+  // As with a single object, strings made of parts of a reply would lose the rest.
+  if (takesText && outcome.ok && outcome.flags.some(({ flag }) => flag === 'to-string')) return undefined;
+  return partOf(objects, outcome);
+}
+
+/** Reads `[1, 2], [3, 4]` as the members of a list, if they match as they are. */
+function severalLists(
+  values: readonly Candidate<ReplyNode>[],
+  plan: Plan,
+  { takesText }: ReplyType,
+): ReplyPart | undefined {
+  const lists = values.filter(({ value }) => value.kind === 'list');
+  if (takesText || lists.length < 2 || lists.some(({ value }) => plan.cast(value) !== undefined)) return undefined;
+  const outcome = plan.cast(joined(lists));
+  return outcome === undefined ? undefined : partOf(lists, outcome);
+}
+
+function partOf(members: readonly Candidate<ReplyNode>[], outcome: CoercionOutcome): ReplyPart {
+  const from = members[0]?.from ?? 0;
+  const to = members.at(-1)?.to ?? 0;
+  return {
+    kind: 'several',
+    from,
+    to,
+    node: joined(members),
+    outcome,
+    inThought: false,
+    place: 'alone',
+    role: undefined,
+  };
+}
+
+function joined(members: readonly Candidate<ReplyNode>[]): ReplyNode {
+  const list = new ReplyNode('list');
+  list.complete = true;
+  for (const { value } of members) list.add(value);
+  return list;
+}
+
+function isCleanList({ outcome, kind }: ReplyPart): boolean {
+  return kind !== 'text' && outcome.ok && lossOf(outcome) === 0;
+}
+
+/** The error of a reply whose reader gave up. */
+export function tooDeep(): CoercionOutcome {
+  return coercionError(`the reply nests deeper than ${MAX_DEPTH} levels`);
+}

@@ -1,0 +1,135 @@
+import { lineAfter, lineBefore, roleInSentence, roleOfLabel, type Role, type Span } from './cues.ts';
+import type { FenceBody } from './text/candidate-finder.ts';
+
+/*
+ * The text around a value in a reply: whether the value stands alone, and the role that the words before it give it.
+ */
+
+/** A value is alone on its lines, after a label on the same line (`Answer: [1, 2]`), or inside a sentence. */
+export type Place = 'alone' | 'label' | 'sentence';
+
+export interface Surroundings {
+  readonly place: Place;
+  /** The role that the words around it give it; `code` for a part of a program. */
+  readonly role: Role | 'code' | undefined;
+}
+
+/** The only content of a reply. */
+export const NOTHING_AROUND: Surroundings = { place: 'alone', role: undefined };
+
+/** A value in a reply: its offsets, the fence around it, and the end of the value before it. */
+export interface PlacedValue extends Span {
+  readonly fence: FenceBody | undefined;
+  readonly after: number;
+}
+
+export function surroundingsOf(text: string, value: PlacedValue): Surroundings {
+  const before = lineBefore(text, value.from, Math.max(value.fence?.from ?? 0, value.after));
+  const after = lineAfter(text, value.to, value.fence?.to);
+  const place = placeBetween(before, after);
+  if (isCode(text, value, before)) return { place, role: 'code' };
+  if (place === 'sentence') return { place, role: roleInSentence(before, after) ?? roleAfterColon(before) };
+  return { place, role: place === 'label' ? roleOfLabel(lastClause(before)) : leadRole(text, value) };
+}
+
+// --- the place ---------------------------------------------------------------------------------------------------------
+
+/** The marks of quotes, lists, emphasis, headings and tags in front of a value that stands alone. */
+const MARKS_BEFORE = /^(?:[\s>*_#`|"'(•–-]|\d+[.)]\s|<\/?[\w|]+>|json\b)*$/iu;
+const MARKS_AFTER = /^(?:[\s`*_.,;!)"'>|\]}]|<\/?[\w|]+>)*$/u;
+const ENDS_LABEL = /[:=：]\W*$/u;
+
+function placeBetween(before: string, after: string): Place {
+  if (!MARKS_AFTER.test(after)) return 'sentence';
+  if (MARKS_BEFORE.test(before)) return 'alone';
+  return ENDS_LABEL.test(before) ? 'label' : 'sentence';
+}
+
+// --- the role ----------------------------------------------------------------------------------------------------------
+
+/** The languages whose fences contain programs and queries. */
+const CODE_TAG =
+  /^(?:ts|tsx|typescript|js|jsx|javascript|mjs|py|python3?|java|kotlin|c|cpp|c\+\+|cs|csharp|c#|go|golang|rust|rs|ruby|rb|php|swift|scala|r|sql|html|xml|css|sh|bash|shell|zsh|console|powershell|dockerfile|graphql|proto|protobuf|diff|makefile|lua|perl|dart|elixir|haskell|baml|prisma|zod|pydantic)$/iu;
+/** The beginning of a line that declares something. */
+const DECLARATION =
+  /^\s*(?:export\s+|public\s+|default\s+|async\s+)*(?:interface|class|struct|enum|type|function|def|fn|const|let|var|import|message)\s[^:"]{0,80}$|=>\s*$|\)\s*$/u;
+
+/** The tag of a fence, such as `json`. */
+function tagOf(text: string, { from }: FenceBody): string {
+  const start = text.lastIndexOf('```', from - 1);
+  return start < 0 ? '' : text.slice(start + 3, from).trim();
+}
+
+export function isCodeFence(text: string, fence: FenceBody): boolean {
+  return CODE_TAG.test(tagOf(text, fence).split(/\s/u, 1)[0] ?? '');
+}
+
+function isCode(text: string, { fence }: PlacedValue, before: string): boolean {
+  return (fence !== undefined && isCodeFence(text, fence)) || DECLARATION.test(before);
+}
+
+/** The text before a value that is read for a label. */
+const MAX_LEAD = 1000;
+
+/** Returns the role that the lines before a value give it: the line directly before it, or the nearest heading. */
+function leadRole(text: string, { from, fence, after }: PlacedValue): Role | undefined {
+  const start = fence === undefined ? from : outerStart(text, from, fence);
+  const limit = start < from ? after : Math.max(after, fence?.from ?? 0);
+  const lines = text.slice(Math.max(limit, start - MAX_LEAD), start).split('\n');
+  const last = lines.findLastIndex((line) => HAS_TEXT.test(line));
+  const lead = lines[last];
+  if (lead === undefined) return undefined;
+  const role = isLabel(lead) ? roleOfLabel(lastClause(lead)) : undefined;
+  if (role !== undefined) return role;
+  const heading = lines.slice(0, last).findLast((line) => HEADING.test(line));
+  return heading === undefined ? undefined : roleOfLabel(heading);
+}
+
+/** Returns the start of the fence if the value is first in it. */
+function outerStart(text: string, from: number, fence: FenceBody): number {
+  if (text.slice(fence.from, from).trim() !== '') return from;
+  const start = text.lastIndexOf('```', fence.from - 1);
+  return start < 0 ? from : start;
+}
+
+const HAS_TEXT = /[\p{L}\p{N}]/u;
+const HEADING = /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u;
+/** Up to so many words without a period are a label as well. */
+const MAX_LABEL_WORDS = 5;
+
+function isLabel(line: string): boolean {
+  if (HEADING.test(line) || ENDS_LABEL.test(line)) return true;
+  return !/[.!?]\W*$/u.test(line) && line.trim().split(/\s+/u).length <= MAX_LABEL_WORDS;
+}
+
+/** Returns the last sentence of a line, which a colon can end. */
+function lastClause(line: string): string {
+  return line.split(/[.!?;]\s+/u).findLast((part) => HAS_TEXT.test(part)) ?? line;
+}
+
+function roleAfterColon(before: string): Role | undefined {
+  return ENDS_LABEL.test(before) ? roleOfLabel(lastClause(before)) : undefined;
+}
+
+// --- brackets that are no values -----------------------------------------------------------------------------------------
+
+/** No citation and no index is longer, with its brackets. */
+const MAX_MARK = 8;
+const CITATION = /^\[\s*\d{1,3}\s*\]$/u;
+/** The words after which `[1]` is a list. */
+const BEFORE_LIST =
+  /(?:[:=：]|\b(?:is|are|be|was|were|equals?|gives?|returns?|returned|yields?|list|array|answer|result|output))[\s*_`"'(]*$/iu;
+
+/** True for brackets in prose that are no values: `arr[0]`, a citation as in `so it is [1].`, and an empty pair in a sentence. */
+export function isBracketInProse(text: string, value: PlacedValue): boolean {
+  const { from, to, fence } = value;
+  if (fence !== undefined || to - from > MAX_MARK) return false;
+  const source = text.slice(from, to);
+  if (/^\[[^,]*\]$/u.test(source) && /[\w)\]]$/u.test(text.slice(0, from).slice(-1))) return true;
+  const isEmpty = /^(?:\[\s*\]|\{\s*\})$/u.test(source);
+  if (!isEmpty && !CITATION.test(source)) return false;
+  const before = lineBefore(text, from);
+  const after = lineAfter(text, to);
+  if (placeBetween(before, after) !== 'sentence') return false;
+  return !BEFORE_LIST.test(before) || (isEmpty && !MARKS_AFTER.test(after));
+}

@@ -1,0 +1,28 @@
+import type { ReplyNode } from './text/reply-node.ts';
+
+/*
+ * Models repeat the structure that a prompt asks for, with the names of types or placeholders in the place of values:
+ * `{"name": "string"}`, `{"name": "<name>"}`, `{"name": "..."}`.
+ */
+
+const PLACEHOLDER =
+  /^(?:an? )?(?:string|str|text|int|integer|float|number|double|decimal|bool|boolean|date(?:time)?|any|null|object|array|list|enum)(?:\[\]|\?)*(?:\s*(?:\||or\b|[;,(]).*)?$|^<[^<>]*>$|^\[[^[\]]*\]$|^\{+\w*\}+$|^(?:\.{3}|…)$|^your[ _].*$/isu;
+
+/** No more members of a value are examined: a template is short. */
+const MAX_EXAMINED = 200;
+
+/** True for an object or list that contains strings, all of which are the names of types or placeholders. */
+export function isTemplate(root: ReplyNode): boolean {
+  const open = [root];
+  let strings = 0;
+  for (let examined = 0; examined < open.length; examined += 1) {
+    const node = open[examined];
+    if (node === undefined || open.length > MAX_EXAMINED) return false;
+    if (!node.isScalar) open.push(...node.items);
+    else if (node.kind === 'string' || node.kind === 'bare') {
+      if (!PLACEHOLDER.test(node.text.trim().slice(0, 200))) return false;
+      strings += 1;
+    }
+  }
+  return strings > 0;
+}

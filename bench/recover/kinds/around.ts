@@ -32,6 +32,15 @@ export const AROUND = group('fences and prose', {
   'sentence after': (draw) => `${draw.json()}\n\n${outro(draw.random)}`,
   'sentences around': (draw) => `${intro(draw.random)}\n\n${draw.json()}\n\n${outro(draw.random)}`,
   'on the line of a sentence': (draw) => `${intro(draw.random)} ${draw.write({})} ${outro(draw.random)}`,
+  'sentences of another language': (draw) => {
+    const [before, after] = draw.random.pick([
+      ['Hier ist das Ergebnis:', 'Sag mir gern, ob etwas fehlt.'],
+      ['以下是结果：', '如有需要，请告诉我。'],
+      ['Voici le résultat :', "N'hésitez pas à demander."],
+      ['Aquí está el resultado:', 'Avísame si falta algo.'],
+    ] as const);
+    return `${before}\n\n${draw.random.chance(0.5) ? fenced(draw.json(), 'json') : draw.json()}\n\n${after}`;
+  },
   'heading and rule': (draw) => `## Result\n\n---\n\n${draw.json()}\n\n---\n\n*${outro(draw.random)}*`,
   'bold label': (draw) => `**Answer:**\n\n${draw.json()}`,
   'bold around': (draw) => `**${draw.write({})}**`,

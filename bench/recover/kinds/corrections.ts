@@ -1,4 +1,5 @@
-import { group, type Draw } from '../kind.ts';
+import { group, has, isComposite, type Draw } from '../kind.ts';
+import type { ReplyTree } from '../reply-tree.ts';
 import { fenced } from './around.ts';
 
 /** The reply contains the value and an earlier or another one. */
@@ -11,6 +12,17 @@ export const CORRECTIONS = group('drafts and corrections', {
     withDraft(draw, (draft, answer) => `${draft}\n\n${correction(draw)}\n\n${fenced(answer, 'json')}`),
   'bare draft, bare correction': (draw) =>
     withDraft(draw, (draft, answer) => `${draft}\n\n${correction(draw)}\n\n${answer}`),
+  'correction without the fields that are null': {
+    fits: (subject) => isComposite(subject) && has('optional')(subject),
+    damage: (draw) =>
+      withDraft(draw, (draft) => {
+        const answer = draw.write({ indent: 2, omit: ({ member, tree }) => member !== undefined && isNull(tree) });
+        return `${fenced(draft, 'json')}\n\n${correction(draw)}\n\n${fenced(answer, 'json')}`;
+      }),
+  },
+  'an object of thoughts before': (draw) =>
+    `{"thoughts": "I compare both parts first.", "next_step": "answer"}\n\n${draw.json()}`,
+  'an object with a note after': (draw) => `${draw.json()}\n\n{"note": "All values are from the text."}`,
   'headings of draft and final answer': (draw) =>
     withDraft(draw, (draft, answer) => {
       const [first, last] = draw.random.pick([
@@ -73,6 +85,10 @@ function withDraft(draw: Draw, write: (draft: string, answer: string) => string)
   const draft = draw.another();
   const style = draw.layout();
   return draft === undefined ? undefined : write(draft.write(style), draw.write(style));
+}
+
+function isNull(tree: ReplyTree): boolean {
+  return tree.kind === 'scalar' && tree.value === null;
 }
 
 function correction({ random }: Draw): string {

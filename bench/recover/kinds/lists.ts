@@ -48,6 +48,17 @@ export const LISTS = group('lists', {
         .map((text) => JSON.stringify(text))
         .join(', '),
   },
+  'numbers in a sentence': {
+    fits: isListOf((item) => item.kind === 'int' || item.kind === 'float'),
+    damage: (draw) => `The values are ${enumerated(plainItems(draw))}.`,
+  },
+  'labels in a sentence': {
+    fits: isListOf(isLabelShape),
+    damage: (draw) =>
+      new Set(plainItems(draw)).size < plainItems(draw).length
+        ? undefined
+        : `The text is about ${enumerated(plainItems(draw))}.`,
+  },
   'one word per line': { fits: isListOfWords, clear: false, damage: (draw) => lines(draw, (text) => text) },
   'one object after another': { fits: isListOfObjects, damage: (draw) => items(draw, { indent: 2 }).join('\n\n') },
   'one object per line': { fits: isListOfObjects, damage: (draw) => items(draw, {}).join('\n') },
@@ -123,6 +134,10 @@ function items(draw: Draw, style: { readonly indent?: number }): readonly string
 function plainItems(draw: Draw): readonly string[] {
   if (draw.tree.kind !== 'list') return [];
   return draw.tree.items.map((item) => (item.kind === 'text' ? item.text : draw.part(item)));
+}
+
+function enumerated(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1) ?? ''}`;
 }
 
 function hasCommas(draw: Draw): boolean {

@@ -1,4 +1,4 @@
-import { core, group, isListOf, isObject, type Draw, type Kind } from '../kind.ts';
+import { core, group, isListOf, isMap, isObject, type Draw, type Kind } from '../kind.ts';
 import type { ReplyTree, TextTree } from '../reply-tree.ts';
 import type { Shape } from '../shape.ts';
 import { fenced } from './around.ts';
@@ -12,6 +12,10 @@ function isFlat(shape: Shape): boolean {
 }
 
 const isFlatObject: Kind['fits'] = (subject) => isObject(subject) && isFlat(core(subject.shape));
+const isFlatMap: Kind['fits'] = (subject) => {
+  const shape = core(subject.shape);
+  return shape.kind === 'map' && ['int', 'float', 'text'].includes(core(shape.value).kind);
+};
 const isTable: Kind['fits'] = isListOf(isFlat);
 
 /** Values that are not written as JSON at all. Values with nulls are left out, because their spelling would be a guess. */
@@ -21,6 +25,35 @@ export const NOTATIONS = group('other notations', {
     fits: isFlatObject,
     damage: (draw) => pairs(draw, (key, value) => `- **${key}**: ${value}`),
   },
+  'key and value lines with keys in words': {
+    fits: isFlatObject,
+    damage: (draw) => pairs(draw, (key, value) => `${capital(key.replaceAll('_', ' '))}: ${value}`),
+  },
+  'key and value lines after a sentence': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const text = pairs(draw, (key, value) => `${key}: ${value}`);
+      return text === undefined ? undefined : `Here is the information you asked for:\n\n${text}`;
+    },
+  },
+  'table of fields and values': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const rows = pairs(draw, (key, value) => (value.includes('|') ? '' : `| ${key} | ${value} |`));
+      return rows === undefined || /^$/mu.test(rows) ? undefined : `| Field | Value |\n|---|---|\n${rows}`;
+    },
+  },
+  'map as lines': { fits: isFlatMap, damage: (draw) => pairs(draw, (key, value) => `${key}: ${value}`) },
+  'map as bullets': { fits: isFlatMap, damage: (draw) => pairs(draw, (key, value) => `- ${key}: ${value}`) },
+  'map as a list of keys and values': {
+    fits: isMap,
+    damage: (draw) => entries(draw, (key, value) => `{"key": ${key}, "value": ${value}}`),
+  },
+  'map as a list of objects with one member': {
+    fits: isMap,
+    damage: (draw) => entries(draw, (key, value) => `{${key}: ${value}}`),
+  },
+  'map as a list of pairs': { fits: isMap, damage: (draw) => entries(draw, (key, value) => `[${key}, ${value}]`) },
   'key and value lines in a fence': {
     fits: isFlatObject,
     damage: (draw) => {
@@ -48,6 +81,11 @@ export const NOTATIONS = group('other notations', {
   'YAML in a fence': { damage: (draw) => fenced(blockYaml(draw.tree, ''), 'yaml') },
   YAML: { damage: (draw) => blockYaml(draw.tree, '') },
 });
+
+function entries(draw: Draw, spell: (key: string, value: string) => string): string | undefined {
+  if (draw.tree.kind !== 'object') return undefined;
+  return `[${draw.tree.members.map(({ key, value }) => spell(JSON.stringify(key), draw.part(value))).join(', ')}]`;
+}
 
 function pairs(draw: Draw, spell: (key: string, value: string) => string): string | undefined {
   if (draw.tree.kind !== 'object') return undefined;

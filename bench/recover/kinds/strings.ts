@@ -152,7 +152,10 @@ export const STRINGS = group('strings', {
     damage: (draw) => oneText(draw, ({ text }) => `${text}"`, isPlainMember),
   },
   'closing quote doubled': { fits: hasText, damage: (draw) => oneText(draw, ({ text }) => `${JSON.stringify(text)}"`) },
-  'template braces at the start of a string': texts((random) => `{{${phrases.word(random)}} there`),
+  'template braces at the start of a string': texts((random) => {
+    const name = phrases.word(random);
+    return random.pick([`{{${name}}} there`, `{{${name}} there`, `{${name}}} there`, `{{ ${name} }}`]);
+  }),
   'HTML in a string': texts(
     (random) => `<a href="https://example.com/${phrases.word(random)}">${phrases.word(random)}</a><br/>`,
     raw,

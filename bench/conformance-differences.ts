@@ -1,9 +1,5 @@
 /** Recorded values that svc does not return, by case, with the reason. */
 export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
-  'test_international::test_original_field_names_fail_when_aliases_exist':
-    'svc reads the name of a field that has an alias if no other key can be meant; the recorded outcome is a refusal',
-  'test_international::test_original_field_names_fail_with_aliases':
-    'svc reads the name of a field that has an alias if no other key can be meant; the recorded outcome is a refusal',
   'test_class_2::test_streaming_not_null_list_partial':
     'a partial wraps a field with @stream.with_state as {"value", "state"}; the recorded value has no wrapper',
   'test_streaming::test_done_field_1':

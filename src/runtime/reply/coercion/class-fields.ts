@@ -34,7 +34,7 @@ export class ClassFields {
     this.all = fields;
     this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
     this.#exact = exactPositions(fields);
-    this.#folded = FOLDS.map(({ fold, keyOf }) => foldedPositions(fields, (field) => fold(keyOf(field))));
+    this.#folded = FOLDS.map((fold) => foldedPositions(fields, fold));
   }
 
   /** Returns the position of the field with the key, or -1. */
@@ -51,7 +51,7 @@ export class ClassFields {
   }
 
   #positionBy(fold: number, key: string): number | undefined {
-    return this.#folded[fold]?.get(FOLDS[fold]?.fold(key) ?? key);
+    return this.#folded[fold]?.get(FOLDS[fold]?.(key) ?? key);
   }
 
   /** True if one key of a field is closer to the declared spelling than another key of the same field. */
@@ -82,13 +82,9 @@ export class ClassFields {
 
 /**
  * The ways to compare a key with those of the fields, from strict to loose: in another letter case; with other separators
- * of words, or marks around it; with the names of the fields that have an alias.
+ * of words, or marks around it.
  */
-const FOLDS: readonly { readonly fold: (key: string) => string; readonly keyOf: (field: FieldPlan) => string }[] = [
-  { fold: (key) => foldCase(key.trim()), keyOf: ({ key }) => key },
-  { fold: foldKey, keyOf: ({ key }) => key },
-  { fold: foldKey, keyOf: ({ name }) => name },
-];
+const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim()), foldKey];
 
 /** Ignores letter case, accents, the separators of words, and marks around the key: `**finalAnswer**` is `final_answer`. */
 function foldKey(key: string): string {
@@ -109,14 +105,11 @@ function exactPositions(fields: readonly FieldPlan[]): ReadonlyMap<string, numbe
 /** The position of a spelling that two fields have in common: it belongs to neither. */
 const SHARED = -1;
 
-function foldedPositions(
-  fields: readonly FieldPlan[],
-  spellingOf: (field: FieldPlan) => string,
-): ReadonlyMap<string, number> {
+function foldedPositions(fields: readonly FieldPlan[], fold: (key: string) => string): ReadonlyMap<string, number> {
   const positions = new Map<string, number>();
   for (const skip of [false, true]) {
     for (const [index, field] of fields.entries()) {
-      const spelling = spellingOf(field);
+      const spelling = fold(field.key);
       if (field.skip !== skip || spelling === '') continue;
       const other = positions.get(spelling);
       if (other === undefined) positions.set(spelling, index);

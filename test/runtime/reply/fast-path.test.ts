@@ -7,6 +7,7 @@ import { FastPath } from '../../../src/runtime/reply/fast-path/fast-path.ts';
 import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';
 import { planOf, type PlannedReply } from './parser-of.ts';
 import { cut } from './cut.ts';
+import { SHARD } from './shards.ts';
 
 /** The fast path must return the same value, flags and partials as the tolerant parser. */
 const DEFINITIONS = `
@@ -188,35 +189,61 @@ test('values, flags and partials of the fast path are those of the tolerant pars
   let taken = 0;
   assertProperty(
     fc.property(scenario, ({ returns, value, layout, habit, other, lengths }) => {
-      const { plan, type } = plannedFor(returns);
       const spell = (json: string): string => (HABITS[other] ?? String)((HABITS[habit] ?? String)(json));
-      const reply = spell(JSON.stringify(value, undefined, layout));
-      const atOnce = new FastPath(plan);
-      atOnce.push(reply);
-      const read = atOnce.finish(reply);
-      const expected = tolerant(reply, plannedFor(returns));
-      if (read !== undefined) {
-        taken += 1;
-        expect(shown(read)).toEqual(shown(expected));
-      }
-      const fastPath = new FastPath(plan);
-      const partials = new TolerantPartials(plan, type);
-      let last: string | undefined;
-      let lastTolerant: string | undefined;
-      for (const delta of cut(reply, lengths)) {
-        fastPath.push(delta);
-        lastTolerant = partials.read(delta, lastTolerant) ?? lastTolerant;
-        if (fastPath.gaveUp) break;
-        last = fastPath.show() ?? last;
-        expect(last).toBe(lastTolerant);
-      }
-      const end = fastPath.finish(reply);
-      if (end !== undefined) expect(shown(end)).toEqual(shown(expected));
+      if (takesAsTolerant(spell(JSON.stringify(value, undefined, layout)), plannedFor(returns), lengths)) taken += 1;
     }),
     { numRuns: 1500 },
   );
   expect(taken).toBeGreaterThan(150);
 });
+
+/** A mistake at a position of the reply, which is a share between 0 and 1. */
+const SLIP = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.integer({ min: 0, max: 2 }),
+  added: fc.oneof(SHARD, fc.constantFrom('', '\t', '\u0001', '.', '-', '+ "b"', '"a", ')),
+});
+
+test('the fast path and the tolerant parser agree on a reply with slips anywhere in it', () => {
+  let taken = 0;
+  assertProperty(
+    fc.property(scenario, fc.array(SLIP, { minLength: 1, maxLength: 3 }), (sample, slips) => {
+      const { returns, value, layout, habit, lengths } = sample;
+      let reply = (HABITS[habit] ?? String)(JSON.stringify(value, undefined, layout));
+      for (const { at, removed, added } of slips) {
+        const from = Math.floor(at * reply.length);
+        reply = reply.slice(0, from) + added + reply.slice(from + removed);
+      }
+      if (takesAsTolerant(reply.replaceAll(/\p{Surrogate}/gu, ''), plannedFor(returns), lengths)) taken += 1;
+    }),
+    { numRuns: 1500 },
+  );
+  expect(taken).toBeGreaterThan(50);
+});
+
+/** Compares both for the whole reply and for its deltas. Returns true if the fast path takes the whole reply. */
+function takesAsTolerant(reply: string, by: PlannedReply, lengths: readonly number[]): boolean {
+  const { plan, type } = by;
+  const expected = tolerant(reply, by);
+  const atOnce = new FastPath(plan);
+  atOnce.push(reply);
+  const read = atOnce.finish(reply);
+  if (read !== undefined) expect(shown(read)).toEqual(shown(expected));
+  const fastPath = new FastPath(plan);
+  const partials = new TolerantPartials(plan, type);
+  let last: string | undefined;
+  let lastTolerant: string | undefined;
+  for (const delta of cut(reply, lengths)) {
+    fastPath.push(delta);
+    lastTolerant = partials.read(delta, lastTolerant) ?? lastTolerant;
+    if (fastPath.gaveUp) break;
+    last = fastPath.show() ?? last;
+    expect(last).toBe(lastTolerant);
+  }
+  const end = fastPath.finish(reply);
+  if (end !== undefined) expect(shown(end)).toEqual(shown(expected));
+  return read !== undefined;
+}
 
 function plannedFor(returns: string): PlannedReply {
   const found = planned.get(returns);

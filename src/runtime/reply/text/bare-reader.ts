@@ -21,7 +21,16 @@ import {
   SLASH,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
-import { commentAhead, fenceAhead, keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
+import {
+  beginsWord,
+  commentAhead,
+  fenceAhead,
+  JSON_WORDS,
+  keyAhead,
+  LOOK_AHEAD,
+  phraseKeyAhead,
+  type Verdict,
+} from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /** Reads one token without quotes at a time: a number, a word, or a string whose quotes the model left out. */
@@ -233,8 +242,6 @@ export function lineEndsToken(text: string, from: number, context: BareContext):
 
 // --- the kinds of tokens ---------------------------------------------------------------------------------------------
 
-const WORDS = ['true', 'false', 'null'];
-
 /** True for the first letters of `true`, `false` and `null`. */
 function isWordStart(code: number): boolean {
   return code === 116 || code === 102 || code === 110;
@@ -246,12 +253,12 @@ function isTokenCharacter(code: number): boolean {
 
 /** True for `true`, `false`, `null` and numbers as JSON writes them. */
 export function isJsonToken(text: string): boolean {
-  return WORDS.includes(text) || isJsonNumber(text);
+  return JSON_WORDS.includes(text) || isJsonNumber(text);
 }
 
 /** True while a growing token can still become a number, `true`, `false` or `null`. */
 export function canBecomeScalar(text: string): boolean {
-  return isWordStart(text.charCodeAt(0)) ? WORDS.some((word) => word.startsWith(text)) : NUMBER_HEAD.test(text);
+  return isWordStart(text.charCodeAt(0)) ? beginsWord(text) : NUMBER_HEAD.test(text);
 }
 
 /** The beginning of a number. */

@@ -178,10 +178,11 @@ function isNumberCharacter(code: number): boolean {
   return isDigit(code) || (code >= 43 && code <= 47) || (code | 32) === 101;
 }
 
-const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
+export const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
 const LONGEST_WORD = 5;
 
-function beginsWord(text: string): boolean {
+/** True for the beginning of `null`, `true` or `false`. */
+export function beginsWord(text: string): boolean {
   return JSON_WORDS.some((word) => word.startsWith(text));
 }
 

@@ -1,13 +1,18 @@
 import { coercionError } from './coercion/coercion-error.ts';
-
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
+import { findValues, type FoundValues } from './find-values.ts';
 import type { ReplyType } from './reply-type.ts';
-import { isBracketInProse, isCodeFence, NOTHING_AROUND, surroundingsOf, type Surroundings } from './surroundings.ts';
-import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
+import {
+  isBracketInProse,
+  isCodeFence,
+  NOTHING_AROUND,
+  nullLines,
+  surroundingsOf,
+  type Surroundings,
+} from './surroundings.ts';
+import type { Candidate, FenceBody } from './text/candidate-finder.ts';
 import { MAX_DEPTH, ReplyNode } from './text/reply-node.ts';
-import { Scanner } from './text/scanner.ts';
-import { TreeSink } from './text/tree-sink.ts';
 import { fenceBody, scalarNode } from './text/whole-text.ts';
 
 /** A part of a reply that can be the answer, and what it becomes. Offsets count from the start of the reply. */
@@ -38,10 +43,7 @@ export interface ReplyParts {
 
 /** Coerces every part of a reply that can be the answer. `readThoughts`: look inside thoughts as well. */
 export function readParts(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): ReplyParts {
-  const finder = new CandidateFinder(new Scanner(new TreeSink()), readThoughts);
-  finder.push(text);
-  finder.finish();
-  return new PartReader(text, plan, type, finder).read();
+  return new PartReader(text, plan, type, findValues(text, readThoughts)).read();
 }
 
 /** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
@@ -56,7 +58,7 @@ class PartReader {
   readonly #text: string;
   readonly #plan: Plan;
   readonly #type: ReplyType;
-  readonly #finder: CandidateFinder<ReplyNode>;
+  readonly #found: FoundValues;
   /** The objects and lists that are coerced one by one. */
   readonly #candidates: readonly Candidate<ReplyNode>[];
   /** The offsets at which the text begins and ends without the spaces around it. */
@@ -65,23 +67,25 @@ class PartReader {
   /** The reply is a single fence. */
   readonly #isFence: boolean;
 
-  constructor(text: string, plan: Plan, type: ReplyType, finder: CandidateFinder<ReplyNode>) {
+  constructor(text: string, plan: Plan, type: ReplyType, found: FoundValues) {
     this.#text = text;
     this.#plan = plan;
     this.#type = type;
-    this.#finder = finder;
+    this.#found = found;
     this.#start = text.length - text.trimStart().length;
     this.#end = text.trimEnd().length;
     this.#isFence = fenceBody(text) !== undefined;
-    this.#candidates = mostLikely(finder.candidates);
+    this.#candidates = mostLikely(found.candidates);
   }
 
   read(): ReplyParts {
-    const { candidates, gaveUp } = this.#finder;
+    const { candidates, gaveUp } = this.#found;
     const brackets = new Set(this.#candidates.filter((each) => isBracketInProse(this.#text, this.#placed(each, 0))));
     const likely = this.#candidates.filter((each) => !brackets.has(each));
     const values = likely.flatMap((candidate, index) => this.#valuePart(candidate, likely[index - 1]?.to ?? 0));
-    const parts = [...values, ...this.#fenceParts(), ...this.#textParts()].toSorted((a, b) => a.to - b.to);
+    const parts = [...values, ...this.#nullParts(), ...this.#fenceParts(), ...this.#textParts()].toSorted(
+      (a, b) => a.to - b.to,
+    );
     return { parts, values: candidates.filter((each) => !brackets.has(each)), coerced: likely.length, gaveUp };
   }
 
@@ -96,14 +100,15 @@ class PartReader {
     const outcome = this.#plan.coerce(node);
     // The string of a union is the reply as a whole: a part of it would lose the rest.
     if (kind !== 'whole' && !this.#isFence && isText(outcome)) return [];
-    return [{ kind, from, to, node, outcome, inThought: this.#isThought(to), ...around }];
+    const role = candidate === this.#found.broken ? 'draft' : around.role;
+    return [{ kind, from, to, node, outcome, inThought: this.#isThought(to), place: around.place, role }];
   }
 
   #placed(
     { from, to, fence }: Candidate<ReplyNode>,
     after: number,
   ): { from: number; to: number; fence: FenceBody | undefined; after: number } {
-    return { from, to, fence: fence === 0 ? undefined : this.#finder.fences[fence - 1], after };
+    return { from, to, fence: fence === 0 ? undefined : this.#found.fences[fence - 1], after };
   }
 
   #isWhole({ from, to }: Candidate<ReplyNode>): boolean {
@@ -111,15 +116,30 @@ class PartReader {
   }
 
   #isThought(to: number): boolean {
-    return to <= this.#finder.thoughtsEnd;
+    return to <= this.#found.thoughtsEnd;
+  }
+
+  /** Reads a null on a line of its own, for types of objects and lists that may be null. */
+  #nullParts(): ReplyPart[] {
+    if (!this.#type.nullable || !this.#type.hasComposite) return [];
+    return mostLikely(nullLines(this.#text)).flatMap(({ from, to }) => {
+      if (from <= this.#start && to >= this.#end) return [];
+      if (this.#found.candidates.some((each) => each.from <= from && to <= each.to)) return [];
+      if (this.#found.fences.some((each) => each.from <= from && to <= each.to)) return [];
+      const node = scalarNode('null');
+      const around = surroundingsOf(this.#text, { from, to, fence: undefined, after: 0 });
+      return [
+        { kind: 'prose', from, to, node, outcome: this.#plan.coerce(node), inThought: this.#isThought(to), ...around },
+      ];
+    });
   }
 
   // --- scalars in fences -----------------------------------------------------------------------------------------------
 
   #fenceParts(): ReplyPart[] {
     if (!this.#type.hasScalar && !this.#type.nullable) return [];
-    const used = new Set(this.#finder.candidates.map((candidate) => candidate.fence));
-    const unused = this.#finder.fences.filter((fence) => !used.has(fence.number));
+    const used = new Set(this.#found.candidates.map((candidate) => candidate.fence));
+    const unused = this.#found.fences.filter((fence) => !used.has(fence.number));
     return mostLikely(unused).flatMap((fence) => this.#fencePart(fence));
   }
 
@@ -128,7 +148,7 @@ class PartReader {
     const { from, to } = fence;
     const node = scalarNode(this.#text.slice(from, to));
     const outcome = this.#plan.coerce(node);
-    if (isText(outcome) && (!node.quoted || this.#finder.fences.length > 1)) return [];
+    if (isText(outcome) && (!node.quoted || this.#found.fences.length > 1)) return [];
     const around = surroundingsOf(this.#text, { from, to, fence, after: 0 });
     return [{ kind: 'fence', from, to, node, outcome, inThought: this.#isThought(to), ...around, place: 'alone' }];
   }
@@ -137,12 +157,13 @@ class PartReader {
 
   /** Coerces text that is neither an object nor a list. */
   #textParts(): ReplyPart[] {
-    const from = this.#finder.thoughtsEnd;
-    const to = Math.min(this.#finder.openThought, this.#text.length);
-    const isValue = this.#finder.candidates.some((candidate) => this.#isWhole(candidate));
+    const from = this.#found.thoughtsEnd;
+    const to = Math.min(this.#found.openThought, this.#text.length);
+    const isValue = this.#found.candidates.some((candidate) => this.#isWhole(candidate));
     const isEmpty = this.#text.slice(from, to).trim() === '';
     if (isValue || (isEmpty && (this.#end > 0 || !(this.#type.nullable || this.#type.takesText)))) return [];
     const node = scalarNode(this.#proseBetween(from, to), this.#type.takesText);
+    if (node.text === '' && !isEmpty && !this.#type.takesText) return []; // An empty fence.
     const outcome = this.#plan.coerce(node);
     if (this.#isGuess(outcome, node) || (!outcome.ok && isEmpty)) return [];
     const place =
@@ -156,7 +177,7 @@ class PartReader {
     if (this.#type.takesText) return this.#text.slice(from, to);
     let prose = '';
     let at = from;
-    for (const fence of this.#finder.fences) {
+    for (const fence of this.#found.fences) {
       if (fence.from < at || fence.to > to || !isCodeFence(this.#text, fence)) continue;
       prose += this.#text.slice(at, Math.max(at, this.#text.lastIndexOf('```', fence.from - 1)));
       at = Math.min(to, fence.to + 3);
@@ -165,10 +186,21 @@ class PartReader {
     return prose.trim() === '' ? this.#text.slice(from, to) : prose;
   }
 
-  /** True for a class that takes any prose as its only field. */
+  /** True for prose that a class takes as its only field, and for a sentence that a list of strings takes as its member. */
   #isGuess(outcome: CoercionOutcome, node: ReplyNode): boolean {
-    return node.kind === 'string' && !this.#type.hasScalar && outcome.ok && (outcome.marks & MARK.implied) !== 0;
+    if (node.kind !== 'string' || this.#type.hasScalar || !outcome.ok) return false;
+    if ((outcome.marks & MARK.implied) !== 0) return true;
+    return !node.quoted && (outcome.marks & MARK.singleToList) !== 0 && isSentence(node.text, outcome.json);
   }
+}
+
+/** A member of a list has at most so many words, if it is written without quotes. */
+const MAX_MEMBER_WORDS = 4;
+
+/** True for text that was made a member of a list as it is, but has the form of one or more sentences. */
+function isSentence(text: string, json: string): boolean {
+  if (!json.includes(JSON.stringify(text))) return false;
+  return /[\n,;:]|[.?!…]$/u.test(text) || text.split(/\s+/u).length > MAX_MEMBER_WORDS;
 }
 
 // --- several values as a list --------------------------------------------------------------------------------------------

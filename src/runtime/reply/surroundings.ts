@@ -133,3 +133,16 @@ export function isBracketInProse(text: string, value: PlacedValue): boolean {
   if (placeBetween(before, after) !== 'sentence') return false;
   return !BEFORE_LIST.test(before) || (isEmpty && !MARKS_AFTER.test(after));
 }
+
+// --- null ----------------------------------------------------------------------------------------------------------------
+
+const NULL_LINE = /^(?:[^\n]{0,60}[:=])?[ \t*_`>-]*null[ \t*_`.]*$/gmu;
+
+/** Returns the nulls that end their lines, alone or after a label. */
+export function nullLines(text: string): readonly Span[] {
+  if (!text.includes('null')) return [];
+  return [...text.matchAll(NULL_LINE)].map((match) => {
+    const from = match.index + match[0].lastIndexOf('null');
+    return { from, to: from + 4 };
+  });
+}

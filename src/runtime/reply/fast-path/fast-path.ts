@@ -1,5 +1,5 @@
 import { CoercedValue } from '../coercion/outcome.ts';
-import { isBracketInProse } from '../surroundings.ts';
+import { isBracketInProse, nullLines } from '../surroundings.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
@@ -53,6 +53,8 @@ export class FastPath {
     const place = placeFlag(candidate, text);
     const { from, to } = candidate;
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
+    if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
+      return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

@@ -55,6 +55,32 @@ export const AROUND = group('fences and prose', {
       return `${fenced(draw.json(), 'json')}\n\n### Explanation\n\n${lines.join('\n')}`;
     },
   },
+  'fence with a file name': (draw) => `\`result.json\`\n\n${FENCE}json title="result.json"\n${draw.json()}\n${FENCE}`,
+  'fence opened twice': (draw) => `${FENCE}json\n${fenced(draw.json(), 'json')}`,
+  'fence closed twice': (draw) => `${fenced(draw.json(), 'json')}\n${FENCE}`,
+  'fence of apostrophes or quotes': (draw) => {
+    const fence = draw.random.pick(["'''", '"""']);
+    return `${fence}json\n${draw.json()}\n${fence}`;
+  },
+  'fence after a fence of prose': (draw) => `${fenced(outro(draw.random), 'text')}\n\n${fenced(draw.json(), 'json')}`,
+  'code block by indentation': (draw) =>
+    `${intro(draw.random)}\n\n${indented(draw.write(), '    ')}\n\n${outro(draw.random)}`,
+  'details block': (draw) => `<details>\n<summary>Result</summary>\n\n${fenced(draw.json(), 'json')}\n\n</details>`,
+  'the word json on the same line': (draw) => `json ${draw.write({})}`,
+  'full stop after the value': (draw) => `${intro(draw.random)} ${draw.write({})}.`,
+  'emoji around': (draw) => `✅ ${draw.json()} 🎉`,
+  'the value three times': (draw) => [draw.write(), draw.write(), draw.write()].join('\n\n'),
+  'check of the answer after': (draw) =>
+    `${draw.json()}\n\nWait, let me double-check the values. Yes, everything is correct.`,
+  'confidence after': (draw) => `${draw.json()}\n\nConfidence: 95% (high)`,
+  'non-breaking and zero-width spaces': (draw) =>
+    draw
+      .write()
+      .replaceAll('\n  ', '\n\u00A0\u00A0')
+      .replaceAll(/([{[])\n/gu, '$1\u200B\n'),
+  'line breaks between tokens written as escapes': (draw) => draw.write().replaceAll('\n', String.raw`\n`),
+  'steps of an agent': (draw) =>
+    `Thought: I have read the text and know the answer.\nAction: Final Answer\nAction Input: ${draw.write({})}`,
   'assistant label': (draw) => `Assistant: ${draw.json()}`,
 });
 

@@ -32,6 +32,17 @@ export const CORRECTIONS = group('drafts and corrections', {
       ] as const);
       return `${first}\n\n${fenced(draft, 'json')}\n\n${last}\n\n${fenced(answer, 'json')}`;
     }),
+  'correction after a second thought': (draw) =>
+    withDraft(draw, (draft, answer) => {
+      const words = draw.random.pick([
+        'Actually, on second thought:',
+        'Thinking about it again, I should change that:',
+        'Scratch that. Updated answer:',
+        'Oops, wrong values. Fixed:',
+        'EDIT:',
+      ]);
+      return `${draft}\n${words}\n${answer}`;
+    }),
   'labels of draft and final answer': (draw) =>
     withDraft(draw, (draft, answer) => `Draft: ${draft}\n\nFinal: ${answer}`),
   'example before the answer': (draw) =>

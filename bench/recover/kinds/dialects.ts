@@ -53,6 +53,37 @@ export const DIALECTS = group('Python and JavaScript', {
   },
   'commas after last members and no quotes around keys': (draw) =>
     draw.write({ indent: 2, key: bareKey, comma: () => ',' }),
+  'several at once': (draw) =>
+    fenced(
+      draw.write({
+        indent: 2,
+        scalar: python,
+        key: pythonText,
+        text: ({ text }) => pythonText(text),
+        comma: () => ',',
+        after: ({ index }) => (index === 2 ? ' # from the text' : ''),
+      }),
+      'python',
+    ),
+  'several at once, in prose': (draw) =>
+    `The result:\n${draw.write({ indent: 2, key: bareKey, comma: () => ',', after: ({ index }) => (index === 1 ? ' // first' : '') })}\nDoes this help?`,
+  'keys of several words without quotes': {
+    fits: (subject) => ['Contact', 'Device'].includes(subject.name),
+    damage: (draw) => draw.write({ indent: 2, key: (key) => key }),
+  },
+  'null for an empty list': {
+    fits: both(isComposite, has('list')),
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, member }) => member?.role === 'field' && tree.kind === 'list' && tree.items.length === 0,
+      );
+      return spot === undefined ? undefined : draw.replaceSpot(spot, draw.random.pick(['null', '""', '"none"']));
+    },
+  },
+  'empty string for null': {
+    fits: both(isComposite, has('optional')),
+    damage: (draw) => nulls(draw, ['""'], (tree) => !tree.shared),
+  },
   'None for null': { fits: both(isComposite, has('optional')), damage: (draw) => nulls(draw, ['None', 'NONE']) },
   'NULL, Null or nil for null': {
     fits: both(isComposite, has('optional')),

@@ -170,6 +170,48 @@ export const FRAMES = group('frames', {
     fits: notJson(isComposite),
     damage: (draw) => `<tool_call>\n{"name": "extract", "parameters": ${draw.write({})}}\n</tool_call>`,
   },
+  'tool call as OpenAI writes it': {
+    fits: notJson(isComposite),
+    damage: (draw) =>
+      `{"type": "function", "function": {"name": "extract", "arguments": ${JSON.stringify(draw.write({}))}}}`,
+  },
+  'tool call as Mistral writes it': {
+    fits: notJson(isComposite),
+    damage: (draw) => `[TOOL_CALLS] [{"name": "extract", "arguments": ${draw.write({})}}]`,
+  },
+  'function tag': (draw) => `<function=extract>${draw.write({})}</function>`,
+  'message of a chat': {
+    fits: notJson(isComposite),
+    damage: (draw) => `{"role": "assistant", "content": ${JSON.stringify(draw.write({}))}}`,
+  },
+  'a cell around each value': {
+    fits: isObject,
+    damage: (draw) => cells(draw, (value) => `{"value": ${value}}`),
+  },
+  'a cell with a confidence around each value': {
+    fits: isObject,
+    damage: (draw) => cells(draw, (value) => `{"value": ${value}, "confidence": 0.${draw.random.int(5, 9)}}`),
+  },
+  'list of one around an inner object': {
+    fits: isComposite,
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, parent }) => parent === 'object' && tree.kind === 'object' && tree.role === 'class',
+      );
+      return spot === undefined ? undefined : draw.replaceSpot(spot, `[${draw.part(spot.tree)}]`);
+    },
+  },
+  'one element instead of a list of one': {
+    fits: isComposite,
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, parent }) =>
+          parent === 'object' && tree.kind === 'list' && tree.items.length === 1 && tree.items[0]?.kind !== 'list',
+      );
+      const [only] = spot?.tree.kind === 'list' ? spot.tree.items : [];
+      return spot === undefined || only === undefined ? undefined : draw.replaceSpot(spot, draw.part(only));
+    },
+  },
   'tags around': (draw) => {
     const tag = draw.random.pick(['answer', 'json', 'output', 'result', 'response']);
     return `<${tag}>\n${draw.json()}\n</${tag}>`;
@@ -219,6 +261,16 @@ export const FRAMES = group('frames', {
       ),
   },
 });
+
+/** Values that are objects stay as they are. */
+function cells(draw: Draw, cell: (value: string) => string): string | undefined {
+  const { tree } = draw;
+  if (tree.kind !== 'object') return undefined;
+  const isCell = tree.members.some(({ key }) => key === 'value' || key === 'confidence');
+  const isFlat = tree.members.every(({ value }) => value.kind === 'text' || value.kind === 'scalar');
+  if (isCell || !isFlat) return undefined;
+  return `{\n${tree.members.map(({ key, value }) => `  ${JSON.stringify(key)}: ${cell(draw.part(value))}`).join(',\n')}\n}`;
+}
 
 function wrapped(draw: Draw, names: readonly string[], start = ''): string | undefined {
   const name = draw.random.pick(names);

@@ -61,6 +61,15 @@ export const NOTATIONS = group('other notations', {
       return text === undefined ? undefined : `\`\`\`yaml\n${text}\n\`\`\``;
     },
   },
+  'invocation with parameters': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const text = pairs(draw, (key, value) => `<parameter name="${key}">${value}</parameter>`);
+      return text === undefined
+        ? undefined
+        : `<function_calls>\n<invoke name="extract">\n${text}\n</invoke>\n</function_calls>`;
+    },
+  },
   'key = value lines': {
     fits: isFlatObject,
     damage: (draw) => pairs(draw, (key, value) => `${key} = ${value}`),

@@ -28,6 +28,7 @@ export const NUMBERS = group('numbers', {
     value > 0 ? `"${random.pick([`$${value}`, `£${value}`, `${value} USD`, `${value} €`])}"` : undefined,
   ),
   unit: numbers((value, _tree, random) => `${value} ${random.pick(['kg', 'meters', 'years', 'pages'])}`),
+  'unit without a space': numbers((value, _tree, random) => `${value}${random.pick(['kg', 'cm', 'px'])}`),
   'unit in quotes': numbers((value, _tree, random) => `"${value} ${random.pick(['kg', 'meters', 'years', 'pages'])}"`),
   'percent sign': { ...numbers((value) => (value > 0 ? `${value}%` : undefined)), clear: false },
   tilde: numbers((value) => (value > 0 ? `~${value}` : undefined)),

@@ -69,6 +69,23 @@ export const SCALARS = group('scalars in prose', {
     fits: aNumber,
     damage: (draw) => `${plain(draw)} ${draw.random.pick(['apples', 'kg', 'people', 'days'])}`,
   },
+  'in answer tags after a thought': {
+    fits: aScalar,
+    damage: (draw) => {
+      const tag = draw.random.pick(['answer', 'result', 'output']);
+      return `Let me think about ${draw.random.int(2, 9)} options.\n<${tag}>${plain(draw)}</${tag}>`;
+    },
+  },
+  'with a confidence after': { fits: aScalar, damage: (draw) => `${plain(draw)}\n\nConfidence: 95%` },
+  'with a reference after': { fits: aNumber, damage: (draw) => `Answer: ${plain(draw)} (see section 3)` },
+  'after a year in a sentence': { fits: aNumber, damage: (draw) => `As of 2024, the answer is ${plain(draw)}.` },
+  'label with a confidence': { fits: aLabel, damage: (draw) => `Category: ${plain(draw)} (confidence: 0.92)` },
+  'yes or no after a label': {
+    fits: aBool,
+    damage: (draw) =>
+      `${draw.random.pick(['Answer', 'Final answer', 'Result'])}: ${draw.value === true ? 'Yes' : 'No'}`,
+  },
+  'yes or no in a sentence': { fits: aBool, damage: (draw) => `The answer is ${draw.value === true ? 'yes' : 'no'}.` },
   'with a unit in a sentence': {
     fits: aNumber,
     damage: (draw) => `It takes ${plain(draw)} ${draw.random.pick(['days', 'minutes'])}.`,

@@ -151,6 +151,36 @@ export const STRINGS = group('strings', {
     fits: hasText,
     damage: (draw) => oneText(draw, ({ text }) => `${text}"`, isPlainMember),
   },
+  'closing quote missing in a list': {
+    fits: hasText,
+    damage: (draw) => {
+      const spot = draw.spot(
+        (given) =>
+          given.parent === 'list' && !given.isLast && given.tree.kind === 'text' && /^[\w -]+$/u.test(given.tree.text),
+      );
+      return spot?.tree.kind === 'text' ? draw.replaceSpot(spot, `"${spot.tree.text}`) : undefined;
+    },
+  },
+  'closing quote of a key missing': {
+    fits: both(isComposite, has('class')),
+    damage: (draw) => oneKey(draw, (key) => `"${key}`),
+  },
+  'opening quote of a key missing': {
+    fits: both(isComposite, has('class')),
+    damage: (draw) => oneKey(draw, (key) => `${key}"`),
+  },
+  'keys in double quotes, strings in single quotes': {
+    fits: hasText,
+    damage: (draw) =>
+      draw.write({
+        indent: 2,
+        text: ({ text }) =>
+          `'${JSON.stringify(text)
+            .slice(1, -1)
+            .replaceAll(String.raw`\"`, '"')
+            .replaceAll("'", String.raw`\'`)}'`,
+      }),
+  },
   'closing quote doubled': { fits: hasText, damage: (draw) => oneText(draw, ({ text }) => `${JSON.stringify(text)}"`) },
   'template braces at the start of a string': texts((random) => {
     const name = phrases.word(random);
@@ -224,6 +254,12 @@ function oneText(
     indent: 2,
     text: (tree, given) => (given.index === spot.index ? spell(tree) : JSON.stringify(tree.text)),
   });
+}
+
+function oneKey(draw: Draw, spell: (key: string) => string): string | undefined {
+  const spot = draw.spot(({ member }) => member?.role === 'field');
+  if (spot === undefined) return undefined;
+  return draw.write({ indent: 2, key: (key, { index }) => (index === spot.index ? spell(key) : JSON.stringify(key)) });
 }
 
 function afterText(draw: Draw, note: string): string | undefined {

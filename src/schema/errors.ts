@@ -30,6 +30,7 @@ export const ERROR_FIELDS = {
     shape: 'object',
     meaning: 'The counts `dropped` and `defaulted` of a lossy value that the call refuses; absent for other failures.',
   },
+  explanation: { shape: 'object', meaning: 'How svc read the reply; of `/parse` only, if the request has `explain`.' },
   finish_reason: { shape: 'string', meaning: 'Why the model stopped.' },
   upstream_status: { shape: 'integer', meaning: 'The HTTP status of the provider, if it returned one.' },
   attempts: { shape: 'attempts', meaning: 'Every attempt in order, with its client, outcome and duration.' },
@@ -155,7 +156,7 @@ export const ERRORS = {
     status: 500,
     meaning:
       "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts, and `details` lists what the value lacks.",
-    fields: ['details', 'raw_output', 'losses', 'prompt'],
+    fields: ['details', 'raw_output', 'losses', 'explanation', 'prompt'],
     headers: [],
     example: {
       message: 'the reply does not fit the return type at name: the required field "name" is missing',
@@ -302,6 +303,8 @@ export interface ValidationFailure {
   readonly details: readonly Violation[];
   /** The counts of what the value of a refused reply lacks; absent if the reply does not match the type. */
   readonly losses?: { readonly dropped: number; readonly defaulted: number };
+  /** How svc read the reply, if the caller asks for it. */
+  readonly explanation?: object;
 }
 
 interface FinishReasonFailure {

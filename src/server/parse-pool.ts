@@ -94,11 +94,11 @@ export class ParsePool {
   }
 
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
-    const { functionName, text } = job.reply;
+    const { explain = false, functionName, text } = job.reply;
     try {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
-      const task = { programPath: this.#options.programPath, functionName, text };
+      const task = { programPath: this.#options.programPath, functionName, text, explain };
       return outcomeOf(await pool.run(task, { signal: job.signal }), text);
     } catch (error) {
       const failure = job.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
@@ -152,7 +152,7 @@ function failureOf(error: unknown, text: string): Failure | undefined {
 
 function outcomeOf(result: ParseTaskResult, text: string): Result<ParsedReply, Failure> {
   if (!result.ok) return err(validationFailure(result.failure, text));
-  return ok(new JsonReply(result.json, result.flags, result.losses));
+  return ok(new JsonReply(result.json, result.flags, result.losses, result.explanation));
 }
 
 /** One reply to parse: waits for its turn, and ends early when its caller left, its call timed out, or it takes too long. */

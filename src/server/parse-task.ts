@@ -1,8 +1,9 @@
 import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
+import { parseExplained } from '../runtime/call/parse-reply.ts';
 import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
-import type { Losses, ParseFailure, ParseFlag, ReplyParser } from '../runtime/reply/reply-parser.ts';
+import type { ParsedReply, ParseFailure, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
@@ -10,11 +11,13 @@ export interface ParseTask {
   readonly programPath: string;
   readonly functionName: string;
   readonly text: string;
+  /** The output has an explanation. */
+  readonly explain: boolean;
 }
 
 /** The output of a thread, as JSON text: copying an object between threads costs many times as much. */
 export type ParseTaskResult =
-  | { readonly ok: true; readonly json: string; readonly flags: readonly ParseFlag[]; readonly losses: Losses }
+  | ({ readonly ok: true } & Omit<ParsedReply, 'value'>)
   | { readonly ok: false; readonly failure: ParseFailure };
 
 const programs = new Map<string, DefinitionIndex>();
@@ -22,10 +25,11 @@ const parsers = new Map<string, ReplyParser>();
 
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
-  const outcome = parserFor(task).parse(task.text);
+  const parser = parserFor(task);
+  const outcome = task.explain ? parseExplained(parser, task.text) : parser.parse(task.text);
   if (!outcome.ok) return outcome;
-  const { json, flags, losses } = outcome.value;
-  return { ok: true, json, flags, losses };
+  const { json, flags, losses, explanation } = outcome.value;
+  return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };
 }
 
 function parserFor({ programPath, functionName }: ParseTask): ReplyParser {

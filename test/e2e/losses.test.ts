@@ -17,7 +17,7 @@ const LOSSY_VALUE = {
 };
 const WARNINGS = [
   { path: 'jobs[0].years', message: 'expected int, got the string "secret-word"', kind: 'defaulted' },
-  { path: 'jobs[1]', message: 'the required field "title" is missing', kind: 'dropped' },
+  { path: 'jobs[1]', message: 'at title: the required field "title" is missing', kind: 'dropped' },
 ];
 const REFUSED = {
   error: 'validation_failure',

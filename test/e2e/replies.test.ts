@@ -132,6 +132,34 @@ test('a large reply has the same value in a call, a stream and a parse request',
   expect((await logLine('large-call'))['flags']).toContain('markdown');
 });
 
+test('a parse request explains a reply, here and on a thread, and a reply that does not match', async () => {
+  for (const text of [`A draft: ${CLEAN.replace('Ada', 'Bob')}\n\nThe final answer:\n\n${CLEAN}`, LARGE]) {
+    const response = await post('parse', { text, explain: true }, 'explained');
+    const { value, explanation } = (await response.json()) as Explained;
+    expect(value['name']).toBe('Ada');
+    const taken = explanation.candidates.filter(({ verdict }) => verdict === 'taken');
+    expect(taken).toHaveLength(1);
+    expect(taken[0]?.json).toBe(JSON.stringify(value).slice(0, taken[0]?.json?.length));
+    const again = await (await post('parse', { text }, 'bare')).json();
+    expect(isDeepStrictEqual(again, value)).toBe(true);
+  }
+  const failed = await post('parse', { text: '{"name": "Ada", "seniority": "wizard"}', explain: true }, 'unexplained');
+  expect(failed.status).toBe(500);
+  const { error, explanation } = (await failed.json()) as Explained;
+  expect(error).toBe('validation_failure');
+  const [candidate] = explanation.candidates;
+  expect(candidate).toMatchObject({ verdict: 'mismatch', reasons: [{ path: 'seniority' }] });
+});
+
+/** The answer to a parse request with `explain`. */
+interface Explained {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly error?: string;
+  readonly explanation: {
+    readonly candidates: ReadonlyArray<{ readonly verdict: string; readonly json?: string }>;
+  };
+}
+
 test('callers that leave while svc parses their large replies delay no other caller', async () => {
   fake.answer(reply(LARGE));
   const aborts = Array.from({ length: 12 }, () => new AbortController());

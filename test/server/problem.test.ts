@@ -20,6 +20,7 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
     rawOutput: 'x',
     details,
     losses: { dropped: 1, defaulted: 0 },
+    explanation: {},
   },
   finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
   prompt_error: { code: 'prompt_error', message },

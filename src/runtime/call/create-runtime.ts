@@ -22,7 +22,7 @@ import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';
-import { parseReply, refuseLosses } from './parse-reply.ts';
+import { parseExplained, parseReply, refuseLosses } from './parse-reply.ts';
 import { prepareReply } from './prepare-reply.ts';
 import type { ReplyOutcome } from './runtime.ts';
 import { ReadyCall, functionNotFound, prepareCall } from './prepare-call.ts';
@@ -129,11 +129,14 @@ class ProgramRuntime implements FunctionRuntime {
     return prepareReply(functionName, body, options.onLoss);
   }
 
-  async parseReply({ functionName, text, onLoss }: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
+  async parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
+    const { explain, functionName, onLoss, text } = prepared;
     const { cancellation, deadlineMs } = context;
-    const reply = { functionName, text, cancellation, deadlineAt: performance.now() + deadlineMs };
+    const reply = { functionName, text, explain, cancellation, deadlineAt: performance.now() + deadlineMs };
     const { parser } = this.#services(functionName);
-    const outcome = await parseReply(reply, this.#prepare.options, () => parser.parse(text));
+    const outcome = await parseReply(reply, this.#prepare.options, () =>
+      explain ? parseExplained(parser, text) : parser.parse(text),
+    );
     return refuseLosses(outcome, onLoss, text);
   }
 

@@ -1,6 +1,6 @@
-import { err } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
 import type { ValidationFailure } from '../../schema/errors.ts';
-import type { ParseFailure, ParseOutcome } from '../reply/reply-parser.ts';
+import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from '../reply/reply-parser.ts';
 import { isLossy, lossDetails, lossesText, warningsOf, type OnLoss } from './losses.ts';
 import type { ReplyOutcome, RuntimeOptions, WholeReply } from './runtime.ts';
 
@@ -20,18 +20,32 @@ export function parseReply(
   return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
 }
 
+/** Parses a reply as `parse` does, and explains the outcome. */
+export function parseExplained(parser: ReplyParser, text: string): ParseOutcome {
+  const outcome = parser.parse(text);
+  const explanation = parser.explain(text);
+  if (!outcome.ok) return err({ ...outcome.failure, explanation });
+  const { flags, json, losses } = outcome.value;
+  return ok(new JsonReply(json, flags, losses, explanation));
+}
+
 /** Turns a lossy value into a failure, unless the call accepts losses. `text`: the reply. */
 export function refuseLosses(outcome: ReplyOutcome, onLoss: OnLoss, text: string): ReplyOutcome {
   if (onLoss === 'accept' || !outcome.ok || !isLossy(outcome.value.losses)) return outcome;
-  const { losses } = outcome.value;
+  const { explanation, losses } = outcome.value;
   const details = lossDetails(warningsOf(outcome.value));
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
   const message = `the value of the reply is lossy (${lossesText(losses)}), which this call refuses${where}: ${first?.message ?? ''}`;
-  return err({ ...validationFailure({ message, details }, text), losses });
+  const failure = { message, details, ...(explanation === undefined ? {} : { explanation }) };
+  return err({ ...validationFailure(failure, text), losses });
 }
 
 /** The failure of a reply that does not fit the return type. */
-export function validationFailure({ message, details }: ParseFailure, rawOutput: string): ValidationFailure {
-  return { code: 'validation_failure', message, details, rawOutput };
+export function validationFailure(
+  { message, details, explanation }: ParseFailure,
+  rawOutput: string,
+): ValidationFailure {
+  const explained = explanation === undefined ? {} : { explanation };
+  return { code: 'validation_failure', message, details, rawOutput, ...explained };
 }

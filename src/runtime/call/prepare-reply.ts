@@ -7,7 +7,7 @@ import { readReplyOptions } from './call-options.ts';
 import type { OnLoss } from './losses.ts';
 import type { PreparedReply } from './runtime.ts';
 
-const ALLOWED: ReadonlySet<string> = new Set(['text', ...OPTIONS_KEYS]);
+const ALLOWED: ReadonlySet<string> = new Set(['text', 'explain', ...OPTIONS_KEYS]);
 
 /** Checks the body of a request to parse a reply. `onLoss`: unless the request decides otherwise. */
 export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss): Result<PreparedReply, Failure> {
@@ -15,11 +15,14 @@ export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss
   const text = ownValue(body, 'text');
   const faults = Object.keys(body)
     .filter((key) => !ALLOWED.has(key))
-    .map((path) => ({ path, message: 'is unknown; allowed: text, svc_options' }));
+    .map((path) => ({ path, message: 'is unknown; allowed: text, explain, svc_options' }));
+  const explain = ownValue(body, 'explain');
+  if (explain !== undefined && typeof explain !== 'boolean')
+    faults.unshift({ path: 'explain', message: 'must be true or false' });
   if (typeof text !== 'string') return err(invalidBody([NO_TEXT, ...faults]));
   if (faults.length > 0) return err(invalidBody(faults));
   const options = readReplyOptions(body);
-  return options.ok ? ok({ functionName, text, onLoss, ...options.value }) : options;
+  return options.ok ? ok({ functionName, text, explain: explain === true, onLoss, ...options.value }) : options;
 }
 
 const NO_TEXT: Violation = { path: 'text', message: 'must be a string: the reply of a model' };

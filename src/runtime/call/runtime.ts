@@ -49,6 +49,8 @@ export interface PreparedCall {
 export interface PreparedReply extends PreparedCall {
   readonly text: string;
   readonly onLoss: OnLoss;
+  /** The outcome has an explanation, in the value or in a `validation_failure`. */
+  readonly explain: boolean;
 }
 
 /** The origin of a request, which decides the per-request URLs that are allowed. */
@@ -143,6 +145,8 @@ export interface RuntimeOptions {
 export interface WholeReply {
   readonly functionName: string;
   readonly text: string;
+  /** The outcome has an explanation. */
+  readonly explain?: boolean;
   readonly cancellation: Cancellation;
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly deadlineAt: number;

@@ -36,6 +36,8 @@ export interface ParsedReply {
   /** The repairs, drops and guesses that the value needed, with paths; empty for a clean reply. */
   readonly flags: readonly ParseFlag[];
   readonly losses: Losses;
+  /** Present if the caller asks for it. */
+  readonly explanation?: Explanation;
 }
 
 /** Counts the parts of a reply that its value lacks. The counts are exact, even where the flags are limited. */
@@ -95,6 +97,8 @@ export const LARGE_INT = 'large-int';
 export interface ParseFailure {
   readonly message: string;
   readonly details: readonly Violation[];
+  /** Present if the caller asks for it. */
+  readonly explanation?: Explanation;
 }
 
 /** A parsed reply that is kept as JSON text, because most callers need only the text. */
@@ -102,12 +106,14 @@ export class JsonReply implements ParsedReply {
   readonly json: string;
   readonly flags: readonly ParseFlag[];
   readonly losses: Losses;
+  readonly explanation?: Explanation;
   #value: JsonValue | undefined = undefined;
 
-  constructor(json: string, flags: readonly ParseFlag[], losses: Losses) {
+  constructor(json: string, flags: readonly ParseFlag[], losses: Losses, explanation?: Explanation) {
     this.json = json;
     this.flags = flags;
     this.losses = losses;
+    if (explanation !== undefined) this.explanation = explanation;
   }
 
   get value(): JsonValue {

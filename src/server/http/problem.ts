@@ -53,6 +53,7 @@ function failureFields(failure: Failure, exposed: CallReport | undefined): Reado
         details: failure.details,
         raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT),
         ...(failure.losses === undefined ? {} : { losses: failure.losses }),
+        ...(failure.explanation === undefined ? {} : { explanation: failure.explanation }),
         ...(exposed?.prompt === undefined ? {} : { prompt: exposed.prompt }),
       };
     case 'finish_reason_error':

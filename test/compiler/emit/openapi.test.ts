@@ -385,7 +385,11 @@ test('the paths of feature beta exist only with it', () => {
   expect(openApiFaults(openapi)).toEqual([]);
   expect(resolve('#/paths/~1render~1Do/post/operationId', openapi)).toBe('renderDo');
   const content = resolve('#/paths/~1parse~1Do/post/responses/200/content', openapi);
-  const reported = { type: 'object', required: ['value'], properties: { value: INT, ...WARNINGS } };
+  const reported = {
+    type: 'object',
+    required: ['value'],
+    properties: { value: INT, ...WARNINGS, explanation: { $ref: `${REF}SvcExplanation` } },
+  };
   expect(content).toEqual({ 'application/json': { schema: { anyOf: [INT, reported] } } });
   expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
 });

@@ -17,8 +17,8 @@ const LOSSY_REPLY = '{"rows": [{"id": 1}, {"id": "x"}, {"note": "no id"}], "tota
 const LOSSY_VALUE = { rows: [{ id: 1 }], total: null };
 const LOSSES = { dropped: 2, defaulted: 1 };
 const WARNINGS: readonly Warning[] = [
-  { path: 'rows[1]', message: 'expected int, got the string "x"', kind: 'dropped' },
-  { path: 'rows[2]', message: 'the required field "id" is missing', kind: 'dropped' },
+  { path: 'rows[1]', message: 'at id: expected int, got the string "x"', kind: 'dropped' },
+  { path: 'rows[2]', message: 'at id: the required field "id" is missing', kind: 'dropped' },
   { path: 'total', message: 'expected int, got the string "many"', kind: 'defaulted' },
 ];
 
@@ -70,12 +70,12 @@ function body(onLoss?: OnLoss): Readonly<Record<string, unknown>> {
 const REFUSED = {
   code: 'validation_failure',
   message:
-    'the value of the reply is lossy (dropped=2, defaulted=1), which this call refuses at rows[1]: was dropped: expected int, got the string "x"',
+    'the value of the reply is lossy (dropped=2, defaulted=1), which this call refuses at rows[1]: was dropped: at id: expected int, got the string "x"',
   rawOutput: LOSSY_REPLY,
   losses: LOSSES,
   details: [
-    { path: 'rows[1]', message: 'was dropped: expected int, got the string "x"' },
-    { path: 'rows[2]', message: 'was dropped: the required field "id" is missing' },
+    { path: 'rows[1]', message: 'was dropped: at id: expected int, got the string "x"' },
+    { path: 'rows[2]', message: 'was dropped: at id: the required field "id" is missing' },
     { path: 'total', message: 'became null or empty: expected int, got the string "many"' },
   ],
 };

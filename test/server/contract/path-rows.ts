@@ -3,6 +3,8 @@ import { validationFailure } from '../../../src/runtime/call/parse-reply.ts';
 import { LOSSY, WARNINGS } from '../support/scripted-runtime.ts';
 import { GREET, type Row } from './row.ts';
 
+const EXPLANATION = { candidates: [], omitted: 7 };
+
 /** Every endpoint, its methods, and paths that are not endpoints. */
 export const PATH_ROWS: readonly Row[] = [
   {
@@ -148,6 +150,38 @@ export const PATH_ROWS: readonly Row[] = [
     answerHeaders: { 'x-svc-lossy': null },
   },
   {
+    title: 'parse returns an explanation beside the value',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","explain":true}',
+    arrange: ({ runtime }) => (runtime.onParse = () => ok({ ...LOSSY, explanation: EXPLANATION })),
+    status: 200,
+    answer: { value: [1], explanation: EXPLANATION },
+  },
+  {
+    title: 'parse returns an explanation in the error of a reply that does not match',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","explain":true}',
+    arrange: ({ runtime }) => {
+      const failure = { message: 'no', details: [], explanation: EXPLANATION };
+      runtime.onParse = (text) => err(validationFailure(failure, text));
+    },
+    status: 500,
+    answer: { error: 'validation_failure', explanation: EXPLANATION },
+  },
+  {
+    title: 'parse refuses another value of explain',
+    config: { features: ['beta'] },
+    ...GREET,
+    path: '/parse/Greet',
+    body: '{"text":"abc","explain":"yes"}',
+    status: 400,
+    answer: { error: 'invalid_argument', details: [{ path: 'explain', message: 'must be true or false' }] },
+  },
+  {
     title: 'parse accepts only the options that concern the value',
     config: { features: ['beta'] },
     ...GREET,
@@ -182,8 +216,8 @@ export const PATH_ROWS: readonly Row[] = [
       error: 'invalid_argument',
       details: [
         { path: 'text', message: 'must be a string: the reply of a model' },
-        { path: 'x', message: 'is unknown; allowed: text, svc_options' },
-        { path: 'y', message: 'is unknown; allowed: text, svc_options' },
+        { path: 'x', message: 'is unknown; allowed: text, explain, svc_options' },
+        { path: 'y', message: 'is unknown; allowed: text, explain, svc_options' },
       ],
     },
   },

@@ -50,7 +50,8 @@ test('the events do not depend on where the text is cut, with any line break', (
 
 test.each([
   [{ partial_result: null }, { state: 'streaming', value: null, partials: 4 }],
-  [{ final_result: 5 }, { state: 'final', value: 5 }],
+  [{ final_result: 5 }, { state: 'final', value: 5, warnings: 0 }],
+  [{ final_result: 5, warnings: [{}, {}], more_warnings: 3 }, { state: 'final', value: 5, warnings: 5 }],
   [{ reset: { reason: 'r' } }, { state: 'waiting', value: undefined, resets: 2 }],
   [
     { error: 'timeout', message: 'm' },

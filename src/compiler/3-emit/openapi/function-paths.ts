@@ -78,8 +78,12 @@ function betaPaths(
   parts: PathParts,
 ): FunctionPaths['paths'] {
   const options = { __svc_options__: parts.own.ref('SvcReplyOptions') };
-  const reply = closed({ text: { type: 'string' }, ...options }, ['text']);
-  const reported = objectSchema({ value: call.result, ...warningProperties(parts.own.ref('SvcWarning')) }, ['value']);
+  const reply = closed({ text: { type: 'string' }, explain: EXPLAIN, ...options }, ['text']);
+  const more = {
+    ...warningProperties(parts.own.ref('SvcWarning')),
+    explanation: parts.own.ref('SvcExplanation'),
+  };
+  const reported = objectSchema({ value: call.result, ...more }, ['value']);
   const render = {
     operationId: parts.operationIds.allocate(`render${fn.name}`),
     summary: `Messages that ${fn.name} would send`,
@@ -101,6 +105,8 @@ function betaPaths(
     [`/parse/${fn.name}`, operation(parse, body, parts.apiKey)],
   ];
 }
+
+const EXPLAIN = described({ type: 'boolean' }, 'Add `explanation` to the answer: how svc read the reply.');
 
 const RENDERED: JsonObject = objectSchema({
   messages: {

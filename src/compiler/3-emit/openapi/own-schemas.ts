@@ -23,6 +23,7 @@ const OWN_SCHEMAS = [
   'SvcOptions',
   'SvcReplyOptions',
   'SvcWarning',
+  'SvcExplanation',
   'SvcClientRegistry',
   'SvcClient',
   'SvcCheck',
@@ -89,6 +90,8 @@ export class OwnSchemas {
         return described(closed(REPLY_OPTIONS, []), 'Options that concern the value of a reply.');
       case 'SvcWarning':
         return warningSchema();
+      case 'SvcExplanation':
+        return explanationSchema();
       case 'SvcClientRegistry':
         return this.#clientRegistry();
       case 'SvcClient':
@@ -168,6 +171,35 @@ function warningSchema(): JsonObject {
     ),
   };
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');
+}
+
+function explanationSchema(): JsonObject {
+  const violation = objectSchema({ path: TEXT, message: TEXT });
+  const counts = objectSchema({ dropped: { type: 'integer' }, defaulted: { type: 'integer' } });
+  const flag = objectSchema({ flag: TEXT, path: TEXT, detail: TEXT, losses: counts }, ['flag', 'path']);
+  const candidate = {
+    place: described(
+      choice(['whole', 'fence', 'prose', 'thought', 'text', 'several']),
+      'The place of the value in the reply; `several`: values that are joined to a list.',
+    ),
+    from: described({ type: 'integer' }, 'The offset of the first character, in UTF-16 units.'),
+    to: described({ type: 'integer' }, 'The offset behind the last character.'),
+    verdict: choice(['taken', 'passed-over', 'mismatch']),
+    json: described(TEXT, 'The beginning of the JSON text that the candidate becomes, if it matches the type.'),
+    cut: described(choice([true]), 'The JSON text is longer.'),
+    reasons: described({ type: 'array', items: violation }, 'Why the candidate does not match.'),
+    flags: described({ type: 'array', items: flag }, 'What svc repaired, dropped or guessed.'),
+    criterion: described(TEXT, 'Why svc passed over a candidate that matches.'),
+  };
+  const required = ['place', 'from', 'to', 'verdict', 'flags'];
+  const properties = {
+    candidates: described(
+      { type: 'array', items: objectSchema(candidate, required) },
+      'The parts of the reply that svc tried.',
+    ),
+    omitted: described({ type: 'integer' }, 'The number of candidates that the list does not contain.'),
+  };
+  return described(objectSchema(properties), 'How svc read a reply.');
 }
 
 /**

@@ -22,7 +22,9 @@ export class CoercionError {
 
   /** The first reason, in one sentence. */
   get reason(): string {
-    return this.violations[0]?.message ?? '';
+    const [first] = this.violations;
+    if (first === undefined || first.path === '') return first?.message ?? '';
+    return `at ${first.path}: ${first.message}`;
   }
 }
 

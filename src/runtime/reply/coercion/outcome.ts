@@ -81,7 +81,7 @@ export interface CoercedDetails {
 const NO_DETAILS: CoercedDetails = {};
 
 /** Returns the null of an optional value that does not match, or whose `@assert` fails. */
-export function nullFor(reason: string | number, node: ReplyNode): CoercedValue {
+export function nullFor(reason: string, node: ReplyNode): CoercedValue {
   const losses = lossesWithout(node);
   const flags = [{ flag: 'null-for-value', path: '', detail: reason, losses }];
   return new CoercedValue('null', 110, { marks: MARK.nullForMismatch, flags, losses });

@@ -163,7 +163,7 @@ export class NullPlan extends DonePlan {
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
-    return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(describeValue(node), node);
+    return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(mismatch('null', node).reason, node);
   }
 
   override fallback(): CoercedValue {

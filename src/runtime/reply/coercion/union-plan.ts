@@ -2,7 +2,7 @@ import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNullWord, isWordForNothing } from '../text/nothing.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
-import { describeValue, unionError, type CoercionError } from './coercion-error.ts';
+import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import { CoercedValue, compareCoerced, isPerfect, isText, nullFor, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { asWritten, nullWord } from './scalar-plans.ts';
@@ -146,7 +146,8 @@ export class UnionPlan extends Plan {
     if (this.#nullable && best?.marks !== 0 && isNullInstead(node, best)) return nullWord(node);
     if (best !== undefined) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
-    return nullFor(errors[0]?.reason ?? describeValue(node), node);
+    const error = errors.length === 1 ? errors[0] : mismatch(this.#expected, node);
+    return nullFor(error?.reason ?? '', node);
   }
 
   override fallback(): CoercedValue | undefined {

@@ -67,7 +67,7 @@ export function bestMember(plan: Plan, list: ReplyNode): CoercionOutcome {
 /** Flags a value as one of the members of a list, of which the others are lost. */
 export function asOneOf(list: ReplyNode, value: CoercedValue): CoercedValue {
   const losses = lossesOfOthers(list);
-  const flag = { flag: 'first-of-list', path: '', detail: describeValue(list), losses };
+  const flag = { flag: 'first-of-list', path: '', detail: `taken from ${describeValue(list)}`, losses };
   return value.as(value.score, value.marks, [flag, ...value.flags], losses);
 }
 

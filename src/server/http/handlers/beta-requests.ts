@@ -6,7 +6,7 @@ import type {
   PreparedReply,
   ReplyOutcome,
 } from '../../../runtime/call/runtime.ts';
-import { NO_LOSSES } from '../../../runtime/reply/reply-parser.ts';
+import { NO_LOSSES, type ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Problem } from '../problem.ts';
 import { JSON_TYPE, type HeaderList } from '../response-head.ts';
 import { lossyHeader, warningMembers } from './answer-parts.ts';
@@ -74,14 +74,22 @@ export class ParseRequest extends FunctionRequest {
     }
     const { json, flags, losses } = outcome.value;
     this.#losses = losses;
-    const body = reply.includeWarnings ? `{"value":${json},${warningMembers(outcome.value)}}` : json;
-    this.context.send(200, [JSON_TYPE, ...this.#lossHeaders], body);
+    this.context.send(200, [JSON_TYPE, ...this.#lossHeaders], bodyOf(reply, outcome.value));
     this.finish({ status: 200, report: { ...NO_REPORT, flags, losses }, responseText: json });
   }
 
   get #lossHeaders(): HeaderList {
     return isLossy(this.#losses) ? [lossyHeader(this.#losses)] : [];
   }
+}
+
+/** The value; in a member of an object if the request asks for more. */
+function bodyOf({ explain, includeWarnings }: PreparedReply, reply: ParsedReply): string {
+  const members = [
+    ...(includeWarnings ? [warningMembers(reply)] : []),
+    ...(explain ? [`"explanation":${JSON.stringify(reply.explanation)}`] : []),
+  ];
+  return members.length === 0 ? reply.json : `{"value":${reply.json},${members.join()}}`;
 }
 
 /** No model was called. */

@@ -63,11 +63,12 @@ function text(view) {
   return shown === undefined ? '' : JSON.stringify(shown, null, 2);
 }
 
-function figures({ partials, resets, firstMs, elapsedMs }) {
+function figures({ partials, resets, warnings = 0, firstMs, elapsedMs }) {
   const parts = [partials === 1 ? '1 partial' : `${partials} partials`];
   if (firstMs !== undefined) parts.push(`first after ${milliseconds(firstMs)}`);
   if (elapsedMs > 0) parts.push(`${milliseconds(elapsedMs)} in total`);
   if (resets > 0) parts.push(resets === 1 ? '1 restart' : `${resets} restarts`);
+  if (warnings > 0) parts.push(warnings === 1 ? '1 warning' : `${warnings} warnings`);
   return parts.join(' · ');
 }
 

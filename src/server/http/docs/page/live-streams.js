@@ -115,7 +115,10 @@ export function meaning(event, view) {
   if (Object.hasOwn(event, 'partial_result')) {
     return { state: 'streaming', value: event.partial_result, partials: view.partials + 1 };
   }
-  if (Object.hasOwn(event, 'final_result')) return { state: 'final', value: event.final_result };
+  if (Object.hasOwn(event, 'final_result')) {
+    const { final_result: value, warnings = [], more_warnings: more = 0 } = event;
+    return { state: 'final', value, warnings: warnings.length + more };
+  }
   if (Object.hasOwn(event, 'reset')) return { state: 'waiting', value: undefined, resets: view.resets + 1 };
   return { state: 'failed', error: event };
 }

@@ -50,9 +50,10 @@ export class ListPlan extends Plan {
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
       if (item === undefined) continue;
+      if (this.#addEach(writer, item, index)) continue;
       const outcome = element.coerce(item);
       if (outcome.ok) addItem(writer, outcome, index);
-      else if (!this.#addEach(writer, item, index)) {
+      else {
         writer.score += 1 + index;
         writer.lose(DROPPED, 'dropped-item', index, outcome);
         if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
@@ -61,8 +62,9 @@ export class ListPlan extends Plan {
     return writer.isEmpty && items.length > 0 ? emptiedError(node, errors) : writer.finish('[', ']', 0);
   }
 
-  /** Handles `[1 2 3]`: a string without quotes that does not match can be several members without commas. */
+  /** Handles `[1 2 3]`: numbers, booleans and nulls without commas are several members, of which each has to match. */
   #addEach(writer: ValueWriter, item: ReplyNode, index: number): boolean {
+    if (this.#element().takesText) return false;
     const outcomes = separateScalars(item).map((scalar) => this.#element().coerce(scalar));
     if (outcomes.length === 0 || outcomes.some((outcome) => !outcome.ok)) return false;
     writer.flag('repaired', index, REPAIR.comma);

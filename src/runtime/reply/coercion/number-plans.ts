@@ -1,12 +1,13 @@
-import { isJsonNumber } from '../text/bare-reader.ts';
+import { isJsonNumber, jsonNumberOf } from '../text/json-number.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LARGE_INT } from '../reply-parser.ts';
 import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
+import { findNumber } from './number-in-text.ts';
 import { asWritten, DonePlan, fromComposite, valueFlags } from './scalar-plans.ts';
 
 /** The beginning of a number. */
-const BEGUN = /^-?\d*\.?\d*(?:[eE][+-]?\d*)?$/u;
+const BEGUN = /^[+\-−]?(?:[\d_]*\.?\d*(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;
 
 abstract class NumberPlan extends DonePlan {
   override mayBecome(text: string, quoted: boolean): boolean {
@@ -20,12 +21,13 @@ abstract class NumberPlan extends DonePlan {
   }
 
   #fromText(node: ReplyNode): CoercionOutcome {
-    const found = findNumber(node.text);
+    const found = findNumber(node.text, { decimals: this.decimals, quoted: node.quoted });
     if (found === undefined) return mismatch(this.name, node);
-    const json = this.format(found.value, found.integer);
+    const json = this.format(found.text);
     if (json === undefined) return tooLarge(this.name, node);
-    const flags = valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node);
-    return new CoercedValue(json, found.exact ? 1 : 2, { flags: [...flags, ...this.flagsOf(json)] });
+    const flags = [...valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node), ...this.flagsOf(json)];
+    if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
+    return new CoercedValue(json, found.exact ? 1 : 2, { flags });
   }
 
   /** Returns the flags of a number in a string. */
@@ -33,29 +35,39 @@ abstract class NumberPlan extends DonePlan {
     return [];
   }
 
+  /** The type has decimals. */
+  protected abstract readonly decimals: boolean;
   protected abstract fromNumber(node: ReplyNode): CoercionOutcome;
-  /** Returns the JSON text of a number; undefined if the type cannot hold it. `integer`: its digits, if it is whole. */
-  protected abstract format(value: number, integer: string | undefined): string | undefined;
+  /** Returns the JSON text of a number, given as JSON; undefined if the type cannot hold it. */
+  protected abstract format(number: string): string | undefined;
+}
+
+/** Returns a number as JSON writes it. */
+function numberText(node: ReplyNode): string {
+  return jsonNumberOf(node.text) ?? node.text;
 }
 
 export class IntPlan extends NumberPlan {
   readonly name = 'int';
+  protected readonly decimals = false;
 
   override exact(source: string): string | undefined {
     return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'number' || !isInteger(node.text)) return undefined;
-    if (isExact(node.text)) return asWritten(integerText(node.text), node);
-    return isLong(node.text) ? new CoercedValue(node.text, 0, { flags: intFlags(node.text) }) : undefined;
+    const text = node.kind === 'number' ? numberText(node) : '';
+    if (text === '' || !isInteger(text)) return undefined;
+    if (isExact(text)) return asWritten(integerText(text), node);
+    return isLong(text) ? new CoercedValue(text, 0, { flags: intFlags(text) }) : undefined;
   }
 
   protected fromNumber(node: ReplyNode): CoercionOutcome {
-    if (isInteger(node.text)) return this.cast(node) ?? tooLarge('int', node);
-    const json = integerOf(Number(node.text));
+    const text = numberText(node);
+    if (isInteger(text)) return this.cast(node) ?? tooLarge('int', node);
+    const json = integerOf(Number(text));
     if (json === undefined) return tooLarge('int', node);
-    if (Number.isInteger(Number(node.text))) return new CoercedValue(json, 0);
+    if (Number.isInteger(Number(text))) return new CoercedValue(json, 0);
     return new CoercedValue(json, 1, { flags: valueFlags('rounded', node) });
   }
 
@@ -63,9 +75,9 @@ export class IntPlan extends NumberPlan {
     return intFlags(json);
   }
 
-  protected format(value: number, integer: string | undefined): string | undefined {
-    if (integer === undefined) return integerOf(value);
-    return isLong(integer) ? integer : undefined;
+  protected format(number: string): string | undefined {
+    if (!isInteger(number)) return integerOf(Number(number));
+    return isLong(number) ? integerText(number) : undefined;
   }
 }
 
@@ -80,6 +92,7 @@ function intFlags(digits: string): readonly Flag[] {
 
 export class FloatPlan extends NumberPlan {
   readonly name = 'float';
+  protected readonly decimals = true;
 
   override exact(source: string): string | undefined {
     // In a union with int, a long integer is flagged, which only the tolerant parser does.
@@ -88,16 +101,16 @@ export class FloatPlan extends NumberPlan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const isFloat = node.kind === 'number' && Number.isFinite(Number(node.text));
-    return isFloat ? asWritten(floatText(node.text), node) : undefined;
+    const text = node.kind === 'number' ? numberText(node) : '';
+    return text !== '' && Number.isFinite(Number(text)) ? asWritten(floatText(text), node) : undefined;
   }
 
   protected fromNumber(node: ReplyNode): CoercionOutcome {
     return this.cast(node) ?? tooLarge('float', node);
   }
 
-  protected format(value: number, integer: string | undefined): string | undefined {
-    return Number.isFinite(value) ? (integer ?? JSON.stringify(value)) : undefined;
+  protected format(number: string): string | undefined {
+    return Number.isFinite(Number(number)) ? floatText(number) : undefined;
   }
 }
 
@@ -149,60 +162,3 @@ function isShortest(text: string): boolean {
 
 const ZERO = 48;
 const SMALL_E = 101;
-
-// --- numbers in strings ----------------------------------------------------------------------------------------------
-
-interface FoundNumber {
-  readonly value: number;
-  /** The digits of an integer as JSON writes them, which can be more than a float holds. */
-  readonly integer: string | undefined;
-  /** The string contains nothing but the number. */
-  readonly exact: boolean;
-}
-
-const INTEGER = /^[+-]?\d+$/u;
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
-const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
-/** A number inside a string: an optional sign and currency, thousands commas, decimals, an exponent. */
-const INSIDE = /[+-]?[$€£¥₹]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
-/** In `1.234,56`, the decimal sign can be the comma or the point. */
-const CONTINENTAL = /\d\.\d{3},\d/u;
-/** No number has more characters; the limit keeps the search in a long string short. */
-const MAX_NUMBER_TEXT = 100_000;
-
-/** Finds the single number in a string; undefined if there is none or more than one. */
-function findNumber(raw: string): FoundNumber | undefined {
-  if (raw.length > MAX_NUMBER_TEXT) return undefined;
-  const text = withoutCommas(raw.trim());
-  if (INTEGER.test(text)) return foundInteger(text, true);
-  if (DECIMAL.test(text)) return foundFinite(Number(text), true);
-  const fraction = FRACTION.exec(text);
-  if (fraction !== null) return foundFinite(Number(fraction[1]) / Number(fraction[2]), false);
-  return numberInside(text);
-}
-
-/** Removes the commas at the end. */
-function withoutCommas(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === ',') end -= 1;
-  return text.slice(0, end);
-}
-
-function numberInside(text: string): FoundNumber | undefined {
-  if (CONTINENTAL.test(text)) return undefined;
-  const matches = text.match(INSIDE);
-  if (matches === null || matches.length !== 1) return undefined;
-  const digits = (matches[0] ?? '').replace(/[,$€£¥₹]/gu, '');
-  return INTEGER.test(digits) ? foundInteger(digits, false) : foundFinite(Number(digits), false);
-}
-
-function foundInteger(text: string, exact: boolean): FoundNumber {
-  const negative = text.startsWith('-');
-  const digits = text.replace(/^[+-]?0*(?=\d)/u, '');
-  const integer = negative && digits !== '0' ? `-${digits}` : digits;
-  return { value: Number(integer), integer, exact };
-}
-
-function foundFinite(value: number, exact: boolean): FoundNumber | undefined {
-  return Number.isFinite(value) ? { value, integer: undefined, exact } : undefined;
-}

@@ -21,6 +21,7 @@ import {
   SLASH,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
+import { isJsonNumber, jsonNumberOf } from './json-number.ts';
 import {
   beginsWord,
   commentAhead,
@@ -264,37 +265,6 @@ export function canBecomeScalar(text: string): boolean {
 /** The beginning of a number. */
 const NUMBER_HEAD = /^-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d*)?)?$/u;
 
-/** True for a number as JSON writes it. */
-export function isJsonNumber(text: string): boolean {
-  let at = text.charCodeAt(0) === MINUS ? 1 : 0;
-  const first = text.charCodeAt(at);
-  if (!isDigit(first)) return false;
-  const whole = skipDigits(text, at);
-  if (first === 48 && whole > at + 1) return false;
-  at = whole;
-  if (text.charCodeAt(at) === DOT) {
-    const fraction = skipDigits(text, at + 1);
-    if (fraction === at + 1) return false;
-    at = fraction;
-  }
-  return at === text.length || isExponent(text, at);
-}
-
-function isExponent(text: string, from: number): boolean {
-  const letter = text.charCodeAt(from);
-  if (letter !== 101 && letter !== 69) return false;
-  const sign = text.charCodeAt(from + 1);
-  const start = sign === MINUS || sign === 43 ? from + 2 : from + 1;
-  const end = skipDigits(text, start);
-  return end > start && end === text.length;
-}
-
-function skipDigits(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && isDigit(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
 /** Decides the kind of a finished token without quotes. Python's and JavaScript's words for null are null as well. */
 export function settleBareToken(node: ReplyNode): void {
   node.complete = true;
@@ -303,6 +273,9 @@ export function settleBareToken(node: ReplyNode): void {
   const first = text.charCodeAt(0);
   if ((isDigit(first) || first === MINUS) && isJsonNumber(text)) {
     node.kind = 'number';
+  } else if (jsonNumberOf(text) !== undefined) {
+    node.kind = 'number';
+    node.repairs |= REPAIR.unquotedValue;
   } else if (text === 'true' || text === 'false') {
     node.kind = 'boolean';
   } else if (text === 'null' || text === 'None' || text === 'undefined') {

@@ -1,0 +1,207 @@
+import { jsonNumberOf } from '../text/json-number.ts';
+import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
+import { withoutDecoration } from './folding.ts';
+import { numberOfWords } from './number-words.ts';
+
+export interface FoundNumber {
+  /** The number as JSON writes it. An integer can have more digits than a float holds. */
+  readonly text: string;
+  /** The string contains nothing but the number. */
+  readonly exact: boolean;
+  /** A cue singles it out among other numbers. */
+  readonly cued: boolean;
+}
+
+/** The notations that depend on where a number is. */
+export interface NumberContext {
+  /** The type has decimals, so that a fraction is a value. */
+  readonly decimals: boolean;
+  /** The string is in quotes: its comma separates no members. */
+  readonly quoted: boolean;
+}
+
+/** As an integer, `1.200` can be 1200 or 1. */
+const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
+const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
+const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
+
+/** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
+export function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
+  const trimmed = raw.length > MAX_WHOLE ? '' : raw.trim().replace(/,+$/u, '');
+  if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
+  const whole = numberOf(trimmed);
+  if (whole !== undefined) return { text: whole, exact: true, cued: false };
+  const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
+  return other === undefined ? numberInside(searchedPart(raw)) : { text: other, exact: false, cued: false };
+}
+
+/** No string that is a number as a whole has more characters. */
+const MAX_WHOLE = 1000;
+
+/** Zeros in front of a number have no meaning. */
+function numberOf(text: string): string | undefined {
+  return jsonNumberOf(text.replace(/^([+\-−]?)0+(?=\d)/u, '$1'));
+}
+
+function wholeNumber(text: string, { decimals, quoted }: NumberContext): string | undefined {
+  const fraction = decimals ? FRACTION.exec(text) : null;
+  if (fraction !== null) return finite(Number(fraction[1]) / Number(fraction[2]));
+  if (decimals && quoted && DECIMAL_COMMA.test(text)) return numberOf(text.replace(',', '.'));
+  return numberOfWords(withoutDecoration(text).toLowerCase());
+}
+
+function finite(value: number): string | undefined {
+  return Number.isFinite(value) ? JSON.stringify(value) : undefined;
+}
+
+// --- numbers among words ---------------------------------------------------------------------------------------------
+
+/** A number, and the words and signs next to it. */
+interface NumberHit extends Hit {
+  readonly role: 'value' | 'aside';
+}
+
+function numberInside(text: string): FoundNumber | undefined {
+  const hits = [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run));
+  const values = hits.filter(({ role }) => role === 'value');
+  const answer = answerAmong(text, values.length > 0 ? values : hits);
+  return answer.kind === 'answer' ? { text: answer.json, exact: false, cued: answer.cued } : undefined;
+}
+
+/**
+ * Digits and letters with single marks between them: `1,234.5`, `2024-01-05`, `A-17`, `5kg`, `1e-3`; or groups of three
+ * digits with spaces between them.
+ */
+const RUN =
+  /(?<![\p{L}\p{N}_])(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?(?![\p{L}\p{N}_]|[ ]?\d|[.,:/-]\d)|\d+(?:\.\d+)?[eE]\+\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+(?:[.,:/'’\-–‑][\p{L}\p{N}]+)*)/gu;
+
+function numberHit(text: string, run: RegExpExecArray): readonly NumberHit[] {
+  const [word] = run;
+  if (!/\d/u.test(word)) return [];
+  const to = run.index + word.length;
+  const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
+  const after = text.slice(to, to + NEARBY);
+  const prefix = PREFIX.exec(before)?.[0] ?? '';
+  const suffix = SUFFIX.exec(after)?.[0] ?? '';
+  const from = run.index - prefix.length;
+  const json = valueOf(prefix, word, suffix);
+  if (json === undefined || isOtherwiseUsed(before.slice(0, before.length - prefix.length), after)) return [];
+  const span = { from, to: to + suffix.length };
+  if (isNegated(text, span)) return [];
+  return [{ ...span, json, role: isAside(text, span) ? 'aside' : 'value' }];
+}
+
+/** The characters before and after a number that are read. */
+const NEARBY = 40;
+
+/** A sign, a currency and a leading point, which no letter or digit precedes. */
+const PREFIX = /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?)?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
+const SUFFIX = /^\s?[%€£$¥₹](?![\p{L}\p{N}])|^\s(?:hundred|thousand|million|billion|trillion|dozen|lakh|crore)\b/iu;
+
+function valueOf(prefix: string, word: string, suffix: string): string | undefined {
+  const money = /[$€£¥₹]/u.test(prefix + suffix);
+  const point = prefix.endsWith('.') ? '.' : '';
+  const sign = /[-−]/u.test(prefix) ? '-' : '';
+  const body = withoutUnit(word, money);
+  if (body === undefined) return undefined;
+  const digits = plainDigits(point + body.digits, money || suffix.includes('%'));
+  if (digits === undefined) return undefined;
+  return scaled(sign + digits, body.scale * (SCALES[suffix.trim().toLowerCase()] ?? 1));
+}
+
+const SCALES: Readonly<Record<string, number>> = {
+  hundred: 100,
+  dozen: 12,
+  thousand: 1e3,
+  lakh: 1e5,
+  million: 1e6,
+  crore: 1e7,
+  billion: 1e9,
+  trillion: 1e12,
+};
+
+function scaled(text: string, scale: number): string | undefined {
+  const number = numberOf(text);
+  if (number === undefined || scale === 1) return number;
+  // The product of a decimal and a power of ten has no more digits than the decimal.
+  return finite(Number((Number(number) * scale).toPrecision(15)));
+}
+
+/** Removes a unit from a number: `5kg`, `3rd`, `USD500`, `10k`, `5-star`; undefined if the letters make it another word. */
+function withoutUnit(word: string, money: boolean): { readonly digits: string; readonly scale: number } | undefined {
+  const parts = UNIT.exec(word);
+  if (parts === null) return undefined;
+  const digits = parts[1] ?? '';
+  const unit = parts[2] ?? '';
+  if (/^k$/iu.test(unit)) return { digits, scale: 1e3 };
+  if (!money) return isUnit(unit) ? { digits, scale: 1 } : undefined;
+  const scale = MONEY_SCALES[unit.toLowerCase()];
+  return scale === undefined ? undefined : { digits, scale };
+}
+
+function isUnit(text: string): boolean {
+  // `5M` can be five million, and `5G` is a name.
+  const isOneLetter = text.length === 1 && text !== text.toLowerCase();
+  return text === '' || text.startsWith('-') || UNITS.has(isOneLetter ? text : text.toLowerCase());
+}
+
+const UNIT =
+  /^(?:USD|EUR|GBP|CHF|JPY|INR|Rs\.?)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?(?:[eE][+-]?\d+)?)([a-zA-Zµ]{1,4}|-[a-z]{3,}(?:-[a-z]+)*)?$/u;
+
+/** The letters after an amount of money. */
+const MONEY_SCALES: Readonly<Record<string, number>> = { '': 1, m: 1e6, mn: 1e6, b: 1e9, bn: 1e9 };
+
+const UNITS: ReadonlySet<string> = new Set(
+  (
+    'x st nd rd th s ms us ns min mins h hr hrs km m cm mm mi ft in yd kg g mg lb lbs oz t l ml dl px pt em rem vh vw ' +
+    'kb mb gb tb kib mib gib b hz khz mhz ghz w kw kwh mw v mv a ma c f V W A C F L usd eur gbp chf jpy inr pct deg fps dpi rpm'
+  ).split(' '),
+);
+
+/** Returns a number without the marks between its thousands; undefined for a date, a version, or a list of numbers. */
+function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
+  if (/^(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/iu.test(text)) return text;
+  if (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(text) || /^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?$/u.test(text)) {
+    return text.replaceAll(',', '');
+  }
+  if (/^\d{1,3}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:\.\d+)?$/u.test(text)) return text.replace(/[^\d.]/gu, '');
+  if (/^\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3})+,\d+$/u.test(text)) {
+    return text.replace(/[^\d,]/gu, '').replace(',', '.');
+  }
+  return commaIsPoint && /^\d+,\d{1,2}$/u.test(text) ? text.replace(',', '.') : undefined;
+}
+
+// --- the words and signs next to a number ----------------------------------------------------------------------------
+
+/** True for an operand of a calculation, a bound, the number of a list item, and a part of a phone number. */
+function isOtherwiseUsed(before: string, after: string): boolean {
+  return OPERAND_BEFORE.test(before) || OPERAND_AFTER.test(after) || BOUND.test(before) || isItemNumber(before, after);
+}
+
+const OPERAND_BEFORE =
+  /(?:[\d)\]}]\s*[+*×·÷/^]|[\d)\]}][\p{L}%]*\s+[-−–])\s*$|\b(?:plus|minus|times|divided by)\s$|\(\d+\)\s?$/iu;
+const OPERAND_AFTER =
+  /^\s*(?:=(?![=>])|[+*×·÷/^]\s*[\d(])|^\s+[-−–]\s+[\d(]|^\s(?:plus|minus|times|divided by)\s|^\)\s?\d|^\s?\(\d+\)\s?\d/iu;
+const BOUND = /(?:<|≤|≥|(?:^|\s)>=?)\s*$/u;
+
+/** `1. Text` or `1) Text` at the start of a line. */
+function isItemNumber(before: string, after: string): boolean {
+  return /(?:^|\n)[ \t>*_#-]*$/u.test(before) && /^[.)]\**[ \t]+\S/u.test(after);
+}
+
+/** True for the number of a step or a page, and for a number in parentheses: values only if the text has no others. */
+function isAside(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  if (ASIDE.test(text.slice(Math.max(0, from - NEARBY), from))) return true;
+  const open = text.slice(Math.max(0, from - MAX_NOTE), from).match(NOTE);
+  return (
+    open !== null &&
+    /^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE)) &&
+    /\d[^()]*$/u.test(text.slice(0, from - open[0].length))
+  );
+}
+
+const ASIDE =
+  /\b(?:steps?|items?|questions?|examples?|figures?|tables?|sections?|chapters?|pages?|parts?|lines?|notes?|sources?|option|case|day|week|phase|no\.|number)\s+#?$|\[$/iu;
+/** The beginning of a note in parentheses that is no alternative. */
+const NOTE = /\((?!\s*(?:or|and|to)\b)[^()]*$/u;
+const MAX_NOTE = 80;

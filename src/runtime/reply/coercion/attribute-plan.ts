@@ -46,6 +46,10 @@ export class AttributePlan extends Plan {
     this.longestLabel = inner.longestLabel;
   }
 
+  override hasField(key: string): boolean {
+    return this.#inner.hasField(key);
+  }
+
   override get takesText(): boolean {
     return this.#inner.takesText;
   }

@@ -4,10 +4,10 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingObject } from './growing-value.ts';
-import { compareCoerced, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { compareCoerced, isDisplay, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { asOnlyMember, MISMATCH, Plan, type PartialValue } from './plan.ts';
-import { LabelPlan, LiteralPlan } from './scalar-plans.ts';
-import { bestMember, coerceNested, onlyComposite } from './unwrap.ts';
+import { bestMember, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
+import { argumentsAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /** Unions compare objects with classes by this many keys; more would not change the result. */
 const MAX_COMPARED_KEYS = 50;
@@ -19,6 +19,10 @@ export class ClassPlan extends Plan {
   #mayBreakAssert: boolean | undefined = undefined;
   /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
   #withholds = false;
+  readonly #wrapped: WrappedType = {
+    read: (node) => this.#read(node),
+    holdersIn: (node) => this.#holdersIn(node),
+  };
 
   constructor(name: string) {
     super();
@@ -75,13 +79,23 @@ export class ClassPlan extends Plan {
 
   #fromObject(node: ReplyNode): CoercionOutcome {
     const values = this.#fields.assign(node);
-    if (values.known === 0 && node.items.length > 0) {
-      const implied = this.#implied(node);
-      if (implied?.ok === true) return implied;
-    }
+    const framed = this.#inFrame(node);
+    if (framed !== undefined) return framed;
     const filled = this.#fill(node, values);
-    const mayBeWrapper = !filled.ok && this.#lacksField(values) && !this.#isOtherClass(values);
-    return mayBeWrapper ? (this.#unwrapped(node) ?? filled) : filled;
+    if (filled.ok || !this.#lacksField(values)) return filled;
+    const inner = unwrap(this.#wrapped, node);
+    if (inner !== undefined || values.known > 0) return inner ?? filled;
+    const implied = this.#implied(node);
+    return implied?.ok === true ? implied : filled;
+  }
+
+  /** Finds the object in a tool call or a JSON schema, also if the name of the tool or the type is itself a field. */
+  #inFrame(node: ReplyNode): CoercionOutcome | undefined {
+    const at = isSchema(node) ? node.keys.indexOf('properties') : argumentsAt(node);
+    if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
+    const inner = unwrap(this.#wrapped, node, at);
+    if (inner !== undefined) return inner;
+    return isSchema(node) ? coercionError(`expected ${this.name}, got a JSON schema`) : undefined;
   }
 
   /** True if the object has none of the keys, or lacks a required one. */
@@ -91,26 +105,27 @@ export class ClassPlan extends Plan {
     return shown.some((position) => values.at(position) === undefined && all[position]?.plan.fallback() === undefined);
   }
 
-  /** True if the value of an enum or literal field belongs to another class: the object is not a wrapper around this one. */
-  #isOtherClass(values: FieldValues): boolean {
-    return this.#fields.all.some(({ plan }, position) => {
-      const item = values.at(position);
-      const isChoice = plan instanceof LabelPlan || plan instanceof LiteralPlan;
-      return isChoice && item?.isScalar === true && !plan.coerce(item).ok;
-    });
+  override hasField(key: string): boolean {
+    return this.#fields.positionOf(key) >= 0;
+  }
+
+  /** The value of a wrapper: an object with at least one of the keys. */
+  #read(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind !== 'object' || isSchema(node)) return undefined;
+    const values = this.#fields.assign(node);
+    const filled = values.known === 0 ? undefined : this.#fill(node, values);
+    return filled?.ok === true ? filled : undefined;
   }
 
   /**
-   * Finds the person in `{"person": {…}}`, or in `{"name": "Person", "arguments": {…}}`, but not in a field of the class:
-   * `{"sections": {"title": …}}` without a title is not a document with the title of its section.
+   * Accepts `person` in `{"person": {…}}` and `arguments` in `{"name": "Person", "arguments": {…}}`, but not for a field:
+   * `{"sections": {"title": …}}` without a title is not a document with the title of its section. An object with other
+   * values of the class lacks fields, and is not a wrapper.
    */
-  #unwrapped(node: ReplyNode): CoercedValue | undefined {
-    const inner = onlyComposite(node);
-    if (inner === undefined || this.#fields.positionOf(node.keys[node.items.indexOf(inner)] ?? '') >= 0)
-      return undefined;
-    const outcome = this.coerce(inner);
-    if (!outcome.ok || (outcome.marks & MARK.onlyDefaults) !== 0) return undefined;
-    return outcome.as(outcome.score + 2, MARK.implied, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
+  #holdersIn({ keys }: ReplyNode): (key: string) => boolean {
+    const known = keys.filter((key) => this.hasField(key));
+    const isFrame = known.every(isDescriptionKey);
+    return (key) => !this.hasField(key) && (known.length === 0 || (isFrame && isAnswerKey(key)));
   }
 
   #fromList(node: ReplyNode): CoercionOutcome {
@@ -130,6 +145,8 @@ export class ClassPlan extends Plan {
     const outcome = asOnlyMember(node, () => field.plan.coerce(node));
     if (outcome?.ok !== true) return outcome;
     if ((outcome.marks & (MARK.nullForMismatch | MARK.nothing | MARK.onlyDefaults)) !== 0) return undefined;
+    // The display of an object of other keys is not the value of a string.
+    if (node.kind === 'object' && isDisplay(outcome)) return undefined;
     const writer = new ValueWriter();
     writer.score = 2;
     writer.flag('implied-key', field.name);

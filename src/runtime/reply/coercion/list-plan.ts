@@ -1,14 +1,17 @@
 import { TypedList } from '../fast-path/typed-container.ts';
 import { separateScalars } from '../text/bare-reader.ts';
+import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { REPAIR, type ReplyNode } from '../text/reply-node.ts';
+import { REPAIR, ReplyNode } from '../text/reply-node.ts';
+import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { CoercedValue, DROPPED, isDisplay, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
-import { coerceNested, onlyList } from './unwrap.ts';
+import { coerceNested, unwrap, type WrappedType } from './unwrap.ts';
+import { isOtherKey } from './wrapper-keys.ts';
 
 /** The depth to which a union looks into nested lists to tell its members apart. */
 const AFFINITY_DEPTH = 3;
@@ -17,6 +20,10 @@ const AFFINITY_DEPTH = 3;
 export class ListPlan extends Plan {
   readonly name: string;
   readonly #element: () => Plan;
+  readonly #wrapped: WrappedType = {
+    read: (node) => this.#read(node),
+    holdersIn: () => (key) => !this.#element().hasField(key),
+  };
 
   /** `element` is a function, because types can be recursive. `name`: the name of the alias of the list. */
   constructor(element: () => Plan, name = 'a list') {
@@ -42,7 +49,19 @@ export class ListPlan extends Plan {
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    if (node.kind !== 'list') return this.#fromOther(node);
+    if (node.kind === 'list') return this.#fromList(node);
+    return node.kind === 'object' ? this.#fromObject(node) : this.#fromScalar(node);
+  }
+
+  // --- lists ---------------------------------------------------------------------------------------------------------
+
+  #fromList(node: ReplyNode): CoercionOutcome {
+    const [inner] = node.items;
+    const isNested = node.items.length === 1 && inner?.kind === 'list' && !this.#element().startsWith('list');
+    return isNested ? flagged(this.coerce(inner), 'unwrapped-list') : this.#fromItems(node);
+  }
+
+  #fromItems(node: ReplyNode): CoercionOutcome {
     const element = this.#element();
     const writer = new ValueWriter(node);
     const errors: CoercionError[] = [];
@@ -72,32 +91,66 @@ export class ListPlan extends Plan {
     return true;
   }
 
-  #fromOther(node: ReplyNode): CoercionOutcome {
-    const nested = coerceNested(this, node);
-    if (nested !== undefined) return nested;
-    const single = asOnlyMember(node, () => this.#element().coerce(node)) ?? mismatch('a list', node);
-    const clean =
-      single.ok && (single.marks & (MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked)) === 0;
-    const wrapped = clean ? undefined : this.#wrappedList(node);
-    if (wrapped !== undefined) return wrapped;
+  // --- objects -------------------------------------------------------------------------------------------------------
+
+  /** Takes the object as a list of one, as a wrapper around the list, or its values as the members of the list. */
+  #fromObject(node: ReplyNode): CoercionOutcome {
+    if (hasNumberedKeys(node)) return flagged(this.#fromItems(listOf(node)), 'numbered-keys');
+    const single = this.#single(node);
+    if (single.ok && (single.marks & UNCLEAN) === 0) return listOfOne(single);
+    const inner = unwrap(this.#wrapped, node);
+    if (inner !== undefined)
+      return inner.as(inner.score, inner.marks, [{ flag: 'unwrapped-list', path: '' }, ...inner.flags.slice(1)]);
     if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
-    if (!single.ok) return listError(node, single);
-    if ((single.marks & MARK.nullForMismatch) !== 0) return mismatch('a list', node);
-    const writer = new ValueWriter();
-    writer.score = 1;
-    writer.flag('single-to-list', '');
-    addItem(writer, single, '');
-    return writer.finish('[', ']', MARK.singleToList | (single.marks & (MARK.fromComposite | MARK.implied)));
+    const isDoubtful = !single.ok || isDisplay(single) || (single.marks & MARK.nullForMismatch) !== 0;
+    return isDoubtful ? (this.#fromValues(node) ?? listError(node, single)) : listOfOne(single);
   }
 
-  /** Finds the list in `{"people": […]}`. */
-  #wrappedList(node: ReplyNode): CoercionOutcome | undefined {
-    const list = onlyList(node);
-    if (list === undefined) return undefined;
-    const outcome = this.coerce(list);
-    if (!outcome.ok) return undefined;
-    return outcome.as(outcome.score + 2, 0, [{ flag: 'unwrapped-list', path: '' }, ...outcome.flags]);
+  #single(node: ReplyNode): CoercionOutcome {
+    return asOnlyMember(node, () => this.#element().coerce(node)) ?? mismatch('a list', node);
   }
+
+  /** Reads the list in a wrapper, but not in a member of the list: `children` is a field of a tree. */
+  #read(node: ReplyNode): CoercedValue | undefined {
+    const outcome = node.kind === 'list' ? this.coerce(node) : undefined;
+    return outcome?.ok === true ? outcome : undefined;
+  }
+
+  /** Handles `{"Ada": {…}, "Bob": {…}}`: objects that all match as they are, under keys of any kind. */
+  #fromValues(node: ReplyNode): CoercionOutcome | undefined {
+    const { items, keys } = node;
+    if (items.length < 2 || !items.every((item, at) => item.kind === 'object' && !isOtherKey(keys[at] ?? '')))
+      return undefined;
+    if (items.some((item) => !isClean(this.#element().coerce(item)))) return undefined;
+    return flagged(this.#fromItems(listOf(node)), 'values-of-object');
+  }
+
+  // --- scalars -------------------------------------------------------------------------------------------------------
+
+  #fromScalar(node: ReplyNode): CoercionOutcome {
+    const nested = coerceNested(this, node);
+    if (nested !== undefined) return nested;
+    const single = this.#single(node);
+    if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
+    if (single.ok && (single.marks & MARK.nullForMismatch) === 0) return listOfOne(single);
+    return this.#fromParts(node) ?? listError(node, single);
+  }
+
+  /** Handles `"1, 2, 3"` for numbers or enum values, each of which has to match as a whole. */
+  #fromParts(node: ReplyNode): CoercionOutcome | undefined {
+    const element = this.#element();
+    const parts = element.takesText ? [] : partsOf(node);
+    if (parts.length < 2) return undefined;
+    const outcomes = parts.map((part) => element.coerce(part));
+    if (!outcomes.every(isWholePart)) return undefined;
+    const writer = new ValueWriter();
+    writer.score = 1;
+    writer.flag('separated', '');
+    for (const [index, outcome] of outcomes.entries()) if (outcome.ok) addItem(writer, outcome, index);
+    return writer.finish('[', ']', MARK.singleToList);
+  }
+
+  // -------------------------------------------------------------------------------------------------------------------
 
   override fallback(): CoercedValue | undefined {
     return MISSING;
@@ -140,6 +193,72 @@ const EMPTY = new PartialValue('[]');
 /** The value of a missing field. */
 const MISSING = new CoercedValue('[]', 0);
 
+/** A single value with one of these marks is less certain than a list inside it. */
+const UNCLEAN =
+  MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked | MARK.unwrapped | MARK.nullForMismatch;
+
+function isClean(outcome: CoercionOutcome): boolean {
+  return outcome.ok && (outcome.marks & UNCLEAN) === 0 && outcome.losses === NO_LOSSES;
+}
+
+function listOfOne(single: CoercedValue): CoercedValue {
+  const writer = new ValueWriter();
+  writer.score = 1;
+  writer.flag('single-to-list', '');
+  addItem(writer, single, '');
+  return writer.finish('[', ']', MARK.singleToList | (single.marks & (MARK.fromComposite | MARK.implied)));
+}
+
+function flagged(outcome: CoercionOutcome, flag: string): CoercionOutcome {
+  if (!outcome.ok) return outcome;
+  return outcome.as(outcome.score + 2, outcome.marks | MARK.unwrapped, [{ flag, path: '' }, ...outcome.flags]);
+}
+
+/** Returns the values of an object as a list. */
+function listOf(node: ReplyNode): ReplyNode {
+  const list = new ReplyNode('list');
+  list.complete = node.complete;
+  list.repairs = node.repairs;
+  for (const item of node.items) list.add(item);
+  return list;
+}
+
+/** True for `{"0": …, "1": …}` and `{"item_1": …, "item_2": …}`: numbers from 0 or 1 on, after the same word. */
+function hasNumberedKeys({ keys }: ReplyNode): boolean {
+  const [first] = keys;
+  const match = first === undefined ? null : NUMBERED.exec(first);
+  if (match === null || (keys.length === 1 && match[1] !== '')) return false;
+  const start = Number(match[2]);
+  return start <= 1 && keys.every((key, at) => key === `${match[1]}${start + at}`);
+}
+
+const NUMBERED = /^([A-Za-z_ -]{0,32})([01])$/u;
+
+/** Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. */
+function partsOf(node: ReplyNode): readonly ReplyNode[] {
+  if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
+  const texts = node.text.split(/[,;\n]|\sand\s/u).map((text) => text.trim());
+  return texts.filter((text) => text !== '').map((text) => scalarNode(text));
+}
+
+/** Longer strings are prose. */
+const MAX_PARTS_TEXT = 1_000;
+
+/** The flags of a value that was found inside a string. */
+const GUESSES: ReadonlySet<string> = new Set(['substring-match', 'number-in-text', 'answer-cue']);
+
+/** True for a part that contains nothing but a value. */
+function isWholePart(outcome: CoercionOutcome): boolean {
+  return outcome.ok && (outcome.marks & UNCLEAN) === 0 && !outcome.flags.some(({ flag }) => GUESSES.has(flag));
+}
+
+/** Returns the only list among the values of an object. */
+function onlyList(node: ReplyNode): ReplyNode | undefined {
+  if (node.kind !== 'object') return undefined;
+  const lists = node.items.filter((item) => item.kind === 'list');
+  return lists.length === 1 ? lists[0] : undefined;
+}
+
 function addItem(writer: ValueWriter, value: CoercedValue, segment: number | ''): void {
   flatten(value.json);
   writer.add(writer.isEmpty ? '' : ',', segment, value);
@@ -155,6 +274,7 @@ function isMember(single: CoercionOutcome): boolean {
 }
 
 /** Returns the error of a value that is neither a list nor a member of one. */
-function listError(node: ReplyNode, single: CoercionError): CoercionError {
-  return new CoercionError(() => [...mismatch('a list', node).violations, ...single.violations]);
+function listError(node: ReplyNode, single: CoercionOutcome): CoercionError {
+  const error = mismatch('a list', node);
+  return single.ok ? error : new CoercionError(() => [...error.violations, ...single.violations]);
 }

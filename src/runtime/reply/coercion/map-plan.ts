@@ -1,7 +1,8 @@
 import { TypedMap } from '../fast-path/typed-container.ts';
+import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing } from '../text/nothing.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import { ReplyNode } from '../text/reply-node.ts';
 import {
   coercionError,
   emptiedError,
@@ -14,7 +15,8 @@ import { GrowingMembers } from './growing-value.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { coerceNested } from './unwrap.ts';
+import { asOneOf, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
+import { isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /**
  * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
@@ -24,6 +26,10 @@ export class MapPlan extends Plan {
   readonly name: string;
   readonly #keys: LabelMatcher | undefined;
   readonly #value: () => Plan;
+  readonly #wrapped: WrappedType = {
+    read: (node) => this.#read(node),
+    holdersIn: (node) => this.#holdersIn(node),
+  };
 
   /**
    * `keys`: the keys of the type; undefined for strings. `value` is a function, because types can be recursive.
@@ -76,13 +82,20 @@ export class MapPlan extends Plan {
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'object') return this.#fromObject(node);
+    if (node.kind === 'list' && node.items.length > 0) return this.#fromList(node);
     return coerceNested(this, node) ?? (isNothing(node) ? EMPTY_FOR_NOTHING : mismatch('a map', node));
   }
 
   #fromObject(node: ReplyNode): CoercionOutcome {
+    const outcome = isSchema(node) ? coercionError('expected a map, got a JSON schema') : this.#fromEntries(node);
+    return isWhole(outcome) ? outcome : (unwrap(this.#wrapped, node) ?? outcome);
+  }
+
+  #fromEntries(node: ReplyNode): CoercionOutcome {
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();
     const errors: CoercionError[] = [];
+    let marks: number = MARK.map;
     const exact = this.#exactKeys(node);
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
@@ -90,10 +103,11 @@ export class MapPlan extends Plan {
         writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
         continue;
       }
-      const error = this.#coerceEntry(writer, seen, key, item);
-      if (error !== undefined && errors.length < MAX_ERRORS) errors.push(memberError(key, error));
+      const outcome = this.#coerceEntry(writer, seen, key, item);
+      if (isDoubtful(outcome, node, key)) marks |= MARK.fromComposite;
+      if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
-    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', MARK.map);
+    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', marks);
   }
 
   /** Returns the JSON texts of the keys that are spelled as declared. */
@@ -108,24 +122,51 @@ export class MapPlan extends Plan {
     return json !== undefined && exact.has(json);
   }
 
-  /** Returns the error of an entry that does not match. */
-  #coerceEntry(
-    writer: ValueWriter,
-    seen: Map<string, string>,
-    key: string,
-    item: ReplyNode,
-  ): CoercionError | undefined {
+  /** Handles `[{"key": "a", "value": 1}]`, `[["a", 1]]`, `[{"a": 1}, {"b": 2}]`, and a list of one map. */
+  #fromList(list: ReplyNode): CoercionOutcome {
+    const entries = entriesOf(list);
+    const [only] = list.items;
+    if (entries !== undefined) {
+      const outcome = this.#fromEntries(entries);
+      if (isWhole(outcome))
+        return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
+    }
+    const isOne = list.items.length === 1 && only?.kind === 'object';
+    const outcome = isOne ? this.coerce(only) : mismatch('a map', list);
+    return outcome.ok ? asOneOf(list, outcome) : outcome;
+  }
+
+  #read(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind === 'list') {
+      const outcome = this.#fromList(node);
+      return outcome.ok ? outcome : undefined;
+    }
+    const outcome = node.kind === 'object' && !isSchema(node) ? this.#fromEntries(node) : undefined;
+    return outcome !== undefined && isWhole(outcome) ? outcome : undefined;
+  }
+
+  /** An object is a wrapper if none of its other members can be an entry of the map. */
+  #holdersIn(node: ReplyNode): (key: string) => boolean {
+    const hasEntry = node.items.some((item, at) => {
+      const key = node.keys[at] ?? '';
+      if (isDescriptionKey(key)) return false;
+      const outcome = this.value.coerce(item);
+      return outcome.ok && !isDoubtful(outcome, node, key);
+    });
+    return (key) => !hasEntry && !isDescriptionKey(key);
+  }
+
+  #coerceEntry(writer: ValueWriter, seen: Map<string, string>, key: string, item: ReplyNode): CoercionOutcome {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
       writer.score += match.cost;
       for (const flag of match.flags) writer.flag(flag, key);
       addEntry(writer, seen, { key, json: match.json, value: outcome });
-      return undefined;
+    } else if (!outcome.ok) {
+      writer.score += 1;
+      writer.lose(DROPPED, 'dropped-item', key, outcome);
     }
-    if (outcome.ok) return undefined;
-    writer.score += 1;
-    writer.lose(DROPPED, 'dropped-item', key, outcome);
     return outcome;
   }
 
@@ -156,6 +197,43 @@ const EMPTY = new PartialValue('{}');
 
 /** The value of a missing field. */
 const MISSING = new CoercedValue('{}', 0);
+
+/** True for an entry that the map can take, but that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
+function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string): boolean {
+  if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped)) === 0) return false;
+  return isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
+}
+
+/** True for a map that contains every entry as its type: none is dropped, and none is a wrapper. */
+function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
+  return outcome.ok && outcome.losses === NO_LOSSES && (outcome.marks & MARK.fromComposite) === 0;
+}
+
+/** Returns a list of entries as an object; undefined for other lists. */
+function entriesOf(list: ReplyNode): ReplyNode | undefined {
+  const map = new ReplyNode('object');
+  map.complete = list.complete;
+  const seen = new Set<string>();
+  for (const item of list.items) {
+    const entry = entryOf(item);
+    if (entry === undefined || seen.has(entry.key)) return undefined;
+    seen.add(entry.key);
+    map.put(entry.key, entry.value);
+  }
+  return map;
+}
+
+function entryOf(node: ReplyNode): { readonly key: string; readonly value: ReplyNode } | undefined {
+  const [first, second] = node.items;
+  if (first === undefined) return undefined;
+  if (second === undefined) return node.kind === 'object' ? { key: node.keys[0] ?? '', value: first } : undefined;
+  const isPair = node.items.length === 2 && first.isScalar && (node.kind === 'list' || isKeyAndValue(node.keys));
+  return isPair ? { key: first.text, value: second } : undefined;
+}
+
+function isKeyAndValue([key = '', value = '']: readonly string[]): boolean {
+  return /^(?:key|name|k|id)$/iu.test(key) && /^(?:value|v|val)$/iu.test(value);
+}
 
 /** The empty map for a word for nothing. */
 const EMPTY_FOR_NOTHING = new CoercedValue('{}', 1, { marks: MARK.nothing, flags: [{ flag: 'nothing', path: '' }] });

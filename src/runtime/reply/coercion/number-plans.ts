@@ -3,8 +3,9 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LARGE_INT } from '../reply-parser.ts';
 import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
+import { fromComposite } from './from-composite.ts';
 import { findNumber } from './number-in-text.ts';
-import { asWritten, DonePlan, fromComposite, valueFlags } from './scalar-plans.ts';
+import { asWritten, DonePlan, valueFlags } from './scalar-plans.ts';
 
 /** The beginning of a number. */
 const BEGUN = /^[+\-−]?(?:[\d_]*\.?\d*(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;

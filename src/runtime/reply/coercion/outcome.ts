@@ -26,6 +26,10 @@ export const MARK = {
   map: 128,
   /** The value is a string, as the model wrote it or as the display of another value. */
   text: 256,
+  /** The value was inside another object or list. */
+  unwrapped: 512,
+  /** The value is a string that displays a list or object. */
+  display: 1024,
 } as const;
 
 /** A value that matches its type. */
@@ -147,7 +151,7 @@ export function lossOf({ marks }: CoercedValue): number {
   if ((marks & MARK.nothing) !== 0) return NEARLY_EMPTY;
   if ((marks & (MARK.implied | MARK.picked)) !== 0) return 3;
   if ((marks & MARK.fromComposite) !== 0) return 2;
-  return (marks & MARK.singleToList) === 0 ? 0 : 1;
+  return (marks & (MARK.singleToList | MARK.unwrapped)) === 0 ? 0 : 1;
 }
 
 /** From this loss on, a value contains hardly anything of the reply. */
@@ -156,6 +160,11 @@ const NEARLY_EMPTY = 4;
 /** True for a value that contains some of what the model wrote. */
 export function isKept(value: CoercedValue): boolean {
   return lossOf(value) < NEARLY_EMPTY;
+}
+
+/** True for a string that displays a list or object. */
+export function isDisplay(outcome: CoercionOutcome): boolean {
+  return outcome.ok && (outcome.marks & MARK.display) !== 0;
 }
 
 /** True for the string of a union. */

@@ -68,6 +68,11 @@ export abstract class Plan extends FastPlan {
     return false;
   }
 
+  /** True if the type is a class with a field of this key, or includes one. */
+  hasField(_key: string): boolean {
+    return false;
+  }
+
   // --- strings of unions ---------------------------------------------------------------------------------------------
 
   /** True if the type is a string or a union with one. */

@@ -3,10 +3,11 @@ import { GrowingString } from '../text/growing-text.ts';
 import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
+import { answerIn, fromComposite, wholeAnswerIn } from './from-composite.ts';
 import { LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, MARK, nullFor, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { asOneOf, bestMember, onlyScalar, unwrapped } from './unwrap.ts';
+import { isSchema } from './wrapper-keys.ts';
 
 /** Returns one flag that describes the value as the model wrote it. */
 export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
@@ -28,22 +29,6 @@ function detailsOf(repairs: number, marks: number): CoercedDetails {
   const details = { marks, flags: repairs === 0 ? [] : [{ flag: 'repaired', path: '', detail: repairs }] };
   DETAILS.set(key, details);
   return details;
-}
-
-/** Coerces a list to its best member, or an object to the only scalar inside it. */
-export function fromComposite(plan: Plan, node: ReplyNode): CoercionOutcome {
-  if (node.kind === 'list') return picked(bestMember(plan, node), node);
-  const only = onlyScalar(node);
-  return only === undefined ? mismatch(plan.name, node) : unwrapped(plan.coerce(only));
-}
-
-function picked(outcome: CoercionOutcome, list: ReplyNode): CoercionOutcome {
-  return outcome.ok ? outcome.as(outcome.score, outcome.marks | partMark(list), outcome.flags) : outcome;
-}
-
-/** Returns the mark of a scalar that was found in a list or object. */
-function partMark(node: ReplyNode): number {
-  return node.items.length > 1 ? MARK.picked : MARK.fromComposite;
 }
 
 // --- strings ---------------------------------------------------------------------------------------------------------
@@ -75,8 +60,22 @@ export class StringPlan extends Plan {
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'string') return asWritten(quoteText(node), node, MARK.text);
     if (node.kind === 'null') return coercionError('expected a string, got null');
+    return node.isScalar ? this.#display(node) : this.#fromComposite(node);
+  }
+
+  /** A list or object that is not a wrapper is displayed as a whole, so that nothing of it is lost. */
+  #fromComposite(node: ReplyNode): CoercionOutcome {
+    if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
+    const answer = wholeAnswerIn(node);
+    const outcome = answer?.isScalar === true ? this.coerce(answer) : undefined;
+    if (outcome?.ok !== true) return this.#display(node);
+    const marks = MARK.text | MARK.fromComposite;
+    return outcome.as(outcome.score + 1, marks, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
+  }
+
+  #display(node: ReplyNode): CoercedValue {
     return new CoercedValue(JSON.stringify(displayText(node)), 2, {
-      marks: MARK.text | (node.items.length > 0 ? MARK.fromComposite : 0),
+      marks: MARK.text | (node.items.length > 0 ? MARK.fromComposite | MARK.display : 0),
       flags: valueFlags('to-string', node),
     });
   }
@@ -206,24 +205,18 @@ export class LabelPlan extends DonePlan {
     // `None` can be a value in another letter case.
     const isNull = node.kind === 'null' && (node.text === 'null' || this.#matcher.whole(node.text).kind === 'none');
     if (isNull) return coercionError(`expected ${this.name}, got null`);
-    const only = onlyScalar(node);
-    if (only !== undefined) return unwrapped(this.#match(only, 0));
-    if (!node.isScalar && node.items.length === 0) return mismatch(this.name, node);
-    return this.#match(node, node.isScalar ? 0 : partMark(node));
+    return node.isScalar ? this.#match(node) : fromComposite(this, node);
   }
 
-  #match(node: ReplyNode, marks: number): CoercionOutcome {
-    const match = this.#matcher.match(displayText(node));
+  #match(node: ReplyNode): CoercionOutcome {
+    const match = this.#matcher.match(node.text);
     if (match.kind === 'ambiguous') {
       return coercionError(
         `expected ${this.name}, got a string that matches several values: ${match.labels.join(', ')}`,
       );
     }
     if (match.kind === 'none') return mismatch(this.name, node);
-    const extra = marks === 0 ? 0 : 2;
-    const flags = match.flags.flatMap((flag) => valueFlags(flag, node));
-    const value = new CoercedValue(match.json, match.cost + extra, { marks, flags });
-    return node.kind === 'list' && node.items.length > 1 ? asOneOf(node, value) : value;
+    return new CoercedValue(match.json, match.cost, { flags: match.flags.flatMap((flag) => valueFlags(flag, node)) });
   }
 }
 
@@ -254,11 +247,10 @@ export class LiteralPlan extends DonePlan {
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    const source = onlyScalar(node) ?? node;
-    if (!source.isScalar) return mismatch(this.name, node);
-    const outcome = this.#inner.coerce(source);
-    if (!outcome.ok || outcome.json !== this.name) return mismatch(this.name, node);
-    return source === node ? outcome : unwrapped(outcome);
+    if (!node.isScalar)
+      return answerIn(node)?.isScalar === true ? fromComposite(this, node) : mismatch(this.name, node);
+    const outcome = this.#inner.coerce(node);
+    return outcome.ok && outcome.json === this.name ? outcome : mismatch(this.name, node);
   }
 }
 

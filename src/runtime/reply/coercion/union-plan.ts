@@ -37,6 +37,10 @@ export class UnionPlan extends Plan {
     return this.#isWrapped;
   }
 
+  override hasField(key: string): boolean {
+    return this.#members.some((member) => member.hasField(key));
+  }
+
   override get takesText(): boolean {
     return this.#members.some((member) => member.takesText);
   }

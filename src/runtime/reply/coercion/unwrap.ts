@@ -2,13 +2,15 @@ import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { Scanner } from '../text/scanner.ts';
 import { TreeSink } from '../text/tree-sink.ts';
+import { fenceBody } from '../text/whole-text.ts';
 import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
+import { isAnswerKey, isOtherKey } from './wrapper-keys.ts';
 
 /*
- * Models wrap values in others: an object in a list, a scalar in an object, JSON in a string. The functions here find
- * the value inside.
+ * Models wrap values in others: an object in a list or in an object, JSON in a string. The functions here find the value
+ * inside.
  */
 
 // --- JSON in a string ------------------------------------------------------------------------------------------------
@@ -18,10 +20,18 @@ const NESTED = {};
 
 /** Coerces the value that a string contains as JSON; undefined if it contains none or the value does not match. */
 export function coerceNested(plan: Plan, node: ReplyNode): CoercedValue | undefined {
-  const { value } = node.kind === 'string' ? node.cached(NESTED, () => readNested(node.text)) : NOTHING;
+  const value = nestedValue(node);
   const outcome = value === undefined ? undefined : plan.coerce(value);
-  if (outcome?.ok !== true) return undefined;
-  return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'json-in-text', path: '' }, ...outcome.flags]);
+  return outcome?.ok === true ? asNested(outcome) : undefined;
+}
+
+function asNested(value: CoercedValue): CoercedValue {
+  return value.as(value.score + 2, value.marks, [{ flag: 'json-in-text', path: '' }, ...value.flags]);
+}
+
+/** Returns the list or object that a string contains as JSON, which can be in a fence. */
+function nestedValue(node: ReplyNode): ReplyNode | undefined {
+  return node.kind === 'string' ? node.cached(NESTED, () => readNested(node.text)).value : undefined;
 }
 
 interface Nested {
@@ -30,7 +40,8 @@ interface Nested {
 
 const NOTHING: Nested = { value: undefined };
 
-function readNested(text: string): Nested {
+function readNested(raw: string): Nested {
+  const text = fenceBody(raw) ?? raw;
   if (!beginsValue(text)) return NOTHING;
   const reader = new Scanner(new TreeSink());
   const end = reader.read(text, skipSpace(text, 0), true);
@@ -42,7 +53,8 @@ function readNested(text: string): Nested {
 
 /** Strings inside a value that was itself in a string stay strings, which bounds the recursion. */
 function keepStrings(node: ReplyNode): void {
-  if (node.kind === 'string' && beginsValue(node.text)) node.cached(NESTED, () => NOTHING);
+  if (node.kind === 'string' && (beginsValue(node.text) || node.text.includes('```')))
+    node.cached(NESTED, () => NOTHING);
   for (const item of node.items) keepStrings(item);
 }
 
@@ -51,7 +63,7 @@ function beginsValue(text: string): boolean {
   return first === OPEN_BRACE || first === OPEN_BRACKET;
 }
 
-// --- members of lists and objects ------------------------------------------------------------------------------------
+// --- members of lists ------------------------------------------------------------------------------------------------
 
 /** Coerces a list to a single value: the member that matches best. */
 export function bestMember(plan: Plan, list: ReplyNode): CoercionOutcome {
@@ -71,32 +83,88 @@ export function asOneOf(list: ReplyNode, value: CoercedValue): CoercedValue {
   return value.as(value.score, value.marks, [flag, ...value.flags], losses);
 }
 
-/** Flags a scalar as found inside an object. */
-export function unwrapped(outcome: CoercionOutcome): CoercionOutcome {
-  if (!outcome.ok) return outcome;
-  return outcome.as(outcome.score + 2, MARK.fromComposite, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
+// --- values in wrappers ----------------------------------------------------------------------------------------------
+
+/** A list, map or class that is looked for in a wrapper. */
+export interface WrappedType {
+  /** Coerces a value that has no wrapper; undefined if it does not match. Nodes store the result under this object. */
+  read(node: ReplyNode): CoercedValue | undefined;
+  /** Returns the test for the keys of an object under which it can have the value or a wrapper. */
+  holdersIn(node: ReplyNode): (key: string) => boolean;
 }
 
-/** Returns the scalar that is the only value of an object. */
-export function onlyScalar(node: ReplyNode): ReplyNode | undefined {
-  const only = node.kind === 'object' && node.items.length === 1 ? node.items[0] : undefined;
-  return only?.isScalar === true ? only : undefined;
+/** The most wrappers around a value: a completion of a chat with a tool call has seven. */
+const MAX_WRAPPERS = 8;
+
+/** The most values that one search looks at, and the most members of a wrapper. They keep the search from walking data. */
+const MAX_LOOKS = 32;
+const MAX_MEMBERS = 24;
+
+/** The most members of a list that is a wrapper, such as the blocks of a message. */
+const MAX_BLOCKS = 4;
+
+/**
+ * Finds the value in `{"status": "ok", "result": {…}}`, in `{"choices": [{"message": {"content": "{…}"}}]}` and other
+ * wrappers; undefined unless exactly one member of each wrapper contains a value of the type. `at`: the position of the
+ * only member that can contain it; -1 for any.
+ */
+export function unwrap(type: WrappedType, node: ReplyNode, at = -1): CoercedValue | undefined {
+  const search = new WrapperSearch(type);
+  const only = node.items[at];
+  const found = only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
+  if (found === undefined) return undefined;
+  return found.as(found.score + 2, found.marks | MARK.unwrapped, [{ flag: 'unwrapped', path: '' }, ...found.flags]);
 }
 
-/** Returns the only list among the values of an object. */
-export function onlyList(node: ReplyNode): ReplyNode | undefined {
-  if (node.kind !== 'object') return undefined;
-  const lists = node.items.filter((item) => item.kind === 'list');
-  return lists.length === 1 ? lists[0] : undefined;
+interface Read {
+  readonly value: CoercedValue | undefined;
 }
 
-/** Returns the only list or object among the values of an object, which can also be JSON in a string. */
-export function onlyComposite(node: ReplyNode): ReplyNode | undefined {
-  let only: ReplyNode | undefined;
-  for (const item of node.items) {
-    if (item.isScalar && !(item.quoted && item.text.startsWith('{'))) continue;
-    if (only !== undefined) return undefined;
-    only = item;
+interface Fit {
+  readonly value: CoercedValue;
+  readonly key: string;
+}
+
+class WrapperSearch {
+  readonly #type: WrappedType;
+  #looks = 0;
+
+  constructor(type: WrappedType) {
+    this.#type = type;
   }
-  return only;
+
+  /** Returns the only value of the type among the members of a wrapper. */
+  inside(node: ReplyNode, depth: number): CoercedValue | undefined {
+    const { items, keys } = node;
+    if (depth === 0 || items.length > (node.kind === 'list' ? MAX_BLOCKS : MAX_MEMBERS)) return undefined;
+    const fits: Fit[] = [];
+    const mayHold = node.kind === 'list' ? () => true : this.#type.holdersIn(node);
+    for (const [index, item] of items.entries()) {
+      const key = keys[index] ?? '';
+      if (isOtherKey(key) || !mayHold(key)) continue;
+      if (this.#looks >= MAX_LOOKS) return undefined;
+      const value = this.at(item, depth);
+      if (value !== undefined) fits.push({ value, key });
+    }
+    return onlyFit(fits);
+  }
+
+  /** Returns the value of the type that a member of a wrapper is or contains. */
+  at(member: ReplyNode, depth: number): CoercedValue | undefined {
+    const node = member.isScalar ? nestedValue(member) : member;
+    if (node === undefined) return undefined;
+    this.#looks += 1;
+    const { value } = node.cached<Read>(this.#type, () => ({ value: this.#type.read(node) }));
+    const found = value ?? this.inside(node, depth - 1);
+    return found === undefined || node === member ? found : asNested(found);
+  }
+}
+
+/** Returns the only value; of several, the only one that is not empty, or the only one whose key announces an answer. */
+function onlyFit(fits: readonly Fit[]): CoercedValue | undefined {
+  const kept = fits.filter(({ value }) => value.json.length > 2);
+  const likely = kept.length === 0 ? fits : kept;
+  const answers = likely.filter(({ key }) => isAnswerKey(key));
+  const [first, ...others] = answers.length === 0 ? likely : answers;
+  return others.every(({ value }) => value.json === first?.value.json) ? first?.value : undefined;
 }

@@ -1,4 +1,5 @@
 import type { ClassFields, FieldPlan } from '../coercion/class-fields.ts';
+import { isFrameKey } from '../coercion/wrapper-keys.ts';
 import { isJsonToken } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
 import { FlagTree, TypedContainer, FastPlan } from './typed-container.ts';
@@ -29,7 +30,8 @@ export class TypedObject extends TypedContainer {
     const position = key === this.likely?.key ? this.#next : this.#fields.positionOf(key);
     this.#position = position;
     this.#key = key;
-    if (position < 0) return DROPPED;
+    // A tool call or a schema contains the object, even if its name or type is a field.
+    if (position < 0) return isFrameKey(key) ? undefined : DROPPED;
     const field = this.#fields.all[position];
     if (field === undefined || field.skip || this.#values[position] !== undefined) return undefined;
     this.#next = position + 1;

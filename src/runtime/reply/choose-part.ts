@@ -207,7 +207,8 @@ function conflict(best: RankedPart, ranked: readonly RankedPart[]): CoercionErro
   if (isText(best.value) || best.value.json.startsWith('{') || best.value.json.startsWith('[')) return undefined;
   const other = ranked.find((each) => each.value.json !== best.value.json && compare(each, best) === 0);
   if (other === undefined) return undefined;
-  return coercionError(`the reply contains different answers: ${other.value.json} and ${best.value.json}`);
+  const [first, second] = other.part.from < best.part.from ? [other, best] : [best, other];
+  return coercionError(`the reply contains different answers: ${first.value.json} and ${second.value.json}`);
 }
 
 /** Returns the error of a later version of the best value, which does not match: its draft is not the answer. */

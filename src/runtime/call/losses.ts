@@ -12,7 +12,7 @@ export interface Warning {
   readonly path: string;
   /** The reason. */
   readonly message: string;
-  /** `dropped`: a list member or map entry. `defaulted`: a value that became null, `[]` or `{}`. */
+  /** `dropped`: a list member or map entry. `defaulted`: a value that became null. */
   readonly kind: keyof Losses;
 }
 
@@ -49,7 +49,7 @@ export function warningsOf({ flags, losses }: ParsedReply): Warnings {
   return { list, more };
 }
 
-const VERBS = { dropped: 'was dropped', defaulted: 'became null or empty' };
+const VERBS = { dropped: 'was dropped', defaulted: 'became null' };
 
 /** Returns what the value of a refused reply lacks. */
 export function lossDetails({ list, more }: Warnings): readonly Violation[] {

@@ -44,7 +44,7 @@ export interface ParsedReply {
 export interface Losses {
   /** List members and map entries of the reply that are not in the value. */
   readonly dropped: number;
-  /** Values of the reply that became null, `[]` or `{}`, except for nulls, empty values and words such as `n/a`. */
+  /** Values of the reply that became null, except for nulls, empty values and words such as `n/a`. */
   readonly defaulted: number;
 }
 

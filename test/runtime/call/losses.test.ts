@@ -76,7 +76,7 @@ const REFUSED = {
   details: [
     { path: 'rows[1]', message: 'was dropped: at id: expected int, got the string "x"' },
     { path: 'rows[2]', message: 'was dropped: at id: the required field "id" is missing' },
-    { path: 'total', message: 'became null or empty: expected int, got the string "many"' },
+    { path: 'total', message: 'became null: expected int, got the string "many"' },
   ],
 };
 

@@ -167,7 +167,7 @@ function warningSchema(): JsonObject {
     message: described(TEXT, 'The reason.'),
     kind: described(
       choice(['dropped', 'defaulted']),
-      '`dropped`: a list member or map entry. `defaulted`: a value that became null or empty.',
+      '`dropped`: a list member or map entry. `defaulted`: a value that became null.',
     ),
   };
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');

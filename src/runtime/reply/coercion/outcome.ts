@@ -98,8 +98,8 @@ export const DROPPED: Losses = { dropped: 1, defaulted: 0 };
 
 const DEFAULTED: Losses = { dropped: 0, defaulted: 1 };
 
-/** Returns the losses of a value that is null or empty in the place of this one. */
-export function lossesWithout(node: ReplyNode): Losses {
+/** Returns the losses of a null in the place of this value. */
+function lossesWithout(node: ReplyNode): Losses {
   return isNothing(node) ? NO_LOSSES : DEFAULTED;
 }
 

@@ -49,6 +49,14 @@ export class KeyReader {
     return colon < text.length || isLast || colon - at > LOOK_AHEAD ? 'no' : 'wait';
   }
 
+  /** Takes `key:` if all of it is at the cursor and the key needs no cleaning. */
+  quickBare(): boolean {
+    const { text, at } = this.#cursor;
+    let end = at;
+    for (let code = text.charCodeAt(end); code < 128 && isWordCharacter(code); code = text.charCodeAt(end)) end += 1;
+    return end > at && text.charCodeAt(end) === COLON && this.#take(text.slice(at, end), end + 1) === 'yes';
+  }
+
   #take(key: string, to: number): 'yes' {
     this.key = key;
     this.#cursor.at = to;

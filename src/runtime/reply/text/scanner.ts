@@ -230,14 +230,18 @@ export class Scanner<T> implements ValueSource<T> {
   #readDoubleQuotedKey(): boolean {
     const quick = this.#keys.quick(this.#sink.likely);
     if (quick === 'wait') return false;
-    if (quick === 'no') return this.#startKey(DOUBLE_QUOTE);
+    return quick === 'no' ? this.#startKey(DOUBLE_QUOTE) : this.#takeKey(0);
+  }
+
+  #takeKey(repairs: number): boolean {
     this.#state = 'value';
-    return this.#sink.key(this.#keys.key, 0) && this.#readValue();
+    return this.#sink.key(this.#keys.key, repairs) && this.#readValue();
   }
 
   #startKey(code: number): boolean {
     this.#sawComma = false;
     if (closersOf(code) === '') {
+      if (this.#keys.quickBare()) return this.#takeKey(REPAIR.unquotedKey);
       this.#keys.openBare();
       this.#state = 'bare-key';
       return this.#readBareKey();
@@ -264,26 +268,20 @@ export class Scanner<T> implements ValueSource<T> {
     }
     if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
     this.#state = end === 'brace' ? 'value' : 'colon';
-    return this.#sink.key(this.#keys.key, REPAIR.unquotedKey) && (end === 'brace' || this.#readColon());
+    return this.#sink.key(this.#keys.key, REPAIR.unquotedKey);
   }
 
+  /** Reads a colon, or `=` or `=>` in its place. */
   #readColon(): boolean {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
     if (code === SLASH) return this.#slash();
-    if (code === EQUALS) return this.#readEquals();
-    if (code === COLON) this.#cursor.at += 1;
-    else this.#sink.addRepair(REPAIR.colon);
-    this.#state = 'value';
-    return this.#readValue();
-  }
-
-  /** Reads `=` or `=>` in the place of a colon. */
-  #readEquals(): boolean {
     const { text, at, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return false;
-    this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
-    this.#sink.addRepair(REPAIR.colon);
+    if (code === EQUALS) {
+      if (at + 1 >= text.length && !isLast) return false;
+      this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
+    } else if (code === COLON) this.#cursor.at += 1;
+    if (code !== COLON) this.#sink.addRepair(REPAIR.colon);
     this.#state = 'value';
     return true;
   }

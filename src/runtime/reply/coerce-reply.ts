@@ -1,7 +1,8 @@
 import { chooseOutcome, likeliestError, type Choice, type RankedPart } from './choose-part.ts';
-import { coercionError } from './coercion/coercion-error.ts';
+import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
 import { lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
+import { StepBudget } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import { readParts, tooDeep, type ReplyPart, type ReplyParts } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -14,6 +15,24 @@ import { fencedString, scalarNode } from './text/whole-text.ts';
  * `fastPath`: has read the reply already.
  */
 export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+  const budget = new StepBudget(text.length);
+  return budget.run(() => explained(coerceText(text, plan, type, fastPath))) ?? tooMuchWork(text, plan);
+}
+
+/** Finds the reasons of an error, which takes steps as well. */
+function explained(outcome: CoercionOutcome): CoercionOutcome {
+  return outcome.ok || outcome.violations.length > 0 ? outcome : coercionError('no reason known');
+}
+
+/** The error of a reply that needs more steps than its budget has. */
+export function tooMuchWork(text: string, plan: Plan): CoercionError {
+  const size = Math.ceil(text.length / 1000);
+  return coercionError(
+    `the reply needs more work than svc spends on ${size} KB for ${plan.name}: ask for a shorter reply, or give the classes of a union a literal or required field that only one of them has`,
+  );
+}
+
+function coerceText(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
   if (type.asString !== 'no') return coerceString(text, plan, type);
   const value = type.hasComposite ? (fastPath ?? fastPathOf(text, plan)).finish(text) : undefined;
   return value ?? judgeReply(text, plan, type).outcome;

@@ -1,7 +1,8 @@
 import { criterionOf, type RankedPart, type Standing } from './choose-part.ts';
-import { coerceString, judgeReply, type Judgement } from './coerce-reply.ts';
+import { coerceString, judgeReply, tooMuchWork, type Judgement } from './coerce-reply.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
+import { StepBudget } from './coercion/step-budget.ts';
 import type { ExplainedCandidate, Explanation } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 
@@ -13,10 +14,16 @@ const MAX_FLAGS = 20;
 
 /** Explains which part of a reply is the answer, and why the others are not. */
 export function explainReply(text: string, plan: Plan, type: ReplyType): Explanation {
-  if (type.asString !== 'no') {
-    const outcome = coerceString(text, plan, type);
-    return { candidates: [{ place: 'whole', from: 0, to: text.length, ...verdictOf(outcome) }], omitted: 0 };
-  }
+  const explanation = new StepBudget(text.length).run(() => explainText(text, plan, type));
+  return explanation ?? ofWhole(text, tooMuchWork(text, plan));
+}
+
+function ofWhole(text: string, outcome: CoercionOutcome): Explanation {
+  return { candidates: [{ place: 'whole', from: 0, to: text.length, ...verdictOf(outcome) }], omitted: 0 };
+}
+
+function explainText(text: string, plan: Plan, type: ReplyType): Explanation {
+  if (type.asString !== 'no') return ofWhole(text, coerceString(text, plan, type));
   const judgement = judgeReply(text, plan, type);
   const { best, standings } = judgement.choice;
   const shown = standings.filter((each, at) => each === best || at < MAX_CANDIDATES - 1);

@@ -1,6 +1,7 @@
 import { coerceReply } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
 import { PartialValue, type Plan } from './coercion/plan.ts';
+import { StepBudget } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -32,6 +33,8 @@ export class GrowingReply implements ReplyStream {
   /** A partial has shown such a string. */
   #isProse = false;
   #last: string | undefined = undefined;
+  /** The steps for partials. Once they are spent, only the final outcome follows. */
+  readonly #budget = new StepBudget();
 
   /** `outcomeOf`: turns the result of the whole reply into the outcome for the caller. */
   constructor(plan: Plan, type: ReplyType, outcomeOf: (outcome: CoercionOutcome) => ParseOutcome) {
@@ -47,12 +50,21 @@ export class GrowingReply implements ReplyStream {
   }
 
   takePartial(): string | undefined {
-    const json = this.#type.asString === 'yes' ? this.#partialString() : this.#partialValue();
+    const isString = this.#type.asString === 'yes';
+    const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue()));
+    if (this.#budget.isSpent) this.#release();
     if (json === undefined || json === this.#last) return undefined;
     // Reading a character flattens a concatenated text, so this check runs only where the kind can change.
     if (this.#tolerant !== undefined && this.#changesKind(json)) return undefined;
     this.#last = json;
     return json;
+  }
+
+  /** The whole reply is read again at the end. */
+  #release(): void {
+    this.#fastPath = undefined;
+    this.#tolerant = undefined;
+    this.#prose = undefined;
   }
 
   /** An empty list does not turn into an object, even if a later value in the reply suits a union better. */
@@ -67,16 +79,24 @@ export class GrowingReply implements ReplyStream {
   }
 
   finish(): ParseOutcome {
-    const fastPath = this.#fastPath;
-    if (fastPath?.gaveUp === false) fastPath.push(this.#unread.joined);
+    const unread = this.#unread.joined;
     this.#tolerant = undefined; // Releases its tree before the whole reply is read again.
-    const text = this.#text.joined + this.#unread.joined;
-    return this.#outcomeOf(coerceReply(text, this.#plan, this.#type, fastPath));
+    const fastPath = this.#finishedFastPath(unread);
+    return this.#outcomeOf(coerceReply(this.#text.joined + unread, this.#plan, this.#type, fastPath));
+  }
+
+  /** Returns the fast path after the last text; undefined if it has to begin again, because no steps are left. */
+  #finishedFastPath(unread: string): FastPath | undefined {
+    const fastPath = this.#fastPath;
+    this.#budget.grow(unread.length);
+    if (fastPath?.gaveUp === false) this.#budget.run(() => fastPath.push(unread));
+    return this.#budget.isSpent ? undefined : fastPath;
   }
 
   /** Returns the text since the last call. */
   #takeUnread(): string {
     const unread = this.#unread.joined;
+    this.#budget.grow(unread.length);
     this.#text.append(unread);
     this.#unread = new GrowingText();
     return unread;

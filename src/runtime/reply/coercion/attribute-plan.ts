@@ -1,10 +1,11 @@
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { TypedContainer } from '../fast-path/typed-container.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
 import { CoercedValue, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
+import { spend } from './step-budget.ts';
 
 /** A constraint whose expression is ready to run. */
 export interface RunnableConstraint extends Constraint {
@@ -121,14 +122,14 @@ export class AttributePlan extends Plan {
     return value === undefined ? undefined : this.#wrapped(value);
   }
 
-  override startsWith(kind: 'object' | 'list'): boolean {
+  override startsWith(kind: NodeKind): boolean {
     return this.#inner.startsWith(kind);
   }
 
   /** Runs the asserts. They do not apply to null. */
   #violations(bare: string): readonly Violation[] {
     if (this.#asserts.length === 0 || bare === 'null') return NO_VIOLATIONS;
-    const self: unknown = JSON.parse(bare);
+    const self = parsed(bare);
     return this.#asserts.flatMap((constraint) => {
       const result = constraint.condition(self);
       if (result.ok && result.value) return NO_VIOLATIONS;
@@ -156,7 +157,7 @@ export class AttributePlan extends Plan {
   #runChecks(bare: string, flags: Flag[]): CheckResults {
     if (this.#checks.length === 0) return NO_RESULTS;
     let failed = 0;
-    const self: unknown = JSON.parse(bare);
+    const self = parsed(bare);
     const results = new Map<string, string>();
     for (const constraint of this.#checks) {
       const name = constraint.label ?? '';
@@ -227,6 +228,15 @@ interface CheckResults {
 const NO_RESULTS: CheckResults = { json: undefined, failed: 0 };
 
 const NO_VIOLATIONS: readonly Violation[] = [];
+
+/** Constraints at every level of a deep value parse all of it again and again. */
+function parsed(bare: string): unknown {
+  spend(bare.length / PARSED_PER_STEP);
+  return JSON.parse(bare);
+}
+
+/** The characters of JSON that V8 parses in one step. */
+const PARSED_PER_STEP = 8;
 
 function withChecks(value: string, checks: string | undefined): string {
   return checks === undefined ? value : `{"value":${value},"checks":${checks}}`;

@@ -2,6 +2,7 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import type { CoercionError } from './coercion-error.ts';
 import { foldCase, foldSeparators, withoutDecoration } from './folding.ts';
 import type { Plan } from './plan.ts';
+import { spend } from './step-budget.ts';
 
 /** How one field of a class is read and written. */
 export interface FieldPlan {
@@ -43,6 +44,7 @@ export class ClassFields {
   }
 
   #foldedPosition(key: string): number {
+    spend(FOLDS.length + key.length / FOLDED_PER_STEP);
     for (let fold = 0; fold < FOLDS.length; fold += 1) {
       const position = this.#positionBy(fold, key);
       if (position !== undefined) return position;
@@ -67,6 +69,7 @@ export class ClassFields {
   assign(node: ReplyNode): FieldValues {
     if (node.items.length === 0) return NO_FIELD_VALUES;
     const values = new FieldValues();
+    spend(node.items.length);
     for (let at = 0; at < node.items.length; at += 1) {
       const key = node.keys[at] ?? '';
       const position = this.positionOf(key);
@@ -85,6 +88,9 @@ export class ClassFields {
  * of words, or marks around it.
  */
 const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim()), foldKey];
+
+/** The characters of a key that are folded in one step. */
+const FOLDED_PER_STEP = 2;
 
 /** Ignores letter case, accents, the separators of words, and marks around the key: `**finalAnswer**` is `final_answer`. */
 function foldKey(key: string): string {

@@ -1,21 +1,20 @@
 import { TypedObject } from '../fast-path/typed-object.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
-import { GrowingObject } from './growing-value.ts';
+import { GrowingAffinity, GrowingObject } from './growing-value.ts';
 import { compareCoerced, isDisplay, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
-import { asOnlyMember, MISMATCH, Plan, type PartialValue } from './plan.ts';
+import { asOnlyMember, Plan, type PartialValue } from './plan.ts';
+import { spend } from './step-budget.ts';
 import { bestMember, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
 import { argumentsAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
-
-/** Unions compare objects with classes by this many keys; more would not change the result. */
-const MAX_COMPARED_KEYS = 50;
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
   readonly name: string;
   #fields = new ClassFields([]);
+  readonly #affinityKey = {};
   #mayBreakAssert: boolean | undefined = undefined;
   /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
   #withholds = false;
@@ -57,6 +56,7 @@ export class ClassPlan extends Plan {
     const values = this.#fields.assign(node);
     if (values.known === 0 && node.items.length > 0) return undefined;
     let writer: ValueWriter | undefined;
+    spend(shown.length);
     for (const position of shown) {
       const field = all[position];
       if (field === undefined) return undefined;
@@ -162,6 +162,7 @@ export class ClassPlan extends Plan {
 
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
     const { all, shown } = this.#fields;
+    spend(shown.length);
     const writer = new ValueWriter(node);
     let errors: CoercionError[] | undefined;
     for (const position of shown) {
@@ -196,7 +197,7 @@ export class ClassPlan extends Plan {
     }
   }
 
-  override startsWith(kind: 'object' | 'list'): boolean {
+  override startsWith(kind: NodeKind): boolean {
     return kind === 'object';
   }
 
@@ -204,15 +205,7 @@ export class ClassPlan extends Plan {
 
   override affinity(node: ReplyNode): number {
     if (node.kind !== 'object') return Infinity;
-    let score = 0;
-    const limit = Math.min(node.items.length, MAX_COMPARED_KEYS);
-    for (let at = 0; at < limit; at += 1) {
-      const field = this.#fields.all[this.#fields.positionOf(node.keys[at] ?? '')];
-      const item = node.items[at];
-      if (field === undefined || item === undefined) score += 1;
-      else if (item.complete && item.items.length === 0 && !field.plan.coerce(item).ok) score += MISMATCH;
-    }
-    return score;
+    return node.cached(this.#affinityKey, () => new GrowingAffinity(this.#fields, node)).score;
   }
 
   protected override partial(node: ReplyNode): PartialValue {

@@ -1,5 +1,6 @@
 import type { Violation } from '../../../schema/violation.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
+import { spend } from './step-budget.ts';
 
 /** The violations that one member or one union contributes are bounded by these numbers. */
 const MAX_PER_MEMBER = 100;
@@ -17,7 +18,10 @@ export class CoercionError {
 
   /** The reasons. They are computed on demand, because most errors only exclude one of several possibilities. */
   get violations(): readonly Violation[] {
-    return (this.#violations ??= this.#explain());
+    if (this.#violations !== undefined) return this.#violations;
+    this.#violations = this.#explain();
+    spend(this.#violations.length);
+    return this.#violations;
   }
 
   /** The first reason, in one sentence. */
@@ -58,12 +62,16 @@ export const MAX_ERRORS = 20;
 
 /** The number of members whose reasons the message of an empty list or map contains. */
 const MAX_REASONS = 3;
+/** The characters of a reason inside another: reasons of nested lists would double with each level. */
+const MAX_REASON = 200;
 
 /** Returns the error of a list or map of which no member matches. `members`: the first errors, with their paths. */
 export function emptiedError(node: ReplyNode, members: readonly CoercionError[]): CoercionError {
   return new CoercionError(() => {
     const violations = members.flatMap((member) => member.violations).slice(0, MAX_ERRORS);
-    const reasons = violations.slice(0, MAX_REASONS).map(({ path, message }) => `${path}: ${message}`);
+    const reasons = violations
+      .slice(0, MAX_REASONS)
+      .map(({ path, message }) => shorten(`${path}: ${message}`, MAX_REASON));
     const count = node.items.length === 1 ? 'the only member' : `none of the ${node.items.length} members`;
     const verb = node.items.length === 1 ? 'does not match' : 'matches';
     return [
@@ -112,6 +120,6 @@ export function describeValue(node: ReplyNode): string {
 
 const SHORT = 60;
 
-function shorten(text: string): string {
-  return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
+function shorten(text: string, length = SHORT): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }

@@ -1,7 +1,7 @@
 import { GrowingText } from '../text/growing-text.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
-import { PartialValue, type Plan } from './plan.ts';
+import { MISMATCH, PartialValue, type Plan } from './plan.ts';
 
 /** The partials of an object of a class as it grows. Each complete field is written once. */
 export class GrowingObject {
@@ -61,6 +61,38 @@ export class GrowingObject {
     item.forget();
     this.#finished[position] = partial;
     return partial;
+  }
+}
+
+/** Unions compare objects with classes by this many keys; more would not change the result. */
+const MAX_COMPARED_KEYS = 50;
+
+/** The affinity of an object to a class as it grows. Each complete member is compared once. */
+export class GrowingAffinity {
+  readonly #fields: ClassFields;
+  readonly #node: ReplyNode;
+  #settled = 0;
+  #compared = 0;
+
+  constructor(fields: ClassFields, node: ReplyNode) {
+    this.#fields = fields;
+    this.#node = node;
+  }
+
+  get score(): number {
+    const { items } = this.#node;
+    const limit = Math.min(items.length, MAX_COMPARED_KEYS);
+    for (; this.#compared < limit && items[this.#compared]?.complete === true; this.#compared += 1) {
+      this.#settled += this.#costOf(this.#compared);
+    }
+    return this.#compared < limit ? this.#settled + this.#costOf(limit - 1) : this.#settled;
+  }
+
+  #costOf(index: number): number {
+    const field = this.#fields.all[this.#fields.positionOf(this.#node.keys[index] ?? '')];
+    const item = this.#node.items[index];
+    if (field === undefined || item === undefined) return 1;
+    return item.complete && item.items.length === 0 && !field.plan.coerce(item).ok ? MISMATCH : 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
 import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
+import { spend } from './step-budget.ts';
 
 /** A string that represents one value of an enum, or one literal. */
 export interface Label {
@@ -63,6 +64,7 @@ export class LabelMatcher {
   }
 
   match(raw: string): LabelMatch {
+    spend(this.#labels.length + raw.length);
     const text = raw.trim();
     const whole = this.whole(text);
     return whole.kind === 'none' ? this.#insideOf(text) : whole;

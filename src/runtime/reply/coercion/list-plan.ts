@@ -4,7 +4,7 @@ import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { REPAIR, ReplyNode } from '../text/reply-node.ts';
+import { REPAIR, ReplyNode, type NodeKind } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
@@ -156,7 +156,7 @@ export class ListPlan extends Plan {
     return MISSING;
   }
 
-  override startsWith(kind: 'object' | 'list'): boolean {
+  override startsWith(kind: NodeKind): boolean {
     return kind === 'list';
   }
 

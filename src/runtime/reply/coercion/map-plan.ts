@@ -2,7 +2,7 @@ import { TypedMap } from '../fast-path/typed-container.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing } from '../text/nothing.ts';
-import { ReplyNode } from '../text/reply-node.ts';
+import { ReplyNode, type NodeKind } from '../text/reply-node.ts';
 import {
   coercionError,
   emptiedError,
@@ -174,7 +174,7 @@ export class MapPlan extends Plan {
     return MISSING;
   }
 
-  override startsWith(kind: 'object' | 'list'): boolean {
+  override startsWith(kind: NodeKind): boolean {
     return kind === 'object';
   }
 

@@ -2,6 +2,7 @@ import { jsonNumberOf } from '../text/json-number.ts';
 import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
 import { withoutDecoration } from './folding.ts';
 import { numberOfWords } from './number-words.ts';
+import { spend } from './step-budget.ts';
 
 export interface FoundNumber {
   /** The number as JSON writes it. An integer can have more digits than a float holds. */
@@ -62,6 +63,7 @@ interface NumberHit extends Hit {
 }
 
 function numberInside(text: string): FoundNumber | undefined {
+  spend(text.length);
   const hits = [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run));
   const values = hits.filter(({ role }) => role === 'value');
   const answer = answerAmong(text, values.length > 0 ? values : hits);

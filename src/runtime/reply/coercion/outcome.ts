@@ -2,6 +2,7 @@ import { NO_LOSSES, type Losses, type ParseFlag } from '../reply-parser.ts';
 import { isNothing } from '../text/nothing.ts';
 import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
 import { joinPath, type CoercionError } from './coercion-error.ts';
+import { spend } from './step-budget.ts';
 
 /** The result of coercing one value to a type. */
 export type CoercionOutcome = CoercedValue | CoercionError;
@@ -66,11 +67,15 @@ export class CoercedValue {
 
   /** Returns the same value, coerced in another way. `added`: losses in addition to those of the value. */
   as(score: number, marks: number, flags: readonly Flag[], added = NO_LOSSES): CoercedValue {
+    if (flags.length > 0) spend(flags.length / COPIED_PER_STEP);
     const { bare, shown, extraKeys, failedChecks } = this;
     const losses = sumOf(this.losses, added);
     return new CoercedValue(this.json, score, { bare, shown, marks, flags, losses, extraKeys, failedChecks });
   }
 }
+
+/** The flags that are copied in one step. */
+const COPIED_PER_STEP = 8;
 
 export interface CoercedDetails {
   readonly bare?: string;
@@ -234,6 +239,7 @@ export class ValueWriter {
   /** `head`: the text in front of the member, such as a comma or a key. `segment`: its path, or its index in a list. */
   add(head: string, segment: string | number, member: CoercedValue): void {
     const { json, bare, shown, flags, losses } = member;
+    if (flags.length > 0) spend(2 * flags.length);
     if (this.#bare !== undefined || bare !== json) this.#bare = (this.#bare ?? this.#json) + head + bare;
     if (this.#shown !== undefined || shown !== json) this.#shown = (this.#shown ?? this.#json) + head + shown;
     this.#json += head + json;

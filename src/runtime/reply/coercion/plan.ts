@@ -1,6 +1,7 @@
 import { FastPlan } from '../fast-path/typed-container.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
+import { enter, leave } from './step-budget.ts';
 
 /**
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
@@ -27,23 +28,40 @@ export abstract class Plan extends FastPlan {
    * has to be complete, or the last of its reply, because it keeps the result.
    */
   cast(node: ReplyNode): CoercedValue | undefined {
-    const wraps = wrapsAround(node);
-    if (wraps === 0 && (!this.isShared || node.isShallow)) return this.castOnce(node);
-    const known = node.recall(this, 2 * wraps);
-    if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
-    const value = this.castOnce(node);
-    node.store(this, value ?? NOT_CAST, 2 * wraps);
+    if (!node.isScalar && !this.startsWith(node.kind)) return undefined;
+    enter();
+    const isKept = wrapsAround(node) > 0 || (this.isShared && !node.isShallow);
+    const value = isKept ? this.#keptCast(node) : this.castOnce(node);
+    leave();
     return value;
   }
 
   /** Coerces the value with every concession that the rules allow. The node is as for `cast`. */
   coerce(node: ReplyNode): CoercionOutcome {
-    const wraps = wrapsAround(node);
-    if (wraps === 0 && (!this.isShared || node.isShallow)) return this.coerceOnce(node);
-    const known = node.recall(this, 2 * wraps + 1);
+    enter();
+    const isKept = wrapsAround(node) > 0 || !node.isShallow;
+    const outcome = isKept ? this.#keptOutcome(node) : this.coerceOnce(node);
+    leave();
+    return outcome;
+  }
+
+  #keptCast(node: ReplyNode): CoercedValue | undefined {
+    const kind = 2 * wrapsAround(node);
+    const known = node.recall(this, kind);
+    if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
+    const value = this.castOnce(node);
+    node.store(this, value ?? NOT_CAST, kind);
+    return value;
+  }
+
+  #keptOutcome(node: ReplyNode): CoercionOutcome {
+    const kind = 2 * wrapsAround(node) + 1;
+    const known = node.recall(this, kind);
     if (known !== undefined) return known as CoercionOutcome;
     const outcome = this.coerceOnce(node);
-    node.store(this, outcome, 2 * wraps + 1);
+    // A value that matches as it is belongs to one place; one that does not can be found from several.
+    const isClean = outcome.ok && outcome.marks === 0;
+    if (this.isShared || kind > 1 || !isClean) node.store(this, outcome, kind);
     return outcome;
   }
 
@@ -64,7 +82,7 @@ export abstract class Plan extends FastPlan {
   }
 
   /** True if JSON writes some values of the type as an object, or as a list. */
-  startsWith(_kind: 'object' | 'list'): boolean {
+  startsWith(_kind: NodeKind): boolean {
     return false;
   }
 
@@ -125,7 +143,7 @@ const NOT_CAST = {};
  * The number of lists and objects that a value is put into. It ends the recursion of a type that can contain itself as
  * its only member, such as `type A = A[]`. Results depend on the number and are stored under it.
  */
-const MAX_WRAPS = 6;
+const MAX_WRAPS = 4;
 
 /** The value that is put into lists and objects, and their number. Parsing is synchronous, so there is only one. */
 let wrapped: ReplyNode | undefined = undefined;

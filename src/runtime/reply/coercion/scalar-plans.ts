@@ -7,6 +7,7 @@ import { answerIn, fromComposite, wholeAnswerIn } from './from-composite.ts';
 import { LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, MARK, nullFor, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
+import { spend } from './step-budget.ts';
 import { isSchema } from './wrapper-keys.ts';
 
 /** Returns one flag that describes the value as the model wrote it. */
@@ -74,7 +75,9 @@ export class StringPlan extends Plan {
   }
 
   #display(node: ReplyNode): CoercedValue {
-    return new CoercedValue(JSON.stringify(displayText(node)), 2, {
+    const text = displayText(node);
+    spend(text.length / WRITTEN_PER_STEP);
+    return new CoercedValue(JSON.stringify(text), 2, {
       marks: MARK.text | (node.items.length > 0 ? MARK.fromComposite | MARK.display : 0),
       flags: valueFlags('to-string', node),
     });
@@ -92,6 +95,9 @@ export class StringPlan extends Plan {
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
 }
+
+/** The characters of a value that become a string in one step. */
+const WRITTEN_PER_STEP = 16;
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
 function displayText(node: ReplyNode): string {

@@ -15,6 +15,7 @@ export class UnionPlan extends Plan {
   override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
+  readonly #choiceKey = {};
   readonly #isWrapped: boolean;
   /** The members in words. */
   readonly #expected: string;
@@ -158,7 +159,7 @@ export class UnionPlan extends Plan {
     return this.#nullable ? NULL : undefined;
   }
 
-  override startsWith(kind: 'object' | 'list'): boolean {
+  override startsWith(kind: NodeKind): boolean {
     return this.#members.some((member) => member.startsWith(kind));
   }
 
@@ -178,8 +179,21 @@ export class UnionPlan extends Plan {
     return member.show(node);
   }
 
-  /** Returns the member that suits a list or object best. */
+  /** Returns the member that suits a list or object best. For an object, that changes only with its own members. */
   #mostSuitable(node: ReplyNode): Plan | undefined {
+    if (node.kind === 'list') return this.#suitable(node);
+    const length = node.items.length;
+    const isOpen = node.items[length - 1]?.complete === false;
+    const choice = node.cached(this.#choiceKey, () => new MemberChoice());
+    if (choice.length !== length || choice.isOpen !== isOpen) {
+      choice.member = this.#suitable(node);
+      choice.length = length;
+      choice.isOpen = isOpen;
+    }
+    return choice.member;
+  }
+
+  #suitable(node: ReplyNode): Plan | undefined {
     let best: Plan | undefined;
     let score = Infinity;
     for (const member of this.#members) {
@@ -209,6 +223,13 @@ export class UnionPlan extends Plan {
 }
 
 const NULL = new CoercedValue('null', 0);
+
+/** The member that suits an object best, as long as it has these members. */
+class MemberChoice {
+  member: Plan | undefined = undefined;
+  length = -1;
+  isOpen = false;
+}
 
 /** True for a spelling of null without quotes in an object or a list. */
 function isBareNull(node: ReplyNode): boolean {

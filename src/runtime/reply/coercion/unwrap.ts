@@ -6,6 +6,7 @@ import { fenceBody } from '../text/whole-text.ts';
 import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
+import { spend } from './step-budget.ts';
 import { isAnswerKey, isOtherKey } from './wrapper-keys.ts';
 
 /*
@@ -43,6 +44,7 @@ const NOTHING: Nested = { value: undefined };
 function readNested(raw: string): Nested {
   const text = fenceBody(raw) ?? raw;
   if (!beginsValue(text)) return NOTHING;
+  spend(text.length / READ_PER_STEP);
   const reader = new Scanner(new TreeSink());
   const end = reader.read(text, skipSpace(text, 0), true);
   const { root } = reader;
@@ -50,6 +52,9 @@ function readNested(raw: string): Nested {
   keepStrings(root);
   return { value: root };
 }
+
+/** The characters that the tolerant parser reads in one step. */
+const READ_PER_STEP = 2;
 
 /** Strings inside a value that was itself in a string stay strings, which bounds the recursion. */
 function keepStrings(node: ReplyNode): void {
@@ -154,6 +159,7 @@ class WrapperSearch {
     const node = member.isScalar ? nestedValue(member) : member;
     if (node === undefined) return undefined;
     this.#looks += 1;
+    spend(1 + Math.min(node.items.length, MAX_MEMBERS));
     const { value } = node.cached<Read>(this.#type, () => ({ value: this.#type.read(node) }));
     const found = value ?? this.inside(node, depth - 1);
     return found === undefined || node === member ? found : asNested(found);

@@ -48,7 +48,7 @@ const MAX_SHALLOW = { items: 4, text: 200 } as const;
 /** The kind of results that belong to a key that has no others. */
 const OTHER_RESULT = -1;
 
-/** A result computed for a node. A node has one or two of these, and a linked list of them is smaller than a map. */
+/** A result computed for a node. Most nodes have one or two, and a linked list of them is smaller than a map. */
 interface Memo {
   readonly key: object;
   readonly kind: number;

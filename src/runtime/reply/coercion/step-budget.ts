@@ -1,0 +1,87 @@
+/*
+ * The work that one reply may take. Coercion counts its steps, each of about 100 ns: a value that is coerced to a type, a
+ * member that is compared with the fields of a class, some characters that are searched for a label. They are counted
+ * instead of the time, so that the same reply has the same outcome on every machine.
+ */
+
+/**
+ * Realistic replies take up to 7, even for unions of 60 classes (`npm run growth`), so none meets the limit. The worst
+ * replies of 250 KB, the longest that a worker parses itself, end after about two seconds.
+ */
+const STEPS_PER_CHARACTER = 32;
+
+/** Short replies may take more: the steps for a type with many members do not depend on the reply alone. */
+const LEAST_STEPS = 500_000;
+
+/** The steps that are left. Parsing is synchronous, so there is only one budget at a time. */
+let left = Infinity;
+
+/** Counts the steps of work that depends on the reply. Throws in `StepBudget.run` if there are not as many left. */
+export function spend(steps: number): void {
+  left -= steps;
+  if (left < 0) throw new OutOfSteps();
+}
+
+class OutOfSteps extends Error {}
+
+/**
+ * Coercions that run inside each other. 400 nested lists and objects take up to three for each; a stack of the default size
+ * has room for about 2,000, or for fewer if a value is put into lists and objects at every level.
+ */
+const MAX_NESTED = 1_200;
+
+let nested = 0;
+
+/** Begins the coercion of a value to a type, which counts as a step. Call `leave` at its end, unless it throws. */
+export function enter(): void {
+  spend(1);
+  nested += 1;
+  if (nested > MAX_NESTED) throw new OutOfSteps();
+}
+
+export function leave(): void {
+  nested -= 1;
+}
+
+/** The steps for one reply. */
+export class StepBudget {
+  #left: number;
+
+  /** `characters`: the length of the reply so far. */
+  constructor(characters = 0) {
+    this.#left = LEAST_STEPS + characters * STEPS_PER_CHARACTER;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** No steps are left. */
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+
+  /** Adds the steps for more text. */
+  grow(characters: number): void {
+    this.#left += characters * STEPS_PER_CHARACTER;
+  }
+
+  /** Returns the result of `use`; undefined once no steps are left, which ends `use` wherever it is. */
+  run<T>(use: () => T): T | undefined {
+    if (this.isSpent) return undefined;
+    const outer = { left, nested };
+    left = this.#left;
+    nested = 0;
+    try {
+      return use();
+    } catch (error) {
+      // V8 throws a RangeError for a stack or a string that becomes too long.
+      if (!(error instanceof OutOfSteps || error instanceof RangeError)) throw error;
+      left = -1;
+      return undefined;
+    } finally {
+      this.#left = left;
+      ({ left, nested } = outer);
+    }
+  }
+}

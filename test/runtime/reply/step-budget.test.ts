@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
+import { StepBudget } from '../../../src/runtime/reply/coercion/step-budget.ts';
+import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
+import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
+import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { assertProperty } from '../../support/assert-property.ts';
+import { list } from '../../support/definitions.ts';
+import { stepGrowth, type Growth } from '../../support/count-steps.ts';
+import { cut } from './cut.ts';
+import { PATTERNS, SCHEMAS, schemaNamed } from './growth-cases.ts';
+import { parserOf, partialsOf } from './parser-of.ts';
+import { parsingWays } from './parsing-ways.ts';
+import { samples, type Sample } from './random-types.ts';
+
+// --- growth --------------------------------------------------------------------------------------------------------------
+
+/** The length of a reply whose steps are compared with those of a reply twice as long. */
+const SIZE = 2_000;
+
+/** The most steps for twice the text, as a multiple: 2 is linear, 4 is quadratic. */
+const MAX_GROWTH = 2.4;
+
+const LINEAR = expect.toSatisfy(
+  ({ factor }: Growth) => factor <= MAX_GROWTH,
+  `at most ${MAX_GROWTH} times as many steps for twice the text`,
+) as unknown;
+
+/** Types with the most ways to read a value. */
+const COUNTED = [
+  '6 all-optional classes',
+  '12 all-optional classes',
+  '4 classes, unions spelled out',
+  'document of 4 classes',
+  'JSON alias',
+  '6 classes with required fields',
+  '4 classes of one field',
+];
+
+test.each(COUNTED)('coercing a reply to %s takes steps in proportion to its length', (name) => {
+  const schema = schemaNamed(name);
+  const parser = parserOf(schema.returns, schema.definitions);
+  for (const pattern of PATTERNS) {
+    const growth = stepGrowth(SIZE, (size) => {
+      const reply = pattern.reply(schema, size);
+      return () => parser.parse(reply);
+    });
+    expect(growth, pattern.name).toEqual(LINEAR);
+  }
+});
+
+/** Replies in which every delta changes an unfinished value. */
+const STREAMED: ReadonlySet<string> = new Set([
+  'valid values',
+  'unknown keys',
+  'empty objects',
+  'chains of known keys',
+  'trees of known keys',
+]);
+
+test.each(['6 all-optional classes', '12 all-optional classes', 'document of 4 classes', 'JSON alias'])(
+  'partials of %s take steps in proportion to the deltas',
+  (name) => {
+    const schema = schemaNamed(name);
+    const parser = parserOf(schema.returns, schema.definitions);
+    for (const pattern of PATTERNS.filter((each) => STREAMED.has(each.name))) {
+      const growth = stepGrowth(SIZE, (size) => {
+        const deltas = cut(pattern.reply(schema, size), [40]);
+        return () => partialsOf(parser, deltas);
+      });
+      expect(growth, pattern.name).toEqual(LINEAR);
+    }
+  },
+);
+
+const ENOUGH = 1e9;
+
+/** Counts the steps of coercing a list of this JSON, so many times, to a list of the sample's type. */
+function stepsOf({ returns, program }: Sample, json: string, times: number): number {
+  const plan = compilePlan(list(returns), indexDefinitions(program), compileCondition);
+  const reader = new Scanner(new TreeSink());
+  reader.read(`[${Array.from({ length: times }, () => json).join(',')}]`, 0, true);
+  const { root } = reader;
+  if (root === undefined) throw new Error('no list');
+  const budget = new StepBudget(ENOUGH);
+  const before = budget.left;
+  budget.run(() => plan.coerce(root));
+  return before - budget.left;
+}
+
+const anyJson = fc
+  .oneof(
+    fc.json({ maxDepth: 4 }),
+    fc.json({ maxDepth: 2 }).map((json) => `{"f0": ${json}, "f1": [${json}]}`),
+  )
+  .map((json) => `[[${json}, {"w": ${json}}]]`);
+
+test('twice as many values take at most twice the steps, for random recursive types', () => {
+  assertProperty(
+    fc.property(samples(fc.constantFrom('a', '1')), anyJson, (sample, json) => {
+      for (const each of [json, JSON.stringify(sample.reply)]) {
+        expect(stepsOf(sample, each, 16)).toBeLessThanOrEqual(2.1 * stepsOf(sample, each, 8) + 100);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+// Each level can be a string that contains all of its members.
+test('nesting a value twice as deep takes at most the square of the steps, for random recursive types', () => {
+  assertProperty(
+    fc.property(
+      samples(fc.constantFrom('a', '1')),
+      fc.constantFrom('[', '{"f0":', '{"w":', '{"f0":['),
+      (sample, open) => {
+        const close = open.includes('[') ? (open.startsWith('{') ? ']}' : ']') : '}';
+        const at = (depth: number): number => stepsOf(sample, open.repeat(depth) + '1' + close.repeat(depth), 1);
+        expect(at(40)).toBeLessThanOrEqual(4.1 * at(20) + 500);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+// --- the end of the budget -------------------------------------------------------------------------------------------------
+
+const HARD = schemaNamed('12 classes of one field');
+const HARD_REPLY = PATTERNS.find(({ name }) => name === 'chains of known keys')?.reply(HARD, 60_000) ?? '';
+const TOO_MUCH =
+  'the reply does not fit the return type: the reply needs more work than svc spends on 61 KB for a list: ask for a shorter reply, or give the classes of a union a literal or required field that only one of them has';
+
+const ways = parsingWays([HARD.returns], HARD.definitions);
+afterAll(() => ways.close());
+
+test.each(['inline', 'pooled'] as const)(
+  'a reply that takes too many steps is a validation failure, parsed %s',
+  async (way) => {
+    const outcome = await ways[way](HARD.returns, HARD_REPLY);
+    expect(outcome.ok ? 'a value' : outcome.failure).toMatchObject({ code: 'validation_failure', message: TOO_MUCH });
+  },
+);
+
+test('partials end with the budget, and the stream ends as the whole reply does', () => {
+  const parser = parserOf(HARD.returns, HARD.definitions);
+  const stream = parser.openStream();
+  for (const delta of cut(HARD_REPLY, [1_000])) {
+    stream.push(delta);
+    stream.takePartial();
+  }
+  expect(stream.finish()).toEqual(parser.parse(HARD_REPLY));
+});
+
+test.each(SCHEMAS.map(({ name }) => name))('no nesting overflows the stack, for %s', (name) => {
+  const schema = schemaNamed(name);
+  const parser: ReplyParser = parserOf(schema.returns, schema.definitions);
+  for (const key of [...schema.keys, 'w']) {
+    for (const [open, close] of [
+      [`{"${key}":`, '}'],
+      [`{"${key}":[`, ']}'],
+      ['[', ']'],
+    ] as const) {
+      const depth = Math.floor(400 / open.split(/[[{]/u).slice(1).length);
+      const reply = open.repeat(depth) + schema.member(1).slice(0, 1) + close.repeat(depth);
+      expect(() => parser.parse(reply)).not.toThrow();
+    }
+  }
+});
+
+test('valid replies of 50 KB are far from the end of the budget', () => {
+  for (const schema of SCHEMAS.filter(({ name }) => !name.includes('spelled out'))) {
+    const parser = parserOf(schema.returns, schema.definitions);
+    const outcome = parser.parse(PATTERNS[1]?.reply(schema, 50_000) ?? '');
+    expect(outcome.ok ? '' : outcome.failure.message, schema.name).not.toContain('more work');
+  }
+});

@@ -137,21 +137,28 @@ export function roleOfLabel(label: string): Role | undefined {
   const text = label.replace(AS_REQUESTED, ' ');
   if (NOT_FINAL.test(text)) return 'draft';
   if (FINAL.test(text)) return 'answer';
-  if (DRAFT.test(text)) return 'draft';
-  if (ASIDE.test(text)) return 'aside';
+  const isShort = text.trim().split(/\s+/u).length <= MAX_SHORT_WORDS;
+  if (DRAFT.test(text) || (isShort && SHORT_DRAFT.test(text))) return 'draft';
+  if (ASIDE.test(text) || (isShort && SHORT_ASIDE.test(text))) return 'aside';
   return ANSWER.test(text) ? 'answer' : undefined;
 }
 
 /** `In the format of your example`, `following the schema`: these words belong to an answer. */
 const AS_REQUESTED =
-  /\b(?:in|to|with|per|as|follow(?:s|ing)?|match(?:es|ing)?|using|under|by|against|of|for|from|on|fits?|fitting|according to|conform(?:s|ing)? to|based on) (?:(?:the|your|this|that|an?|my|its|same|given|following|requested|required|specified|provided|expected|desired|above|json|output|response|answer) ){1,5}(?:schema|format|structure|template|interface|type|example|sample|input|text|instruction|definition|source|context|prompt|request|question)s?\b/giu;
+  /\b(?:(?:review|check|re-?check|re-?read|analy[sz]|look|compar|consider|examin|verify|process|pars)(?:e|ed|es|ing|s)?(?: at)?|in|to|with|per|as|follow(?:s|ing)?|match(?:es|ing)?|using|under|by|against|of|for|from|on|fits?|fitting|according to|conform(?:s|ing)? to|based on) (?:(?:the|your|this|that|an?|my|its|same|given|following|requested|required|specified|provided|expected|desired|above|json|output|response|answer) ){1,5}(?:schema|format|structure|template|interface|type|example|sample|input|text|instruction|definition|source|context|prompt|request|question)s?\b/giu;
 
 const NOT_FINAL = /\b(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)\b/iu;
 const FINAL = /\b(?:final(?:ly|i[sz]ed)?|correct|corrected|corrections?|fixed|revised|updated|improved|refined)\b/iu;
 const DRAFT =
-  /\b(?:drafts?|(?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)|attempts?|guess|rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?|workings?|analysis|reasoning|thoughts?|thinking|brainstorm(?:ing)?|intermediate|incorrect|wrong|invalid|mistaken|rejected|before|old|previous(?:ly)?|original(?:ly)?)\b/iu;
+  /\b(?:drafts?|(?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)|rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?)\b/iu;
 const ASIDE =
-  /\b(?:examples?|e\.g|for (?:instance|illustration)|samples?|schemas?|templates?|structures?|formats?|skeleton|interfaces?|definitions?|placeholders?|hypothetical(?:ly)?|alternatives?|alternatively|another|inputs?|prompt|instructions?|references?|sources?|citations?|footnotes?|bibliography|further reading|usage|validation|metadata|mock|dummy|notes?)\b/iu;
+  /\b(?:examples?|e\.g|for (?:instance|illustration)|samples?|schemas?|templates?|skeleton|placeholders?|hypothetical(?:ly)?|alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)|mock|dummy)\b/iu;
+/** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */
+const SHORT_DRAFT =
+  /\b(?:workings?|analysis|reasoning|thoughts?|thinking|brainstorm(?:ing)?|intermediate|incorrect|wrong|invalid|mistaken|rejected|before|old|previous(?:ly)?|original(?:ly)?)\b/iu;
+const SHORT_ASIDE =
+  /\b(?:structures?|formats?|interfaces?|definitions?|inputs?|prompt|instructions?|references?|sources?|citations?|footnotes?|bibliography|further reading|usage|validation|metadata|notes?|another|options?)\b/iu;
+const MAX_SHORT_WORDS = 4;
 const ANSWER = /\b(?:answers?|results?|outputs?|solution|conclusion|verdict|response|after|new|now)\b/iu;
 
 /** Returns the role that the words directly before a value give it, inside a sentence. */
@@ -182,6 +189,14 @@ const SHOULD_BE = new RegExp(
 
 // --- the words between two values ----------------------------------------------------------------------------------------
 
+/** True for a label that begins with words of correction: what else it names is the value before it. */
+export function beginsCorrection(label: string): boolean {
+  return BEGINS_CORRECTION.test(label);
+}
+
+const BEGINS_CORRECTION =
+  /^\W*(?:wait|oops|whoops|sorry|apologies|actually|no[,.:]|hmm+|scratch that|on second thought|correction)\b/iu;
+
 /** True if the text between two values states that the later one corrects the earlier one. */
 export function isCorrection(between: string): boolean {
   return between.length > MAX_READ
@@ -190,7 +205,7 @@ export function isCorrection(between: string): boolean {
 }
 
 const CORRECTION =
-  /\b(?:wait|oops|whoops|sorry|apolog(?:y|ies|i[sz]e)|my (?:bad|mistake|error)|actually|correction|corrected|correcting|scratch that|strike that|disregard|ignore (?:that|the above|the previous)|on second thought|let me (?:fix|correct|redo|revise|re-?check|re-?do|retry|try (?:that |this )?again|update|reconsider|adjust|refine|improve)|i (?:made|missed|forgot|misread|overlooked|misunderstood|should have|need to (?:fix|correct))|mistakes?|errors?|(?:that|this|it|which|one)(?:'s| is| was|,? however,? is) (?:not (?:quite )?(?:right|correct)|wrong|incorrect|off|invalid|inaccurate)|not quite|should (?:be|have been|instead be)|fixed|fixing|revised?|revision|revising|better|improved|instead)\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?/iu;
+  /\b(?:wait|oops|whoops|sorry|apolog(?:y|ies|i[sz]e)|my (?:bad|mistake|error)|actually|correction|corrected|correcting|scratch that|strike that|disregard|ignore (?:that|the above|the previous)|on second thought|let me (?:fix|correct|redo|revise|re-?check|re-?do|retry|try (?:that |this )?again|update|reconsider|adjust|refine|improve)|i (?:made|missed|forgot|misread|overlooked|misunderstood|should have|need to (?:fix|correct))|mistakes?|errors?|(?:that|this|it|which|one)(?:'s| is| was|,? however,? is) (?:not (?:quite )?(?:right|correct)|wrong|incorrect|off|invalid|inaccurate)|not quite|should (?:be|have been|instead be)|i should (?:change|fix|correct|update)|on reflection|re-?(?:reading|checking|examining|considering)|(?:think|look|check|read)(?:ing)?\b[^.\n]{0,40}\b(?:again|once more|more (?:closely|carefully))|fixed|fixing|revised?|revision|revising|better|improved|instead)\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?/iu;
 
 /** True if nothing stands between two values but the marks that separate them. */
 export function isNothingBetween(between: string): boolean {

@@ -18,29 +18,23 @@ export interface FoundValues {
 /** Reads a whole reply. `readThoughts`: look inside thoughts as well. */
 export function findValues(text: string, readThoughts: boolean): FoundValues {
   const { candidates, fences, thoughtsEnd, openThought, gaveUp } = find(text, readThoughts);
-  const last = candidates.at(-1);
-  const restart = last === undefined ? -1 : restartIn(text, last);
-  if (restart < 0) return { candidates, fences, broken: undefined, thoughtsEnd, openThought, gaveUp };
+  const restarts = candidates.map((candidate) => restartIn(text, candidate));
+  const at = restarts.findLastIndex((start) => start >= 0);
+  const broken = candidates[at];
+  const restart = restarts[at];
+  if (broken === undefined || restart === undefined) {
+    return { candidates, fences, broken, thoughtsEnd, openThought, gaveUp };
+  }
   const rest = find(text.slice(restart), readThoughts);
+  const before = fences.slice(0, broken.fence);
+  const shift = ({ from, to }: { from: number; to: number }) => ({ from: from + restart, to: to + restart });
   return {
     candidates: [
-      ...candidates,
-      ...rest.candidates.map(({ value, from, to, fence }) => ({
-        value,
-        from: from + restart,
-        to: to + restart,
-        fence: fence === 0 ? 0 : fence + fences.length,
-      })),
+      ...candidates.slice(0, at + 1),
+      ...rest.candidates.map((each) => ({ ...each, ...shift(each), fence: each.fence && each.fence + before.length })),
     ],
-    fences: [
-      ...fences,
-      ...rest.fences.map(({ from, to, number }) => ({
-        from: from + restart,
-        to: to + restart,
-        number: number + fences.length,
-      })),
-    ],
-    broken: last,
+    fences: [...before, ...rest.fences.map((each) => ({ ...shift(each), number: each.number + before.length }))],
+    broken,
     thoughtsEnd,
     openThought,
     gaveUp: gaveUp || rest.gaveUp,

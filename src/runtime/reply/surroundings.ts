@@ -1,4 +1,13 @@
-import { lineAfter, lineBefore, roleInSentence, roleOfLabel, type Role, type Span } from './cues.ts';
+import {
+  beginsCorrection,
+  isCorrection,
+  lineAfter,
+  lineBefore,
+  roleInSentence,
+  roleOfLabel,
+  type Role,
+  type Span,
+} from './cues.ts';
 import type { FenceBody } from './text/candidate-finder.ts';
 
 /*
@@ -80,7 +89,10 @@ function leadRole(text: string, { from, fence, after }: PlacedValue): Role | und
   const lead = lines[last];
   if (lead === undefined) return undefined;
   const role = isLabel(lead) ? roleOfLabel(lastClause(lead)) : undefined;
-  if (role !== undefined) return role;
+  // In `Wait, my first attempt was wrong:`, the attempt is the value before.
+  const namesOther =
+    beginsCorrection(lead) || (role === 'draft' && after > 0 && isCorrection(text.slice(after, start)));
+  if (role !== undefined) return namesOther ? 'answer' : role;
   const heading = lines.slice(0, last).findLast((line) => HEADING.test(line));
   return heading === undefined ? undefined : roleOfLabel(heading);
 }

@@ -11,7 +11,10 @@ const PLACEHOLDER =
 /** No more members of a value are examined: a template is short. */
 const MAX_EXAMINED = 200;
 
-/** True for an object or list that contains strings, all of which are the names of types or placeholders. */
+/**
+ * True for an object or list that contains strings, all of which are the names of types or placeholders, and no number but
+ * 0 or 1.
+ */
 export function isTemplate(root: ReplyNode): boolean {
   const open = [root];
   let strings = 0;
@@ -22,7 +25,7 @@ export function isTemplate(root: ReplyNode): boolean {
     else if (node.kind === 'string' || node.kind === 'bare') {
       if (!PLACEHOLDER.test(node.text.trim().slice(0, 200))) return false;
       strings += 1;
-    }
+    } else if (node.kind === 'number' && !/^[01](?:\.0*)?$/u.test(node.text)) return false;
   }
   return strings > 0;
 }

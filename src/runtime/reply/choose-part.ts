@@ -1,5 +1,5 @@
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { isKept, isText, lossOf, type CoercedValue } from './coercion/outcome.ts';
+import { isKept, isText, lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { isCorrection, isNothingBetween } from './cues.ts';
 import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
@@ -31,6 +31,15 @@ export interface Choice {
   readonly best: RankedPart | undefined;
   /** The reason why no part is the answer, beside their own mismatches. */
   readonly refusal: CoercionError | undefined;
+}
+
+/** The verdict about a reply, and all that led to it. */
+export interface Judgement {
+  readonly outcome: CoercionOutcome;
+  readonly read: ReplyParts;
+  readonly choice: Choice;
+  /** The thoughts were read as well. */
+  readonly ofThoughts: boolean;
 }
 
 export type Standing = RankedPart | FailedPart;

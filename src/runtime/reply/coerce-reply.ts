@@ -1,9 +1,10 @@
-import { chooseOutcome, likeliestError, type Choice, type RankedPart } from './choose-part.ts';
+import { chooseOutcome, likeliestError, type Choice, type Judgement, type RankedPart } from './choose-part.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
 import { lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
+import { judgeStructured, judgeUnframed } from './other-readings.ts';
 import { readParts, tooDeep, type ReplyPart, type ReplyParts } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { stringNode } from './text/reply-node.ts';
@@ -51,21 +52,35 @@ function fastPathOf(text: string, plan: Plan): FastPath {
   return fastPath;
 }
 
-/** The verdict about a reply, and all that led to it. */
-export interface Judgement {
-  readonly outcome: CoercionOutcome;
-  readonly read: ReplyParts;
-  readonly choice: Choice;
-  /** The thoughts were read as well. */
-  readonly ofThoughts: boolean;
-}
-
-/** Reads a reply with the tolerant parser. The thoughts count only if nothing else is the answer. */
+/**
+ * Reads a reply with the tolerant parser: without the frames around its JSON, if it has any, and as structured text if
+ * its text is all there is. The thoughts count only if nothing else is the answer.
+ */
 export function judgeReply(text: string, plan: Plan, type: ReplyType): Judgement {
   const judgement = judge(text, plan, type, false);
+  const other = isSettled(judgement, type) ? undefined : judgeOtherwise(text, judgement, plan, type);
+  if (other !== undefined) return other;
   if (judgement.outcome.ok || !text.includes('<')) return judgement;
   const ofThoughts = judge(text, plan, type, true);
   return ofThoughts.outcome.ok ? ofThoughts : judgement;
+}
+
+/** True if no other reading can be better: the reply is the value as it is, or cannot be read at all. */
+function isSettled({ outcome, read }: Judgement, type: ReplyType): boolean {
+  return type.takesText || read.gaveUp || (outcome.ok && outcome.flags.length === 0);
+}
+
+function judgeOtherwise(
+  text: string,
+  { outcome, choice, read }: Judgement,
+  plan: Plan,
+  type: ReplyType,
+): Judgement | undefined {
+  const answer = text.slice(read.answerFrom);
+  const isFound = outcome.ok && choice.best?.part.kind !== 'text';
+  const unframed = judgeUnframed(answer, isFound, (inner) => judge(inner, plan, type, false));
+  if (unframed !== undefined) return unframed;
+  return isFound ? undefined : judgeStructured(answer, plan, type);
 }
 
 function judge(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Judgement {

@@ -1,5 +1,5 @@
-import { criterionOf, type RankedPart, type Standing } from './choose-part.ts';
-import { coerceString, judgeReply, tooMuchWork, type Judgement } from './coerce-reply.ts';
+import { criterionOf, type Judgement, type RankedPart, type Standing } from './choose-part.ts';
+import { coerceString, judgeReply, tooMuchWork } from './coerce-reply.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';

@@ -37,6 +37,8 @@ export interface ReplyParts {
   readonly values: readonly Candidate<ReplyNode>[];
   /** The number of these that are coerced one by one. */
   readonly coerced: number;
+  /** The end of the last thought; the answer comes after it. */
+  readonly answerFrom: number;
   /** The reader gave up: the reply nests too deeply. */
   readonly gaveUp: boolean;
 }
@@ -86,7 +88,13 @@ class PartReader {
     const parts = [...values, ...this.#nullParts(), ...this.#fenceParts(), ...this.#textParts()].toSorted(
       (a, b) => a.to - b.to,
     );
-    return { parts, values: candidates.filter((each) => !brackets.has(each)), coerced: likely.length, gaveUp };
+    return {
+      parts,
+      values: candidates.filter((each) => !brackets.has(each)),
+      coerced: likely.length,
+      answerFrom: this.#found.thoughtsEnd,
+      gaveUp,
+    };
   }
 
   // --- objects and lists -----------------------------------------------------------------------------------------------

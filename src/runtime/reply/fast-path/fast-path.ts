@@ -1,4 +1,5 @@
 import { CoercedValue } from '../coercion/outcome.ts';
+import { openPrefilled } from '../frames/prefilled.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { skipSpace } from '../text/characters.ts';
@@ -55,6 +56,7 @@ export class FastPath {
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
     if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
       return undefined;
+    if (place !== undefined && openPrefilled(text) !== undefined) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

@@ -60,6 +60,14 @@ export class TypedSink implements Sink<TypedContainer> {
     return !this.gaveUp && this.#expect(key);
   }
 
+  closeItem(): boolean {
+    return false;
+  }
+
+  itemToKey(): boolean {
+    return false;
+  }
+
   dropLast(): void {
     this.gaveUp = true;
   }

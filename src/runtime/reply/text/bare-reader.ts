@@ -3,6 +3,7 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
+  closersOf,
   COMMA,
   DOT,
   DOUBLE_QUOTE,
@@ -50,6 +51,8 @@ export class BareReader {
   #spaced = false;
   /** The last character taken from an earlier delta. */
   #lastCode = 0;
+  /** The number of double quotes inside the token. */
+  #quotes = 0;
 
   constructor(cursor: Cursor) {
     this.#cursor = cursor;
@@ -98,6 +101,7 @@ export class BareReader {
     this.#simple = true;
     this.#spaced = false;
     this.#lastCode = 0;
+    this.#quotes = 0;
     return node;
   }
 
@@ -116,7 +120,8 @@ export class BareReader {
       if (verdict === 'no') continue;
       this.#take(node, start, at);
       if (verdict === 'wait') return false;
-      settleBareToken(node);
+      if (this.#quotes === 1 && code === DOUBLE_QUOTE) this.#settleString(node);
+      else settleBareToken(node);
       this.#node = undefined;
       return true;
     }
@@ -132,6 +137,16 @@ export class BareReader {
     node.complete = false;
     node.repairs |= REPAIR.unclosed;
     this.#node = undefined;
+  }
+
+  /** Ends a string whose opening quote is missing, at its closing quote. */
+  #settleString(node: ReplyNode): void {
+    node.kind = 'string';
+    node.complete = true;
+    node.quoted = true;
+    node.plain = false;
+    node.repairs |= REPAIR.quotes;
+    this.#cursor.at += 1;
   }
 
   #take(node: ReplyNode, from: number, to: number): void {
@@ -163,11 +178,23 @@ export class BareReader {
       case SLASH:
         return isSpace(before) ? commentAhead(text, at, isLast) : 'no';
       case DOUBLE_QUOTE:
-        return this.#simple && !this.#inList ? keyAhead(text, at, isLast) : 'no';
+        return this.#quoteEnds(at);
       default:
         if (isSpace(code)) this.#spaced = true;
         return 'no';
     }
+  }
+
+  /** A quote ends a token before the next key, and a string whose opening quote is missing. */
+  #quoteEnds(at: number): Verdict {
+    const { text, isLast } = this.#cursor;
+    const isKey = this.#simple && !this.#inList ? keyAhead(text, at, isLast) : 'no';
+    if (isKey !== 'no') return isKey;
+    this.#quotes += 1;
+    if (this.#quotes !== 1) return 'no';
+    const verdict = closingQuote(text, at + 1, this.#inList, isLast);
+    if (verdict === 'wait') this.#quotes = 0;
+    return verdict;
   }
 
   #lineEnds(at: number): Verdict {
@@ -191,6 +218,21 @@ export class BareReader {
   #context(): BareContext {
     return { inList: this.#inList, simple: this.#simple, open: this.#open, isLast: this.#cursor.isLast };
   }
+}
+
+/** Does the quote before `from`, the only one in its token, close a string? It does before a delimiter that another member follows. */
+function closingQuote(text: string, from: number, inList: boolean, isLast: boolean): Verdict {
+  const at = skipSpace(text, from);
+  if (at - from > LOOK_AHEAD) return 'no';
+  if (at >= text.length) return isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(at);
+  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
+  if (code !== COMMA) return 'no';
+  const next = skipSpace(text, at + 1);
+  if (next - at > LOOK_AHEAD) return 'no';
+  if (next >= text.length) return isLast ? 'yes' : 'wait';
+  if (inList) return isWordCharacter(text.charCodeAt(next)) || closersOf(text.charCodeAt(next)) !== '' ? 'yes' : 'no';
+  return keyAhead(text, next, isLast);
 }
 
 // --- the ends of tokens ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-import { ASTERISK, SLASH, skipSpace } from './characters.ts';
+import { ASTERISK, isSpace, SLASH, skipSpace } from './characters.ts';
 
 /** The position of a reader in the text at hand, which can begin inside a comment. The parts of a reader share a cursor. */
 export class Cursor {
@@ -38,6 +38,14 @@ export class Cursor {
     if (next !== SLASH && next !== ASTERISK) return 'no';
     this.at += 2;
     this.#openComment(next === SLASH ? '\n' : '*/');
+    return 'yes';
+  }
+
+  /** Skips the comment that the `#` at the cursor opens, if a space follows it. */
+  skipHashComment(): 'yes' | 'no' | 'wait' {
+    if (this.at + 1 >= this.text.length && !this.isLast) return 'wait';
+    if (!isSpace(this.text.charCodeAt(this.at + 1))) return 'no';
+    this.skipLineComment();
     return 'yes';
   }
 

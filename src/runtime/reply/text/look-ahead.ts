@@ -41,7 +41,8 @@ export function keyAhead(text: string, from: number, isLast: boolean): Verdict {
   const opener = text.charCodeAt(start);
   if (opener === DOUBLE_QUOTE || opener === SINGLE_QUOTE || opener > 127) {
     const closers = closersOf(opener);
-    if (closers !== '') return quotedKeyAhead(text, start + 1, closers, isLast);
+    // A ” can be the only typographic quote.
+    if (closers !== '') return quotedKeyAhead(text, start + 1, opener === DOUBLE_QUOTE ? '"”' : closers, isLast);
   }
   return isWordCharacter(opener) ? wordKeyAhead(text, start, isLast) : 'no';
 }

@@ -11,7 +11,6 @@ import {
   EQUALS,
   GREATER_THAN,
   HASH,
-  isSpace,
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
@@ -19,7 +18,6 @@ import {
 } from './characters.ts';
 import { Cursor } from './cursor.ts';
 import { KeyReader } from './key-reader.ts';
-import type { Verdict } from './look-ahead.ts';
 import { REPAIR, type ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
 import { StringReader } from './string-reader.ts';
@@ -121,9 +119,11 @@ export class Scanner<T> implements ValueSource<T> {
       case COMMA:
         return this.#noValue(code);
       case SLASH:
-        return this.#readSlashValue();
       case HASH:
-        return this.#readHashValue();
+        return this.#readCommentValue(code);
+      case COLON:
+      case EQUALS:
+        return this.#inObject ? this.#readSign(code) : this.#startBare(code);
       default:
         if (this.#cursor.isAtEnd) return true;
         return closersOf(code) === '' ? this.#readToken(code) : this.#startString(code);
@@ -134,10 +134,8 @@ export class Scanner<T> implements ValueSource<T> {
   #noValue(code: number): boolean {
     if (this.#inObject) this.#sink.addRepair(REPAIR.droppedText);
     if (code === COMMA) {
-      this.#cursor.at += 1;
-      this.#sink.addRepair(REPAIR.comma);
       if (this.#inObject) this.#state = 'key';
-      return true;
+      return this.#drop(REPAIR.comma);
     }
     if (!this.#inObject && this.#sawComma) this.#sink.addRepair(REPAIR.comma);
     return this.#closeContainer(code);
@@ -181,9 +179,18 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
+        if (code === COLON && !this.#inObject) return this.#endListAtKey();
         this.#sink.addRepair(REPAIR.comma);
         return this.#readMember(false);
     }
+  }
+
+  /** Handles a colon after a string in a list that was not closed: the string is the next key of the object around the list. */
+  #endListAtKey(): boolean {
+    this.#sink.addRepair(REPAIR.brackets);
+    this.#inObject = this.#sink.itemToKey();
+    if (this.#inObject) this.#state = 'colon';
+    return this.#inObject || this.#readMember(false);
   }
 
   #readMember(sawComma: boolean): boolean {
@@ -204,12 +211,13 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#closeContainer(code);
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
+      case OPEN_BRACE:
+        // The next object of a list, if the last one was not closed; any other brace is dropped.
+        this.#sink.addRepair(REPAIR.brackets);
+        return this.#sink.closeItem() ? this.#openContainer(OPEN_BRACE) : this.#drop(REPAIR.brackets);
       case COMMA:
       case SEMICOLON:
-      case OPEN_BRACE:
-        this.#cursor.at += 1;
-        this.#sink.addRepair(code === OPEN_BRACE ? REPAIR.brackets : REPAIR.comma);
-        return true;
+        return this.#drop(REPAIR.comma);
       case SLASH:
         return this.#slash();
       case HASH:
@@ -223,8 +231,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   #readKeyOrFence(): boolean {
     const { text, at } = this.#cursor;
-    const isFence = text.startsWith('```', at) || text.length - at < 3;
-    return isFence ? this.#maybeFenceEnd() : this.#startKey(BACKTICK);
+    return text.startsWith('```', at) || text.length - at < 3 ? this.#maybeFenceEnd() : this.#startKey(BACKTICK);
   }
 
   #readDoubleQuotedKey(): boolean {
@@ -271,18 +278,22 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#sink.key(this.#keys.key, REPAIR.unquotedKey);
   }
 
-  /** Reads a colon, or `=` or `=>` in its place. */
   #readColon(): boolean {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
     if (code === SLASH) return this.#slash();
-    const { text, at, isLast } = this.#cursor;
-    if (code === EQUALS) {
-      if (at + 1 >= text.length && !isLast) return false;
-      this.#cursor.at += text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
-    } else if (code === COLON) this.#cursor.at += 1;
-    if (code !== COLON) this.#sink.addRepair(REPAIR.colon);
     this.#state = 'value';
+    if (code === COLON) this.#cursor.at += 1;
+    else this.#sink.addRepair(REPAIR.colon);
+    return true;
+  }
+
+  /** Reads `=` or `=>` in the place of a colon, or a second colon. */
+  #readSign(code: number): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    this.#cursor.at += code === EQUALS && text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
+    this.#sink.addRepair(REPAIR.colon);
     return true;
   }
 
@@ -312,17 +323,10 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#sink.end(this.#node);
   }
 
-  /** A slash in place of a value opens a comment or begins a string without quotes. */
-  #readSlashValue(): boolean {
-    const opens = this.#skipSlashComment();
-    return opens === 'no' ? this.#startBare(SLASH) : opens === 'yes';
-  }
-
-  /** A `#` in place of a value opens a comment if a space follows, and begins a string without quotes otherwise. */
-  #readHashValue(): boolean {
-    const { text, at, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return false;
-    return isSpace(text.charCodeAt(at + 1)) ? this.#skipLineComment() : this.#startBare(HASH);
+  /** A slash or a `#` in place of a value opens a comment or begins a string without quotes. */
+  #readCommentValue(code: number): boolean {
+    const opens = code === SLASH ? this.#cursor.skipSlashComment() : this.#cursor.skipHashComment();
+    return opens === 'no' ? this.#startBare(code) : this.#flagComment(opens);
   }
 
   #readToken(code: number): boolean {
@@ -353,23 +357,25 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** Handles a slash in place of a delimiter or a key: it opens a comment, or is dropped. */
   #slash(): boolean {
-    const opens = this.#skipSlashComment();
-    if (opens !== 'no') return opens === 'yes';
-    this.#cursor.at += 1;
-    this.#sink.addRepair(REPAIR.droppedText);
-    return true;
+    const opens = this.#cursor.skipSlashComment();
+    return opens === 'no' ? this.#drop(REPAIR.droppedText) : this.#flagComment(opens);
   }
 
-  #skipSlashComment(): Verdict {
-    const opens = this.#cursor.skipSlashComment();
-    if (opens === 'yes') this.#sink.addRepair(REPAIR.comment);
-    return opens;
+  /** Drops the character at the cursor. Always returns true. */
+  #drop(repair: number): true {
+    this.#cursor.at += 1;
+    this.#sink.addRepair(repair);
+    return true;
   }
 
   #skipLineComment(): boolean {
-    this.#sink.addRepair(REPAIR.comment);
     this.#cursor.skipLineComment();
-    return true;
+    return this.#flagComment('yes');
+  }
+
+  #flagComment(opens: 'yes' | 'wait'): boolean {
+    if (opens === 'yes') this.#sink.addRepair(REPAIR.comment);
+    return opens === 'yes';
   }
 
   /** Three backticks between members end the fence around the value, and the value with it. */
@@ -380,9 +386,7 @@ export class Scanner<T> implements ValueSource<T> {
       this.#giveUp();
       return false;
     }
-    this.#cursor.at += 1;
-    this.#sink.addRepair(REPAIR.droppedText);
-    return true;
+    return this.#drop(REPAIR.droppedText);
   }
 
   /** Ends everything that is open as incomplete. */

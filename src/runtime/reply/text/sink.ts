@@ -32,6 +32,10 @@ export interface Sink<T> {
   grow(node: ReplyNode): void;
   /** The scalar is complete. */
   end(node: ReplyNode): boolean;
+  /** Closes the object that is the last member of a list. Returns false for any other, and for an empty one. */
+  closeItem(): boolean;
+  /** Closes a list in an object and makes its last member, a string, the next key. Returns false for any other list. */
+  itemToKey(): boolean;
   /** Takes back the last member of a list. */
   dropLast(): void;
   /** Records a repair between the members of the innermost list or object. */

@@ -2,6 +2,7 @@ import {
   BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  CLOSE_PAREN,
   closersOf,
   COLON,
   COMMA,
@@ -14,6 +15,7 @@ import {
   MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
+  OPEN_PAREN,
   PLUS,
   SEMICOLON,
   skipSpace,
@@ -64,6 +66,8 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
       return isPlain(context) && at > from ? hashEnds(text, at, context) : 'no';
     case BACKTICK:
       return fenceAhead(text, at, context.isLast);
+    case COLON:
+      return context.position === 'list' && context.innerQuotes === 0 ? keyValueAhead(text, at + 1, context) : 'no';
     default:
       return memberAhead(text, from, at, context);
   }
@@ -74,6 +78,16 @@ function keyEnds(code: number, isSeparate: boolean): Verdict {
   if (code === COLON || code === EQUALS || code === CLOSE_BRACE) return 'yes';
   const value = code === OPEN_BRACE || code === OPEN_BRACKET || isDigit(code) || closersOf(code) !== '';
   return isSeparate && value ? 'yes' : 'no';
+}
+
+/** In a list that was not closed, a colon after a string makes it a key if a value follows. */
+function keyValueAhead(text: string, from: number, { isLast }: QuoteContext): Verdict {
+  const at = skipSpace(text, from);
+  if (at >= text.length) return isLast ? 'no' : 'wait';
+  if (at - from > LOOK_AHEAD) return 'no';
+  const code = text.charCodeAt(at);
+  if (closersOf(code) !== '' || code === OPEN_BRACE || code === OPEN_BRACKET) return 'yes';
+  return scalarAhead(text, at, isLast, true);
 }
 
 /** No quotation and no bracket is open inside the string. */
@@ -210,15 +224,17 @@ function memberAhead(text: string, from: number, at: number, context: QuoteConte
 }
 
 /** A number, a boolean or null, up to a comma, the end of the line or the end of the list. */
-function scalarAhead(text: string, from: number, isLast: boolean): Verdict {
+function scalarAhead(text: string, from: number, isLast: boolean, inObject = false): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
+  const ends = inObject ? ENDS_FIELD : ENDS_SCALAR;
   let end = from;
-  while (end < limit && !ENDS_SCALAR.has(text.charCodeAt(end))) end += 1;
+  while (end < limit && !ends.has(text.charCodeAt(end))) end += 1;
   if (end === limit && !isLast) return limit === from + LOOK_AHEAD ? 'no' : 'wait';
   return SCALAR.test(text.slice(from, end)) ? 'yes' : 'no';
 }
 
 const ENDS_SCALAR: ReadonlySet<number> = new Set([LINE_FEED, 13, COMMA, CLOSE_BRACKET]);
+const ENDS_FIELD: ReadonlySet<number> = new Set([...ENDS_SCALAR, CLOSE_BRACE]);
 const SCALAR = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|True|False|None) *$/u;
 
 /** A quote that opens a string rather than one that closes it. */
@@ -323,4 +339,25 @@ function partAhead(text: string, at: number, context: QuoteContext): Verdict {
   if (end + 1 >= text.length) return isLast ? 'yes' : 'wait';
   const next = text.charCodeAt(end + 1);
   return next === COMMA || next === CLOSE_BRACE || next === LINE_FEED || next === 13 ? 'yes' : 'no';
+}
+
+// --- notes -----------------------------------------------------------------------------------------------------------
+
+/**
+ * The position after a note in parentheses that follows a string, as in `"a" (approximate),`; -1 if none follows, `wait`
+ * if the text ends too early.
+ */
+export function noteEnd(text: string, from: number, context: QuoteContext): number | 'wait' {
+  if (context.position === 'key' || !isPlain(context)) return -1;
+  const start = skipSpace(text, from);
+  if (start >= text.length) return context.isLast ? -1 : 'wait';
+  if (text.charCodeAt(start) !== OPEN_PAREN || start === from) return -1;
+  const limit = Math.min(text.length, start + LOOK_AHEAD);
+  let at = start + 1;
+  for (; at < limit && text.charCodeAt(at) !== CLOSE_PAREN; at += 1) {
+    if (text.charCodeAt(at) === LINE_FEED || context.closers.includes(text.charAt(at))) return -1;
+  }
+  if (at === limit) return limit === text.length && !context.isLast ? 'wait' : -1;
+  const verdict = quoteEnds(text, at + 1, context);
+  return verdict === 'wait' ? 'wait' : verdict === 'yes' ? at + 1 : -1;
 }

@@ -6,19 +6,15 @@ import {
   closersOf,
   COMMA,
   DOUBLE_QUOTE,
-  isSpace,
-  isWordCharacter,
   LINE_FEED,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  OPEN_PAREN,
   SINGLE_QUOTE,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBackslashes } from './escapes.ts';
+import { InnerQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
-import { lineEndsString, nextPart, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
+import { lineEndsString, nextPart, noteEnd, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
@@ -30,15 +26,7 @@ export class StringReader {
   #position: StringPosition = 'list';
   #closers = '';
   #quote = 0;
-  /** The number of quotes taken as part of the string. */
-  #innerQuotes = 0;
-  /** The last of them opened a quotation that has not ended. */
-  #quoting = false;
-  /** The number of brackets that are open inside the string; counted from the first quote or line break inside it. */
-  #brackets = 0;
-  #counting = false;
-  /** The code of the last character of the string, which can be gone from its node; 0 at its start. */
-  #lastCode = 0;
+  readonly #inner = new InnerQuotes();
   #raw: RawBackslashes = 'none';
   /** The three quotes that end a block; empty in a string between single quotes. */
   #fence = '';
@@ -120,11 +108,7 @@ export class StringReader {
     this.#node = node;
     this.#position = position;
     this.#fence = '';
-    this.#innerQuotes = 0;
-    this.#quoting = false;
-    this.#brackets = 0;
-    this.#counting = false;
-    this.#lastCode = 0;
+    this.#inner.clear();
     this.#raw = 'none';
     return node;
   }
@@ -146,6 +130,7 @@ export class StringReader {
     if (cursor.isAtEnd) return true;
     const code = cursor.text.charCodeAt(cursor.at);
     if (code === LINE_FEED) return this.#readLineEnd(node);
+    if (code === RIGHT_QUOTE && this.#quote === DOUBLE_QUOTE) return this.#readRightQuote(node);
     return code === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
   }
 
@@ -185,7 +170,7 @@ export class StringReader {
         node.plain = false;
         node.repairs |= REPAIR.controlCharacter;
         if (code === LINE_FEED) break;
-      } else if (!isDouble && this.#closers.includes(text.charAt(at))) break;
+      } else if (isDouble ? code === RIGHT_QUOTE : this.#closers.includes(text.charAt(at))) break;
     }
     this.#take(node, start, at);
   }
@@ -194,34 +179,16 @@ export class StringReader {
     if (to === from) return;
     const part = this.#cursor.text.slice(from, to);
     node.text = node.text === '' ? part : node.text + part;
-    if (this.#counting) this.#count(part);
-    // The comma at the end of a line can be followed by a carriage return.
-    const last = part.length > 1 && part.endsWith('\r') ? part.length - 2 : part.length - 1;
-    this.#lastCode = part.charCodeAt(last);
+    this.#inner.take(part);
     this.#cursor.at = to;
-  }
-
-  /** Counts the brackets that are open in a part of the string. */
-  #count(part: string): void {
-    for (let at = 0; at < part.length; at += 1) {
-      const code = part.charCodeAt(at);
-      if (code === OPEN_BRACE || code === OPEN_BRACKET) this.#brackets += 1;
-      else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && this.#brackets > 0) this.#brackets -= 1;
-    }
-  }
-
-  #startCounting(node: ReplyNode): void {
-    if (this.#counting) return;
-    this.#counting = true;
-    this.#count(node.text);
   }
 
   get #context(): QuoteContext {
     return {
       position: this.#position,
-      innerQuotes: this.#innerQuotes,
-      quoting: this.#quoting,
-      brackets: this.#innerQuotes > 0 ? this.#brackets : 0,
+      innerQuotes: this.#inner.count,
+      quoting: this.#inner.quoting,
+      brackets: this.#inner.count > 0 ? this.#inner.brackets : 0,
       closers: this.#closers,
       isLast: this.#cursor.isLast,
     };
@@ -229,10 +196,10 @@ export class StringReader {
 
   #readLineEnd(node: ReplyNode): boolean {
     const { text, at } = this.#cursor;
-    this.#startCounting(node);
-    const isInside = this.#innerQuotes > 0 || this.#position === 'key';
-    const afterComma = this.#lastCode === COMMA;
-    const context = { ...this.#context, brackets: this.#brackets };
+    this.#inner.countBrackets(node.text);
+    const isInside = this.#inner.count > 0 || this.#position === 'key';
+    const afterComma = this.#inner.lastCode === COMMA;
+    const context = { ...this.#context, brackets: this.#inner.brackets };
     const verdict = isInside ? 'no' : lineEndsString(text, at + 1, afterComma, context);
     if (verdict === 'wait') return false;
     if (verdict === 'no') {
@@ -247,45 +214,87 @@ export class StringReader {
 
   #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
-    if (this.#lastCode === 0 && this.#position !== 'key') {
+    if (this.#inner.lastCode === 0 && this.#position !== 'key') {
       if (at + 1 >= text.length && !isLast) return false;
       if (this.#quote < 128 && text.charCodeAt(at + 1) === this.#quote) return this.#turnIntoBlock(node);
     }
     const context = this.#context;
     const verdict = quoteEnds(text, at + 1, context);
     if (verdict === 'wait') return false;
-    const part = verdict === 'yes' ? -1 : nextPart(text, at + 1, context);
+    if (verdict === 'yes') {
+      this.#cursor.at += 1;
+      this.#end(node);
+      return true;
+    }
+    return this.#readInnerQuote(node, context);
+  }
+
+  /** A ” ends a string that " opened if the JSON goes on after it, unless it ends a quotation inside the string. */
+  #readRightQuote(node: ReplyNode): boolean {
+    const { text, at } = this.#cursor;
+    const isInner = node.text.slice(-LONGEST_QUOTATION).includes('\u201c');
+    const context = { ...this.#context, innerQuotes: 1, closers: '"”' };
+    const verdict = isInner ? 'no' : quoteEnds(text, at + 1, context);
+    if (verdict === 'wait') return false;
+    if (verdict === 'yes') return this.#endAt(node, at + 1, REPAIR.quotes);
+    this.#take(node, at, at + 1);
+    return true;
+  }
+
+  /** Reads a quote that does not end the string as it is: alone, it is part of the string. */
+  #readInnerQuote(node: ReplyNode, context: QuoteContext): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    if (this.#closers.includes(text.charAt(at + 1))) {
+      if (at + 2 >= text.length && !isLast) return false;
+      const verdict = this.#doubledEnds(context);
+      if (verdict === 'wait') return false;
+      if (verdict === 'yes') return this.#endAt(node, at + 2, REPAIR.quotes);
+      if (this.#inner.isDoubled(text.charCodeAt(at + 2))) return this.#takeDoubled(node);
+    }
+    const part = nextPart(text, at + 1, context);
     if (part === 'wait') return false;
     if (part >= 0) {
       this.#cursor.at = part + 1;
       node.repairs |= REPAIR.quotes;
       return true;
     }
-    if (verdict === 'no' && at + 1 >= text.length && !isLast) return false;
+    const note = noteEnd(text, at + 1, context);
+    if (note === 'wait') return false;
+    if (note >= 0) return this.#endAt(node, note, REPAIR.comment);
     this.#cursor.at += 1;
-    if (verdict === 'yes') this.#end(node);
-    else this.#keepQuote(node, text.charAt(at), text.charCodeAt(at + 1));
+    this.#keepQuote(node, text.charAt(at), text.charCodeAt(at + 1));
+    return true;
+  }
+
+  /** Do the two quotes at the cursor end the string? */
+  #doubledEnds(context: QuoteContext): Verdict {
+    return this.#inner.canEndDoubled ? quoteEnds(this.#cursor.text, this.#cursor.at + 2, context) : 'no';
+  }
+
+  /** Takes two quotes that stand for one, as in CSV. */
+  #takeDoubled(node: ReplyNode): boolean {
+    this.#inner.takeDoubled(this.#quote);
+    node.plain = false;
+    node.repairs |= REPAIR.innerQuotes;
+    node.text += this.#cursor.text.charAt(this.#cursor.at);
+    this.#cursor.at += 2;
+    return true;
+  }
+
+  #endAt(node: ReplyNode, at: number, repair: number): boolean {
+    node.repairs |= repair;
+    this.#cursor.at = at;
+    this.#end(node);
     return true;
   }
 
   #keepQuote(node: ReplyNode, quote: string, next: number): void {
-    this.#startCounting(node);
-    if (!this.#isApostrophe(next)) {
-      this.#innerQuotes += 1;
-      // A bracket alone in quotes opens nothing.
-      if (this.#quoting && this.#brackets > 0 && isOpener(this.#lastCode)) this.#brackets -= 1;
-      this.#quoting = beginsQuotation(this.#lastCode, next) || (!this.#quoting && isSpace(this.#lastCode));
-    }
+    this.#inner.countBrackets(node.text);
+    this.#inner.keep(quote.charCodeAt(0), next, this.#quote === SINGLE_QUOTE || this.#quote === 0x2018);
     node.plain = false;
     node.repairs |= REPAIR.innerQuotes;
     node.text += quote;
-    this.#lastCode = quote.charCodeAt(0);
-  }
-
-  /** A `'` between letters, in a string delimited by `'`, is an apostrophe and does not count as one of a pair. */
-  #isApostrophe(next: number): boolean {
-    if (this.#quote !== SINGLE_QUOTE && this.#quote !== 0x2018) return false;
-    return isWordCharacter(this.#lastCode) && isWordCharacter(next);
   }
 
   /** Handles three quotes of which the first was part of an earlier delta. */
@@ -298,13 +307,13 @@ export class StringReader {
   #readEscape(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const isKey = this.#position === 'key';
-    const escape = decodeEscape(text, at, { raw: this.#raw, isKey, before: this.#lastCode, isLast });
+    const escape = decodeEscape(text, at, { raw: this.#raw, isKey, before: this.#inner.lastCode, isLast });
     if (escape === undefined) return false;
     if (escape.raw && this.#raw === 'none') this.#raw = /^[A-Za-z]:$/u.test(node.text) ? 'all' : 'commands';
     node.text += escape.text;
     node.plain = false;
     if (!escape.known) node.repairs |= REPAIR.escape;
-    if (escape.text !== '') this.#lastCode = escape.text.charCodeAt(escape.text.length - 1);
+    if (escape.text !== '') this.#inner.lastCode = escape.text.charCodeAt(escape.text.length - 1);
     if (!isCanonicalEscape(text.charCodeAt(at + 1)) && !isJsonEscape(text, at + 1)) this.escapes = 'foreign';
     this.#cursor.at += escape.length;
     return true;
@@ -361,15 +370,7 @@ function dedentBlock(text: string, isFence: boolean): string {
     .trim();
 }
 
-/** Does a quote between these characters begin a quotation rather than end one? */
-function beginsQuotation(before: number, next: number): boolean {
-  if (isSpace(next)) return false;
-  return before === 0 || isSpace(before) || isOpener(before) || BEFORE_QUOTATION.has(before);
-}
+const RIGHT_QUOTE = 0x201d;
 
-/** `=` `:` `,` `>` `-` `/` `—` and a quote */
-const BEFORE_QUOTATION: ReadonlySet<number> = new Set([61, 58, 44, 62, 45, 47, 0x2014]);
-
-function isOpener(code: number): boolean {
-  return code === OPEN_BRACE || code === OPEN_BRACKET || code === OPEN_PAREN;
-}
+/** A quotation that began earlier in a string has an end of its own. */
+const LONGEST_QUOTATION = 400;

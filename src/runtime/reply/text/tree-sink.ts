@@ -1,5 +1,5 @@
 import { settleBareToken } from './bare-reader.ts';
-import { CLOSE_BRACE, OPEN_BRACE } from './characters.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE } from './characters.ts';
 import type { Escapes } from './escapes.ts';
 import { MAX_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
@@ -72,6 +72,19 @@ export class TreeSink implements Sink<ReplyNode> {
     }
     this.#top = this.#stack[depth - 1];
     return true;
+  }
+
+  closeItem(): boolean {
+    const isItem = this.#stack.at(-2)?.kind === 'list' && (this.#top?.items.length ?? 0) > 0;
+    return isItem && this.inObject && this.close(CLOSE_BRACE);
+  }
+
+  itemToKey(): boolean {
+    const key = this.#top?.items.at(-1);
+    if (this.#stack.at(-2)?.kind !== 'object' || key?.kind !== 'string' || !key.quoted) return false;
+    this.#top?.dropLast();
+    this.close(CLOSE_BRACKET);
+    return this.key(key.text, key.repairs);
   }
 
   dropLast(): void {

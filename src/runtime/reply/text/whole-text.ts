@@ -7,19 +7,20 @@ import { ReplyNode, stringNode } from './reply-node.ts';
  * quotes, or in a fence.
  */
 
-/** The first line of a fence. */
-const FENCE = /^```[\w +#.-]*\r?\n/u;
+/** The first line of a fence of three or more backticks or tildes. */
+const FENCE = /^(`{3,}|~{3,})[^\n`]{0,120}\n/u;
 
 /** Returns the text inside the fence that is the whole text; undefined for any other text. The end can be missing. */
 export function fenceBody(raw: string): string | undefined {
-  if (!raw.startsWith('```', skipSpace(raw, 0))) return undefined;
+  const start = skipSpace(raw, 0);
+  if (!raw.startsWith('```', start) && !raw.startsWith('~~~', start)) return undefined;
   const text = raw.trim();
-  const opening = FENCE.exec(text)?.[0];
+  const [opening, fence = ''] = FENCE.exec(text) ?? [];
   if (opening === undefined) return undefined;
   const body = text.slice(opening.length);
-  const end = body.indexOf('```');
+  const end = body.indexOf(fence);
   if (end < 0) return body;
-  return end + 3 === body.length ? body.slice(0, end) : undefined;
+  return end + fence.length === body.length ? body.slice(0, end) : undefined;
 }
 
 /** Returns the string in quotes that is all the content of the only fence in a text; undefined for any other text. */

@@ -1,0 +1,107 @@
+/*
+ * Frames that change the punctuation of JSON, but not the text of its strings. A string here ends at a quote before
+ * punctuation, since the text inside it can contain any character.
+ */
+
+/** Changes the text at a position outside of strings; undefined leaves the character as it is. */
+type Change = (text: string, at: number) => { readonly to: string; readonly length: number } | undefined;
+
+/** The quotes that open strings, and those that close them. */
+const QUOTES: Readonly<Record<string, string>> = { '"': '"', '“': '”“', '「': '」', '『': '』', '＂': '＂' };
+
+const FOLLOWS_STRING = new Set([':', ',', '}', ']', '：', '，', '、', '｝', '］', ';', '；']);
+
+const OPENERS = '{[｛［';
+const CLOSERS = '}]｝］';
+
+/** Applies the change inside brackets and outside of strings. Returns undefined if nothing changes. */
+function changeOutsideStrings(text: string, from: number, change: Change): string | undefined {
+  const parts = [text.slice(0, from)];
+  let changed = false;
+  let depth = 0;
+  let at = from;
+  while (at < text.length) {
+    const character = text.charAt(at);
+    const closers = QUOTES[character];
+    if (OPENERS.includes(character)) depth += 1;
+    if (depth > 0 && closers !== undefined) {
+      const end = stringEnd(text, at, closers);
+      parts.push(asString(text, at, end));
+      at = end;
+      continue;
+    }
+    const next = depth > 0 ? change(text, at) : undefined;
+    if (next !== undefined) changed = true;
+    if (depth > 0 && CLOSERS.includes(character)) depth -= 1;
+    parts.push(next?.to ?? character);
+    at += next?.length ?? 1;
+  }
+  return changed ? parts.join('') : undefined;
+}
+
+/** Returns the position after the string whose opening quote is at `from`. */
+function stringEnd(text: string, from: number, closers: string): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\\') at += 1;
+    else if (closers.includes(character) && isEnd(text, at + 1)) return at + 1;
+  }
+  return text.length;
+}
+
+/** Is the next character that is no space punctuation, or the end of the text? */
+function isEnd(text: string, from: number): boolean {
+  let at = from;
+  while (at < text.length && at - from < MAX_SPACES && /\s/u.test(text.charAt(at))) at += 1;
+  return at >= text.length || FOLLOWS_STRING.has(text.charAt(at));
+}
+
+/** Bounds the work for each quote. */
+const MAX_SPACES = 100;
+
+function asString(text: string, from: number, end: number): string {
+  const string = text.slice(from, end);
+  if (text.charAt(from) === '"') return string;
+  const closed = (QUOTES[text.charAt(from)] ?? '').includes(text.charAt(end - 1)) && end > from + 1;
+  return `"${string.slice(1, closed ? -1 : undefined).replaceAll('"', String.raw`\"`)}"`;
+}
+
+// --- full-width punctuation ------------------------------------------------------------------------------------------
+
+const ASCII: Readonly<Record<string, string>> = {
+  '：': ':',
+  '，': ',',
+  '、': ',',
+  '；': ',',
+  '｛': '{',
+  '｝': '}',
+  '［': '[',
+  '］': ']',
+};
+
+/** Full-width punctuation between the members of JSON, which models of East Asian languages write. */
+export function asciiPunctuation(text: string): string | undefined {
+  const from = text.search(/[[{［｛]/u);
+  if (from < 0 || !/[：，、［｛「『＂]/u.test(text)) return undefined;
+  return changeOutsideStrings(text, from, (whole, at) => {
+    const to = ASCII[whole.charAt(at)];
+    return to === undefined ? undefined : { to, length: 1 };
+  });
+}
+
+// --- doubled braces --------------------------------------------------------------------------------------------------
+
+/** The braces of a template, which are doubled: `{{"a": {{"b": 1}}}}`. Objects inside can have single braces. */
+export function singleBraces(text: string): string | undefined {
+  const from = text.search(/[[{]/u);
+  if (from < 0 || !/^\{\{\s*["'\w}]/u.test(text.slice(from, from + MAX_SPACES))) return undefined;
+  const doubled: boolean[] = [];
+  return changeOutsideStrings(text, from, (whole, at) => {
+    const character = whole.charAt(at);
+    if (character !== '{' && character !== '}') return undefined;
+    const isPair = whole.charAt(at + 1) === character;
+    const isDoubled = character === '{' ? isPair : (doubled.pop() ?? false) && isPair;
+    if (character === '{') doubled.push(isDoubled);
+    return isDoubled ? { to: character, length: 2 } : undefined;
+  });
+}

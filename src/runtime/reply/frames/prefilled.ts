@@ -1,0 +1,32 @@
+/*
+ * A reply that goes on after a beginning that its caller wrote for the model, and lacks its first bracket.
+ */
+
+/** A fence around the reply. */
+const FENCE = /^\s*```[\w-]*\n/u;
+
+/** `"key":`, or the same without its first quote. */
+const FIRST_KEY = /^\s*("?)[\p{L}_$][\p{L}\p{N}_$ .-]{0,80}"\s*:/u;
+
+/** The first member of a list that is no list itself. */
+const FIRST_ITEM = /^\s*(?:["'{]|-?\d)/u;
+
+/** Adds the missing bracket. Returns undefined if none is missing. */
+export function openPrefilled(reply: string): string | undefined {
+  const fence = FENCE.exec(reply)?.[0] ?? '';
+  const text = reply.slice(fence.length);
+  const key = FIRST_KEY.exec(text);
+  if (key !== null) return `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
+  return FIRST_ITEM.test(text) && closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
+}
+
+/** True if the text ends in a `]` that it does not open. */
+function closesMore(text: string): boolean {
+  if (!/\][\s`]*$/u.test(text)) return false;
+  let depth = 0;
+  for (const character of text) {
+    if (character === '[') depth += 1;
+    else if (character === ']') depth -= 1;
+  }
+  return depth < 0;
+}

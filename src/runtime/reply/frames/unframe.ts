@@ -1,0 +1,142 @@
+import { stripLinePrefixes } from './line-prefixes.ts';
+import { asciiPunctuation, singleBraces } from './outside-strings.ts';
+import { openPrefilled } from './prefilled.ts';
+import { fromPython, fromPythonCalls } from './python.ts';
+
+/*
+ * Frames are marks around or inside JSON that belong to no reader of JSON: the signs of a quotation in front of each
+ * line, another level of escapes, the punctuation of another language. Each function takes one frame off a text, or
+ * returns undefined if the text does not show it beyond doubt. None of them changes a reply that is JSON.
+ */
+
+/** A reply without its frames. */
+export interface Unframed {
+  readonly text: string;
+  /** The names of the frames, outermost first. */
+  readonly frames: readonly string[];
+}
+
+/** The name of a frame, and the function that takes it off. */
+type Frame = readonly [string, (text: string) => string | undefined];
+
+const CALLS: Frame = ['calls of Python', fromPythonCalls];
+
+const FRAMES: readonly Frame[] = [
+  ['special tokens', stripTokens],
+  ['a prefix in front of each line', stripLinePrefixes],
+  ['HTML entities', decodeEntities],
+  ['another level of escapes', unescapeJson],
+  ['escaped brackets', unescapeBrackets],
+  ['full-width punctuation', asciiPunctuation],
+  ['doubled braces', singleBraces],
+  ['Python', fromPython],
+  ['a missing first bracket', openPrefilled],
+];
+
+/** A frame inside a frame is common, more levels are noise. Each level takes time in proportion to the text. */
+const MAX_FRAMES = 4;
+
+/**
+ * Takes the frames off a reply. Returns undefined if it has none. `withCalls`: calls with named arguments are objects, in
+ * a reply that has no value otherwise.
+ */
+export function unframe(reply: string, withCalls: boolean): Unframed | undefined {
+  const functions = withCalls ? [...FRAMES, CALLS] : FRAMES;
+  const frames: string[] = [];
+  let text = reply;
+  while (frames.length < MAX_FRAMES) {
+    const next = unframeOnce(text, functions);
+    if (next === undefined) break;
+    frames.push(next.frame);
+    text = next.text;
+  }
+  return frames.length === 0 ? undefined : { text, frames };
+}
+
+function unframeOnce(text: string, functions: readonly Frame[]): { frame: string; text: string } | undefined {
+  for (const [frame, strip] of functions) {
+    const inner = strip(text);
+    if (inner !== undefined && inner !== text) return { frame, text: inner };
+  }
+  return undefined;
+}
+
+// --- special tokens --------------------------------------------------------------------------------------------------
+
+/** The tokens that separate the turns of a chat, which models repeat in their text. */
+const TOKEN = String.raw`(?:<\|[\w ]{1,40}\|>(?:assistant|user|system)?|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model)?|<[be]os>)`;
+const FIRST_TOKENS = new RegExp(String.raw`^\s*(?:${TOKEN}\s*)+`, 'u');
+const LAST_TOKEN = new RegExp(`${TOKEN}$`, 'u');
+const LONGEST_TOKEN = 60;
+
+function stripTokens(reply: string): string | undefined {
+  let text = reply.replace(FIRST_TOKENS, '');
+  for (;;) {
+    const end = text.trimEnd();
+    const token = LAST_TOKEN.exec(end.slice(-LONGEST_TOKEN))?.[0];
+    if (token === undefined) return text === reply ? undefined : text;
+    text = end.slice(0, -token.length);
+  }
+}
+
+// --- escapes ---------------------------------------------------------------------------------------------------------
+
+/** The first bracket with a quote after it, and the backslashes and escaped line breaks between the two. */
+const FIRST_MEMBER = /[[{]((?:\s|\\[nrt])*)(\\*)["\d[{-]/u;
+
+/** JSON that was escaped as a string: `{\"a\": 1}`. The quotes around it can be missing. A string of JSON is no frame. */
+function unescapeJson(text: string): string | undefined {
+  const first = FIRST_MEMBER.exec(text);
+  if (first === null || isString(text)) return undefined;
+  const [whole, spaces = '', backslashes = ''] = first;
+  const before = text.slice(0, first.index);
+  const rest = text.slice(first.index);
+  if (backslashes !== '' && whole.endsWith('"')) return before + rest.replaceAll(/\\(["\\/nrt])/gu, unescaped);
+  if (!spaces.includes('\\')) return undefined;
+  return (
+    before +
+    rest.replaceAll(/\\([\\nrt])/gu, (escape, letter: string) => (letter === '\\' ? escape : unescaped(escape, letter)))
+  );
+}
+
+/** True for a string of JSON with an object or list in it. */
+function isString(text: string): boolean {
+  if (!/^\s*"/u.test(text)) return false;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' && FIRST_MEMBER.exec(value)?.[2] === '';
+  } catch {
+    return false;
+  }
+}
+
+function unescaped(_escape: string, letter: string): string {
+  return letter === 'n' ? '\n' : letter === 'r' ? '\r' : letter === 't' ? '\t' : letter;
+}
+
+/** JSON whose brackets Markdown escapes: `\{"a": 1\}`, `\["a"\]`. */
+function unescapeBrackets(text: string): string | undefined {
+  if (!/\\[\]}]/u.test(text) || !/^[^[\]{}]*\\(?:\{\s*(?:\\?["_\w]|\\\})|\["|\[\s*\\\{)/u.test(text)) return undefined;
+  return text.replaceAll(/\\([[\]{}])/gu, '$1');
+}
+
+// --- HTML ------------------------------------------------------------------------------------------------------------
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  '#34': '"',
+  '#x22': '"',
+  apos: "'",
+  '#39': "'",
+  '#x27': "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  nbsp: ' ',
+};
+
+/** JSON as HTML, in which all quotes are entities. */
+function decodeEntities(text: string): string | undefined {
+  if (text.includes('"') || !/[[{]\s*&(?:quot|#34|#x22);/u.test(text)) return undefined;
+  return text.replaceAll(/&(#?\w{2,4});/gu, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity);
+}

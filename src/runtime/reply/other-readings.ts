@@ -1,0 +1,64 @@
+import { chooseOutcome, type Choice, type Judgement, type Standing } from './choose-part.ts';
+import { isKept, isText, MARK, type CoercionOutcome } from './coercion/outcome.ts';
+import type { Plan } from './coercion/plan.ts';
+import { unframe } from './frames/unframe.ts';
+import type { ReplyPart } from './reply-parts.ts';
+import type { ReplyType } from './reply-type.ts';
+import { structuredValues } from './structured/structured-text.ts';
+import { NOTHING_AROUND } from './surroundings.ts';
+
+/*
+ * Two other readings of a reply whose JSON is not all there is to it: without the frames around its JSON, and as
+ * structured text without JSON. Types with strings have neither, because the text is their value.
+ */
+
+/**
+ * Judges the reply without its frames. Returns undefined if it has none, or if nothing in it matches. `isFound`: the reply
+ * has a value as it is.
+ */
+export function judgeUnframed(
+  text: string,
+  isFound: boolean,
+  judge: (text: string) => Judgement,
+): Judgement | undefined {
+  const unframed = unframe(text, !isFound);
+  if (unframed === undefined) return undefined;
+  const judgement = judge(unframed.text);
+  const { outcome } = judgement;
+  if (!outcome.ok || !isKept(outcome) || isText(outcome)) return undefined;
+  const frames = unframed.frames.map((detail) => ({ flag: 'frame', path: '', detail }));
+  const choice = throughout(judgement.choice, text.length);
+  return { ...judgement, choice, outcome: outcome.as(outcome.score, outcome.marks, [...frames, ...outcome.flags]) };
+}
+
+/** Extends all parts to the whole text, because their offsets count without the frames. */
+function throughout(choice: Choice, to: number): Choice {
+  const extended = new Map<Standing, Standing>();
+  for (const each of choice.standings) extended.set(each, { ...each, part: { ...each.part, from: 0, to } });
+  const best = choice.best === undefined ? undefined : extended.get(choice.best);
+  return { ...choice, standings: [...extended.values()], best: best?.value === undefined ? undefined : best };
+}
+
+/** Judges the reply as structured text. Returns undefined if none of its readings matches the type. */
+export function judgeStructured(text: string, plan: Plan, type: ReplyType): Judgement | undefined {
+  if (!type.hasComposite) return undefined;
+  const parts = structuredValues(text).map(({ node, notation }): ReplyPart => {
+    const outcome = named(plan.coerce(node), notation);
+    return { kind: 'whole', from: 0, to: text.length, node, outcome, inThought: false, ...NOTHING_AROUND };
+  });
+  const matching = parts.filter(({ outcome }) => isMeant(outcome));
+  const read = { parts: matching, values: [], coerced: 0, answerFrom: 0, gaveUp: false };
+  const choice = chooseOutcome(read, text, plan, type);
+  if (choice.best === undefined || choice.refusal !== undefined) return undefined;
+  return { outcome: choice.best.value, read, choice, ofThoughts: false };
+}
+
+function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {
+  if (!outcome.ok) return outcome;
+  return outcome.as(outcome.score, outcome.marks, [{ flag: 'structured-text', path: '', detail }, ...outcome.flags]);
+}
+
+/** Prose that only resembles structured text matches no key of a class: it is not what the model means. */
+function isMeant(outcome: CoercionOutcome): boolean {
+  return outcome.ok && isKept(outcome) && !isText(outcome) && (outcome.marks & MARK.implied) === 0;
+}

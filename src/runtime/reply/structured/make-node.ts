@@ -1,0 +1,58 @@
+import { settleBareToken } from '../text/bare-reader.ts';
+import { skipSpace } from '../text/characters.ts';
+import { ReplyNode, stringNode } from '../text/reply-node.ts';
+import { Scanner } from '../text/scanner.ts';
+import { TreeSink } from '../text/tree-sink.ts';
+
+/** Returns a complete list. */
+export function listOf(items: readonly ReplyNode[]): ReplyNode {
+  const list = new ReplyNode('list');
+  list.complete = true;
+  for (const item of items) list.add(item);
+  return list;
+}
+
+/** Returns a complete object. */
+export function objectOf(members: Iterable<readonly [string, ReplyNode]>): ReplyNode {
+  const object = new ReplyNode('object');
+  object.complete = true;
+  for (const [key, item] of members) object.put(key, item);
+  return object;
+}
+
+const EMPHASIS = /^(\*\*|__|\*|_|`|~~)(?=\S)(.*\S)\1$/u;
+const QUOTED = /^(["'“‘«])(.*)["'”’»]$/su;
+
+/** Returns the scalar that a text states, without quotes and emphasis; or the list or object in it, as JSON. */
+export function valueOf(raw: string): ReplyNode {
+  const text = withoutEmphasis(raw);
+  if (text.startsWith('{') || text.startsWith('[')) return jsonOf(text) ?? stringNode(text);
+  const quoted = QUOTED.exec(text)?.[2];
+  if (quoted !== undefined && !/^["'“‘«]|["'”’»]$/u.test(quoted)) {
+    const string = stringNode(quoted.replaceAll(String.raw`\"`, '"'));
+    string.quoted = true;
+    return string;
+  }
+  const node = new ReplyNode('bare');
+  node.text = text;
+  settleBareToken(node);
+  node.repairs = 0;
+  return node;
+}
+
+function jsonOf(text: string): ReplyNode | undefined {
+  const sink = new TreeSink();
+  const scanner = new Scanner(sink);
+  const end = scanner.read(text, 0, true);
+  return sink.root?.complete === true && skipSpace(text, end) === text.length ? sink.root : undefined;
+}
+
+/** Removes the marks of Markdown around a text. */
+export function withoutEmphasis(raw: string): string {
+  let text = raw.trim();
+  for (let inner = EMPHASIS.exec(text)?.[2]; inner !== undefined; inner = EMPHASIS.exec(text)?.[2]) {
+    if (inner.includes('**') || inner.length === text.length) break;
+    text = inner.trim();
+  }
+  return text;
+}

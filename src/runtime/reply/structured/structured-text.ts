@@ -1,0 +1,23 @@
+import type { ReplyNode } from '../text/reply-node.ts';
+import { outlineValues } from './outline.ts';
+import { tableValues } from './tables.ts';
+import { xmlValues } from './xml.ts';
+
+/** A value that a reply states without the brackets of JSON. */
+export interface StructuredValue {
+  readonly node: ReplyNode;
+  /** The notation in words, for flags. */
+  readonly notation: string;
+}
+
+/**
+ * Returns the readings of a reply without JSON as structured text: a list of lines, keys and values line by line, a
+ * table, or XML. They are guesses: a caller takes one only if it matches a type.
+ */
+export function structuredValues(text: string): readonly StructuredValue[] {
+  return [
+    ...tableValues(text).map((node) => ({ node, notation: 'a table' })),
+    ...xmlValues(text).map((node) => ({ node, notation: 'XML' })),
+    ...outlineValues(text).map((node) => ({ node, notation: 'lines of text' })),
+  ];
+}

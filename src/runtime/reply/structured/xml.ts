@@ -1,0 +1,130 @@
+import type { ReplyNode } from '../text/reply-node.ts';
+import { listOf, objectOf, valueOf } from './make-node.ts';
+
+/*
+ * Simple XML: elements with text or other elements. Attributes are members as well; comments are skipped.
+ */
+
+/** A start tag or an end tag. */
+const TAG =
+  /<(\/?)([A-Za-z_][\w.-]{0,80})((?:\s+[\w:.-]{1,80}\s*=\s*(?:"[^"<]{0,500}"|'[^'<]{0,500}')){0,20})\s*(\/?)>/uy;
+const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/gu;
+const MAX_NESTING = 50;
+
+interface Element {
+  readonly tag: string;
+  readonly members: (readonly [string, ReplyNode])[];
+  text: string;
+  /** It contains CDATA, whose text is kept as it is. */
+  verbatim: boolean;
+}
+
+/** Returns the readings of the elements in a text; none if its tags do not match. */
+export function xmlValues(text: string): readonly ReplyNode[] {
+  if (!text.includes('</')) return [];
+  const root = elementOf('');
+  const open = [root];
+  let at = 0;
+  while (at < text.length) {
+    const top = open.at(-1);
+    const next = top === undefined ? -1 : readMark(text, at, open, top);
+    if (next < 0) return [];
+    at = next;
+  }
+  return open.length === 1 && root.members.length > 0 ? readingsOf(root) : [];
+}
+
+const CDATA = '<![CDATA[';
+
+/** Reads the text up to the next mark, and the mark. Returns the position after it, or -1 if the text is no XML. */
+function readMark(text: string, from: number, open: Element[], top: Element): number {
+  const mark = text.indexOf('<', from);
+  const at = mark < 0 ? text.length : mark;
+  top.text += text.slice(from, at);
+  if (mark < 0) return at;
+  if (text.startsWith(CDATA, at)) {
+    const end = text.indexOf(']]>', at);
+    top.text += text.slice(at + CDATA.length, end);
+    top.verbatim = true;
+    return end < 0 ? -1 : end + 3;
+  }
+  if (text.startsWith('<!--', at)) return endOf(text, '-->', at);
+  if (text.startsWith('<!', at) || text.startsWith('<?', at)) return endOf(text, '>', at);
+  TAG.lastIndex = at;
+  const match = TAG.exec(text);
+  if (match === null) {
+    top.text += '<';
+    return at + 1;
+  }
+  return takeTag(match, open, top) ? at + match[0].length : -1;
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const end = text.indexOf(mark, from);
+  return end < 0 ? -1 : end + mark.length;
+}
+
+/** Takes one tag. Returns false if the tags do not match. */
+function takeTag(
+  [, slash, tag = '', attributes = '', selfClosing]: RegExpExecArray,
+  open: Element[],
+  top: Element,
+): boolean {
+  if (slash === '/') {
+    if (top.tag !== tag || open.length === 1) return false;
+    open.pop();
+    open.at(-1)?.members.push([tag, nodeOf(top)]);
+    return true;
+  }
+  const element = elementOf(tag);
+  for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
+    element.members.push([key, valueOf(decode(double ?? single ?? ''))]);
+  }
+  if (selfClosing === '/') top.members.push([tag, nodeOf(element)]);
+  else if (open.push(element) > MAX_NESTING) return false;
+  return true;
+}
+
+function elementOf(tag: string): Element {
+  return { tag, members: [], text: '', verbatim: false };
+}
+
+function nodeOf({ tag, members, text, verbatim }: Element): ReplyNode {
+  if (members.length === 0) return valueOf(verbatim ? text : decode(text));
+  const [first] = members;
+  const isList = members.every(([key]) => key === first?.[0]) && (members.length > 1 || isItem(first?.[0] ?? '', tag));
+  return isList ? listOf(members.map(([, item]) => item)) : objectOf(grouped(members));
+}
+
+/** True for the tag of a single member of a list: `item`, or the singular of the tag around it. */
+function isItem(tag: string, around: string): boolean {
+  return /^(?:item|element|entry|value|li)$/iu.test(tag) || around.toLowerCase() === `${tag.toLowerCase()}s`;
+}
+
+/** Joins the members with the same key into a list. */
+function grouped(members: readonly (readonly [string, ReplyNode])[]): Map<string, ReplyNode> {
+  const groups = new Map<string, ReplyNode[]>();
+  for (const [key, item] of members) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return new Map([...groups].map(([key, items]) => [key, onlyOf(items) ?? listOf(items)]));
+}
+
+function onlyOf(items: readonly ReplyNode[]): ReplyNode | undefined {
+  return items.length === 1 ? items[0] : undefined;
+}
+
+function readingsOf(root: Element): ReplyNode[] {
+  const object = objectOf(grouped(root.members));
+  const only = root.members.length === 1 ? root.members[0]?.[1] : undefined;
+  const list = listOf(root.members.map(([, item]) => item));
+  return only === undefined || only.isScalar ? [object, list] : [only, object];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function decode(text: string): string {
+  return text.replaceAll(/&(lt|gt|quot|apos|amp);/gu, (entity, name: string) => ENTITIES[name] ?? entity);
+}

@@ -86,3 +86,19 @@ const NEGATION =
   /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|other than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[\w'’-]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question))(?:\s+[\w'’-]+)?[\s*_"'`]*$/iu;
 const DENIAL =
   /^[\s*_"'`]*(?:(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;
+
+// --- words in answer positions ---------------------------------------------------------------------------------------
+
+/** The characters around a word that can set it off. */
+const MAX_SET_OFF = 20;
+
+/** True for a word that marks, the ends of the text, or an introduction separate from the sentence: `Yes, …`, `option A`. */
+export function isSetOff(text: string, { from, to }: Span): boolean {
+  return (
+    INTRODUCED.test(text.slice(Math.max(0, from - MAX_SET_OFF), from)) && ENDED.test(text.slice(to, to + MAX_SET_OFF))
+  );
+}
+
+const INTRODUCED =
+  /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:is|be|answer|option|choice|letter|say|choose|pick|select|or|and)|→)\s*$/iu;
+const ENDED = /^\s*(?:$|(?:or|and)\b|[.,:;!?\n)\]}<|"'`*–—-])/u;

@@ -1,4 +1,4 @@
-import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
+import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
 import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
 import { spend } from './step-budget.ts';
 
@@ -18,6 +18,8 @@ const NONE: LabelMatch = { kind: 'none' };
 
 interface Fold {
   readonly fold: (text: string) => string;
+  /** The same for labels, if it differs. */
+  readonly foldLabel?: (label: string) => string;
   readonly cost: number;
   readonly flags: readonly string[];
 }
@@ -28,9 +30,18 @@ const FOLDS: readonly Fold[] = [
   { fold: foldAccents, cost: 1, flags: ['accents'] },
   { fold: foldCase, cost: 3, flags: ['letter-case'] },
   { fold: (text) => foldCase(withoutDecoration(text)), cost: 3, flags: ['punctuation'] },
-  { fold: (text) => foldSeparators(withoutDecoration(text)), cost: 3, flags: ['punctuation'] },
+  { fold: foldWords, cost: 3, flags: ['punctuation'] },
   { fold: foldPunctuation, cost: 3, flags: ['punctuation'] },
+  { fold: (text) => foldPunctuation(text.replace(/\p{So}/gu, '')), cost: 3, flags: ['punctuation'] },
+  { fold: (text) => foldWords(text.replace(QUALIFIER, '')), foldLabel: foldWords, cost: 3, flags: ['punctuation'] },
 ];
+
+function foldWords(text: string): string {
+  return foldSeparators(withoutDecoration(text));
+}
+
+/** The name of the enum before a value: `Color.RED`. */
+const QUALIFIER = /^[\s"'`*]*[\p{L}\p{N}_]+(?:\.|::)(?=[\p{L}_])/u;
 
 /**
  * Finds the label that a string means: first as the whole string, compared ever more loosely, then as words inside the
@@ -86,12 +97,18 @@ export class LabelMatcher {
     return NONE;
   }
 
+  /** Compares the labels with a word, or with its singular. */
+  #word(text: string): LabelMatch {
+    const match = this.whole(text);
+    return match.kind === 'none' ? this.whole(text.replace(/s$/iu, '')) : match;
+  }
+
   #foldedLabels(index: number): ReadonlyMap<string, readonly string[]> {
     const known = this.#folded[index];
     if (known !== undefined) return known;
     const values = new Map<string, readonly string[]>();
     for (const { text, json } of this.#labels) {
-      const folded = FOLDS[index]?.fold(text) ?? text;
+      const folded = foldedLabel(FOLDS[index], text);
       const others = values.get(folded) ?? [];
       if (folded !== '' && !others.includes(json)) values.set(folded, [...others, json]);
     }
@@ -104,7 +121,7 @@ export class LabelMatcher {
     const text = foldAccents(searchedPart(raw));
     const pattern = (this.#inside ??= new LabelPattern(this.#labels));
     const hits = pattern.find(text).flatMap((hit): readonly Hit[] => {
-      const match = isNegated(text, hit) ? NONE : this.whole(hit.text);
+      const match = isNegated(text, hit) ? NONE : this.#word(hit.text);
       const values = match.kind === 'match' ? [match.json] : match.kind === 'none' ? [] : match.labels;
       return values.map((json) => ({ json, from: hit.from, to: hit.to, distinct: hit.distinct }));
     });
@@ -114,6 +131,10 @@ export class LabelMatcher {
     const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];
     return { kind: 'match', json: answer.json, cost: 2, flags };
   }
+}
+
+function foldedLabel(fold: Fold | undefined, label: string): string {
+  return (fold?.foldLabel ?? fold?.fold)?.(label) ?? label;
 }
 
 /** A string that is longer than the longest label by more than this, twice, is no label with marks around it. */
@@ -166,11 +187,13 @@ function sourceOf(label: string): string {
   const before = !SPACED.test(first)
     ? ''
     : String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-${/\d/u.test(first) ? String.raw`|\d[.,]` : ''})`;
+  // A plural names the value as well.
+  const plural = /\p{L}$/u.test(label) && words.join('').length > 2 ? 's?' : '';
   const after = SPACED.test(last)
     ? `(?!${AFTER_WORD}${/\d/u.test(last) ? String.raw`|[.,]\d` : ''}${words.join('').length === 1 ? '|[-+#]' : ''})`
     : '';
   const inner = words.map(escaped).join(String.raw`[\s_\-\\]{0,3}`);
-  return before + inner + trailingMarks(label) + after;
+  return before + inner + trailingMarks(label) + plural + after;
 }
 
 /** Returns the separators at the end of a label, which belong to it: `A-`. */
@@ -193,25 +216,13 @@ function escaped(text: string): string {
 
 /** Labels that are common words as well: in a sentence, they are answers only if marks or an introduction set them off. */
 const COMMON: ReadonlySet<string> = new Set(
-  'a an i no yes none on off in out up down it is us or and all any other can will may do go'.split(' '),
+  'a an i no yes on off in out up down it is us or and all any other can will may do go'.split(' '),
 );
 
 /** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */
 function isAnswerWord(text: string, { text: hit, from, to, distinct }: LabelHit): boolean {
   const isLetter = hit.length === 1 && hit.toLowerCase() !== hit.toUpperCase();
-  const after = text.slice(to, to + MAX_SET_OFF);
-  if (isLetter && hit === hit.toLowerCase()) return /^[)\].:]/u.test(after) && isSetOff(text, from, after);
+  if (isLetter && hit === hit.toLowerCase()) return /[)\].:]/u.test(text.charAt(to)) && isSetOff(text, { from, to });
   if (isLetter && hit !== 'A' && hit !== 'I') return true;
-  return distinct || !COMMON.has(hit.toLowerCase()) || isSetOff(text, from, after);
+  return distinct || !COMMON.has(hit.toLowerCase()) || isSetOff(text, { from, to });
 }
-
-/** The characters around a word that set it off. */
-const MAX_SET_OFF = 20;
-
-function isSetOff(text: string, from: number, after: string): boolean {
-  const before = text.slice(Math.max(0, from - MAX_SET_OFF), from);
-  return INTRODUCED.test(before) && ENDED.test(after);
-}
-
-const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:is|be|answer|option|choice|letter|say|choose|pick|select)|→)\s*$/iu;
-const ENDED = /^\s*(?:$|(?:or|and)\b|[.,:;!?\n)\]}<|"'`*–—-])/u;

@@ -3,6 +3,7 @@ import { GrowingString } from '../text/growing-text.ts';
 import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
+import { findBool } from './bool-in-text.ts';
 import { answerIn, fromComposite, wholeAnswerIn } from './from-composite.ts';
 import { LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, MARK, nullFor, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
@@ -117,16 +118,11 @@ export abstract class DonePlan extends Plan {
   }
 }
 
-const BOOLEANS = new LabelMatcher([
-  { text: 'true', json: 'true' },
-  { text: 'false', json: 'false' },
-]);
-
 export class BoolPlan extends DonePlan {
   readonly name = 'bool';
 
   override mayBecome(text: string, quoted: boolean): boolean {
-    return !quoted && BOOLEANS.mayBecome(text);
+    return !quoted && ('true'.startsWith(text) || 'false'.startsWith(text));
   }
 
   override exact(source: string): string | undefined {
@@ -139,10 +135,18 @@ export class BoolPlan extends DonePlan {
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
     if (node.kind === 'boolean') return asWritten(node.text, node);
+    if (node.kind === 'number') return this.#fromNumber(node);
     if (node.kind !== 'string') return fromComposite(this, node);
-    const match = BOOLEANS.match(node.text);
-    if (match.kind !== 'match') return mismatch('bool', node);
-    return new CoercedValue(match.json, 1 + match.cost, { flags: valueFlags('string-to-bool', node) });
+    const found = findBool(node.text);
+    if (found === undefined) return mismatch('bool', node);
+    const flags = [...valueFlags('string-to-bool', node)];
+    if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
+    return new CoercedValue(found.json, found.exact ? 1 : 3, { flags });
+  }
+
+  #fromNumber(node: ReplyNode): CoercionOutcome {
+    if (node.text !== '0' && node.text !== '1') return mismatch('bool', node);
+    return new CoercedValue(node.text === '1' ? 'true' : 'false', 3, { flags: valueFlags('number-to-bool', node) });
   }
 }
 

@@ -134,7 +134,7 @@ export type Role = 'answer' | 'draft' | 'aside';
 
 /** Returns the role that a heading, a label or the name of a tag gives the value after it. */
 export function roleOfLabel(label: string): Role | undefined {
-  const text = label.replace(AS_REQUESTED, ' ');
+  const text = label.replaceAll('_', ' ').replace(AS_REQUESTED, ' ');
   if (NOT_FINAL.test(text)) return 'draft';
   if (FINAL.test(text)) return 'answer';
   const isShort = text.trim().split(/\s+/u).length <= MAX_SHORT_WORDS;
@@ -150,14 +150,14 @@ const AS_REQUESTED =
 const NOT_FINAL = /\b(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)\b/iu;
 const FINAL = /\b(?:final(?:ly|i[sz]ed)?|correct|corrected|corrections?|fixed|revised|updated|improved|refined)\b/iu;
 const DRAFT =
-  /\b(?:drafts?|(?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)|rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?)\b/iu;
+  /\b(?:drafts?|(?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)|(?:wrong|incorrect|invalid|bad|rejected) (?:answer|result|output|version|value|record|json)|rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?)\b/iu;
 const ASIDE =
-  /\b(?:examples?|e\.g|for (?:instance|illustration)|samples?|schemas?|templates?|skeleton|placeholders?|hypothetical(?:ly)?|alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)|mock|dummy)\b/iu;
+  /\b(?:examples?|e\.g|for (?:instance|illustration)|samples?|schemas?|templates?|skeleton|placeholders?|hypothetical(?:ly)?|alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)|mock|dummy|unlike|confused with|suppose|if (?:it|he|she|this|that|there|the \w+) (?:was|were)|i considered|test data|defaults?)\b/iu;
 /** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */
 const SHORT_DRAFT =
   /\b(?:workings?|analysis|reasoning|thoughts?|thinking|brainstorm(?:ing)?|intermediate|incorrect|wrong|invalid|mistaken|rejected|before|old|previous(?:ly)?|original(?:ly)?)\b/iu;
 const SHORT_ASIDE =
-  /\b(?:structures?|formats?|interfaces?|definitions?|inputs?|prompt|instructions?|references?|sources?|citations?|footnotes?|bibliography|further reading|usage|validation|metadata|notes?|another|options?)\b/iu;
+  /\b(?:structures?|formats?|interfaces?|definitions?|inputs?|prompt|instructions?|references?|sources?|citations?|footnotes?|bibliography|further reading|usage|validation|metadata|notes?|another|options?|raw|unused|other)\b/iu;
 const MAX_SHORT_WORDS = 4;
 const ANSWER = /\b(?:answers?|results?|outputs?|solution|conclusion|verdict|response|after|new|now)\b/iu;
 
@@ -210,5 +210,7 @@ const CORRECTION =
 /** True if nothing stands between two values but the marks that separate them. */
 export function isNothingBetween(between: string): boolean {
   const words = between.replace(/```[^\n]*/gu, '').replace(/^\s*\d+[.)]\s*$/gmu, '');
-  return !HAS_WORD.test(words) || /^\s*(?:or|and)\s*$/iu.test(words);
+  return !(HAS_WORD.test(words) || ARROW.test(words)) || /^\s*(?:or|and)\s*$/iu.test(words);
 }
+
+const ARROW = /[→⇒➡]|[=-]>/u;

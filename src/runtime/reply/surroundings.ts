@@ -110,7 +110,7 @@ const HEADING = /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u;
 const MAX_LABEL_WORDS = 5;
 
 function isLabel(line: string): boolean {
-  if (HEADING.test(line) || ENDS_LABEL.test(line)) return true;
+  if (HEADING.test(line) || ENDS_LABEL.test(line) || /^\W*e\.g\.\W*$/iu.test(line)) return true;
   return !/[.!?]\W*$/u.test(line) && line.trim().split(/\s+/u).length <= MAX_LABEL_WORDS;
 }
 

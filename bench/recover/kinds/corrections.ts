@@ -70,6 +70,21 @@ export const CORRECTIONS = group('drafts and corrections', {
       ]);
       return `Here is the answer:\n\n${fenced(answer, 'json')}\n\n${between}\n\n${fenced(wrong, 'json')}`;
     }),
+  'example after the answer': (draw) =>
+    withDraft(draw, (other, answer) => `${answer}\n\nFor example, another text would give:\n\n${other}`),
+  'input repeated before': (draw) =>
+    withDraft(
+      draw,
+      (input, answer) => `You provided:\n\n${fenced(input, 'json')}\n\nThe result:\n\n${fenced(answer, 'json')}`,
+    ),
+  'previous and updated': (draw) => withDraft(draw, (old, answer) => `Previously:\n${old}\n\nUpdated:\n${answer}`),
+  'updated, then previous': (draw) => withDraft(draw, (old, answer) => `Updated:\n${answer}\n\nPreviously:\n${old}`),
+  'an option chosen by its number': (draw) =>
+    withDraft(draw, (other, answer) => {
+      const isFirst = draw.random.chance(0.5);
+      const [one, two] = isFirst ? [answer, other] : [other, answer];
+      return `Option 1:\n${one}\n\nOption 2:\n${two}\n\nI choose option ${isFirst ? 1 : 2}.`;
+    }),
   'input and output': (draw) => withDraft(draw, (input, answer) => `Input:\n${input}\n\nOutput:\n${answer}`),
   'before and after': (draw) =>
     withDraft(draw, (before, after) => `Before:\n${fenced(before)}\n\nAfter:\n${fenced(after)}`),

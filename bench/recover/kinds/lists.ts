@@ -48,6 +48,27 @@ export const LISTS = group('lists', {
         .map((text) => JSON.stringify(text))
         .join(', '),
   },
+  'strings as objects with one member': {
+    fits: isListOfTexts,
+    damage: (draw) =>
+      `[${items(draw, {})
+        .map((item) => `{"item": ${item}}`)
+        .join(', ')}]`,
+  },
+  'numbers as strings': {
+    fits: isListOf((item) => item.kind === 'int' || item.kind === 'float'),
+    damage: (draw) =>
+      `[${items(draw, {})
+        .map((item) => `"${item}"`)
+        .join(', ')}]`,
+  },
+  'part of the list, then the whole list': {
+    fits: isList,
+    damage: (draw) => {
+      const all = items(draw, {});
+      return `[${all.slice(0, -1).join(', ')}]\n\nI missed one. The complete list:\n\n[${all.join(', ')}]`;
+    },
+  },
   'numbers in a sentence': {
     fits: isListOf((item) => item.kind === 'int' || item.kind === 'float'),
     damage: (draw) => `The values are ${enumerated(plainItems(draw))}.`,

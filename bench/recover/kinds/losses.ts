@@ -179,6 +179,30 @@ export const REFUSALS = group('no value', {
       truth: valueTruth([]),
     }),
   },
+  'empty list with a reason': {
+    fits: both(isList, isRequired),
+    damage: () => ({ reply: '[]\n\nThe text does not contain any matching entries.', truth: valueTruth([]) }),
+  },
+  'an error in the place of a number': {
+    fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, depth, member }) =>
+          depth === 1 &&
+          member?.role === 'field' &&
+          tree.kind === 'scalar' &&
+          (tree.role === 'int' || tree.role === 'float') &&
+          !tree.shared,
+      );
+      if (spot?.member === undefined || !isNeeded(draw.shape, spot.member.key)) return undefined;
+      return refused(draw.replaceSpot(spot, draw.random.pick(['ERROR', '"#REF!"', '"TBD"', '?'])));
+    },
+  },
+  'a template instead of the value': {
+    fits: both(isRecord, has('text')),
+    clear: false,
+    damage: (draw) => refused(draw.write({ indent: 2, text: () => '"<string>"', scalar: () => '0' })),
+  },
   'empty object for a class': { fits: isRecord, damage: () => refused('{}') },
   'an error object': {
     fits: isRecord,

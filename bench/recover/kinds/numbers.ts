@@ -41,6 +41,13 @@ export const NUMBERS = group('numbers', {
     Number.isInteger(value) ? undefined : `"${String(value).replace('.', ',')}"`,
   ),
   words: { ...numbers((value) => ({ 1: '"one"', 2: '"two"', 3: '"three"', 5: '"five"' })[value]), clear: false },
+  'apostrophes between thousands': numbers((value) => thousands(value, "'")),
+  bold: numbers((value) => `**${value}**`),
+  'ordinal in quotes': numbers((value) =>
+    Number.isInteger(value) && value > 3 && value < 21 ? `"${value}th"` : undefined,
+  ),
+  'currency code': numbers((value) => (value > 0 ? `"USD ${value}"` : undefined)),
+  cast: numbers((value, { role }) => `${role}(${value})`),
   sum: { ...numbers((value) => (Number.isInteger(value) && value > 2 ? `${value - 1} + 1` : undefined)), clear: false },
   fraction: { ...numbers((value, { role }) => (role === 'float' ? `"${value * 100}/100"` : undefined)), clear: false },
   'list of one': numbers((value) => `[${value}]`),

@@ -175,6 +175,40 @@ export const SCALARS = group('scalars in prose', {
     fits: aLabel,
     damage: (draw) => ({ reply: labelsOf(draw).join(', '), truth: REFUSAL }),
   },
+  'label in brackets': {
+    fits: aLabel,
+    damage: (draw) => {
+      const [open, close] = draw.random.pick([
+        ['[', ']'],
+        ['(', ')'],
+        ['<', '>'],
+        ['«', '»'],
+      ] as const);
+      return `${open}${plain(draw)}${close}`;
+    },
+  },
+  'label with an emoji': { fits: aLabel, damage: (draw) => `${draw.random.pick(['✅', '😊', '👉'])} ${plain(draw)}` },
+  'label twice': { fits: aLabel, damage: (draw) => `${plain(draw)}\n\n**${plain(draw)}**` },
+  'label with escaped underscores': {
+    fits: aLabel,
+    damage: (draw) => different(plain(draw).replaceAll('_', String.raw`\_`), draw),
+  },
+  'label in other case in a sentence': {
+    fits: aLabel,
+    damage: (draw) => `I think this one is ${plain(draw).replaceAll('_', ' ').toLowerCase()}.`,
+  },
+  'approximate number in a sentence': {
+    fits: aNumber,
+    damage: (draw) => `The answer is approximately ${plain(draw)}.`,
+  },
+  'number of dollars': {
+    fits: aNumber,
+    damage: (draw) => (Number(draw.value) < 0 ? undefined : `${draw.random.pick(['USD', 'EUR'])} ${plain(draw)}`),
+  },
+  'number repeated in another notation': {
+    fits: aNumber,
+    damage: (draw) => `${plain(draw)} (that is, ${Number(draw.value).toFixed(2)})`,
+  },
   'label in an object': {
     fits: aLabel,
     damage: (draw) => `{"${draw.random.pick(['label', 'category', 'answer', 'value'])}": "${plain(draw)}"}`,

@@ -1,6 +1,7 @@
 import { both, core, group, has, hasPart, isComposite, type Draw, type Kind } from '../kind.ts';
 import type { Subject } from '../subjects.ts';
 import type { Shape } from '../shape.ts';
+import type { ReplyTree } from '../reply-tree.ts';
 import type { Spot } from '../write-tree.ts';
 
 const hasFields = both(isComposite, has('class'));
@@ -26,9 +27,22 @@ export const SPELLINGS = group('keys and enum values', {
   'bold keys': { fits: hasFields, damage: (draw) => fieldKeys(draw, (key) => `"**${key}**"`) },
   'keys in backticks': { fits: hasFields, damage: (draw) => draw.write({ indent: 2, key: (key) => `\`${key}\`` }) },
   'real names instead of aliases': {
-    fits: (subject) => subject.name.includes('Contact'),
+    fits: ({ name }) => name === 'Contact' || name === 'Device',
     clear: false,
     damage: (draw) => JSON.stringify(draw.value),
+  },
+  'keys with a note in parentheses': {
+    fits: hasFields,
+    damage: (draw) =>
+      oneKey(draw, (key) => `"${key} (${draw.random.pick(['required', 'as given', 'in total'])})"`, ': '),
+  },
+  'keys with a type': {
+    fits: hasFields,
+    damage: (draw) => oneKey(draw, (key, { tree }) => `"${key}: ${typeName(tree)}"`, ': '),
+  },
+  'keys after hyphens': {
+    fits: hasFields,
+    damage: (draw) => fieldKeys(draw, (key) => `- ${JSON.stringify(key)}`),
   },
   'keys in another order': {
     fits: hasFields,
@@ -92,6 +106,14 @@ export const SPELLINGS = group('keys and enum values', {
   },
   'labels in camelCase': { fits: hasLabels, damage: (draw) => labels(draw, (text) => camelCase(wordsOf(text))) },
   'labels with white space and dots': { fits: hasLabels, damage: (draw) => labels(draw, (text) => ` ${text}.`) },
+  'labels with an emoji': {
+    fits: hasLabels,
+    damage: (draw) => labelValues(draw, (text) => `${draw.random.pick(['✅', '🔴', '⭐'])} ${text}`),
+  },
+  'labels with escaped underscores': {
+    fits: hasLabels,
+    damage: (draw) => labels(draw, (text) => text.replaceAll('_', String.raw`\_`)),
+  },
   'bold labels': { fits: hasLabels, damage: (draw) => labels(draw, (text) => `**${text}**`) },
   'labels in quotes': { fits: hasLabels, damage: (draw) => labels(draw, (text) => `'${text}'`) },
   'labels with an explanation': {
@@ -162,14 +184,19 @@ function keys(draw: Draw, change: (words: readonly string[]) => string): string 
   return changed === style((key) => key) ? undefined : changed;
 }
 
-function oneKey(draw: Draw, spell: (key: string) => string, colon: string): string | undefined {
+function oneKey(draw: Draw, spell: (key: string, spot: Spot) => string, colon: string): string | undefined {
   const spot = draw.spot(isMemberOfClass);
   if (spot === undefined) return undefined;
   return draw.write({
     indent: 2,
-    key: (key, { index }) => (index === spot.index ? spell(key) : JSON.stringify(key)),
+    key: (key, { index }) => (index === spot.index ? spell(key, spot) : JSON.stringify(key)),
     colon: ({ index }) => (index === spot.index ? colon : ': '),
   });
+}
+
+function typeName(tree: ReplyTree): string {
+  if (tree.kind === 'scalar') return tree.role === 'null' ? 'optional' : tree.role;
+  return { text: 'string', list: 'list', object: 'object' }[tree.kind];
 }
 
 /** Changes every enum value and literal, as values and as keys of maps; undefined if none changes. */

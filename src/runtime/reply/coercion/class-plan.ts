@@ -8,7 +8,7 @@ import { compareCoerced, isDisplay, MARK, ValueWriter, type CoercedValue, type C
 import { asOnlyMember, Plan, type PartialValue } from './plan.ts';
 import { spend } from './step-budget.ts';
 import { bestMember, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
-import { argumentsAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
+import { frameAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
@@ -91,7 +91,7 @@ export class ClassPlan extends Plan {
 
   /** Finds the object in a tool call or a JSON schema, also if the name of the tool or the type is itself a field. */
   #inFrame(node: ReplyNode): CoercionOutcome | undefined {
-    const at = isSchema(node) ? node.keys.indexOf('properties') : argumentsAt(node);
+    const at = isSchema(node) ? node.keys.indexOf('properties') : frameAt(node);
     if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
     const inner = unwrap(this.#wrapped, node, at);
     if (inner !== undefined) return inner;
@@ -169,7 +169,7 @@ export class ClassPlan extends Plan {
       const field = all[position];
       if (field === undefined) continue;
       const item = values.at(position);
-      const outcome = item === undefined ? missingField(writer, field) : coerceField(field, item);
+      const outcome = item === undefined ? missingField(writer, field) : this.#coerceField(field, item);
       if (outcome.ok) addField(writer, field, outcome);
       else if (errors === undefined) errors = [outcome];
       else errors.push(outcome);
@@ -179,6 +179,18 @@ export class ClassPlan extends Plan {
     if (isEmpty && values.unknown > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     return this.#finish(writer, node, values, isEmpty ? MARK.onlyDefaults : 0);
+  }
+
+  /** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
+  #coerceField(field: FieldPlan, item: ReplyNode): CoercionOutcome {
+    const outcome = field.plan.coerce(item);
+    const isRepeated = item.kind === 'object' && item.items.length === 1 && isDisplay(outcome);
+    const [inner] = isRepeated ? item.items : [];
+    // `{"summary": {"summary": "…"}}`: the model wrote the key, or the name of the class, around the object.
+    if (inner?.isScalar === true && this.#fields.all[this.#fields.positionOf(item.keys[0] ?? '')] === field) {
+      return this.#coerceField(field, inner);
+    }
+    return outcome.ok ? outcome : memberError(field.name, outcome);
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
@@ -225,12 +237,6 @@ function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
   if (fallback === undefined) return field.missing;
   if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
   return fallback;
-}
-
-/** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
-function coerceField(field: FieldPlan, item: ReplyNode): CoercionOutcome {
-  const outcome = field.plan.coerce(item);
-  return outcome.ok ? outcome : memberError(field.name, outcome);
 }
 
 /** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */

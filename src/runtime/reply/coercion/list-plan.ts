@@ -58,27 +58,39 @@ export class ListPlan extends Plan {
   #fromList(node: ReplyNode): CoercionOutcome {
     const [inner] = node.items;
     const isNested = node.items.length === 1 && inner?.kind === 'list' && !this.#element().startsWith('list');
-    return isNested ? flagged(this.coerce(inner), 'unwrapped-list') : this.#fromItems(node);
+    if (isNested) return flagged(this.coerce(inner), 'unwrapped-list');
+    const outcome = this.#fromItems(node);
+    const isWrapper =
+      node.items.length === 1 && inner?.kind === 'object' && (!outcome.ok || (outcome.marks & WRAPPED) !== 0);
+    return isWrapper ? (this.#fromWrapper(node) ?? outcome) : outcome;
+  }
+
+  #fromWrapper(node: ReplyNode): CoercedValue | undefined {
+    const inner = unwrap(this.#wrapped, node);
+    return inner?.as(inner.score, inner.marks, [{ flag: 'unwrapped-list', path: '' }, ...inner.flags.slice(1)]);
   }
 
   #fromItems(node: ReplyNode): CoercionOutcome {
     const element = this.#element();
     const writer = new ValueWriter(node);
     const errors: CoercionError[] = [];
+    let marks = 0;
     const { items } = node;
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
       if (item === undefined) continue;
       if (this.#addEach(writer, item, index)) continue;
       const outcome = element.coerce(item);
-      if (outcome.ok) addItem(writer, outcome, index);
-      else {
+      if (outcome.ok) {
+        addItem(writer, outcome, index);
+        if (items.length === 1) marks = outcome.marks & WRAPPED;
+      } else {
         writer.score += 1 + index;
         writer.lose(DROPPED, 'dropped-item', index, outcome);
         if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
       }
     }
-    return writer.isEmpty && items.length > 0 ? emptiedError(node, errors) : writer.finish('[', ']', 0);
+    return writer.isEmpty && items.length > 0 ? emptiedError(node, errors) : writer.finish('[', ']', marks);
   }
 
   /** Handles `[1 2 3]`: numbers, booleans and nulls without commas are several members, of which each has to match. */
@@ -98,9 +110,8 @@ export class ListPlan extends Plan {
     if (hasNumberedKeys(node)) return flagged(this.#fromItems(listOf(node)), 'numbered-keys');
     const single = this.#single(node);
     if (single.ok && (single.marks & UNCLEAN) === 0) return listOfOne(single);
-    const inner = unwrap(this.#wrapped, node);
-    if (inner !== undefined)
-      return inner.as(inner.score, inner.marks, [{ flag: 'unwrapped-list', path: '' }, ...inner.flags.slice(1)]);
+    const inner = this.#fromWrapper(node);
+    if (inner !== undefined) return inner;
     if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
     const isDoubtful = !single.ok || isDisplay(single) || (single.marks & MARK.nullForMismatch) !== 0;
     return isDoubtful ? (this.#fromValues(node) ?? listError(node, single)) : listOfOne(single);
@@ -196,6 +207,9 @@ const MISSING = new CoercedValue('[]', 0);
 /** A single value with one of these marks is less certain than a list inside it. */
 const UNCLEAN =
   MARK.onlyDefaults | MARK.implied | MARK.fromComposite | MARK.picked | MARK.unwrapped | MARK.nullForMismatch;
+
+/** The marks of the only member of a list that can be a wrapper around the list itself. */
+const WRAPPED = MARK.unwrapped | MARK.display;
 
 function isClean(outcome: CoercionOutcome): boolean {
   return outcome.ok && (outcome.marks & UNCLEAN) === 0 && outcome.losses === NO_LOSSES;

@@ -15,7 +15,7 @@ import { GrowingMembers } from './growing-value.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
 import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { asOneOf, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
+import { asOneOf, coerceNested, unwrap, unwrapFrame, type WrappedType } from './unwrap.ts';
 import { isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /**
@@ -87,6 +87,8 @@ export class MapPlan extends Plan {
   }
 
   #fromObject(node: ReplyNode): CoercionOutcome {
+    const framed = unwrapFrame(this.#wrapped, node);
+    if (framed !== undefined) return framed;
     const outcome = isSchema(node) ? coercionError('expected a map, got a JSON schema') : this.#fromEntries(node);
     return isWhole(outcome) ? outcome : (unwrap(this.#wrapped, node) ?? outcome);
   }
@@ -149,7 +151,7 @@ export class MapPlan extends Plan {
   #holdersIn(node: ReplyNode): (key: string) => boolean {
     const hasEntry = node.items.some((item, at) => {
       const key = node.keys[at] ?? '';
-      if (isDescriptionKey(key)) return false;
+      if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
       const outcome = this.value.coerce(item);
       return outcome.ok && !isDoubtful(outcome, node, key);
     });
@@ -200,7 +202,7 @@ const MISSING = new CoercedValue('{}', 0);
 
 /** True for an entry that the map can take, but that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
 function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string): boolean {
-  if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped)) === 0) return false;
+  if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped | MARK.fromComposite)) === 0) return false;
   return isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
 }
 

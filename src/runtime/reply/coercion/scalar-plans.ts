@@ -69,8 +69,9 @@ export class StringPlan extends Plan {
   #fromComposite(node: ReplyNode): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
     const answer = wholeAnswerIn(node);
-    const outcome = answer?.isScalar === true ? this.coerce(answer) : undefined;
-    if (outcome?.ok !== true) return this.#display(node);
+    if (answer?.isScalar !== true) return this.#display(node);
+    const outcome = this.coerce(answer);
+    if (!outcome.ok) return outcome;
     const marks = MARK.text | MARK.fromComposite;
     return outcome.as(outcome.score + 1, marks, [{ flag: 'unwrapped', path: '' }, ...outcome.flags]);
   }

@@ -1,9 +1,10 @@
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import { isNullWord, isWordForNothing } from '../text/nothing.ts';
+import { isNothing, isNullWord, isWordForNothing } from '../text/nothing.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import { CoercedValue, compareCoerced, isPerfect, isText, nullFor, type CoercionOutcome } from './outcome.ts';
+import { wholeAnswerIn } from './from-composite.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { asWritten, nullWord } from './scalar-plans.ts';
 
@@ -151,6 +152,7 @@ export class UnionPlan extends Plan {
     if (this.#nullable && best?.marks !== 0 && isNullInstead(node, best)) return nullWord(node);
     if (best !== undefined) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
+    if (isNullAnswer(node)) return nullWord(node);
     const error = errors.length === 1 ? errors[0] : mismatch(this.#expected, node);
     return nullFor(error?.reason ?? '', node);
   }
@@ -239,6 +241,12 @@ function isBareNull(node: ReplyNode): boolean {
 /** True for a word for nothing that no member of the union takes as it is. */
 function isNullInstead(node: ReplyNode, best: CoercedValue | undefined): boolean {
   return node.kind === 'string' && isWordForNothing(node.text) && (best === undefined || !isText(best));
+}
+
+/** True for null in an object or list around it: `{"value": null, "confidence": 0.9}`. */
+function isNullAnswer(node: ReplyNode): boolean {
+  const answer = node.isScalar ? undefined : wholeAnswerIn(node);
+  return answer?.isScalar === true && isNothing(answer);
 }
 
 /** The first letter of `null`. */

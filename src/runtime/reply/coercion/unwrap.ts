@@ -7,7 +7,7 @@ import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';
 import { spend } from './step-budget.ts';
-import { isAnswerKey, isOtherKey } from './wrapper-keys.ts';
+import { frameAt, isAnswerKey, isOtherKey } from './wrapper-keys.ts';
 
 /*
  * Models wrap values in others: an object in a list or in an object, JSON in a string. The functions here find the value
@@ -119,6 +119,12 @@ export function unwrap(type: WrappedType, node: ReplyNode, at = -1): CoercedValu
   const found = only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
   if (found === undefined) return undefined;
   return found.as(found.score + 2, found.marks | MARK.unwrapped, [{ flag: 'unwrapped', path: '' }, ...found.flags]);
+}
+
+/** Finds the value in a tool call or a message, whose other members can be fields or entries themselves. */
+export function unwrapFrame(type: WrappedType, node: ReplyNode): CoercedValue | undefined {
+  const at = frameAt(node);
+  return at < 0 ? undefined : unwrap(type, node, at);
 }
 
 interface Read {

@@ -70,13 +70,18 @@ export function isOtherKey(key: string): boolean {
   return includes(OTHER_KEYS, key);
 }
 
-/** True for a key that begins a frame, in which even a complete object can be a wrapper: `arguments`, `properties`. */
+/** True for a key of a frame, in which even a complete object can be a wrapper: `arguments`, `content`, `properties`. */
 export function isFrameKey(key: string): boolean {
-  return includes(ARGUMENT_KEYS, key) || key === 'properties';
+  return includes(ARGUMENT_KEYS, key) || key === 'properties' || key === 'content';
 }
 
-/** Returns the position of the arguments in `{"name": "…", "arguments": {…}}`; -1 for other objects. */
-export function argumentsAt({ keys }: ReplyNode): number {
+/**
+ * Returns the position of the arguments in `{"name": "…", "arguments": {…}}`, or of the content in
+ * `{"role": "assistant", "content": …}`; -1 for other objects.
+ */
+export function frameAt({ keys }: ReplyNode): number {
+  if (keys.length > 1 && keys.length < 5 && keys.includes('role') && keys.includes('content'))
+    return keys.indexOf('content');
   const at = keys.findIndex((key) => includes(ARGUMENT_KEYS, key));
   if (at < 0 || keys.length < 2 || keys.length > CALL_KEYS.size) return -1;
   return keys.every((key, other) => other === at || includes(CALL_KEYS, key)) ? at : -1;

@@ -207,7 +207,7 @@ export class CandidateFinder<T> {
     const limit = Math.min(text.length, from + LOOK_AHEAD);
     while (at < limit && isTagCharacter(text.charCodeAt(at))) at += 1;
     if (at === text.length && at < from + LOOK_AHEAD && !isLast) return this.#wait(from - 3);
-    const tagged = text.charCodeAt(at) === LINE_FEED;
+    const tagged = at < limit && text.charCodeAt(at) === LINE_FEED;
     this.#fenceCount += 1;
     this.#fence = this.#fenceCount;
     this.#place = 'line-start';

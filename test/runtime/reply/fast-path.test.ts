@@ -228,7 +228,7 @@ function takesAsTolerant(reply: string, by: PlannedReply, lengths: readonly numb
   const atOnce = new FastPath(plan);
   atOnce.push(reply);
   const read = atOnce.finish(reply);
-  if (read !== undefined) expect(shown(read)).toEqual(shown(expected));
+  if (read !== undefined) expectSame(read, expected);
   const fastPath = new FastPath(plan);
   const partials = new TolerantPartials(plan, type);
   let last: string | undefined;
@@ -241,7 +241,7 @@ function takesAsTolerant(reply: string, by: PlannedReply, lengths: readonly numb
     expect(last).toBe(lastTolerant);
   }
   const end = fastPath.finish(reply);
-  if (end !== undefined) expect(shown(end)).toEqual(shown(expected));
+  if (end !== undefined) expectSame(end, expected);
   return read !== undefined;
 }
 
@@ -255,6 +255,13 @@ function tolerant(reply: string, { plan, type }: PlannedReply): CoercionOutcome 
   const lost = new FastPath(plan);
   lost.push('{}{}');
   return coerceReply(reply, plan, type, lost);
+}
+
+/** The fast path knows no frames around JSON: it reads the same value, and flags its place instead of the frame. */
+function expectSame(read: CoercionOutcome, expected: CoercionOutcome): void {
+  const isFramed = expected.ok && expected.flags.some(({ flag }) => flag === 'frame');
+  if (isFramed) expect(read.ok && read.json).toBe(expected.json);
+  else expect(shown(read)).toEqual(shown(expected));
 }
 
 function shown(outcome: CoercionOutcome): unknown {

@@ -60,6 +60,9 @@ class PythonReader {
 
   read(): string {
     while (this.#at < this.#text.length) this.#step();
+    const outer = this.#open[0];
+    // A parenthesis at the start of the text that never closes is prose.
+    if (outer !== undefined && outer.group >= 0) this.#parts[outer.group] = '(';
     return this.#parts.join('');
   }
 

@@ -79,7 +79,7 @@ export class ClassPlan extends Plan {
 
   #fromObject(node: ReplyNode): CoercionOutcome {
     const values = this.#fields.assign(node);
-    const framed = this.#inFrame(node);
+    const framed = values.unknown === 0 ? undefined : this.#inFrame(node);
     if (framed !== undefined) return framed;
     const filled = this.#fill(node, values);
     if (filled.ok || !this.#lacksField(values)) return filled;

@@ -51,6 +51,7 @@ export class GrowingReply implements ReplyStream {
 
   takePartial(): string | undefined {
     const isString = this.#type.asString === 'yes';
+    this.#budget.grow(this.#unread.joined.length);
     const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue()));
     if (this.#budget.isSpent) this.#release();
     if (json === undefined || json === this.#last) return undefined;
@@ -96,7 +97,6 @@ export class GrowingReply implements ReplyStream {
   /** Returns the text since the last call. */
   #takeUnread(): string {
     const unread = this.#unread.joined;
-    this.#budget.grow(unread.length);
     this.#text.append(unread);
     this.#unread = new GrowingText();
     return unread;

@@ -169,6 +169,14 @@ test.each(SCHEMAS.map(({ name }) => name))('no nesting overflows the stack, for 
   }
 });
 
+test('partials of a long reply go on to its end', () => {
+  const tools = schemaNamed('60 tools');
+  const parser = parserOf(tools.returns, tools.definitions);
+  const reply = PATTERNS[0]?.reply(tools, 70_000) ?? '';
+  const outcome = parser.parse(reply);
+  expect(partialsOf(parser, cut(reply, [500])).at(-1)).toBe(outcome.ok ? outcome.value.json : '');
+});
+
 test('valid replies of 50 KB are far from the end of the budget', () => {
   for (const schema of SCHEMAS.filter(({ name }) => !name.includes('spelled out'))) {
     const parser = parserOf(schema.returns, schema.definitions);

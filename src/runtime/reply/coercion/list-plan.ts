@@ -143,8 +143,9 @@ export class ListPlan extends Plan {
     if (nested !== undefined) return nested;
     const single = this.#single(node);
     if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
-    if (single.ok && (single.marks & MARK.nullForMismatch) === 0) return listOfOne(single);
-    return this.#fromParts(node) ?? listError(node, single);
+    const parts = isWholePart(single) ? undefined : this.#fromParts(node);
+    if (parts !== undefined) return parts;
+    return single.ok && (single.marks & MARK.nullForMismatch) === 0 ? listOfOne(single) : listError(node, single);
   }
 
   /** Handles `"1, 2, 3"` for numbers or enum values, each of which has to match as a whole. */

@@ -31,6 +31,8 @@ export const PATTERNS: readonly string[] = [
   ']}',
   '{"extra":{"k":',
   '[]',
+  '(1) ',
+  "not ''''''''''''''''''''#RED ",
 ];
 
 /** Small objects for replies with thousands of them: each is read as a value and can be a member of a list. */

@@ -79,7 +79,7 @@ const RUN =
 
 function numberHit(text: string, run: RegExpExecArray): readonly NumberHit[] {
   const [word] = run;
-  if (!/\d/u.test(word)) return [];
+  if (word.length > MAX_WORD || !/\d/u.test(word)) return [];
   const to = run.index + word.length;
   const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
   const after = text.slice(to, to + NEARBY);
@@ -92,6 +92,9 @@ function numberHit(text: string, run: RegExpExecArray): readonly NumberHit[] {
   if (isNegated(text, span)) return [];
   return [{ ...span, json, role: isAside(text, span) ? 'aside' : 'value' }];
 }
+
+/** No number has more characters. */
+const MAX_WORD = 400;
 
 /** The characters before and after a number that are read. */
 const NEARBY = 40;
@@ -194,12 +197,10 @@ function isItemNumber(before: string, after: string): boolean {
 /** True for the number of a step or a page, and for a number in parentheses: values only if the text has no others. */
 function isAside(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
   if (ASIDE.test(text.slice(Math.max(0, from - NEARBY), from))) return true;
-  const open = text.slice(Math.max(0, from - MAX_NOTE), from).match(NOTE);
-  return (
-    open !== null &&
-    /^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE)) &&
-    /\d[^()]*$/u.test(text.slice(0, from - open[0].length))
-  );
+  const open = NOTE.exec(text.slice(Math.max(0, from - MAX_NOTE), from));
+  if (open === null || !/^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE))) return false;
+  const start = from - open[0].length;
+  return /\d[^()]*$/u.test(text.slice(Math.max(0, start - MAX_NOTE), start));
 }
 
 const ASIDE =

@@ -61,7 +61,7 @@ function trimEnd(text: string): string {
   return text.slice(0, from) + text.slice(from).replace(AFTER, '');
 }
 
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) return false;
   return true;
 }

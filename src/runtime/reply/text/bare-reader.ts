@@ -250,7 +250,7 @@ const NOT_LAST: BareContext = { inList: false, simple: true, open: 0, isLast: fa
 const LAST: BareContext = { ...NOT_LAST, isLast: true };
 
 /** Does the comma before `from` end a token without quotes? */
-export function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
+function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
   if (context.inList && context.open === 0) return 'yes';
   if (from >= text.length) return context.isLast ? 'yes' : 'wait';
   const next = text.charCodeAt(from);
@@ -271,7 +271,7 @@ function memberAhead(text: string, from: number, isLast: boolean): Verdict {
 }
 
 /** Does the line break before `from` end a token without quotes? */
-export function lineEndsToken(text: string, from: number, context: BareContext): Verdict {
+function lineEndsToken(text: string, from: number, context: BareContext): Verdict {
   if (context.inList) return 'yes';
   const at = skipSpace(text, from);
   if (at - from > LOOK_AHEAD) return 'no';

@@ -11,12 +11,16 @@ const FIRST_KEY = /^\s*("?)[\p{L}_$][\p{L}\p{N}_$ .-]{0,80}"\s*:/u;
 /** The first member of a list that is no list itself. */
 const FIRST_ITEM = /^\s*(?:["'{]|-?\d)/u;
 
+/** A sequence of strings in quotes, which lacks both brackets. */
+const STRINGS = /^\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*"(?:[^"\\\n]|\\.)*")+\s*,?\s*$/u;
+
 /** Adds the missing bracket. Returns undefined if none is missing. */
 export function openPrefilled(reply: string): string | undefined {
   const fence = FENCE.exec(reply)?.[0] ?? '';
   const text = reply.slice(fence.length);
   const key = FIRST_KEY.exec(text);
   if (key !== null) return `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
+  if (STRINGS.test(text)) return `${fence}[${text}]`;
   return FIRST_ITEM.test(text) && closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
 }
 

@@ -8,7 +8,7 @@ const SCALARS = String.raw`\s*${SCALAR}(?:(?:\s*,\s*|\s+)${SCALAR}){0,50}\s*,?\s
 
 /** A tuple, a group or a set of scalars as a value, or a string with a prefix. */
 const VALUE = new RegExp(
-  String.raw`(?:^|[[:,=(])\s*(?:\(${SCALARS}\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|\dL\s*[,}\])]`,
+  String.raw`(?:^|[[:,=(])\s*(?:\(${SCALARS}\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|(?:^|:)\s*\(\s*[[{]|\dL\s*[,}\])]`,
   'u',
 );
 
@@ -51,6 +51,8 @@ class PythonReader {
   #at = 0;
   /** The last character that is no space. */
   #before = '';
+  /** Something has become JSON that was not. Parentheses around the whole value do not count. */
+  #changed = false;
   /** The last part is a string, with only spaces behind it so far. */
   #string = -1;
 
@@ -58,12 +60,12 @@ class PythonReader {
     this.#text = text;
   }
 
-  read(): string {
+  read(): string | undefined {
     while (this.#at < this.#text.length) this.#step();
     const outer = this.#open[0];
     // A parenthesis at the start of the text that never closes is prose.
     if (outer !== undefined && outer.group >= 0) this.#parts[outer.group] = '(';
-    return this.#parts.join('');
+    return this.#changed ? this.#parts.join('') : undefined;
   }
 
   #step(): void {
@@ -98,6 +100,7 @@ class PythonReader {
     const first = this.#parts[this.#string];
     if (inGroup && first?.endsWith(quote) === true) {
       this.#parts[this.#string] = first.slice(0, -1) + written.slice(1);
+      this.#changed = true;
       return true;
     }
     this.#emit(written, quote);
@@ -136,6 +139,7 @@ class PythonReader {
       return;
     }
     const isGroup = group >= 0 && !hasComma && this.#parts.length > group + 1;
+    if (group >= 0 && (!isGroup || this.#open.length > 0)) this.#changed = true;
     if (isGroup) this.#parts[group] = '';
     this.#emit(isGroup ? '' : close, close);
   }
@@ -162,6 +166,7 @@ class PythonReader {
     const match = pattern.exec(this.#text);
     if (match === null) return undefined;
     this.#at += match[0].length;
+    if (pattern !== STRING) this.#changed = true;
     return match;
   }
 }

@@ -29,7 +29,7 @@ export function valueOf(raw: string): ReplyNode {
   if (text.startsWith('{') || text.startsWith('[')) return jsonOf(text) ?? stringNode(text);
   const quoted = QUOTED.exec(text)?.[2];
   if (quoted !== undefined && !/^["'“‘«]|["'”’»]$/u.test(quoted)) {
-    const string = stringNode(quoted.replaceAll(String.raw`\"`, '"'));
+    const string = stringNode(decoded(text) ?? quoted.replaceAll(String.raw`\"`, '"'));
     string.quoted = true;
     return string;
   }
@@ -38,6 +38,16 @@ export function valueOf(raw: string): ReplyNode {
   settleBareToken(node);
   node.repairs = 0;
   return node;
+}
+
+/** Returns the string that a text is as JSON. */
+function decoded(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function jsonOf(text: string): ReplyNode | undefined {

@@ -14,6 +14,7 @@ const MAX_NESTING = 50;
 interface Element {
   readonly tag: string;
   readonly members: (readonly [string, ReplyNode])[];
+  readonly attributes: ReadonlyMap<string, string>;
   text: string;
   /** It contains CDATA, whose text is kept as it is. */
   verbatim: boolean;
@@ -73,24 +74,35 @@ function takeTag(
   if (slash === '/') {
     if (top.tag !== tag || open.length === 1) return false;
     open.pop();
-    open.at(-1)?.members.push([tag, nodeOf(top)]);
+    open.at(-1)?.members.push([keyOf(top), nodeOf(top)]);
     return true;
   }
-  const element = elementOf(tag);
-  for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
-    element.members.push([key, valueOf(decode(double ?? single ?? ''))]);
-  }
-  if (selfClosing === '/') top.members.push([tag, nodeOf(element)]);
+  const pairs = [...attributes.matchAll(ATTRIBUTE)].map(
+    ([, key = '', double, single]) => [key, double ?? single ?? ''] as const,
+  );
+  const element = elementOf(tag, new Map(pairs));
+  if (selfClosing === '/') top.members.push([keyOf(element), nodeOf(element)]);
   else if (open.push(element) > MAX_NESTING) return false;
   return true;
 }
 
-function elementOf(tag: string): Element {
-  return { tag, members: [], text: '', verbatim: false };
+function elementOf(tag: string, attributes: ReadonlyMap<string, string> = new Map()): Element {
+  return { tag, members: [], attributes, text: '', verbatim: false };
 }
 
-function nodeOf({ tag, members, text, verbatim }: Element): ReplyNode {
-  if (members.length === 0) return valueOf(verbatim ? text : decode(text));
+/** `<parameter name="age">` is a member with the key `age`. */
+function keyOf({ tag, attributes }: Element): string {
+  return (/^(?:parameter|param|arg|argument|field|property)$/iu.test(tag) ? attributes.get('name') : undefined) ?? tag;
+}
+
+/** Attributes are members of an element without text, except for the name of one with members of its own. */
+function nodeOf(element: Element): ReplyNode {
+  const { tag, text, verbatim } = element;
+  if (element.members.length === 0 && (element.attributes.size === 0 || text.trim() !== '')) {
+    return valueOf(verbatim ? text : decode(text));
+  }
+  const attributes = [...element.attributes].filter(([key]) => key !== 'name' || element.members.length === 0);
+  const members = [...attributes.map(([key, value]) => [key, valueOf(decode(value))] as const), ...element.members];
   const [first] = members;
   const isList = members.every(([key]) => key === first?.[0]) && (members.length > 1 || isItem(first?.[0] ?? '', tag));
   return isList ? listOf(members.map(([, item]) => item)) : objectOf(grouped(members));

@@ -74,6 +74,8 @@ export function closersOf(opener: number): string {
     case 0x201e: // „
     case 0x201f: // ‟
       return '”“"';
+    case 0x201d: // ”
+      return '”"';
     case 0x2018: // ‘
     case 0x201a: // ‚
       return "’‘'";

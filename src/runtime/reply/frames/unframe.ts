@@ -81,8 +81,8 @@ function stripTokens(reply: string): string | undefined {
 
 // --- escapes ---------------------------------------------------------------------------------------------------------
 
-/** The first bracket with a quote after it, and the backslashes and escaped line breaks between the two. */
-const FIRST_MEMBER = /[[{]((?:\s|\\[nrt])*)(\\*)["\d[{-]/u;
+/** The first brackets with a scalar after them, and the escaped line breaks and backslashes between the two. */
+const FIRST_MEMBER = /[[{]((?:\s|\\[nrt]|[[{]){0,80})(\\*)["\d-]/u;
 
 /** JSON that was escaped as a string: `{\"a\": 1}`. The quotes around it can be missing. A string of JSON is no frame. */
 function unescapeJson(text: string): string | undefined {

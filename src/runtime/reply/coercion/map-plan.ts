@@ -124,18 +124,23 @@ export class MapPlan extends Plan {
     return json !== undefined && exact.has(json);
   }
 
-  /** Handles `[{"key": "a", "value": 1}]`, `[["a", 1]]`, `[{"a": 1}, {"b": 2}]`, and a list of one map. */
+  /** Handles `[{"key": "a", "value": 1}]`, `[["a", 1]]`, `[{"a": 1}, {"b": 2}]`, a list of one map, and `[{"id": "a", "count": 1}]`. */
   #fromList(list: ReplyNode): CoercionOutcome {
-    const entries = entriesOf(list);
+    const pairs = this.#fromPairs(list, isKeyAndValue);
+    if (pairs !== undefined) return pairs;
     const [only] = list.items;
-    if (entries !== undefined) {
-      const outcome = this.#fromEntries(entries);
-      if (isWhole(outcome))
-        return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
-    }
     const isOne = list.items.length === 1 && only?.kind === 'object';
     const outcome = isOne ? this.coerce(only) : mismatch('a map', list);
-    return outcome.ok ? asOneOf(list, outcome) : outcome;
+    const map = outcome.ok ? asOneOf(list, outcome) : outcome;
+    return isWhole(map) ? map : (this.#fromPairs(list, beginsWithKey) ?? map);
+  }
+
+  /** Returns the map of a list of entries; undefined if not every member is one. `isPair`: the test for the keys of an entry. */
+  #fromPairs(list: ReplyNode, isPair: (keys: readonly string[]) => boolean): CoercedValue | undefined {
+    const entries = entriesOf(list, isPair);
+    const outcome = entries === undefined ? undefined : this.#fromEntries(entries);
+    if (outcome === undefined || !isWhole(outcome)) return undefined;
+    return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
   }
 
   #read(node: ReplyNode): CoercedValue | undefined {
@@ -212,12 +217,12 @@ function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
 }
 
 /** Returns a list of entries as an object; undefined for other lists. */
-function entriesOf(list: ReplyNode): ReplyNode | undefined {
+function entriesOf(list: ReplyNode, isPair: (keys: readonly string[]) => boolean): ReplyNode | undefined {
   const map = new ReplyNode('object');
   map.complete = list.complete;
   const seen = new Set<string>();
   for (const item of list.items) {
-    const entry = entryOf(item);
+    const entry = entryOf(item, isPair);
     if (entry === undefined || seen.has(entry.key)) return undefined;
     seen.add(entry.key);
     map.put(entry.key, entry.value);
@@ -225,16 +230,23 @@ function entriesOf(list: ReplyNode): ReplyNode | undefined {
   return map;
 }
 
-function entryOf(node: ReplyNode): { readonly key: string; readonly value: ReplyNode } | undefined {
+function entryOf(
+  node: ReplyNode,
+  isPair: (keys: readonly string[]) => boolean,
+): { readonly key: string; readonly value: ReplyNode } | undefined {
   const [first, second] = node.items;
   if (first === undefined) return undefined;
   if (second === undefined) return node.kind === 'object' ? { key: node.keys[0] ?? '', value: first } : undefined;
-  const isPair = node.items.length === 2 && first.isScalar && (node.kind === 'list' || isKeyAndValue(node.keys));
-  return isPair ? { key: first.text, value: second } : undefined;
+  const isEntry = node.items.length === 2 && first.isScalar && (node.kind === 'list' || isPair(node.keys));
+  return isEntry ? { key: first.text, value: second } : undefined;
 }
 
 function isKeyAndValue([key = '', value = '']: readonly string[]): boolean {
-  return /^(?:key|name|k|id)$/iu.test(key) && /^(?:value|v|val)$/iu.test(value);
+  return beginsWithKey([key]) && /^(?:value|v|val)$/iu.test(value);
+}
+
+function beginsWithKey([key = '']: readonly string[]): boolean {
+  return /^(?:key|name|k|id)$/iu.test(key);
 }
 
 /** The empty map for a word for nothing. */

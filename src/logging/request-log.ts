@@ -162,7 +162,7 @@ function flagTexts(
   return [...shortened, ...more];
 }
 
-/** Undefined if the value lacks nothing. */
+/** Returns undefined if the value lacks nothing. */
 function lossesOf(losses: RequestEntry['losses']): RequestEntry['losses'] {
   return losses === undefined || losses.dropped + losses.defaulted === 0 ? undefined : losses;
 }

@@ -11,7 +11,7 @@ export interface ParseTask {
   readonly programPath: string;
   readonly functionName: string;
   readonly text: string;
-  /** The output has an explanation. */
+  /** True if the output includes an explanation. */
   readonly explain: boolean;
 }
 

@@ -16,7 +16,7 @@ import { ON_LOSS, type OnLoss } from './losses.ts';
 export interface ReplyOptions {
   /** The caller asks for `warnings` beside the value. */
   readonly includeWarnings: boolean;
-  /** Absent: as the server's setting. */
+  /** Absent: the setting of the server applies. */
   readonly onLoss?: OnLoss;
 }
 

@@ -19,7 +19,7 @@ export interface LibraryOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Receives the log. Default: no log. */
   readonly logger?: Logger;
-  /** Default: accept. A call can decide otherwise. */
+  /** Default: accept. A call can override it. */
   readonly onLoss?: OnLoss;
 }
 
@@ -32,7 +32,7 @@ export interface CallSettings {
   readonly env?: Readonly<Record<string, string | null>>;
   /** `ctx.tags` in the prompt. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** What the call does with a reply whose value lacks a part of it: it returns the value, or fails. */
+  /** Whether the call returns a value that lacks a part of the reply, or fails. */
   readonly onLoss?: OnLoss;
   /** Receives what the value of a reply lacks, before the call or stream returns that value. */
   readonly onWarnings?: (warnings: readonly Warning[], losses: Losses) => void;

@@ -1,7 +1,7 @@
 import type { Violation } from '../../schema/violation.ts';
 import type { Losses, ParsedReply } from '../reply/reply-parser.ts';
 
-/** What a call does with a reply whose value lacks a part of it: it returns the value, or fails. */
+/** Whether a call returns a value that lacks a part of the reply, or fails. */
 export type OnLoss = (typeof ON_LOSS)[number];
 
 export const ON_LOSS = ['accept', 'refuse'] as const;
@@ -16,7 +16,7 @@ export interface Warning {
   readonly kind: keyof Losses;
 }
 
-/** More would not help a reader. */
+/** Keeps an answer readable: a longer list helps no reader. */
 const MAX_WARNINGS = 100;
 
 export interface Warnings {

@@ -20,7 +20,7 @@ export function parseReply(
   return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
 }
 
-/** Parses a reply as `parse` does, and explains the outcome. */
+/** Parses a reply like `parse` and explains the outcome. */
 export function parseExplained(parser: ReplyParser, text: string): ParseOutcome {
   const outcome = parser.parse(text);
   const explanation = parser.explain(text);

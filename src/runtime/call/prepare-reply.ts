@@ -9,7 +9,7 @@ import type { PreparedReply } from './runtime.ts';
 
 const ALLOWED: ReadonlySet<string> = new Set(['text', 'explain', ...OPTIONS_KEYS]);
 
-/** Checks the body of a request to parse a reply. `onLoss`: unless the request decides otherwise. */
+/** Checks the body of a request to parse a reply. `onLoss`: the default for requests without `on_loss`. */
 export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss): Result<PreparedReply, Failure> {
   if (!isJsonObject(body)) return err(invalidBody([{ path: '', message: 'the body has to be a JSON object' }]));
   const text = ownValue(body, 'text');

@@ -49,7 +49,7 @@ export interface PreparedCall {
 export interface PreparedReply extends PreparedCall {
   readonly text: string;
   readonly onLoss: OnLoss;
-  /** The outcome has an explanation, in the value or in a `validation_failure`. */
+  /** True if the outcome includes an explanation, beside the value or in a `validation_failure`. */
   readonly explain: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface CallReport {
   readonly firstTextMs?: number;
   /** The repairs of the reply; empty for a clean one. */
   readonly flags: readonly ParseFlag[];
-  /** What the value lacks; also of a reply that the call refused for its losses. */
+  /** What the value lacks, even if the call refused the reply for its losses. */
   readonly losses: Losses;
   /** The prompt of the last attempt, for the log at level debug. */
   readonly prompt?: readonly Message[];
@@ -126,7 +126,7 @@ export interface RuntimeOptions {
   readonly allowPrivateUrls: boolean;
   /** Errors can contain the prompt. */
   readonly exposePrompts: boolean;
-  /** Unless a request decides otherwise. */
+  /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
   /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
@@ -145,7 +145,7 @@ export interface RuntimeOptions {
 export interface WholeReply {
   readonly functionName: string;
   readonly text: string;
-  /** The outcome has an explanation. */
+  /** True if the outcome includes an explanation. */
   readonly explain?: boolean;
   readonly cancellation: Cancellation;
   /** On the clock of `performance.now()`, in milliseconds. */

@@ -18,9 +18,9 @@ import type { ReplyNode } from './text/reply-node.ts';
  *   6. A value that words point at as the answer comes before another.
  *   7. A value alone on its lines comes before one after a label, and both before one inside a sentence.
  *   8. A value with fewer extra keys and failed checks comes before one with more.
- *   9. A later value comes before an earlier one if any word stands between them; otherwise, the earlier one does.
+ *   9. A later value comes before an earlier one if there is a word between them; otherwise, the earlier one wins.
  *
- * Omitted optional fields, repairs of the text, and fences count for nothing. Two scalars that differ only in the last
+ * Omitted optional fields, repairs of the text, and fences do not count. Two scalars that differ only in the last
  * criterion are two answers: the reply is refused.
  */
 
@@ -29,7 +29,7 @@ export interface Choice {
   /** The parts in the order of their ends, with their standing. */
   readonly standings: readonly Standing[];
   readonly best: RankedPart | undefined;
-  /** The reason why no part is the answer, beside their own mismatches. */
+  /** The reason why no part is the answer, apart from the mismatches of the parts. */
   readonly refusal: CoercionError | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Judgement {
   readonly outcome: CoercionOutcome;
   readonly read: ReplyParts;
   readonly choice: Choice;
-  /** The thoughts were read as well. */
+  /** True if the thoughts were read as well. */
   readonly ofThoughts: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface FailedPart extends Demotion {
   readonly value: undefined;
 }
 
-/** The reason why a part is rather not the answer; empty if there is none. */
+/** The reason why a part is unlikely to be the answer; empty if there is none. */
 interface Demotion {
   readonly demotion: string;
 }
@@ -146,7 +146,7 @@ const CRITERION = {
   extra: 10,
 };
 
-/** From this loss on, a value is only a part of its source, or takes it as something else. */
+/** From this loss on, a value is only a part of its source, or reads it as another kind of value. */
 const PARTLY = 3;
 
 function ranksOf(part: ReplyPart, value: CoercedValue, demotion: string, type: ReplyType): readonly number[] {
@@ -242,7 +242,7 @@ function isVersion(a: ReplyNode, b: ReplyNode): boolean {
   return a.kind === 'list' || a.keys.some((key) => b.keys.includes(key));
 }
 
-/** Returns the error of the part that is most likely to be the answer; of equal ones, that of the last. */
+/** Returns the error of the part that is most likely to be the answer; among equal ones, of the last. */
 export function likeliestError(standings: readonly Standing[]): CoercionError | undefined {
   let best: { readonly rank: number; readonly error: CoercionError } | undefined;
   for (const { part, demotion } of standings) {

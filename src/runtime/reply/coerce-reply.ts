@@ -13,14 +13,14 @@ import { fencedString, scalarNode } from './text/whole-text.ts';
 /**
  * Coerces a whole reply. The fast path takes most replies; for the others, every part of the reply that can be the answer
  * is coerced, and the best one is chosen.
- * `fastPath`: has read the reply already.
+ * `fastPath`: the fast path that has already read the reply, if any.
  */
 export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
   const budget = new StepBudget(text.length);
   return budget.run(() => explained(coerceText(text, plan, type, fastPath))) ?? tooMuchWork(text, plan);
 }
 
-/** Finds the reasons of an error, which takes steps as well. */
+/** Computes the reasons of an error while steps are counted: they are computed on first use. */
 function explained(outcome: CoercionOutcome): CoercionOutcome {
   return outcome.ok || outcome.violations.length > 0 ? outcome : coercionError('no reason known');
 }

@@ -20,7 +20,7 @@ import { describeReplyType } from './reply-type.ts';
  *   reply-parts.ts     candidates -> parts of the reply with their outcomes and surroundings
  *   choose-part.ts     parts -> the best one; explain-reply.ts states why
  *   coerce-reply.ts    all of these in order
- *   reply-stream.ts    deltas of text -> partial values, by the same two sinks and plans; at the end, as above
+ *   reply-stream.ts    deltas of text -> partial values, by the same two sinks and plans; at the end, the steps above
  *   text-partials.ts   deltas of text -> partial strings, for unions with a string
  */
 

@@ -11,7 +11,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** No search for cues reads more of a text than this, half of it at either end. */
+/** The most characters of a text that a search for cues reads, half of them at either end. */
 const MAX_READ = 20_000;
 
 /**
@@ -208,7 +208,7 @@ export function isCorrection(between: string): boolean {
 const CORRECTION =
   /\b(?:wait|oops|whoops|sorry|apolog(?:y|ies|i[sz]e)|my (?:bad|mistake|error)|actually|correction|corrected|correcting|scratch that|strike that|disregard|ignore (?:that|the above|the previous)|on second thought|let me (?:fix|correct|redo|revise|re-?check|re-?do|retry|try (?:that |this )?again|update|reconsider|adjust|refine|improve)|i (?:made|missed|forgot|misread|overlooked|misunderstood|should have|need to (?:fix|correct))|mistakes?|errors?|(?:that|this|it|which|one)(?:'s| is| was|,? however,? is) (?:not (?:quite )?(?:right|correct)|wrong|incorrect|off|invalid|inaccurate)|not quite|should (?:be|have been|instead be)|i should (?:change|fix|correct|update)|on reflection|re-?(?:reading|checking|examining|considering)|(?:think|look|check|read)(?:ing)?\b[^.\n]{0,40}\b(?:again|once more|more (?:closely|carefully))|fixed|fixing|revised?|revision|revising|better|improved|instead)\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?/iu;
 
-/** True if nothing stands between two values but the marks that separate them. */
+/** True if there are only separators between two values. */
 export function isNothingBetween(between: string): boolean {
   const words = between.replace(/```[^\n]*/gu, '').replace(/^\s*\d+[.)]\s*$/gmu, '');
   return !(HAS_WORD.test(words) || ARROW.test(words)) || /^\s*(?:or|and)\s*$/iu.test(words);

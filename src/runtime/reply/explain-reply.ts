@@ -6,7 +6,7 @@ import { StepBudget } from './coercion/step-budget.ts';
 import type { ExplainedCandidate, Explanation } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 
-/** The limits of an explanation. A reply can have more candidates, and a candidate more text than anyone reads. */
+/** The limits of an explanation: a reply can have more candidates, and a candidate more text, than a person reads. */
 const MAX_CANDIDATES = 50;
 const MAX_JSON = 2000;
 const MAX_REASONS = 5;

@@ -8,7 +8,7 @@ export interface FoundValues {
   readonly candidates: readonly Candidate<ReplyNode>[];
   /** The fence with the number n is at n - 1. */
   readonly fences: readonly FenceBody[];
-  /** A value that breaks off; the values that follow were read as a part of it. */
+  /** A value that breaks off, and contains the values after it. */
   readonly broken: Candidate<ReplyNode> | undefined;
   readonly thoughtsEnd: number;
   readonly openThought: number;

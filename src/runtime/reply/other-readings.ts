@@ -8,8 +8,8 @@ import { structuredValues } from './structured/structured-text.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
 
 /*
- * Two other readings of a reply whose JSON is not all there is to it: without the frames around its JSON, and as
- * structured text without JSON. Types with strings have neither, because the text is their value.
+ * Two other readings of a reply that is more than JSON: without the frames around its JSON, and as structured text without
+ * JSON. Types with strings use neither, because the text is their value.
  */
 
 /**
@@ -58,7 +58,7 @@ function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {
   return outcome.as(outcome.score, outcome.marks, [{ flag: 'structured-text', path: '', detail }, ...outcome.flags]);
 }
 
-/** Prose that only resembles structured text matches no key of a class: it is not what the model means. */
+/** Prose that only resembles structured text matches no key of a class: the model did not mean it as structure. */
 function isMeant(outcome: CoercionOutcome): boolean {
   return outcome.ok && isKept(outcome) && !isText(outcome) && (outcome.marks & MARK.implied) === 0;
 }

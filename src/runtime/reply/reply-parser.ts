@@ -8,7 +8,7 @@ export interface ReplyParser {
   parse(text: string): ParseOutcome;
   /** Begins a reply that arrives in deltas. The outcome of `finish()` equals that of `parse()` for all deltas joined. */
   openStream(): ReplyStream;
-  /** Explains the outcome of `parse(text)`. Costs more than it, and nothing if it is not called. */
+  /** Explains the outcome of `parse(text)`. Takes longer than `parse`. */
   explain(text: string): Explanation;
 }
 

@@ -33,13 +33,13 @@ export interface ReplyPart extends Surroundings {
 /** The parts of a reply in the order of their ends. */
 export interface ReplyParts {
   readonly parts: readonly ReplyPart[];
-  /** All objects and lists, including those that are no parts because there are too many. */
+  /** All objects and lists, including those that are not parts because there are too many. */
   readonly values: readonly Candidate<ReplyNode>[];
   /** The number of these that are coerced one by one. */
   readonly coerced: number;
   /** The end of the last thought; the answer comes after it. */
   readonly answerFrom: number;
-  /** The reader gave up: the reply nests too deeply. */
+  /** True if the reader gave up because the reply nests too deeply. */
   readonly gaveUp: boolean;
 }
 
@@ -202,10 +202,10 @@ class PartReader {
   }
 }
 
-/** A member of a list has at most so many words, if it is written without quotes. */
+/** The most words of a list member without quotes. */
 const MAX_MEMBER_WORDS = 4;
 
-/** True for text that was made a member of a list as it is, but has the form of one or more sentences. */
+/** True for a text that became a list member unchanged, but has the form of one or more sentences. */
 function isSentence(text: string, json: string): boolean {
   if (!json.includes(JSON.stringify(text))) return false;
   return /[\n,;:]|[.?!…]$/u.test(text) || text.split(/\s+/u).length > MAX_MEMBER_WORDS;

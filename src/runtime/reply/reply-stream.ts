@@ -61,7 +61,7 @@ export class GrowingReply implements ReplyStream {
     return json;
   }
 
-  /** The whole reply is read again at the end. */
+  /** Frees the partial state; `finish` reads the whole reply again. */
   #release(): void {
     this.#fastPath = undefined;
     this.#tolerant = undefined;

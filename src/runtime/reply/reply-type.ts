@@ -5,7 +5,7 @@ import type { Type } from '../../schema/type.ts';
 export interface ReplyType {
   /** The type is `string`, which takes the reply as it is, or `string?`, which takes it without quotes or a fence. */
   readonly asString: 'no' | 'yes' | 'or-null';
-  /** The type includes strings, and is not a list of them. */
+  /** True if the type includes strings and is not a list of them. */
   readonly takesText: boolean;
   readonly hasComposite: boolean;
   readonly hasScalar: boolean;

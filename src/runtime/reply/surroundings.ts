@@ -11,7 +11,7 @@ import {
 import type { FenceBody } from './text/candidate-finder.ts';
 
 /*
- * The text around a value in a reply: whether the value stands alone, and the role that the words before it give it.
+ * The text around a value in a reply: whether the value is alone on its lines, and its role according to the words before.
  */
 
 /** A value is alone on its lines, after a label on the same line (`Answer: [1, 2]`), or inside a sentence. */
@@ -43,7 +43,7 @@ export function surroundingsOf(text: string, value: PlacedValue): Surroundings {
 
 // --- the place ---------------------------------------------------------------------------------------------------------
 
-/** The marks of quotes, lists, emphasis, headings and tags in front of a value that stands alone. */
+/** The marks of quotes, lists, emphasis, headings and tags before a value that is alone on its lines. */
 const MARKS_BEFORE = /^(?:[\s>*_#`|"'(•–-]|\d+[.)]\s|<\/?[\w|]+>|json\b)*$/iu;
 const MARKS_AFTER = /^(?:[\s`*_.,;!)"'>|\]}]|<\/?[\w|]+>)*$/u;
 const ENDS_LABEL = /[:=：]\W*$/u;
@@ -106,7 +106,7 @@ function outerStart(text: string, from: number, fence: FenceBody): number {
 
 const HAS_TEXT = /[\p{L}\p{N}]/u;
 const HEADING = /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u;
-/** Up to so many words without a period are a label as well. */
+/** The most words without a period that count as a label. */
 const MAX_LABEL_WORDS = 5;
 
 function isLabel(line: string): boolean {
@@ -123,16 +123,16 @@ function roleAfterColon(before: string): Role | undefined {
   return ENDS_LABEL.test(before) ? roleOfLabel(lastClause(before)) : undefined;
 }
 
-// --- brackets that are no values -----------------------------------------------------------------------------------------
+// --- brackets that are not values ----------------------------------------------------------------------------------------
 
-/** No citation and no index is longer, with its brackets. */
+/** The length of the longest citation or index, brackets included. */
 const MAX_MARK = 8;
 const CITATION = /^\[\s*\d{1,3}\s*\]$/u;
 /** The words after which `[1]` is a list. */
 const BEFORE_LIST =
   /(?:[:=：]|\b(?:is|are|be|was|were|equals?|gives?|returns?|returned|yields?|list|array|answer|result|output))[\s*_`"'(]*$/iu;
 
-/** True for brackets in prose that are no values: `arr[0]`, a citation as in `so it is [1].`, and an empty pair in a sentence. */
+/** True for brackets in prose that are not values: `arr[0]`, a citation (`so it is [1].`), an empty pair in a sentence. */
 export function isBracketInProse(text: string, value: PlacedValue): boolean {
   const { from, to, fence } = value;
   if (fence !== undefined || to - from > MAX_MARK) return false;

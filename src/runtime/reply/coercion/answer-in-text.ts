@@ -4,7 +4,7 @@ import { cuedHits, type Span } from '../cues.ts';
 export interface Hit extends Span {
   /** The JSON text of the value. */
   readonly json: string;
-  /** It is spelled as no ordinary word is, such as `IN_PROGRESS`. */
+  /** True for a spelling that no ordinary word has, such as `IN_PROGRESS`. */
   readonly distinct?: boolean;
 }
 

@@ -3,9 +3,9 @@ import { withoutDecoration } from './folding.ts';
 
 export interface FoundBool {
   readonly json: 'true' | 'false';
-  /** The string contains nothing but the word. */
+  /** True if the string contains only the word. */
   readonly exact: boolean;
-  /** A cue singles it out among other words. */
+  /** True if a cue singles out the word among others. */
   readonly cued: boolean;
 }
 

@@ -127,7 +127,7 @@ function foldedPositions(fields: readonly FieldPlan[], fold: (key: string) => st
 
 // --- the values of one object ----------------------------------------------------------------------------------------
 
-/** The values of one object by field. If a field occurs twice, the key closest to its own counts, and then the first one. */
+/** The values of one object by field. For repeated fields, the key closest to the declared one counts, then the first. */
 export class FieldValues {
   /** The number of fields with a value. */
   known = 0;

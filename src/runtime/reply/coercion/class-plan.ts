@@ -89,7 +89,7 @@ export class ClassPlan extends Plan {
     return implied?.ok === true ? implied : filled;
   }
 
-  /** Finds the object in a tool call or a JSON schema, also if the name of the tool or the type is itself a field. */
+  /** Finds the object in a tool call or a JSON schema, even if the name of the tool or the type is itself a field. */
   #inFrame(node: ReplyNode): CoercionOutcome | undefined {
     const at = isSchema(node) ? node.keys.indexOf('properties') : frameAt(node);
     if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
@@ -145,7 +145,7 @@ export class ClassPlan extends Plan {
     const outcome = asOnlyMember(node, () => field.plan.coerce(node));
     if (outcome?.ok !== true) return outcome;
     if ((outcome.marks & (MARK.nullForMismatch | MARK.nothing | MARK.onlyDefaults)) !== 0) return undefined;
-    // The display of an object of other keys is not the value of a string.
+    // The JSON text of an object with other keys is not the value of a string field.
     if (node.kind === 'object' && isDisplay(outcome)) return undefined;
     const writer = new ValueWriter();
     writer.score = 2;

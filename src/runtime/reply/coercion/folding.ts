@@ -1,6 +1,6 @@
 /*
- * The ways in which models spell a key or a label otherwise than it is declared. Each function removes some differences,
- * so that two spellings are the same if they fold to the same text.
+ * The differences between the spelling of a key or label in a reply and the declared one. Each function removes some of
+ * them: two spellings are the same if they fold to the same string.
  */
 
 /** Letters that Unicode does not decompose, and their spelling without marks. */
@@ -33,12 +33,12 @@ export function foldCase(text: string): string {
   return foldAccents(text.toLowerCase());
 }
 
-/** Also removes what separates words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
+/** Also removes the separators of words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
 export function foldSeparators(text: string): string {
   return foldCase(text).replace(/[\s_\-‐‑–]+/gu, '');
 }
 
-/** Also removes punctuation, but no sign that is part of a name: `C#` and `A+` stay what they are. */
+/** Also removes punctuation, except signs that are part of a name: `C#` and `A+` do not change. */
 export function foldPunctuation(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{N}\p{M}\p{Sm}\p{Sc}\p{So}#%&@/]+/gu, '');
 }

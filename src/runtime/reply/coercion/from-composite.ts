@@ -33,7 +33,7 @@ export function answerIn({ kind, items, keys }: ReplyNode): ReplyNode | undefine
   return answers.length === 1 ? answers[0] : undefined;
 }
 
-/** As `answerIn`, if every other member of the object describes the answer: none of them would be missed. */
+/** Returns the same as `answerIn` if every other member of the object only describes the answer. */
 export function wholeAnswerIn(node: ReplyNode): ReplyNode | undefined {
   const { kind, items, keys } = node;
   const answer = answerIn(node);

@@ -44,9 +44,9 @@ function foldWords(text: string): string {
 const QUALIFIER = /^[\s"'`*]*[\p{L}\p{N}_]+(?:\.|::)(?=[\p{L}_])/u;
 
 /**
- * Finds the label that a string means: first as the whole string, compared ever more loosely, then as words inside the
- * string. A spelling that several values have in common belongs to none of them. What depends on the labels only is
- * created on first use and kept.
+ * Finds the label that a string means: first as the whole string, from the strictest to the loosest fold, then as words
+ * inside the string. A spelling that several values have in common belongs to none of them. Tables that depend only on
+ * the labels are created on first use.
  */
 export class LabelMatcher {
   readonly #labels: readonly Label[];
@@ -137,7 +137,7 @@ function foldedLabel(fold: Fold | undefined, label: string): string {
   return (fold?.foldLabel ?? fold?.fold)?.(label) ?? label;
 }
 
-/** A string that is longer than the longest label by more than this, twice, is no label with marks around it. */
+/** A string that is longer than the longest label by more than twice this is not a label with marks around it. */
 const MAX_LONGER = 100;
 
 // --- labels inside a text --------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class LabelPattern {
   }
 }
 
-/** A label that no ordinary word looks like: in capitals, or with an underscore. */
+/** A label that does not look like an ordinary word: in capitals, or with an underscore. */
 const DISTINCT = /^(?:[\p{Lu}\p{N}_-]*\p{Lu}[\p{Lu}\p{N}_-]+|.*_.*)$/u;
 
 /** Returns the pattern of a label as whole words, with any separators between them. */
@@ -201,7 +201,7 @@ function trailingMarks(label: string): string {
   return escaped(/[_-]*$/u.exec(label)?.[0] ?? '');
 }
 
-/** What makes a label the first part of a longer word. */
+/** The characters after a label that make it the first part of a longer word. */
 const AFTER_WORD = String.raw`[\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L}`;
 
 /** A letter or digit of a script that separates words by spaces. */

@@ -105,7 +105,7 @@ export class ListPlan extends Plan {
 
   // --- objects -------------------------------------------------------------------------------------------------------
 
-  /** Takes the object as a list of one, as a wrapper around the list, or its values as the members of the list. */
+  /** Reads the object as the only member, as a wrapper around the list, or as the members by any keys. */
   #fromObject(node: ReplyNode): CoercionOutcome {
     if (hasNumberedKeys(node)) return flagged(this.#fromItems(listOf(node)), 'numbered-keys');
     const single = this.#single(node);
@@ -262,7 +262,7 @@ const MAX_PARTS_TEXT = 1_000;
 /** The flags of a value that was found inside a string. */
 const GUESSES: ReadonlySet<string> = new Set(['substring-match', 'number-in-text', 'answer-cue']);
 
-/** True for a part that contains nothing but a value. */
+/** True for a part that contains only a value. */
 function isWholePart(outcome: CoercionOutcome): boolean {
   return outcome.ok && (outcome.marks & UNCLEAN) === 0 && !outcome.flags.some(({ flag }) => GUESSES.has(flag));
 }

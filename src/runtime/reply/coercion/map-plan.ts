@@ -211,7 +211,7 @@ function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string):
   return isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
 }
 
-/** True for a map that contains every entry as its type: none is dropped, and none is a wrapper. */
+/** True for a map that drops no entry and unwraps no value. */
 function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
   return outcome.ok && outcome.losses === NO_LOSSES && (outcome.marks & MARK.fromComposite) === 0;
 }
@@ -259,7 +259,7 @@ interface Entry {
   readonly value: CoercedValue;
 }
 
-/** `seen`: the JSON texts of the entries so far by those of their keys. */
+/** `seen`: the JSON texts of the values so far, by the JSON texts of their keys. */
 function addEntry(writer: ValueWriter, seen: Map<string, string>, { key, json, value }: Entry): void {
   const first = seen.get(json);
   if (first !== undefined) {

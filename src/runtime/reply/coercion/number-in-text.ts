@@ -7,17 +7,17 @@ import { spend } from './step-budget.ts';
 export interface FoundNumber {
   /** The number as JSON writes it. An integer can have more digits than a float holds. */
   readonly text: string;
-  /** The string contains nothing but the number. */
+  /** True if the string contains only the number. */
   readonly exact: boolean;
-  /** A cue singles it out among other numbers. */
+  /** True if a cue singles out the number among others. */
   readonly cued: boolean;
 }
 
 /** The notations that depend on where a number is. */
 export interface NumberContext {
-  /** The type has decimals, so that a fraction is a value. */
+  /** True if the type has decimals. */
   readonly decimals: boolean;
-  /** The string is in quotes: its comma separates no members. */
+  /** True for a string in quotes, whose commas do not separate members. */
   readonly quoted: boolean;
 }
 
@@ -39,7 +39,7 @@ export function findNumber(raw: string, context: NumberContext): FoundNumber | u
 /** No string that is a number as a whole has more characters. */
 const MAX_WHOLE = 1000;
 
-/** Zeros in front of a number have no meaning. */
+/** Returns the JSON text of a number, without leading zeros. */
 function numberOf(text: string): string | undefined {
   return jsonNumberOf(text.replace(/^([+\-−]?)0+(?=\d)/u, '$1'));
 }
@@ -205,6 +205,6 @@ function isAside(text: string, { from, to }: { readonly from: number; readonly t
 
 const ASIDE =
   /\b(?:steps?|items?|questions?|examples?|figures?|tables?|sections?|chapters?|pages?|parts?|lines?|notes?|sources?|option|case|day|week|phase|no\.|number)\s+#?$|\[$/iu;
-/** The beginning of a note in parentheses that is no alternative. */
+/** The beginning of a note in parentheses that does not state an alternative. */
 const NOTE = /\((?!\s*(?:or|and|to)\b)[^()]*$/u;
 const MAX_NOTE = 80;

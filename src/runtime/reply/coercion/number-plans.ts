@@ -36,7 +36,7 @@ abstract class NumberPlan extends DonePlan {
     return [];
   }
 
-  /** The type has decimals. */
+  /** True if the type has decimals. */
   protected abstract readonly decimals: boolean;
   protected abstract fromNumber(node: ReplyNode): CoercionOutcome;
   /** Returns the JSON text of a number, given as JSON; undefined if the type cannot hold it. */

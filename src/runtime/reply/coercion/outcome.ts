@@ -121,8 +121,8 @@ function sumOf(a: Losses, b: Losses): Losses {
 // --- comparison ------------------------------------------------------------------------------------------------------
 
 /**
- * Negative if `a` is the better way to coerce a value: it discards less, it loses fewer members, more of the keys belong
- * to its fields, it is a class rather than a map, it takes fewer repairs and guesses, and more of its checks hold.
+ * Negative if `a` is the better way to coerce a value: it discards less, loses fewer members, has fields for more of the
+ * keys, it is a class rather than a map, it takes fewer repairs and guesses, and more of its checks hold.
  */
 export function compareCoerced(a: CoercedValue, b: CoercedValue): number {
   return (

@@ -59,16 +59,16 @@ export abstract class Plan extends FastPlan {
     const known = node.recall(this, kind);
     if (known !== undefined) return known as CoercionOutcome;
     const outcome = this.coerceOnce(node);
-    // A value that matches as it is belongs to one place; one that does not can be found from several.
+    // Only one place coerces a value that matches as it is; several can reach one that does not.
     const isClean = outcome.ok && outcome.marks === 0;
     if (this.isShared || kind > 1 || !isClean) node.store(this, outcome, kind);
     return outcome;
   }
 
-  /** As `cast`, for a node whose result is not known yet. */
+  /** Implements `cast` for a node without a stored result. */
   protected abstract castOnce(node: ReplyNode): CoercedValue | undefined;
 
-  /** As `coerce`, for a node whose result is not known yet. */
+  /** Implements `coerce` for a node without a stored result. */
   protected abstract coerceOnce(node: ReplyNode): CoercionOutcome;
 
   /** The value has the wrapper of `@check` or `@stream.with_state` around it. */
@@ -153,7 +153,7 @@ function wrapsAround(node: ReplyNode): number {
   return node === wrapped ? wraps : 0;
 }
 
-/** Calls `use`, which coerces the node as the only member of a list or object. Returns undefined if it is in too many. */
+/** Calls `use`, which coerces the node as the only member of a list or object. Returns undefined beyond MAX_WRAPS. */
 export function asOnlyMember<T>(node: ReplyNode, use: () => T): T | undefined {
   const outer = { wrapped, wraps };
   const next = wrapsAround(node) + 1;

@@ -1,22 +1,22 @@
 /*
- * The work that one reply may take. Coercion counts its steps, each of about 100 ns: a value that is coerced to a type, a
- * member that is compared with the fields of a class, some characters that are searched for a label. They are counted
- * instead of the time, so that the same reply has the same outcome on every machine.
+ * Limits the work for one reply. Coercion counts its steps, each of about 100 ns: coercing a value to a type, comparing a
+ * member with the fields of a class, searching some characters for a label. It counts steps instead of time, so that the
+ * same reply has the same outcome on every machine.
  */
 
 /**
- * Realistic replies take up to 7, and 15 in deltas, even for unions of 60 classes (`npm run growth`). The worst
- * replies of 250 KB, the longest that a worker parses itself, end after about two seconds.
+ * Realistic replies need up to 7, and 15 in deltas, even for unions of 60 classes (`npm run growth`). With this limit,
+ * the worst replies of 250 KB, the longest that a worker parses itself, end after about two seconds.
  */
 const STEPS_PER_CHARACTER = 32;
 
-/** Short replies may take more: the steps for a type with many members do not depend on the reply alone. */
+/** The minimum for short replies: the steps for a type with many members do not depend on the reply alone. */
 const LEAST_STEPS = 500_000;
 
 /** The steps that are left. Parsing is synchronous, so there is only one budget at a time. */
 let left = Infinity;
 
-/** Counts the steps of work that depends on the reply. Throws in `StepBudget.run` if there are not as many left. */
+/** Counts the steps of work that depends on the reply. Throws in `StepBudget.run` if too few are left. */
 export function spend(steps: number): void {
   left -= steps;
   if (left < 0) throw new OutOfSteps();
@@ -58,7 +58,7 @@ export class StepBudget {
     return this.#left;
   }
 
-  /** No steps are left. */
+  /** True if no steps are left. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
@@ -68,7 +68,7 @@ export class StepBudget {
     this.#left += characters * STEPS_PER_CHARACTER;
   }
 
-  /** Returns the result of `use`; undefined once no steps are left, which ends `use` wherever it is. */
+  /** Returns the result of `use`; undefined if the steps run out, which aborts `use`. */
   run<T>(use: () => T): T | undefined {
     if (this.isSpent) return undefined;
     const outer = { left, nested };

@@ -101,7 +101,7 @@ export interface WrappedType {
 /** The most wrappers around a value: a completion of a chat with a tool call has seven. */
 const MAX_WRAPPERS = 8;
 
-/** The most values that one search looks at, and the most members of a wrapper. They keep the search from walking data. */
+/** The most values that one search examines, and the most members of a wrapper: objects with more are data. */
 const MAX_LOOKS = 32;
 const MAX_MEMBERS = 24;
 

@@ -65,7 +65,7 @@ export function isDescriptionKey(key: string): boolean {
   return includes(DESCRIPTION_KEYS, key) || includes(OTHER_KEYS, key);
 }
 
-/** True for `error` and other names of values that are no answer. */
+/** True for `error` and other names of values that are not answers. */
 export function isOtherKey(key: string): boolean {
   return includes(OTHER_KEYS, key);
 }

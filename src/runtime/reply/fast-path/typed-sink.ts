@@ -14,7 +14,7 @@ const CERTAIN = REPAIR.comma | REPAIR.comment | REPAIR.unquotedKey;
  * its type exactly, makes it give up, and the tolerant parser starts over.
  */
 export class TypedSink implements Sink<TypedContainer> {
-  /** The reply is left to the tolerant parser. */
+  /** True if the tolerant parser has to read the reply. */
   gaveUp = false;
   root: TypedContainer | undefined = undefined;
   depth = 0;
@@ -41,7 +41,7 @@ export class TypedSink implements Sink<TypedContainer> {
     return this.#top?.likely;
   }
 
-  /** Only one value can be read: a second one has to be compared with the first. */
+  /** Gives up if it has read a value: only the tolerant parser compares two values. */
   clear(): void {
     this.gaveUp = this.root !== undefined;
   }

@@ -2,7 +2,7 @@
  * A prefix in front of each line of JSON: the sign of a quotation, of a list, of a comment or of a diff, or a line number.
  */
 
-/** The prefixes, each with the space behind it. */
+/** The prefixes, each with the space after it. */
 const PREFIXES: readonly RegExp[] = [
   /^ {0,3}> ?/u,
   /^ {0,3}[-*+•] /u,

@@ -49,7 +49,7 @@ function stringEnd(text: string, from: number, closers: string): number {
   return text.length;
 }
 
-/** Is the next character that is no space punctuation, or the end of the text? */
+/** True if the next character other than a space is punctuation or the end of the text. */
 function isEnd(text: string, from: number): boolean {
   let at = from;
   while (at < text.length && at - from < MAX_SPACES && /\s/u.test(text.charAt(at))) at += 1;

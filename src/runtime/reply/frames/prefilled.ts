@@ -1,5 +1,5 @@
 /*
- * A reply that goes on after a beginning that its caller wrote for the model, and lacks its first bracket.
+ * A reply that lacks its first bracket, because the prompt already contained the beginning of the answer.
  */
 
 /** A fence around the reply. */
@@ -8,7 +8,7 @@ const FENCE = /^\s*```[\w-]*\n/u;
 /** `"key":`, or the same without its first quote. */
 const FIRST_KEY = /^\s*("?)[\p{L}_$][\p{L}\p{N}_$ .-]{0,80}"\s*:/u;
 
-/** The first member of a list that is no list itself. */
+/** The first member of a list, unless it is a list itself. */
 const FIRST_ITEM = /^\s*(?:["'{]|-?\d)/u;
 
 /** A sequence of strings in quotes, which lacks both brackets. */

@@ -1,6 +1,6 @@
 /*
- * Literals of Python that JSON does not know: calls of constructors, tuples, sets, prefixes of strings, strings in several
- * parts. They become JSON with strings and words of Python, which the readers know.
+ * Python literals that JSON does not have: calls of constructors, tuples, sets, string prefixes, strings in several parts.
+ * They become JSON; Python strings and constants stay, because the scanner reads them.
  */
 
 const SCALAR = String.raw`(?:"(?:[^"\\\n]|\\.){0,300}"|'(?:[^'\\\n]|\\.){0,300}'|-?\d{1,20}(?:\.\d{1,20})?|None|True|False)`;
@@ -22,7 +22,7 @@ const PREFIXED = /[fFrRbBuU]{1,2}(?=["'])/uy;
 const LONG = /(\d{1,20})L\b/uy;
 const STRING = /"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/uy;
 
-/** Returns JSON for the literals of Python in a text; undefined if it has none that JSON does not know. */
+/** Converts the Python literals in a text to JSON; undefined if there are none. */
 export function fromPython(text: string): string | undefined {
   return VALUE.test(text) ? new PythonReader(text).read() : undefined;
 }
@@ -37,7 +37,7 @@ const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 
 interface Bracket {
   readonly close: string;
-  /** The brackets are those of a call. */
+  /** True for the brackets of a call. */
   readonly isCall: boolean;
   /** The position of the opening bracket among the parts; -1 for brackets other than `(`. */
   readonly group: number;
@@ -49,11 +49,11 @@ class PythonReader {
   readonly #parts: string[] = [];
   readonly #open: Bracket[] = [];
   #at = 0;
-  /** The last character that is no space. */
+  /** The last character other than a space. */
   #before = '';
-  /** Something has become JSON that was not. Parentheses around the whole value do not count. */
+  /** True if a literal was converted. Parentheses around the whole value do not count. */
   #changed = false;
-  /** The last part is a string, with only spaces behind it so far. */
+  /** The position of the last part if it is a string with only spaces after it so far; otherwise -1. */
   #string = -1;
 
   constructor(text: string) {
@@ -160,7 +160,7 @@ class PythonReader {
     return true;
   }
 
-  /** Returns the match at the position, after moving behind it. */
+  /** Returns the match at the position and moves past it. */
   #match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);

@@ -4,9 +4,9 @@ import { openPrefilled } from './prefilled.ts';
 import { fromPython, fromPythonCalls } from './python.ts';
 
 /*
- * Frames are marks around or inside JSON that belong to no reader of JSON: the signs of a quotation in front of each
- * line, another level of escapes, the punctuation of another language. Each function takes one frame off a text, or
- * returns undefined if the text does not show it beyond doubt. None of them changes a reply that is JSON.
+ * Frames are marks around or inside JSON that no JSON reader knows: the signs of a quotation in front of each
+ * line, another level of escapes, the punctuation of another language. Each function removes one frame from a text, or
+ * returns undefined unless the frame is certain. None of them changes a reply that is JSON.
  */
 
 /** A reply without its frames. */
@@ -16,7 +16,7 @@ export interface Unframed {
   readonly frames: readonly string[];
 }
 
-/** The name of a frame, and the function that takes it off. */
+/** The name of a frame, and the function that removes it. */
 type Frame = readonly [string, (text: string) => string | undefined];
 
 const CALLS: Frame = ['calls of Python', fromPythonCalls];
@@ -33,11 +33,11 @@ const FRAMES: readonly Frame[] = [
   ['a missing first bracket', openPrefilled],
 ];
 
-/** A frame inside a frame is common, more levels are noise. Each level takes time in proportion to the text. */
+/** A frame inside a frame is common; more levels are noise. Each level takes time in proportion to the text. */
 const MAX_FRAMES = 4;
 
 /**
- * Takes the frames off a reply. Returns undefined if it has none. `withCalls`: calls with named arguments are objects, in
+ * Removes the frames of a reply. Returns undefined if it has none. `withCalls`: calls with named arguments are objects, in
  * a reply that has no value otherwise.
  */
 export function unframe(reply: string, withCalls: boolean): Unframed | undefined {
@@ -84,7 +84,7 @@ function stripTokens(reply: string): string | undefined {
 /** The first brackets with a scalar after them, and the escaped line breaks and backslashes between the two. */
 const FIRST_MEMBER = /[[{]((?:\s|\\[nrt]|[[{]){0,80})(\\*)["\d-]/u;
 
-/** JSON that was escaped as a string: `{\"a\": 1}`. The quotes around it can be missing. A string of JSON is no frame. */
+/** JSON that was escaped as a string: `{\"a\": 1}`. The quotes around it can be missing. A JSON string is not a frame. */
 function unescapeJson(text: string): string | undefined {
   const first = FIRST_MEMBER.exec(text);
   if (first === null || isString(text)) return undefined;
@@ -99,7 +99,7 @@ function unescapeJson(text: string): string | undefined {
   );
 }
 
-/** True for a string of JSON with an object or list in it. */
+/** True for a JSON string that contains an object or list. */
 function isString(text: string): boolean {
   if (!/^\s*"/u.test(text)) return false;
   try {

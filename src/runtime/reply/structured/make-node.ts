@@ -40,7 +40,7 @@ export function valueOf(raw: string): ReplyNode {
   return node;
 }
 
-/** Returns the string that a text is as JSON. */
+/** Returns the string if the text is a JSON string. */
 function decoded(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);

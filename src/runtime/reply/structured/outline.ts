@@ -8,11 +8,11 @@ import { listOf, objectOf, valueOf, withoutEmphasis } from './make-node.ts';
 interface Line {
   /** The column of the text; headings come before every column, in the order of their levels. */
   readonly depth: number;
-  /** The column of the text behind the bullet, which deeper lines belong to. */
+  /** The column of the text after the bullet; deeper lines belong to it. */
   readonly inner: number;
   readonly marked: boolean;
   readonly key: string | undefined;
-  /** The text behind the key, or the whole text. */
+  /** The text after the key, or the whole text. */
   readonly text: string;
   /** The text with its key. */
   readonly whole: string;
@@ -105,7 +105,7 @@ function readingsOf(lines: readonly Line[]): ReplyNode[] {
   const value = treeOf(lines, 0);
   const other = value.kind === 'list' ? mergedObject(value) : value.kind === 'object' ? recordsOf(value) : undefined;
   if (other !== undefined) readings.push(other);
-  // A key that comes again belongs to the next object.
+  // A repeated key belongs to the next object.
   const isSeveral = value.kind === 'object' && new Set(value.keys).size < value.keys.length;
   if (!value.isScalar && !isSeveral) readings.push(value);
   return readings;
@@ -118,7 +118,7 @@ function mergedObject(list: ReplyNode): ReplyNode | undefined {
   return new Set(members.map(([key]) => key)).size === members.length ? objectOf(members) : undefined;
 }
 
-/** Returns the objects below headings or keys as a list, or the objects that begin whenever the first key comes again. */
+/** Returns the objects below headings or keys as a list, or the objects that begin at each repetition of the first key. */
 function recordsOf(object: ReplyNode): ReplyNode | undefined {
   const members = object.items.map((item, at) => [object.keys[at] ?? '', item] as const);
   if (object.items.every((item) => item.kind === 'object')) return listOf(object.items);
@@ -177,7 +177,7 @@ function membersOf(lines: readonly Line[], nesting: number): (readonly [string, 
   return object?.kind === 'object' ? object.items.map((item, at) => [object.keys[at] ?? '', item] as const) : [];
 }
 
-/** A key without a value and with nothing below it is no member. */
+/** Returns no member for a key without a value and with nothing below it. */
 function memberOf([head = BLANK, ...rest]: readonly Line[], nesting: number): (readonly [string, ReplyNode])[] {
   if (head.key === undefined) return [];
   if (rest.length === 0) return head.text === '' ? [] : [[head.key, valueOf(head.text)]];

@@ -37,7 +37,7 @@ export function xmlValues(text: string): readonly ReplyNode[] {
 
 const CDATA = '<![CDATA[';
 
-/** Reads the text up to the next mark, and the mark. Returns the position after it, or -1 if the text is no XML. */
+/** Reads the text up to the next mark, and the mark. Returns the position after it, or -1 if the text is not XML. */
 function readMark(text: string, from: number, open: Element[], top: Element): number {
   const mark = text.indexOf('<', from);
   const at = mark < 0 ? text.length : mark;

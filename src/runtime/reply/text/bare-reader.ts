@@ -63,8 +63,8 @@ export class BareReader {
   }
 
   /**
-   * Returns the offset after the number, `true`, `false` or `null` at the cursor, if it can be one, and all of it and
-   * the proof of its end have arrived; otherwise -1. `first`: the character at the cursor.
+   * Returns the offset after the number, `true`, `false` or `null` at the cursor, if it can be one, and all of it
+   * and the character that ends it have arrived; otherwise -1. `first`: the character at the cursor.
    */
   completeEnd(first: number, inList: boolean): number {
     if (first !== MINUS && !isDigit(first) && !isWordStart(first)) return -1;
@@ -220,7 +220,7 @@ export class BareReader {
   }
 }
 
-/** Does the quote before `from`, the only one in its token, close a string? It does before a delimiter that another member follows. */
+/** Does the quote before `from`, the only one in its token, close a string? Only if a delimiter and a member follow. */
 function closingQuote(text: string, from: number, inList: boolean, isLast: boolean): Verdict {
   const at = skipSpace(text, from);
   if (at - from > LOOK_AHEAD) return 'no';

@@ -54,7 +54,7 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Skips the spaces at `from`, but no line break. */
+/** Skips the spaces at `from`, but not line breaks. */
 export function skipBlanks(text: string, from: number): number {
   let at = from;
   for (let code = text.charCodeAt(at); code !== LINE_FEED && isSpace(code); code = text.charCodeAt(at)) at += 1;

@@ -2,8 +2,8 @@ import { BACKSLASH, DOUBLE_QUOTE, isDigit, isSpace, LINE_FEED } from './characte
 import type { Verdict } from './look-ahead.ts';
 
 /*
- * The escapes in strings. Models also write backslashes that are no escapes of JSON: those of other languages, those of
- * Markdown before punctuation, and bare ones in regular expressions, LaTeX and paths.
+ * The escapes in strings. Models also write backslashes that are not JSON escapes: those of other languages, those of
+ * Markdown before punctuation, and unescaped ones in regular expressions, LaTeX and paths.
  */
 
 /**
@@ -21,7 +21,7 @@ export interface Escape {
   readonly raw: boolean;
 }
 
-/** The backslashes of a string that are no escapes: none so far, those that can be commands of LaTeX, or all. */
+/** The backslashes of a string that are not escapes: none so far, those that can be commands of LaTeX, or all. */
 export type RawBackslashes = 'none' | 'commands' | 'all';
 
 /** The string around an escape, as far as it decides the meaning of the escape. */
@@ -77,8 +77,8 @@ const MARKDOWN = '_*#~>-+|!=&<@:;';
 
 /**
  * Decodes the escape at the backslash `at`; undefined if its end has not arrived. Before punctuation that Markdown
- * escapes, the backslash is dropped; before anything else that JSON does not know, it stays, because models put regular
- * expressions, LaTeX and paths into strings. From the first such backslash on, all others in the string stay as well.
+ * escapes, the backslash is dropped; before other characters that JSON does not allow, it stays, because models put
+ * regular expressions, LaTeX and paths into strings. From the first such backslash on, all others in the string stay as well.
  */
 export function decodeEscape(text: string, at: number, context: EscapeContext): Escape | undefined {
   if (at + 1 >= text.length) return context.isLast ? { text: '', length: 1, known: false, raw: false } : undefined;

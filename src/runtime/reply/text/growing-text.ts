@@ -57,7 +57,7 @@ export class GrowingString {
     this.#length = text.length;
   }
 
-  /** `plain`: the text needs no escapes. */
+  /** `plain`: true if the text needs no escapes. */
   append(text: string, plain: boolean): void {
     const all = this.#half + text;
     const last = all.charCodeAt(all.length - 1);

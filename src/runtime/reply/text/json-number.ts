@@ -1,6 +1,6 @@
 import { DOT, isDigit, MINUS } from './characters.ts';
 
-/** True for a number as JSON writes it. */
+/** True for a JSON number. */
 export function isJsonNumber(text: string): boolean {
   let at = text.charCodeAt(0) === MINUS ? 1 : 0;
   const first = text.charCodeAt(at);

@@ -45,7 +45,7 @@ const NO_KEYS: string[] = [];
 /** The most members and characters of a shallow value. */
 const MAX_SHALLOW = { items: 4, text: 200 } as const;
 
-/** The kind of results that belong to a key that has no others. */
+/** The kind for keys that store one kind of result. */
 const OTHER_RESULT = -1;
 
 /** A result computed for a node. Most nodes have one or two, and a linked list of them is smaller than a map. */
@@ -128,7 +128,7 @@ export class ReplyNode {
     return memo?.result;
   }
 
-  /** Stores a result other than undefined. `kind` tells apart the results that the owner of the key stores. */
+  /** Stores a result other than undefined. `kind` distinguishes the results under one key. */
   store(key: object, result: unknown, kind: number): void {
     this.#memo = { key, kind, result, next: this.#memo };
   }

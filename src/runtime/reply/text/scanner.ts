@@ -25,9 +25,9 @@ import { StringReader } from './string-reader.ts';
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
 
 /**
- * Reads one list or object, with all the mistakes of models, from text that arrives in deltas of any size: its state is
- * data, so it can stop after any character and go on with the next delta. It knows the grammar, and its sink decides
- * what becomes of the parts: a tree of nodes, or JSON text of a known type.
+ * Reads one list or object, and repairs the mistakes of models, from text that arrives in deltas of any size: its state is
+ * data, so it can stop after any character and continue with the next delta. It owns the grammar; its sink turns the
+ * parts into a tree of nodes, or into JSON text of a known type.
  */
 export class Scanner<T> implements ValueSource<T> {
   readonly #sink: Sink<T>;
@@ -68,7 +68,7 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#state === 'done' || this.#sink.gaveUp;
   }
 
-  /** At the end of the last text, everything that is still open ends as incomplete. */
+  /** Reads the text from an offset. At the end of the last text, everything that is still open ends as incomplete. */
   read(text: string, from: number, isLast: boolean): number {
     const cursor = this.#cursor;
     cursor.start(text, from, isLast);

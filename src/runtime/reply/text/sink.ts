@@ -2,7 +2,7 @@ import type { Escapes } from './escapes.ts';
 import type { ReplyNode } from './reply-node.ts';
 
 /**
- * Receives the parts of one list or object in the order of the text. A sink that can use no more sets `gaveUp`; methods
+ * Receives the parts of one list or object in the order of the text. A sink that rejects the value sets `gaveUp`; methods
  * that return a boolean then return false.
  */
 export interface Sink<T> {
@@ -10,7 +10,7 @@ export interface Sink<T> {
   readonly root: T | undefined;
   /** The number of lists and objects that are open. */
   readonly depth: number;
-  /** The innermost of them is an object. */
+  /** True if the innermost of them is an object. */
   readonly inObject: boolean;
   readonly gaveUp: boolean;
   /** The key that probably comes next. */
@@ -28,9 +28,9 @@ export interface Sink<T> {
   token(source: string): boolean;
   /** Takes a scalar whose end has not arrived. `first`: its first character. */
   begin(node: ReplyNode, first: number): boolean;
-  /** All of the scalar that has arrived is in its node. */
+  /** Takes more of a scalar: its node contains all that has arrived. */
   grow(node: ReplyNode): void;
-  /** The scalar is complete. */
+  /** Takes the end of a scalar, which is complete. */
   end(node: ReplyNode): boolean;
   /** Closes the object that is the last member of a list. Returns false for any other, and for an empty one. */
   closeItem(): boolean;
@@ -40,7 +40,7 @@ export interface Sink<T> {
   dropLast(): void;
   /** Records a repair between the members of the innermost list or object. */
   addRepair(repair: number): void;
-  /** The text ends before the value. */
+  /** Ends the value as incomplete, because the text ends before it. */
   giveUp(): void;
 }
 

@@ -29,10 +29,10 @@ import { commentAhead, fenceAhead, keyAhead, LOOK_AHEAD, type Verdict } from './
  * open inside the string, more evidence is needed.
  */
 
-/** The position of a string, which decides what can follow it. */
+/** The position of a string, which determines the text that can follow it. */
 export type StringPosition = 'key' | 'object' | 'list';
 
-/** What a string contains so far, as far as it decides where the string ends. */
+/** The properties of the string so far that determine where it ends. */
 export interface QuoteContext {
   readonly position: StringPosition;
   /** The number of quotes already taken as part of this string. */

@@ -40,8 +40,8 @@ export class StringReader {
   }
 
   /**
-   * Returns the offset after the string between double quotes at the cursor, if all of it and the proof of its end have
-   * arrived, and it needs no repair; otherwise -1.
+   * Returns the offset after the string between double quotes at the cursor, if all of it and the text that proves its end
+   * have arrived, and it needs no repair; otherwise -1.
    */
   completeEnd(inObject: boolean): number {
     const { text, at: start, isLast } = this.#cursor;
@@ -241,7 +241,7 @@ export class StringReader {
     return true;
   }
 
-  /** Reads a quote that does not end the string as it is: alone, it is part of the string. */
+  /** Reads a quote that does not end the string on its own: it is part of the string. */
   #readInnerQuote(node: ReplyNode, context: QuoteContext): boolean {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return false;
@@ -272,7 +272,7 @@ export class StringReader {
     return this.#inner.canEndDoubled ? quoteEnds(this.#cursor.text, this.#cursor.at + 2, context) : 'no';
   }
 
-  /** Takes two quotes that stand for one, as in CSV. */
+  /** Takes two quotes as one, as in CSV. */
   #takeDoubled(node: ReplyNode): boolean {
     this.#inner.takeDoubled(this.#quote);
     node.plain = false;
@@ -372,5 +372,5 @@ function dedentBlock(text: string, isFence: boolean): string {
 
 const RIGHT_QUOTE = 0x201d;
 
-/** A quotation that began earlier in a string has an end of its own. */
+/** The longest quotation inside a string; a longer one has probably ended. */
 const LONGEST_QUOTATION = 400;

@@ -7,7 +7,7 @@ import type { Sink } from './sink.ts';
 /** Builds a tree of nodes from a value of any type. */
 export class TreeSink implements Sink<ReplyNode> {
   root: ReplyNode | undefined = undefined;
-  /** The value nests deeper than MAX_DEPTH. */
+  /** True if the value nests deeper than MAX_DEPTH. */
   gaveUp = false;
   readonly likely = undefined;
   /** The lists and objects that are open, with the innermost on top. */
@@ -58,7 +58,7 @@ export class TreeSink implements Sink<ReplyNode> {
     return true;
   }
 
-  /** Closes what is open inside it as well. */
+  /** Also closes the lists and objects that are open inside it. */
   close(bracket: number): boolean {
     const kind = bracket === CLOSE_BRACE ? 'object' : 'list';
     let depth = this.#stack.length - 1;

@@ -17,7 +17,7 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   return headers;
 }
 
-/** Such as `x-svc-lossy: dropped=2, defaulted=1`. */
+/** Returns a header such as `x-svc-lossy: dropped=2, defaulted=1`. */
 export function lossyHeader(losses: Losses): readonly [string, string] {
   return ['x-svc-lossy', lossesText(losses)];
 }

@@ -83,7 +83,7 @@ export class ParseRequest extends FunctionRequest {
   }
 }
 
-/** The value; in a member of an object if the request asks for more. */
+/** Returns the value, in a member of an object if the request asks for more. */
 function bodyOf({ explain, includeWarnings }: PreparedReply, reply: ParsedReply): string {
   const members = [
     ...(includeWarnings ? [warningMembers(reply)] : []),

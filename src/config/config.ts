@@ -247,7 +247,7 @@ export const SETTINGS = {
     flag: '--on-loss <policy>',
     variable: 'SVC_ON_LOSS',
     group: 'Limits',
-    help: 'Values that lack a part of the reply: accept, or refuse as a failure; a request can decide otherwise',
+    help: 'Accept or refuse values that lack a part of the reply; a request can override this setting',
     parse: keyword('accept', 'refuse'),
     default: 'accept',
   }),

@@ -16,7 +16,7 @@ export interface Warning {
   readonly kind: keyof Losses;
 }
 
-/** Keeps an answer readable: a longer list helps no reader. */
+/** The most losses that one answer lists; `more` counts the others. */
 const MAX_WARNINGS = 100;
 
 export interface Warnings {

@@ -18,14 +18,14 @@ export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss
     .map((path) => ({ path, message: 'is unknown; allowed: text, explain, svc_options' }));
   const explain = ownValue(body, 'explain');
   if (explain !== undefined && typeof explain !== 'boolean')
-    faults.unshift({ path: 'explain', message: 'must be true or false' });
+    faults.unshift({ path: 'explain', message: 'has to be true or false' });
   if (typeof text !== 'string') return err(invalidBody([NO_TEXT, ...faults]));
   if (faults.length > 0) return err(invalidBody(faults));
   const options = readReplyOptions(body);
   return options.ok ? ok({ functionName, text, explain: explain === true, onLoss, ...options.value }) : options;
 }
 
-const NO_TEXT: Violation = { path: 'text', message: 'must be a string: the reply of a model' };
+const NO_TEXT: Violation = { path: 'text', message: 'has to be a string: the reply of a model' };
 
 function invalidBody(details: readonly Violation[]): Failure {
   const all = details.map(({ path, message }) => (path === '' ? message : `"${path}" ${message}`)).join('; ');

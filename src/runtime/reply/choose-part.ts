@@ -102,8 +102,8 @@ function supersededEnd(standings: readonly Standing[], text: string): number {
   for (const { part, value, demotion } of standings) {
     if (value === undefined || part.kind === 'text' || !isKept(value)) continue;
     const isAnswer = demotion === '' || demotion === EMPTY;
-    const stands = part.place !== 'sentence' || part.role === 'answer';
-    if (previous !== undefined && isAnswer && stands && isCorrection(text.slice(previous.to, part.from))) {
+    const isStandalone = part.place !== 'sentence' || part.role === 'answer';
+    if (previous !== undefined && isAnswer && isStandalone && isCorrection(text.slice(previous.to, part.from))) {
       end = previous.to;
     }
     previous = part;
@@ -111,7 +111,7 @@ function supersededEnd(standings: readonly Standing[], text: string): number {
   return end;
 }
 
-/** Returns the values that can be the members of a list: if some stand alone, those in sentences only mention members. */
+/** Returns the values that can be the members of a list: those in sentences count only if no other does. */
 function members({ values }: ReplyParts, standings: readonly Standing[]): ReplyParts['values'] {
   const likely = standings.filter(
     ({ demotion, part }) => demotion === '' && part.kind !== 'text' && part.place !== 'sentence',

@@ -16,8 +16,9 @@ const MAX_READ = 20_000;
 
 /**
  * Returns the values in a text that the strongest cue singles out, and all of them if there is no cue. The cues, from
- * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); an answer (`The answer is 5`); the only bold value; a
- * value alone on its line; a conclusion (`So the total is 5`). `hits`: the values, in the order of the text.
+ * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); an answer
+ * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). `hits`: the
+ * values, in the order of the text.
  */
 export function cuedHits<T extends Span>(text: string, hits: readonly T[]): readonly T[] {
   if (hits.length < 2 || text.length > MAX_READ) return hits;

@@ -179,7 +179,7 @@ export const PATH_ROWS: readonly Row[] = [
     path: '/parse/Greet',
     body: '{"text":"abc","explain":"yes"}',
     status: 400,
-    answer: { error: 'invalid_argument', details: [{ path: 'explain', message: 'must be true or false' }] },
+    answer: { error: 'invalid_argument', details: [{ path: 'explain', message: 'has to be true or false' }] },
   },
   {
     title: 'parse accepts only the options that concern the value',
@@ -202,7 +202,7 @@ export const PATH_ROWS: readonly Row[] = [
     status: 400,
     answer: {
       error: 'invalid_argument',
-      details: [{ path: 'text', message: 'must be a string: the reply of a model' }],
+      details: [{ path: 'text', message: 'has to be a string: the reply of a model' }],
     },
   },
   {
@@ -215,7 +215,7 @@ export const PATH_ROWS: readonly Row[] = [
     answer: {
       error: 'invalid_argument',
       details: [
-        { path: 'text', message: 'must be a string: the reply of a model' },
+        { path: 'text', message: 'has to be a string: the reply of a model' },
         { path: 'x', message: 'is unknown; allowed: text, explain, svc_options' },
         { path: 'y', message: 'is unknown; allowed: text, explain, svc_options' },
       ],

@@ -87,7 +87,7 @@ export class OwnSchemas {
       case 'SvcOptions':
         return this.#options();
       case 'SvcReplyOptions':
-        return described(closed(REPLY_OPTIONS, []), 'Options that concern the value of a reply.');
+        return described(closed(REPLY_OPTIONS, []), 'Options for the value of a reply. All of them are optional.');
       case 'SvcWarning':
         return warningSchema();
       case 'SvcExplanation':
@@ -145,11 +145,11 @@ export class OwnSchemas {
 const REPLY_OPTIONS = {
   include: described(
     { type: 'array', items: choice(['warnings']) },
-    'Parts of the answer beside the value. `warnings`: what the value lacks; the answer of `/call` has no place for it.',
+    'Parts of the answer in addition to the value. `warnings`: what the value lacks; `/call` never returns it.',
   ),
   on_loss: described(
     choice(['accept', 'refuse']),
-    'What to do with a value that lacks a part of the reply: return it, or fail. Default: the setting of the server.',
+    'Whether to return a value that lacks a part of the reply, or to fail. Default: the setting of the server.',
   ),
 };
 
@@ -180,13 +180,13 @@ function explanationSchema(): JsonObject {
   const candidate = {
     place: described(
       choice(['whole', 'fence', 'prose', 'thought', 'text', 'several']),
-      'The place of the value in the reply; `several`: values that are joined to a list.',
+      'The place of the value in the reply; `several`: values that svc joined into a list.',
     ),
     from: described({ type: 'integer' }, 'The offset of the first character, in UTF-16 units.'),
-    to: described({ type: 'integer' }, 'The offset behind the last character.'),
+    to: described({ type: 'integer' }, 'The offset after the last character, in UTF-16 units.'),
     verdict: choice(['taken', 'passed-over', 'mismatch']),
     json: described(TEXT, 'The beginning of the JSON text that the candidate becomes, if it matches the type.'),
-    cut: described(choice([true]), 'The JSON text is longer.'),
+    cut: described(choice([true]), 'Present if `json` is only the beginning.'),
     reasons: described({ type: 'array', items: violation }, 'Why the candidate does not match.'),
     flags: described({ type: 'array', items: flag }, 'What svc repaired, dropped or guessed.'),
     criterion: described(TEXT, 'Why svc passed over a candidate that matches.'),

@@ -124,7 +124,10 @@ export class MapPlan extends Plan {
     return json !== undefined && exact.has(json);
   }
 
-  /** Handles `[{"key": "a", "value": 1}]`, `[["a", 1]]`, `[{"a": 1}, {"b": 2}]`, a list of one map, and `[{"id": "a", "count": 1}]`. */
+  /**
+   * Handles `[{"key": "a", "value": 1}]`, `[["a", 1]]`, `[{"a": 1}, {"b": 2}]`, a list of one map, and
+   * `[{"id": "a", "count": 1}]`.
+   */
   #fromList(list: ReplyNode): CoercionOutcome {
     const pairs = this.#fromPairs(list, isKeyAndValue);
     if (pairs !== undefined) return pairs;

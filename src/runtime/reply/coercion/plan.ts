@@ -14,7 +14,7 @@ export abstract class Plan extends FastPlan {
   /** Partials show a value only when it is complete. */
   doneOnly = false;
 
-  /** Several types contain the type, or it contains itself: a value can be coerced to it in several ways, and keeps the results. */
+  /** True if several types contain the type, or it contains itself: nodes then keep the results of their coercion. */
   isShared = false;
 
   override showsOpen(_bracket: number): boolean {
@@ -71,7 +71,7 @@ export abstract class Plan extends FastPlan {
   /** Implements `coerce` for a node without a stored result. */
   protected abstract coerceOnce(node: ReplyNode): CoercionOutcome;
 
-  /** The value has the wrapper of `@check` or `@stream.with_state` around it. */
+  /** True if the value has the wrapper of `@check` or `@stream.with_state` around it. */
   get isWrapped(): boolean {
     return false;
   }

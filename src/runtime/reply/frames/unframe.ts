@@ -87,7 +87,7 @@ const FIRST_MEMBER = /[[{]((?:\s|\\[nrt]|[[{]){0,80})(\\*)["\d-]/u;
 /** JSON that was escaped as a string: `{\"a\": 1}`. The quotes around it can be missing. A JSON string is not a frame. */
 function unescapeJson(text: string): string | undefined {
   const first = FIRST_MEMBER.exec(text);
-  if (first === null || isString(text)) return undefined;
+  if (first === null || isJsonString(text)) return undefined;
   const [whole, spaces = '', backslashes = ''] = first;
   const before = text.slice(0, first.index);
   const rest = text.slice(first.index);
@@ -100,7 +100,7 @@ function unescapeJson(text: string): string | undefined {
 }
 
 /** True for a JSON string that contains an object or list. */
-function isString(text: string): boolean {
+function isJsonString(text: string): boolean {
   if (!/^\s*"/u.test(text)) return false;
   try {
     const value: unknown = JSON.parse(text);

@@ -58,7 +58,7 @@ function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {
   return outcome.as(outcome.score, outcome.marks, [{ flag: 'structured-text', path: '', detail }, ...outcome.flags]);
 }
 
-/** Prose that only resembles structured text matches no key of a class: the model did not mean it as structure. */
+/** Prose that only resembles structured text matches no key of a class and fills no list: the model did not mean it as structure. */
 function isMeant(outcome: CoercionOutcome): boolean {
-  return outcome.ok && isKept(outcome) && !isText(outcome) && (outcome.marks & MARK.implied) === 0;
+  return outcome.ok && isKept(outcome) && !isText(outcome) && (outcome.marks & (MARK.implied | MARK.nothing)) === 0;
 }

@@ -20,7 +20,9 @@ const ARGUMENT = /([A-Za-z_]\w{0,60})\s*=(?!=)\s*/uy;
 const SET = new RegExp(String.raw`\{(?=${SCALARS}\})`, 'uy');
 const PREFIXED = /[fFrRbBuU]{1,2}(?=["'])/uy;
 const LONG = /(\d{1,20})L\b/uy;
-const STRING = /"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/uy;
+/** A string ends where a delimiter follows its quote; otherwise at the first quote on its line. */
+const STRING =
+  /"""[^]*?"""|'''[^]*?'''|"(?:[^"\\]|\\[^])*"(?=\s*(?:[,:}\])]|$))|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/uy;
 
 /** Converts the Python literals in a text to JSON; undefined if there are none. */
 export function fromPython(text: string): string | undefined {

@@ -15,9 +15,13 @@ export interface StructuredValue {
  * table, or XML. They are guesses: a caller takes one only if it matches a type.
  */
 export function structuredValues(text: string): readonly StructuredValue[] {
+  if (JSON_LINE.test(text)) return [];
   return [
     ...tableValues(text).map((node) => ({ node, notation: 'a table' })),
     ...xmlValues(text).map((node) => ({ node, notation: 'XML' })),
     ...outlineValues(text).map((node) => ({ node, notation: 'lines of text' })),
   ];
 }
+
+/** A line of JSON that spans several lines: an open bracket, or a key in double quotes whose value ends in a comma. */
+const JSON_LINE = /^[ \t]*(?:(?:"[^"\n]{1,100}"[ \t]*:[ \t]*)?[[{][ \t]*|"[^"\n]{1,100}"[ \t]*:[^\n]*,[ \t]*)$/mu;

@@ -7,6 +7,7 @@ import {
   COMMA,
   DOT,
   DOUBLE_QUOTE,
+  HASH,
   isDigit,
   isSpace,
   isWordCharacter,
@@ -177,12 +178,22 @@ export class BareReader {
         return this.#lineEnds(at);
       case SLASH:
         return isSpace(before) ? commentAhead(text, at, isLast) : 'no';
+      case HASH:
+        return isSpace(before) ? this.#hashEnds(at) : 'no';
       case DOUBLE_QUOTE:
         return this.#quoteEnds(at);
       default:
         if (isSpace(code)) this.#spaced = true;
         return 'no';
     }
+  }
+
+  /** A `#` before a space opens a comment after a number or a word of JSON; anywhere else, it belongs to a text. */
+  #hashEnds(at: number): Verdict {
+    const { text, at: start, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return 'wait';
+    const token = ((this.#node?.text ?? '') + text.slice(start, at)).trim();
+    return isSpace(text.charCodeAt(at + 1)) && isJsonToken(token) ? 'yes' : 'no';
   }
 
   /** A quote ends a token before the next key, and a string whose opening quote is missing. */

@@ -8,6 +8,7 @@ import {
   DOT,
   DOUBLE_QUOTE,
   EQUALS,
+  HASH,
   isDigit,
   isSpace,
   isWordCharacter,
@@ -158,15 +159,17 @@ function linkAhead(text: string, from: number, isLast: boolean): Verdict {
 }
 
 /**
- * Do only numbers and words of JSON follow, up to the closing bracket, to a string, an object or a list, or to the end
- * of the look-ahead? `[12, p. 3]` and `[1 of 2]` are prose.
+ * Do only numbers and words of JSON follow, up to the closing bracket, to a string, an object, a list or a comment, or to
+ * the end of the look-ahead? `[12, p. 3]` and `[1 of 2]` are prose.
  */
 function numbersAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
     if (code === CLOSE_BRACKET || code === OPEN_BRACKET || code === OPEN_BRACE || closersOf(code) !== '') return 'yes';
+    if (code === SLASH && at > from && text.charCodeAt(at + 1) === SLASH) return 'yes';
     if (isNumberCharacter(code) || isSpace(code)) continue;
+    if (code === HASH) return isSpace(text.charCodeAt(at - 1)) ? 'yes' : 'no';
     const word = JSON_WORDS.find((each) => text.startsWith(each, at));
     if (word === undefined) return isLast || limit - at >= LONGEST_WORD || !beginsWord(text.slice(at)) ? 'no' : 'wait';
     at += word.length - 1;

@@ -1,7 +1,7 @@
 import { coerceReply } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
 import { PartialValue, type Plan } from './coercion/plan.ts';
-import { StepBudget } from './coercion/step-budget.ts';
+import { PARSED_PER_STEP, spend, StepBudget } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -129,7 +129,9 @@ export class GrowingReply implements ReplyStream {
   /** True for an object or list that is complete or has some content: any other can still become part of a string. */
   #isOtherMember(json: string): boolean {
     if (json.startsWith('"')) return false;
-    return (this.#tolerant ?? this.#fastPath)?.isComplete === true || isContent(JSON.parse(json));
+    if ((this.#tolerant ?? this.#fastPath)?.isComplete === true) return true;
+    spend(json.length / PARSED_PER_STEP);
+    return isContent(JSON.parse(json));
   }
 
   #partialComposite(delta: string): string | undefined {

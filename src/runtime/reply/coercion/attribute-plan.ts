@@ -5,7 +5,7 @@ import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
 import { CoercedValue, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { spend } from './step-budget.ts';
+import { PARSED_PER_STEP, spend } from './step-budget.ts';
 
 /** A constraint whose expression is ready to run. */
 export interface RunnableConstraint extends Constraint {
@@ -234,9 +234,6 @@ function parsed(bare: string): unknown {
   spend(bare.length / PARSED_PER_STEP);
   return JSON.parse(bare);
 }
-
-/** The characters of JSON that V8 parses in one step. */
-const PARSED_PER_STEP = 8;
 
 function withChecks(value: string, checks: string | undefined): string {
   return checks === undefined ? value : `{"value":${value},"checks":${checks}}`;

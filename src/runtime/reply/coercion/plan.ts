@@ -1,7 +1,7 @@
 import { FastPlan } from '../fast-path/typed-container.ts';
 import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
-import { enter, leave } from './step-budget.ts';
+import { enter, leave, spend } from './step-budget.ts';
 
 /**
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
@@ -50,6 +50,7 @@ export abstract class Plan extends FastPlan {
     const known = node.recall(this, kind);
     if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
     const value = this.castOnce(node);
+    spend(STEPS_TO_STORE);
     node.store(this, value ?? NOT_CAST, kind);
     return value;
   }
@@ -61,7 +62,9 @@ export abstract class Plan extends FastPlan {
     const outcome = this.coerceOnce(node);
     // Only one place coerces a value that matches as it is; several can reach one that does not.
     const isClean = outcome.ok && outcome.marks === 0;
-    if (this.isShared || kind > 1 || !isClean) node.store(this, outcome, kind);
+    if (!this.isShared && kind <= 1 && isClean) return outcome;
+    spend(STEPS_TO_STORE);
+    node.store(this, outcome, kind);
     return outcome;
   }
 
@@ -133,6 +136,9 @@ export abstract class Plan extends FastPlan {
     return Infinity;
   }
 }
+
+/** The steps that a stored result takes: it occupies about 200 bytes until the reply has been coerced. */
+const STEPS_TO_STORE = 6;
 
 /** The result of a cast that failed. */
 const NOT_CAST = {};

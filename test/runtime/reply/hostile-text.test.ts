@@ -34,6 +34,15 @@ test.each(HOSTILE_TYPES)('reading one long string as %s takes steps in proportio
   }
 });
 
+test.each(['`', '**', '_'])('a list item of %s alone takes steps in proportion to its length', (mark) => {
+  const parser = parserOf('Leaf[]', HOSTILE_DEFINITIONS);
+  const growth = stepGrowth(SIZE, (size) => {
+    const reply = `1. ${mark.repeat(size / mark.length)}`;
+    return () => parser.parse(reply);
+  });
+  expect(growth).toEqual(LINEAR);
+});
+
 const LINEAR = expect.toSatisfy(
   ({ steps, factor }: Growth) => steps <= MAX_STEPS * SIZE && factor <= MAX_GROWTH,
   `at most ${MAX_STEPS * SIZE} steps, and at most ${MAX_GROWTH} times as many for twice the text`,

@@ -146,9 +146,10 @@ class PythonReader {
     this.#emit(isGroup ? '' : close, close);
   }
 
+  /** Copies a character, and the one after a backslash with it: an escaped quote opens no string. */
   #copy(character: string): void {
-    this.#parts.push(character);
-    this.#at += 1;
+    this.#parts.push(character === '\\' ? this.#text.slice(this.#at, this.#at + 2) : character);
+    this.#at += character === '\\' ? 2 : 1;
     if (/\s/u.test(character)) return;
     this.#before = character;
     this.#string = -1;

@@ -57,11 +57,15 @@ function jsonOf(text: string): ReplyNode | undefined {
   return sink.root?.complete === true && skipSpace(text, end) === text.length ? sink.root : undefined;
 }
 
+/** The most pairs of marks around each other that are removed: bold, italic, struck, code. */
+const MAX_MARKS = 4;
+
 /** Removes the marks of Markdown around a text. */
 export function withoutEmphasis(raw: string): string {
   let text = raw.trim();
-  for (let inner = EMPHASIS.exec(text)?.[2]; inner !== undefined; inner = EMPHASIS.exec(text)?.[2]) {
-    if (inner.includes('**') || inner.length === text.length) break;
+  for (let mark = 0; mark < MAX_MARKS; mark += 1) {
+    const inner = EMPHASIS.exec(text)?.[2];
+    if (inner === undefined || inner.includes('**')) break;
     text = inner.trim();
   }
   return text;

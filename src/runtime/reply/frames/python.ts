@@ -55,6 +55,8 @@ class PythonReader {
   #before = '';
   /** True if a literal was converted. Parentheses around the whole value do not count. */
   #changed = false;
+  /** True if a word follows a closing quote: some quote is missing, so strings and the text between them are mixed up. */
+  #isAstray = false;
   /** The position of the last part if it is a string with only spaces after it so far; otherwise -1. */
   #string = -1;
 
@@ -67,7 +69,7 @@ class PythonReader {
     const outer = this.#open[0];
     // A parenthesis at the start of the text that never closes is prose.
     if (outer !== undefined && outer.group >= 0) this.#parts[outer.group] = '(';
-    return this.#changed ? this.#parts.join('') : undefined;
+    return this.#changed && !this.#isAstray ? this.#parts.join('') : undefined;
   }
 
   #step(): void {
@@ -97,6 +99,7 @@ class PythonReader {
     const isRaw = isPrefixed && /[rR]/u.test(this.#text.slice(Math.max(0, this.#at - 2), this.#at));
     const string = this.#match(STRING)?.[0];
     if (string === undefined) return false;
+    if (/\w/u.test(this.#text.charAt(this.#at))) this.#isAstray = true;
     const written = isRaw ? string.replaceAll('\\', String.raw`\\`) : string;
     const inGroup = (this.#open.at(-1)?.group ?? -1) >= 0;
     const first = this.#parts[this.#string];

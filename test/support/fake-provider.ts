@@ -273,7 +273,7 @@ class Connection {
   readonly #handle: (request: RecordedRequest, wire: Wire) => Promise<void>;
   #bytes: Buffer = Buffer.alloc(0);
   #answered = 0;
-  /** The path of the request whose answer is not complete. */
+  /** The path of the request whose answer is not complete. A request that the provider resets has its answer. */
   unfinished: string | undefined;
 
   constructor(socket: Socket, handle: (request: RecordedRequest, wire: Wire) => Promise<void>) {
@@ -290,8 +290,14 @@ class Connection {
   }
 
   async #answer(request: RecordedRequest): Promise<void> {
-    await this.#handle(request, wireOn(this.#socket, this.#answered));
+    const reset = (): void => {
+      this.unfinished = undefined;
+      this.#socket.resetAndDestroy();
+    };
+    await this.#handle(request, wireOn(this.#socket, this.#answered, reset));
     this.#answered += 1;
+    // The caller left. The socket emits `close` later, and the request counts as abandoned then.
+    if (this.#socket.destroyed) return;
     this.unfinished = undefined;
     if (this.#bytes.length > 0) this.data(Buffer.alloc(0));
   }
@@ -312,7 +318,7 @@ class Connection {
   }
 }
 
-function wireOn(socket: Socket, used: number): Wire {
+function wireOn(socket: Socket, used: number, reset: () => void): Wire {
   return {
     write: (data) => {
       if (!socket.destroyed) socket.write(data);
@@ -321,9 +327,7 @@ function wireOn(socket: Socket, used: number): Wire {
     end: () => {
       socket.end();
     },
-    reset: () => {
-      socket.resetAndDestroy();
-    },
+    reset,
     get gone() {
       return socket.destroyed;
     },

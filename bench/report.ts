@@ -77,8 +77,17 @@ export function writeResults(data: unknown, kind?: string): string {
   mkdirSync(RESULTS_FOLDER, { recursive: true });
   const date = new Date().toISOString().slice(0, 10);
   const path = join(RESULTS_FOLDER, `${date}${kind === undefined ? '' : `-${kind}`}.json`);
-  writeFileSync(path, `${JSON.stringify({ machine: machine(), ...(data as object) }, undefined, 2)}\n`);
+  writeFileSync(path, `${resultText({ machine: machine(), ...(data as object) })}\n`);
   return path;
+}
+
+/** JSON with one line for each field, and for each row of a list: a change of one row is one line of a diff. */
+function resultText(data: object): string {
+  const fields = Object.entries(data).map(([name, value]: [string, unknown]) => {
+    if (!Array.isArray(value) || value.length === 0) return `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+    return `  ${JSON.stringify(name)}: [\n${value.map((row) => `    ${JSON.stringify(row)}`).join(',\n')}\n  ]`;
+  });
+  return `{\n${fields.join(',\n')}\n}`;
 }
 
 function machine(): Readonly<Record<string, unknown>> {

@@ -1,3 +1,20 @@
+import {
+  ANSWER,
+  AS_REQUESTED,
+  ASIDE,
+  BEGINS_CORRECTION,
+  CORRECTION,
+  DISMISSED,
+  DRAFT,
+  FINAL,
+  INSTEAD,
+  NOT_FINAL,
+  SHORT_ASIDE,
+  SHORT_DRAFT,
+  SHOULD_BE,
+  SUCH_AS,
+} from './cue-phrases.ts';
+
 /*
  * The words with which models point at their answer. They are English; a reply in another language is read by the fit of
  * its values and by their places alone. Every pattern runs on a bounded text and is linear in it.
@@ -15,7 +32,7 @@ export interface Span {
 const MAX_READ = 20_000;
 
 /**
- * Returns the values in a text that the strongest cue singles out, and all of them if there is no cue. The cues, from
+ * Returns the values that the strongest cue in a text singles out, or all of them if the text has no cue. The cues, from
  * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); an answer
  * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). `hits`: the
  * values, in the order of the text.
@@ -145,49 +162,17 @@ export function roleOfLabel(label: string): Role | undefined {
   return ANSWER.test(text) ? 'answer' : undefined;
 }
 
-/** `In the format of your example`, `following the schema`: these words belong to an answer. */
-const AS_REQUESTED =
-  /\b(?:(?:review|check|re-?check|re-?read|analy[sz]|look|compar|consider|examin|verify|process|pars)(?:e|ed|es|ing|s)?(?: at)?|in|to|with|per|as|follow(?:s|ing)?|match(?:es|ing)?|using|under|by|against|of|for|from|on|fits?|fitting|according to|conform(?:s|ing)? to|based on) (?:(?:the|your|this|that|an?|my|its|same|given|following|requested|required|specified|provided|expected|desired|above|json|output|response|answer) ){1,5}(?:schema|format|structure|template|interface|type|example|sample|input|text|instruction|definition|source|context|prompt|request|question)s?\b/giu;
-
-const NOT_FINAL = /\b(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)\b/iu;
-const FINAL = /\b(?:final(?:ly|i[sz]ed)?|correct|corrected|corrections?|fixed|revised|updated|improved|refined)\b/iu;
-const DRAFT =
-  /\b(?:drafts?|(?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)|(?:wrong|incorrect|invalid|bad|rejected) (?:answer|result|output|version|value|record|json)|rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?)\b/iu;
-const ASIDE =
-  /\b(?:examples?|e\.g|for (?:instance|illustration)|samples?|schemas?|templates?|skeleton|placeholders?|hypothetical(?:ly)?|alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)|mock|dummy|unlike|confused with|suppose|if (?:it|he|she|this|that|there|the \w+) (?:was|were)|i considered|test data|defaults?)\b/iu;
-/** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */
-const SHORT_DRAFT =
-  /\b(?:workings?|analysis|reasoning|thoughts?|thinking|brainstorm(?:ing)?|intermediate|incorrect|wrong|invalid|mistaken|rejected|before|old|previous(?:ly)?|original(?:ly)?)\b/iu;
-const SHORT_ASIDE =
-  /\b(?:structures?|formats?|interfaces?|definitions?|inputs?|prompt|instructions?|references?|sources?|citations?|footnotes?|bibliography|further reading|usage|validation|metadata|notes?|another|options?|raw|unused|other)\b/iu;
 const MAX_SHORT_WORDS = 4;
-const ANSWER = /\b(?:answers?|results?|outputs?|solution|conclusion|verdict|response|after|new|now)\b/iu;
 
 /** Returns the role that the words directly before a value give it, inside a sentence. */
 export function roleInSentence(before: string, after: string): Role | undefined {
   const head = before.slice(-MAX_DIRECT);
-  if (DISMISSED.test(after)) return 'draft';
-  if (INSTEAD.test(head)) return 'draft';
+  if (DISMISSED.test(after) || INSTEAD.test(head)) return 'draft';
   if (SUCH_AS.test(head)) return 'aside';
   return SHOULD_BE.test(head) ? 'answer' : undefined;
 }
 
 const MAX_DIRECT = 60;
-const END = String.raw`[\s:"'\x60*(]*$`;
-const DISMISSED =
-  /^[\s"'`*)]*(?:,? (?:but|though) )?(?:(?:would|could|is|was|were|are|looks?|seems?)(?: be| have been| also)? (?:wrong|incorrect|invalid|not\b|(?:only |just )?an? (?:example|placeholder|draft|mistake))|isn't|wasn't|would not|wouldn't|\?)/iu;
-const INSTEAD = new RegExp(
-  String.raw`(?:\b(?:not|instead of|rather than|unlike|maybe|perhaps|first thought)|n't(?: be)?)${END}`,
-  'iu',
-);
-const SUCH_AS = new RegExp(
-  String.raw`(?:\b(?:such as|like|e\.g\.,?|for example,?|for instance,?|if (?:it|there) (?:is|was|were))|\bwould have (?:been|returned|written|used))${END}`,
-  'iu',
-);
-const SHOULD_BE = new RegExp(
-  String.raw`(?:\b(?:(?:should|must)(?: actually| instead| really)? (?:be|have been|read)|(?:correct|final|right|actual|real)(?: answer| value| version| result| output| json| object| list| one| record)? (?:is|would be)|(?:answer|result|output) is|but(?: rather)?|no[,.:]|correction|actually,?|make that|i mean)|\bno)${END}`,
-  'iu',
-);
 
 // --- the words between two values ----------------------------------------------------------------------------------------
 
@@ -196,18 +181,12 @@ export function beginsCorrection(label: string): boolean {
   return BEGINS_CORRECTION.test(label);
 }
 
-const BEGINS_CORRECTION =
-  /^\W*(?:wait|oops|whoops|sorry|apologies|actually|no[,.:]|hmm+|scratch that|on second thought|correction)\b/iu;
-
 /** True if the text between two values states that the later one corrects the earlier one. */
 export function isCorrection(between: string): boolean {
   return between.length > MAX_READ
     ? CORRECTION.test(between.slice(0, MAX_READ / 2)) || CORRECTION.test(between.slice(-MAX_READ / 2))
     : CORRECTION.test(between);
 }
-
-const CORRECTION =
-  /\b(?:wait|oops|whoops|sorry|apolog(?:y|ies|i[sz]e)|my (?:bad|mistake|error)|actually|correction|corrected|correcting|scratch that|strike that|disregard|ignore (?:that|the above|the previous)|on second thought|let me (?:fix|correct|redo|revise|re-?check|re-?do|retry|try (?:that |this )?again|update|reconsider|adjust|refine|improve)|i (?:made|missed|forgot|misread|overlooked|misunderstood|should have|need to (?:fix|correct))|mistakes?|errors?|(?:that|this|it|which|one)(?:'s| is| was|,? however,? is) (?:not (?:quite )?(?:right|correct)|wrong|incorrect|off|invalid|inaccurate)|not quite|should (?:be|have been|instead be)|i should (?:change|fix|correct|update)|on reflection|re-?(?:reading|checking|examining|considering)|(?:think|look|check|read)(?:ing)?\b[^.\n]{0,40}\b(?:again|once more|more (?:closely|carefully))|fixed|fixing|revised?|revision|revising|better|improved|instead)\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?/iu;
 
 /** True if there are only separators between two values. */
 export function isNothingBetween(between: string): boolean {

@@ -1,0 +1,130 @@
+/*
+ * The English phrases behind the cues, as patterns: each line lists alternatives with one meaning. No pattern nests one
+ * unbounded repetition in another, so that every search is linear in its text.
+ */
+
+/** Joins the lines of a template to one group of alternatives. */
+function anyOf(lines: TemplateStringsArray): string {
+  const alternatives = (lines.raw[0] ?? '').trim().split(/\n\s*/u);
+  return `(?:${alternatives.join('|')})`;
+}
+
+/** Matches these phrases as whole words. */
+function words(phrases: string): RegExp {
+  return new RegExp(String.raw`\b${phrases}\b`, 'iu');
+}
+
+// --- the roles of labels -------------------------------------------------------------------------------------------------
+
+const READ = anyOf`
+  (?:review|check|re-?check|re-?read|analy[sz]|look|compar|consider|examin|verify|process|pars)(?:e|ed|es|ing|s)?(?: at)?
+  in|to|with|per|as|follow(?:s|ing)?|match(?:es|ing)?|using|under|by|against|of|for|from|on
+  fits?|fitting|according to|conform(?:s|ing)? to|based on
+`;
+const WHOSE = anyOf`
+  the|your|this|that|an?|my|its|same|given|following
+  requested|required|specified|provided|expected|desired|above
+  json|output|response|answer
+`;
+const TASK = anyOf`
+  schema|format|structure|template|interface|type|example|sample
+  input|text|instruction|definition|source|context|prompt|request|question
+`;
+
+/** `In the format of your example`, `following the schema`: these words belong to an answer. */
+export const AS_REQUESTED = new RegExp(String.raw`\b${READ} (?:${WHOSE} ){1,5}${TASK}s?\b`, 'giu');
+
+export const NOT_FINAL = /\b(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)\b/iu;
+
+export const FINAL = words(anyOf`
+  final(?:ly|i[sz]ed)?
+  correct|corrected|corrections?|fixed
+  revised|updated|improved|refined
+`);
+
+export const DRAFT = words(anyOf`
+  drafts?
+  (?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)
+  (?:wrong|incorrect|invalid|bad|rejected) (?:answer|result|output|version|value|record|json)
+  rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?
+`);
+
+export const ASIDE = words(anyOf`
+  examples?|e\.g|for (?:instance|illustration)|samples?
+  schemas?|templates?|skeleton|placeholders?
+  hypothetical(?:ly)?|suppose|if (?:it|he|she|this|that|there|the \w+) (?:was|were)|i considered
+  alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)
+  unlike|confused with
+  mock|dummy|test data|defaults?
+`);
+
+/** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */
+export const SHORT_DRAFT = words(anyOf`
+  workings?|analysis|reasoning|thoughts?|thinking|brainstorm(?:ing)?|intermediate
+  incorrect|wrong|invalid|mistaken|rejected
+  before|old|previous(?:ly)?|original(?:ly)?
+`);
+
+export const SHORT_ASIDE = words(anyOf`
+  structures?|formats?|interfaces?|definitions?
+  inputs?|prompt|instructions?
+  references?|sources?|citations?|footnotes?|bibliography|further reading
+  usage|validation|metadata|notes?
+  another|options?|other
+  raw|unused
+`);
+
+export const ANSWER = /\b(?:answers?|results?|outputs?|solution|conclusion|verdict|response|after|new|now)\b/iu;
+
+// --- the words directly before and after a value ---------------------------------------------------------------------------
+
+/** The end of the words before a value: its quotes, brackets and marks. */
+const END = String.raw`[\s:"'\x60*(]*$`;
+
+const IS_WRONG = anyOf`
+  (?:would|could|is|was|were|are|looks?|seems?)(?: be| have been| also)? (?:wrong|incorrect|invalid|not\b)
+  (?:would|could|is|was|were|are|looks?|seems?)(?: be| have been| also)? (?:only |just )?an? (?:example|placeholder|draft|mistake)
+  isn't|wasn't|would not|wouldn't
+  \?
+`;
+export const DISMISSED = new RegExp(String.raw`^[\s"'\x60*)]*(?:,? (?:but|though) )?${IS_WRONG}`, 'iu');
+
+const NOT_THIS = anyOf`
+  \b(?:not|instead of|rather than|unlike|maybe|perhaps|first thought)
+  n't(?: be)?
+`;
+export const INSTEAD = new RegExp(`${NOT_THIS}${END}`, 'iu');
+
+const FOR_EXAMPLE = anyOf`
+  such as|like|e\.g\.,?|for example,?|for instance,?
+  if (?:it|there) (?:is|was|were)|would have (?:been|returned|written|used)
+`;
+export const SUCH_AS = new RegExp(String.raw`\b${FOR_EXAMPLE}${END}`, 'iu');
+
+const RATHER = anyOf`
+  (?:should|must)(?: actually| instead| really)? (?:be|have been|read)
+  (?:correct|final|right|actual|real)(?: answer| value| version| result| output| json| object| list| one| record)? (?:is|would be)
+  (?:answer|result|output) is
+  but(?: rather)?|no[,.:]?|correction|actually,?|make that|i mean
+`;
+export const SHOULD_BE = new RegExp(String.raw`\b${RATHER}${END}`, 'iu');
+
+// --- the words between two values ----------------------------------------------------------------------------------------
+
+export const BEGINS_CORRECTION =
+  /^\W*(?:wait|oops|whoops|sorry|apologies|actually|no[,.:]|hmm+|scratch that|on second thought|correction)\b/iu;
+
+const CORRECTS = anyOf`
+  wait|oops|whoops|sorry|apolog(?:y|ies|i[sz]e)|my (?:bad|mistake|error)|mistakes?|errors?
+  actually|on reflection|on second thought|scratch that|strike that
+  disregard|ignore (?:that|the above|the previous)
+  let me (?:fix|correct|redo|revise|re-?check|re-?do|retry|try (?:that |this )?again|update|reconsider|adjust|refine|improve)
+  i (?:made|missed|forgot|misread|overlooked|misunderstood|should have|need to (?:fix|correct))
+  i should (?:change|fix|correct|update)|should (?:be|have been|instead be)
+  (?:that|this|it|which|one)(?:'s| is| was|,? however,? is) (?:not (?:quite )?(?:right|correct)|wrong|incorrect|off|invalid|inaccurate)
+  not quite|instead|better|improved
+  re-?(?:reading|checking|examining|considering)
+  (?:think|look|check|read)(?:ing)?\b[^.\n]{0,40}\b(?:again|once more|more (?:closely|carefully))
+  correction|corrected|correcting|fixed|fixing|revised?|revision|revising
+`;
+export const CORRECTION = new RegExp(String.raw`\b${CORRECTS}\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?`, 'iu');

@@ -19,7 +19,7 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
 // `gateways` needs nginx and HAProxy, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
-// and `readers` takes a minute.
+// and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
     // Two files at a time, even on one core, because many tests wait for other processes or for timers.
@@ -32,7 +32,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: 'test/support/print-seed.ts',
           include: ['test/**/*.test.ts'],
-          exclude: ['e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
+          exclude: ['attacks', 'e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
             (name) => `test/${name}/**`,
           ),
           // As in workers: tests load uWebSockets.js in their own process.
@@ -41,6 +41,7 @@ export default defineConfig({
         },
       },
       builtProgram('e2e', true),
+      builtProgram('attacks', true),
       builtProgram('browser'),
       builtProgram('gateways'),
       builtProgram('generators'),

@@ -87,6 +87,8 @@ export class ServedProject {
       COMPAT_KEY: KEY,
       ...Object.fromEntries(KEY_VARIABLES.map((name) => [name, KEY])),
       AWS_EC2_METADATA_DISABLED: 'true',
+      // The clients of requests ask the provider on this machine.
+      SVC_TRUST_LOOPBACK: 'true',
     };
   }
 }

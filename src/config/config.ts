@@ -323,6 +323,14 @@ export const SETTINGS = {
     parse: yesOrNo,
     default: 'false',
   }),
+  trustLoopback: setting({
+    flag: '--trust-loopback',
+    variable: 'SVC_TRUST_LOOPBACK',
+    group: 'Security',
+    help: 'Let requests of programs on this machine name such addresses; not behind a proxy on this machine',
+    parse: yesOrNo,
+    default: 'false',
+  }),
   exposePrompts: setting({
     flag: '--expose-prompts',
     variable: 'SVC_EXPOSE_PROMPTS',

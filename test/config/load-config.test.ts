@@ -87,6 +87,7 @@ test('without any source, every setting has its documented default', () => {
     corsOrigins: [],
     clientRegistry: 'open',
     allowPrivateUrls: false,
+    trustLoopback: false,
     exposePrompts: false,
     secrets: [],
   });
@@ -213,6 +214,7 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['corsOrigins', 'https://example.com/path', '* or origins'],
   ['clientRegistry', 'closed', 'one of open, known, off'],
   ['allowPrivateUrls', 'si', 'true or false'],
+  ['trustLoopback', 'local', 'true or false'],
   ['exposePrompts', '2', 'true or false'],
 ];
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   fake = await startFakeProvider();
   server = await startServer({
     files: RESUME_FILES,
-    flags: ['--log-level', 'debug'],
+    flags: ['--log-level', 'debug', '--trust-loopback'],
     env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: CANARY_KEY },
   });
 });

@@ -64,16 +64,28 @@ function leadingTo(url: string): object {
   return { client_registry: { primary: 'Mine', clients } };
 }
 
-/** The headers that proxies and gateways add. */
+/** Headers that proxies and gateways add, and the one with which a browser names the page of another site. */
 const FORWARDING = [
   { 'x-forwarded-for': '8.8.8.8' },
   { forwarded: 'for=8.8.8.8' },
   { 'x-real-ip': '8.8.8.8' },
   { via: '1.1 gateway' },
+  { 'cf-connecting-ip': '8.8.8.8' },
+  { 'x-azure-clientip': '8.8.8.8' },
+  { origin: 'http://attacker.example' },
 ];
 
-test.each(['uws', 'node'])('%s: private addresses are for callers on this machine', async (transport) => {
-  await start('--transport', transport);
+test('by default, private addresses are for no caller', async () => {
+  await start();
+  for (const headers of [{}, ...FORWARDING]) {
+    expect(await say(leadingTo(elsewhere.url), headers)).toBe('invalid_options');
+  }
+  expect(await say(leadingTo(declared.url))).toBe('declared');
+  expect(elsewhere.requests).toHaveLength(0);
+});
+
+test.each(['uws', 'node'])('%s: with --trust-loopback, they are for callers on this machine', async (transport) => {
+  await start('--transport', transport, '--trust-loopback');
   expect(await say(leadingTo(elsewhere.url))).toBe('elsewhere');
   expect(await say(leadingTo(elsewhere.url.replace('127.0.0.1', 'localhost')))).toBe('elsewhere');
   for (const headers of FORWARDING) {

@@ -55,7 +55,7 @@ export interface PreparedReply extends PreparedCall {
 
 /** The origin of a request, which decides the per-request URLs that are allowed. */
 export interface CallOrigin {
-  /** The connection comes from loopback and carries no forwarding header. */
+  /** A caller on this machine whom the operator trusts: private and loopback addresses are allowed. */
   readonly local: boolean;
 }
 

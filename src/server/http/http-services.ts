@@ -57,6 +57,7 @@ export type HttpConfig = Pick<
   | 'partialIntervalMs'
   | 'requestTimeoutMs'
   | 'streamTimeoutMs'
+  | 'trustLoopback'
 >;
 
 /** The state that the probes report; the worker changes it. */

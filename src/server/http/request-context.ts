@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { nearestNames } from '../../base/suggestion.ts';
+import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { HttpServices } from './http-services.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
 /** A request in a handler, with the ways to answer it. */
-export class RequestContext {
+export class RequestContext implements CallOrigin {
   readonly services: HttpServices;
   readonly request: HttpRequest;
   readonly response: HttpResponse;
@@ -18,6 +19,11 @@ export class RequestContext {
     this.request = request;
     this.response = response;
     this.requestId = requestIdOf(request.header('x-request-id'));
+  }
+
+  /** The operator trusts callers on this machine, and this is one. */
+  get local(): boolean {
+    return this.services.config.trustLoopback && this.request.local;
   }
 
   get elapsedMs(): number {

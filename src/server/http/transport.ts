@@ -73,8 +73,13 @@ export interface HttpRequest {
   readonly query: string;
   /** By lower-case name; only the headers in `REQUEST_HEADERS` are kept. */
   header(name: RequestHeader): string | undefined;
-  /** True when the connection comes from loopback and no proxy states that it forwards for another host. */
+  /**
+   * True when the connection comes from loopback, the request names this machine as its host and its origin, and no proxy states
+   * that it forwards for another host.
+   */
   readonly local: boolean;
+  /** The address of the other end of the connection (see `addressOf`); costs a system call. Empty once the client left. */
+  readonly peer: string;
   /**
    * Collects the body up to `limit` bytes, and calls `done` exactly once. Call it at most once, and before the handler returns:
    * a body that no handler reads is discarded as it arrives.

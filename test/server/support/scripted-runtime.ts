@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../../../src/base/result.ts';
 import type { Failure } from '../../../src/schema/errors.ts';
 import type {
   CallContext,
+  CallOrigin,
   CallOutcome,
   CallReport,
   FunctionRuntime,
@@ -101,6 +102,8 @@ export class ScriptedRuntime implements FunctionRuntime {
   readonly streams: ScriptedStream[] = [];
   readonly calls: Array<{ readonly functionName: string; readonly context: CallContext }> = [];
   readonly bodies: unknown[] = [];
+  /** Whether each request came from a trusted caller on this machine. */
+  readonly locals: boolean[] = [];
   /** The outcome of a call: now, or when the promise resolves. */
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onLoad: () => Promise<void> | undefined = () => undefined;
@@ -116,8 +119,9 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.onLoad();
   }
 
-  prepare(functionName: string, body: unknown): Result<PreparedCall, Failure> {
+  prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {
     this.bodies.push(body);
+    this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
     return outcome.ok ? ok({ functionName, includeWarnings: this.includeWarnings }) : outcome;
   }

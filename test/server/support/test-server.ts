@@ -58,6 +58,7 @@ const CONFIG: Config = {
   onLoss: 'accept',
   clientRegistry: 'open',
   allowPrivateUrls: false,
+  trustLoopback: false,
   env: {},
   secrets: [],
 };

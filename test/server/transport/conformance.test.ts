@@ -423,20 +423,19 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await later.answer()).status).toBe(200);
   });
 
-  it('recognises a caller on this machine, unless a proxy forwards for another host', async () => {
-    const seen: boolean[] = [];
+  it('recognises a caller on this machine by its connection, its Host and the absence of a proxy', async () => {
+    const seen: unknown[] = [];
     const listening = await listen((request, response) => {
-      seen.push(request.local);
+      seen.push([request.local, request.peer]);
       response.send(200, [], '');
     });
     const connection = connectTo(listening);
-    connection.write(GET);
-    await connection.answer();
-    connection.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n');
-    await connection.answer(1);
-    connection.write('GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n');
-    await connection.answer(2);
-    expect(seen).toEqual([true, false, false]);
+    const heads = ['localhost', 'x', 'localhost\r\nX-Forwarded-For: 8.8.8.8', '127.0.0.1\r\nX-Forwarded-Proto: https'];
+    for (const [index, head] of heads.entries()) {
+      connection.write(`GET / HTTP/1.1\r\nHost: ${head}\r\n\r\n`);
+      await connection.answer(index);
+    }
+    expect(seen).toEqual([true, false, false, false].map((local) => [local, '127.0.0.1']));
   });
 
   it('rejects a listen on an address that it does not have', async () => {

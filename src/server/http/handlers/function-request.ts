@@ -92,7 +92,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
 
   /** Checks the body. A body that does not match is answered, and returns undefined. */
   protected prepare(body: JsonBody): PreparedCall | undefined {
-    const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context.request);
+    const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context);
     if (prepared.ok) return prepared.value;
     this.fail(prepared.failure);
     return undefined;

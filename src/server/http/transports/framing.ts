@@ -1,3 +1,4 @@
+import { isForwardingHeader, isLoopbackHost, isLoopbackOrigin } from '../local-caller.ts';
 import { problem, type Problem } from '../problem.ts';
 import { REQUEST_HEADERS, type RequestHeader } from '../transport.ts';
 
@@ -25,9 +26,6 @@ export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
-/** Headers in which proxies state for whom they forward, by which scheme, or who they are. */
-const FORWARDED = /^(?:forwarded$|via$|x-real-ip$|x-(?:forwarded|envoy|original)-)/u;
-
 /**
  * Determines from its headers where a request ends. HTTP parsers differ in what they accept; a request about whose end two
  * parsers could disagree is rejected before it is routed (RFC 9112, 6.3: request smuggling).
@@ -35,6 +33,7 @@ const FORWARDED = /^(?:forwarded$|via$|x-real-ip$|x-(?:forwarded|envoy|original)
 export class Framing {
   readonly #kept = new Map<string, string>();
   #hosts = 0;
+  #host = '';
   #lengths = 0;
   #encodings = 0;
   #contentLength = -1;
@@ -59,7 +58,7 @@ export class Framing {
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
     else if (name === '') this.#fault = 'a header without a name';
-    else this.#forwarded ||= FORWARDED.test(name);
+    else this.#forwarded ||= isForwardingHeader(name);
   }
 
   header(name: RequestHeader): string | undefined {
@@ -94,22 +93,28 @@ export class Framing {
     if (!METHODS.has(method)) return METHOD_NOT_IMPLEMENTED;
     if (this.#size > MAX_HEAD_BYTES) return tooLarge(`larger than ${MAX_HEAD_BYTES / 1024} KB`);
     if (this.#lines > MAX_HEADER_LINES) return tooLarge(`more than ${MAX_HEADER_LINES} lines`);
+    // A proxy without any setting forwards in HTTP/1.0, with its own Host and no other sign.
+    this.#forwarded ||= olderThan11;
     const fault = this.#fault ?? this.#hostFault(olderThan11) ?? this.#lengthFault(olderThan11);
     return fault === undefined ? undefined : problem('bad_request', `The request has ${fault}.`);
   }
 
-  /** True when no proxy states that it forwards for another host. */
-  get direct(): boolean {
-    return !this.#forwarded;
+  /** True if the request names this machine as its host and its origin, and no proxy states that it forwards for another host. */
+  get namesThisMachine(): boolean {
+    if (this.#forwarded || !isLoopbackHost(this.#host)) return false;
+    const origin = this.header('origin');
+    return origin === undefined || isLoopbackOrigin(origin);
   }
 
   #keep(name: string, value: string): void {
     // The first one counts: a second credential or content type must not replace it.
     if (!this.#kept.has(name)) this.#kept.set(name, value);
+    else if (name === 'origin') this.#forwarded = true;
   }
 
   #takeHost(value: string): void {
     this.#hosts += 1;
+    this.#host = value;
     if (value === '') this.#fault = 'an empty Host header';
   }
 

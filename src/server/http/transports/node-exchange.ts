@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressOf, isLoopbackAddress } from '../peer-address.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
 import { hasNoContent, headerValue, type HeaderList } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
@@ -63,8 +64,11 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
   }
 
   get local(): boolean {
-    const address = this.#incoming.socket.remoteAddress ?? '';
-    return this.framing.direct && (address === '::1' || /^(?:::ffff:)?127\./.test(address));
+    return this.framing.namesThisMachine && isLoopbackAddress(this.peer);
+  }
+
+  get peer(): string {
+    return addressOf(this.#incoming.socket.remoteAddress ?? '');
   }
 
   readBody(limit: number, done: (outcome: BodyOutcome) => void): void {

@@ -1,4 +1,5 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { addressOf, isLoopbackAddress } from '../peer-address.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
 import { hasNoContent, headerValue, statusLine, type HeaderList } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
@@ -108,7 +109,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
   }
 
   get local(): boolean {
-    return !this.#closed && this.framing.direct && isLoopback(new Uint8Array(this.#native.getRemoteAddress()));
+    return this.framing.namesThisMachine && isLoopbackAddress(this.peer);
+  }
+
+  get peer(): string {
+    return this.#closed ? '' : addressOf(Buffer.from(this.#native.getRemoteAddressAsText()).toString('latin1'));
   }
 
   readBody(limit: number, done: (outcome: BodyOutcome) => void): void {
@@ -253,12 +258,4 @@ function readHeaders(request: NativeRequest, framing: Framing): void {
 
 function takeHeader(name: string, value: string): void {
   headersOf?.take(name, value);
-}
-
-/** 127.0.0.0/8, ::1, and 127.0.0.0/8 mapped to IPv6. */
-function isLoopback(address: Uint8Array): boolean {
-  if (address.length === 4) return address[0] === 127;
-  const isZero = (from: number, to: number) => address.subarray(from, to).every((byte) => byte === 0);
-  if (isZero(0, 15)) return address[15] === 1;
-  return isZero(0, 10) && address[10] === 255 && address[11] === 255 && address[12] === 127;
 }

@@ -1,0 +1,61 @@
+/**
+ * How a request shows that its caller runs on this machine: its connection comes from loopback, it names a loopback host, and no
+ * proxy states that it forwards the request for another host.
+ */
+
+/** `127.0.0.1`, `127.1.2.3`: dotted decimal only, because parsers disagree about every other notation. */
+const LOOPBACK_ADDRESS = /^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/u;
+
+/** RFC 6761, 6.3: `localhost` and every name below it. */
+const LOCAL_NAME = /^(?:[a-z0-9-]{1,63}\.){0,8}localhost$/iu;
+
+const HOST_WITH_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/iu;
+
+/**
+ * True for a `Host` such as `localhost:2024`, `127.0.0.1` or `[::1]:80`. Any other name can be one that an attacker made resolve to
+ * this machine (DNS rebinding): the browser of a local user then sends requests for the attacker's page.
+ */
+export function isLoopbackHost(host: string): boolean {
+  const name = HOST_WITH_PORT.exec(host)?.[1] ?? '';
+  return name === '[::1]' || LOCAL_NAME.test(name) || LOOPBACK_ADDRESS.test(name);
+}
+
+/** True for an `Origin` of a page that this machine serves. `null` (a file, a sandboxed frame) is not one. */
+export function isLoopbackOrigin(origin: string): boolean {
+  const match = /^https?:\/\/(.+)$/iu.exec(origin);
+  return isLoopbackHost(match?.[1] ?? '');
+}
+
+/** Words in the names of headers with which proxies, balancers and content networks of many vendors state what they do. */
+const PROXY_WORDS =
+  'forward(?:ed|er|ing)?|via|proxy|proxied|envoy|original|originating|cdn|cf|cloudfront|akamai|fastly|fly|azure|appengine|vercel|' +
+  'netlify|nf|arr|varnish|incap|sucuri|amzn|tailscale|ngrok';
+
+/** The last part of a name that states an address: `-ip`, `-clientip`, `-remote-addr`, `-pseudo-ipv4`. */
+const ADDRESS_WORDS =
+  '(?:client|real|remote|socket|user|source|src|peer|connecting|caller|visitor|host)?(?:ip|ipv[46]|addr|address)';
+
+/** Headers in which proxies repeat the host, scheme or port of the request that they received. */
+const RECEIVED = 'x-(?:url-)?(?:host|scheme|proto|protocol|port)';
+
+const FORWARDING = new RegExp(
+  `(?:^|[-_])(?:${PROXY_WORDS})(?:[-_]|$)|(?:^|[-_])${ADDRESS_WORDS}$|^${RECEIVED}$|^front-end-https$`,
+  'u',
+);
+
+/** Clients send the same few names with every request. */
+const REMEMBERED = 256;
+
+const verdicts = new Map<string, boolean>();
+
+/**
+ * True for the name, in lower case, of a header that a proxy adds. Decides by the shape of the name, because vendors invent
+ * further ones; a header that it wrongly takes for such a one only ends the trust in a local caller.
+ */
+export function isForwardingHeader(name: string): boolean {
+  const known = verdicts.get(name);
+  if (known !== undefined) return known;
+  const forwards = FORWARDING.test(name);
+  if (verdicts.size < REMEMBERED) verdicts.set(name, forwards);
+  return forwards;
+}

@@ -18,13 +18,22 @@ export class ClientDirectory {
   readonly #definitions: DefinitionIndex;
   readonly #env: Readonly<Record<string, string>>;
   readonly #services: ClientServices;
+  readonly #shorthands: ReadonlySet<string>;
   readonly #made = new WeakMap<ClientType, Creation>();
   readonly #ofFiles = new Map<string, ClientSource>();
 
-  constructor(definitions: DefinitionIndex, env: Readonly<Record<string, string>>, services: ClientServices) {
+  constructor(parts: {
+    readonly definitions: DefinitionIndex;
+    readonly env: Readonly<Record<string, string>>;
+    readonly services: ClientServices;
+    /** The shorthands that the files name. */
+    readonly shorthands: ReadonlySet<string>;
+  }) {
+    const { definitions } = parts;
     this.#definitions = definitions;
-    this.#env = env;
-    this.#services = services;
+    this.#env = parts.env;
+    this.#services = parts.services;
+    this.#shorthands = parts.shorthands;
     for (const definition of definitions.clients.values()) {
       this.#ofFiles.set(definition.name, { definition, from: 'files' });
     }
@@ -37,6 +46,7 @@ export class ClientDirectory {
     return {
       find: (name) => own.get(name) ?? this.#ofFiles.get(name),
       names: () => [...[...own.keys()].filter(isSuggested), ...this.#ofFiles.keys()],
+      shorthands: this.#shorthands,
       policy: (name) => this.#definitions.retryPolicies.get(name),
       environment: { server: this.#env, ...(options === undefined ? {} : { request: options.env }) },
     };

@@ -10,6 +10,7 @@ import { ConnectionPools } from '../model/http/connection-pools.ts';
 import { cloudMachine } from '../model/providers/cloud-machine.ts';
 import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
+import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';
@@ -27,6 +28,7 @@ import { prepareReply } from './prepare-reply.ts';
 import type { ReplyOutcome } from './runtime.ts';
 import { ReadyCall, functionNotFound, prepareCall } from './prepare-call.ts';
 import type { PrepareServices } from './prepare-call.ts';
+import { TargetVariables } from './target-variables.ts';
 import { uncreatedClientFailure } from '../model/attempt-failure.ts';
 import { StreamReader, WholeReader } from './reply-reader.ts';
 import type {
@@ -60,18 +62,21 @@ class ProgramRuntime implements FunctionRuntime {
     loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
     this.#pools = new ConnectionPools(options.env);
-    const directory = new ClientDirectory(definitions, options.env, {
+    const { clients, shorthands } = clientsOfFiles(program);
+    const services = {
       pools: this.#pools,
-      declaredHosts: new DeclaredHosts(program.clients, options.env),
+      declaredHosts: new DeclaredHosts(clients, options.env),
       offline: createOfflineAnswers(definitions),
       machine: cloudMachine(),
-    });
+    };
+    const directory = new ClientDirectory({ definitions, env: options.env, services, shorthands });
     this.#prepare = {
       definitions,
       directory,
       checkArguments: createArgumentChecker(program, this.#validators, compileCondition),
       options,
       plans: new Map(),
+      targetVariables: new TargetVariables(program.clients),
     };
     const turn = roundRobinTurns(options.roundRobinTurn);
     const renderer = createPromptRenderer(program, (functionName) => this.#validators.of(functionName).createFits());

@@ -16,6 +16,7 @@ import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { OnLoss } from './losses.ts';
+import type { TargetVariables } from './target-variables.ts';
 import type { CallOrigin, PreparedCall, RuntimeOptions } from './runtime.ts';
 import { takesMedia } from '../../schema/type-graph.ts';
 
@@ -53,6 +54,7 @@ export interface PrepareServices {
   readonly options: RuntimeOptions;
   /** The plans of calls without options, by function name. */
   readonly plans: Map<string, OwnPlan>;
+  readonly targetVariables: TargetVariables;
 }
 
 interface OwnPlan {
@@ -121,6 +123,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
     privateUrls: services.options.allowPrivateUrls || call.local,
   };
   const faults = new ViolationList();
+  for (const fault of environmentFaults(services, options)) faults.add(fault);
   for (const fault of namedClientFaults(services, { options, requester, catalogue })) faults.add(fault);
   addClientFaults(services, { options, requester, catalogue }, faults);
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
@@ -128,6 +131,20 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (!plan.ok) return plan;
   const { tags, includeWarnings, onLoss = services.options.onLoss } = options;
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags, includeWarnings, onLoss }));
+}
+
+/** On a server that accepts only its own clients, a request cannot lead them elsewhere either. */
+function environmentFaults(
+  { options: { clientRegistry }, targetVariables }: PrepareServices,
+  { key, env }: CallOptions,
+): readonly Violation[] {
+  if (clientRegistry === 'open') return [];
+  return [...env.keys()]
+    .filter((variable) => targetVariables.has(variable))
+    .map((variable) => ({
+      path: `${key}.env.${variable}`,
+      message: `cannot be set by a request: "${variable}" decides where the server sends its calls, and with --client-registry ${clientRegistry} only the server's own environment does`,
+    }));
 }
 
 /** The named client, or else the function's own, followed by the request's fallbacks. */

@@ -10,13 +10,14 @@ import { invalidClientOptions } from './attempt-failure.ts';
 import { toClientOptions } from './client-options.ts';
 import type { ClientOptions } from './client-options.ts';
 import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
-import { CredentialRule, requestDecidesUrl } from './credential-rule.ts';
+import { CredentialRule, ownUrl } from './credential-rule.ts';
 import { readVariable } from './environment.ts';
 import type { CallEnvironment, VariableRead } from './environment.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { AddressGuard } from './http/address-guard.ts';
 import type { Destination } from './http/connection-pools.ts';
 import { HttpModelClient } from './http-model-client.ts';
+import { literalCredential } from './literal-credentials.ts';
 import type { WireProtocol } from './http-model-client.ts';
 import type { ModelClient } from './model-client.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, SecretGroup } from './providers/provider.ts';
@@ -38,6 +39,8 @@ interface LocatedClient extends HttpClientRequest {
   readonly options: ClientOptions;
   readonly connection: Connection;
   readonly destination: Destination;
+  readonly url: string;
+  readonly place: Place;
 }
 
 interface Credentials {
@@ -50,7 +53,8 @@ export function createHttpClient(request: HttpClientRequest): Result<ModelClient
   const { http, provider, read, source } = request;
   const url = http.url(read.values);
   const { origin, hostname } = new URL(url);
-  const guard = guardFor(request, origin);
+  const place = placeOf(request, url);
+  const guard = guardFor(request, url, place);
   const refused = hostRefusal(hostname, guard);
   if (refused !== undefined) {
     return err(invalidClientOptions(source.definition.name, [{ path: 'options.base_url', message: refused }]));
@@ -58,26 +62,37 @@ export function createHttpClient(request: HttpClientRequest): Result<ModelClient
   // All HTTP providers have the common options.
   const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
   const connection = provider.connect({ options, values: read.values, url });
-  const located = { ...request, options, connection, destination: { origin, guard } };
+  const located = { ...request, url, place, options, connection, destination: { origin, guard } };
   const credentials = findCredentials(located);
   return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
 }
 
-/** The request decides where this client's calls go. */
-function leadsElsewhere({ source, description, variables }: HttpClientRequest): boolean {
-  return source.from === 'request' || requestDecidesUrl(description.options, variables);
+/** The place of a client's URL, beside the one to which the server's own values lead. */
+type Place = 'own' | 'own origin' | 'elsewhere';
+
+function placeOf({ source, requester }: HttpClientRequest, url: string): Place {
+  if (source.from === 'request') return 'elsewhere';
+  const { server, request } = requester.environment;
+  if (request === undefined || request.size === 0) return 'own';
+  const own = ownUrl(source.definition, server);
+  if (own === url) return 'own';
+  // A query or a fragment in a base URL would take the place of the API's path.
+  if (own === undefined || /[?#]/u.test(url)) return 'elsewhere';
+  return new URL(own).origin === new URL(url).origin ? 'own origin' : 'elsewhere';
 }
 
-function guardFor(request: HttpClientRequest, origin: string): AddressGuard {
-  const { requester, services } = request;
-  if (!leadsElsewhere(request) || services.declaredHosts.names(origin)) return 'none';
+/** A host that the files declare can be private, and then only the declared URL is open to requests. */
+function guardFor({ requester, services, http }: HttpClientRequest, url: string, place: Place): AddressGuard {
+  const isDeclared = services.declaredHosts.names(url) || http.ownOrigins?.test(url) === true;
+  if (place === 'own' || isDeclared) return 'none';
   return requester.privateUrls ? 'not-link-local' : 'public-only';
 }
 
 function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
-  const { connection, requester, variables } = client;
+  const { connection, requester, source, variables } = client;
   const rule = ruleFor(client, requester.environment);
-  const denied = rule.check(variables);
+  const literal = source.from === 'files' ? literalCredential(source.definition) : undefined;
+  const denied = rule.check(variables, literal);
   if (denied !== undefined) return err(denied);
   const key = findKey(client, rule);
   if (!key.ok) return key;
@@ -90,16 +105,15 @@ function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
 }
 
 function ruleFor(client: LocatedClient, environment: CallEnvironment): CredentialRule {
-  const { source, services, http, description, destination } = client;
-  const { origin } = destination;
-  const isOwn = http.ownOrigins?.test(origin) === true;
+  const { source, services, http, description, url } = client;
+  const isOwn = http.ownOrigins?.test(new URL(url).origin) === true;
   return new CredentialRule({
     client: source.definition.name,
     environment,
     options: description.options,
-    leadsElsewhere: leadsElsewhere(client),
+    leadsElsewhere: client.place === 'elsewhere',
     declared: (variable) =>
-      services.declaredHosts.has(variable, origin) || (isOwn && variablesOf(http).includes(variable)),
+      services.declaredHosts.has(variable, url) || (isOwn && variablesOf(http).includes(variable)),
   });
 }
 

@@ -7,7 +7,37 @@ import { readOptions } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import type { CallEnvironment, VariableRead } from './environment.ts';
 import { readVariable, resolveOptions } from './environment.ts';
+import { hostRefusal } from './http/address-guard.ts';
 import type { MissingSecret } from './providers/provider.ts';
+
+/** The target of a client by the server's own values, and the variables that it reads. */
+interface OwnTarget {
+  /** The base of all its URLs. */
+  readonly url: string;
+  readonly reads: readonly VariableRead[];
+  readonly hasKey: boolean;
+}
+
+/** Undefined if the server's own values give no address. */
+function ownTarget(client: ClientType, server: CallEnvironment['server']): OwnTarget | undefined {
+  const description = PROVIDER_DESCRIPTIONS[client.provider];
+  const { http, options } = description;
+  if (http === undefined) return undefined;
+  const resolved = resolveOptions(client.options, { server });
+  const { values, violations } = readOptions(
+    description,
+    resolved.values,
+    (variable) => readVariable({ server }, variable).value,
+  );
+  // An address from a variable that is not set breaks the shape of a URL. Other violations do not change the address.
+  if (violations.some(({ path: [option] }) => decidesTarget(options, String(option)))) return undefined;
+  return { url: http.url(values), reads: resolved.reads, hasKey: values['api_key'] !== undefined };
+}
+
+/** The base URL of a client of the definition files by the server's own values; undefined if these give none. */
+export function ownUrl(client: ClientType, server: CallEnvironment['server']): string | undefined {
+  return ownTarget(client, server)?.url;
+}
 
 /**
  * Which of the server's variables the definition files send to which host, and each provider's default variable to its
@@ -15,44 +45,41 @@ import type { MissingSecret } from './providers/provider.ts';
  */
 export class DeclaredHosts {
   readonly #byVariable = new Map<string, Set<string>>();
-  readonly #origins = new Set<string>();
+  readonly #urls = new Set<string>();
 
+  /** `clients`: all that the files declare, and the shorthands that they name. */
   constructor(clients: readonly ClientType[], server: CallEnvironment['server']) {
     for (const { http } of Object.values(PROVIDER_DESCRIPTIONS)) {
-      if (http?.defaultUrl === undefined || http.keyVariable === undefined) continue;
-      const { origin } = new URL(http.defaultUrl);
-      this.#origins.add(origin);
-      this.#declare(http.keyVariable, origin);
+      // A service on this machine (Ollama) is declared only if the files use it.
+      if (http?.defaultUrl === undefined || isPrivate(http.defaultUrl)) continue;
+      this.#urls.add(normalized(http.defaultUrl));
+      if (http.keyVariable !== undefined) this.#declare(http.keyVariable, new URL(http.defaultUrl).origin);
     }
     for (const client of clients) this.#addClient(client, server);
   }
 
-  /** The files, or the provider itself, send this variable to that host. */
-  has(variable: string, origin: string): boolean {
-    return this.#byVariable.get(variable)?.has(origin) === true;
+  /**
+   * The files, or the provider itself, send this variable to the host of that URL. A query or a fragment in a base URL would
+   * take the place of the API's path.
+   */
+  has(variable: string, url: string): boolean {
+    if (/[?#]/u.test(url) && !this.names(url)) return false;
+    return this.#byVariable.get(variable)?.has(new URL(url).origin) === true;
   }
 
-  /** The files name this host, or it is a provider's own service. */
-  names(origin: string): boolean {
-    return this.#origins.has(origin);
+  /** The files name exactly this URL, or it is that of a provider's own service. */
+  names(url: string): boolean {
+    return this.#urls.has(normalized(url));
   }
 
   #addClient(client: ClientType, server: CallEnvironment['server']): void {
-    const description = PROVIDER_DESCRIPTIONS[client.provider];
-    const { http } = description;
-    if (http === undefined) return;
-    const resolved = resolveOptions(client.options, { server });
-    const { values, violations } = readOptions(
-      description,
-      resolved.values,
-      (variable) => readVariable({ server }, variable).value,
-    );
-    // An address from a variable that is not set breaks the shape of a URL.
-    if (violations.length > 0) return;
-    const { origin } = new URL(http.url(values));
-    this.#origins.add(origin);
-    for (const read of resolved.reads) this.#declare(read.variable, origin);
-    if (values['api_key'] === undefined && http.keyVariable !== undefined) this.#declare(http.keyVariable, origin);
+    const { http } = PROVIDER_DESCRIPTIONS[client.provider];
+    const own = ownTarget(client, server);
+    if (http === undefined || own === undefined) return;
+    this.#urls.add(normalized(own.url));
+    const { origin } = new URL(own.url);
+    for (const read of own.reads) this.#declare(read.variable, origin);
+    if (!own.hasKey && http.keyVariable !== undefined) this.#declare(http.keyVariable, origin);
     for (const variable of http.variables ?? []) this.#declare(variable, origin);
   }
 
@@ -63,15 +90,24 @@ export class DeclaredHosts {
   }
 }
 
+function isPrivate(url: string): boolean {
+  return hostRefusal(new URL(url).hostname, 'public-only') !== undefined;
+}
+
+/** Equal for two spellings of one URL, of which a slash at the end is one. */
+function normalized(url: string): string {
+  return new URL(url).href.replace(/\/$/u, '');
+}
+
 /**
  * Credentials belong to the host for which they were declared: svc sends a value of the server's own environment only
- * to hosts that the definition files, or the provider's default, name. A request's own values can go anywhere.
+ * to hosts that the definition files, or the provider's default, name, and a literal of the definition files only to the
+ * origin of its client by the server's own values. A request's own values can go anywhere.
  */
 export class CredentialRule {
   readonly #client: string;
   readonly #environment: CallEnvironment;
   readonly #options: OptionTable;
-  /** The request decides where this client's calls go. */
   readonly #leadsElsewhere: boolean;
   /** Whether the files, or the provider's default, send this variable to the client's host. */
   readonly #declared: (variable: string) => boolean;
@@ -80,6 +116,7 @@ export class CredentialRule {
     readonly client: string;
     readonly environment: CallEnvironment;
     readonly options: OptionTable;
+    /** The request decides to which origin this client's calls go. */
     readonly leadsElsewhere: boolean;
     readonly declared: (variable: string) => boolean;
   }) {
@@ -90,8 +127,12 @@ export class CredentialRule {
     this.#declared = parts.declared;
   }
 
-  /** The failure for the first variable that the client reads but must not use. */
-  check(reads: readonly VariableRead[]): Failure | undefined {
+  /**
+   * The failure for the first credential that the client must not use: a variable that it reads, or a literal of the
+   * definition files (its path), if it has one.
+   */
+  check(reads: readonly VariableRead[], literal: string | undefined): Failure | undefined {
+    if (this.#leadsElsewhere && literal !== undefined) return literalWithheld(this.#client, literal);
     const denied = reads.find((read) => !this.#mayUse(read));
     return denied === undefined ? undefined : withheld(this.#client, denied.variable);
   }
@@ -126,13 +167,14 @@ export class CredentialRule {
   }
 }
 
-/** One of the request's own variables is part of the address of the calls. */
-export function requestDecidesUrl(options: OptionTable, reads: readonly VariableRead[]): boolean {
-  return reads.some((read) => read.source === 'request' && decidesUrl(options, read));
-}
-
 function decidesUrl(options: OptionTable, { option }: VariableRead): boolean {
   return Object.hasOwn(options, option) && options[option]?.decidesUrl === true;
+}
+
+/** The option decides which URL or client a call reaches. */
+export function decidesTarget(options: OptionTable, option: string): boolean {
+  const description = Object.hasOwn(options, option) ? options[option] : undefined;
+  return description?.decidesUrl === true || description?.decidesTarget === true;
 }
 
 /** The failure of a client that needs a variable which is not set. */
@@ -160,5 +202,14 @@ function withheld(client: string, variable: string): Failure {
     message: `The client "${client}" leads to a host for which the server's ${variable} was not declared, so svc does not send that key there, and an API key is missing. Give the client an "api_key" of its own, or send ${variable} in "env"`,
     client,
     variable,
+  };
+}
+
+function literalWithheld(client: string, literal: string): Failure {
+  return {
+    code: 'missing_credential',
+    message: `The definition of the client "${client}" contains "${literal}" as a literal, which belongs to the host that the server's own values give. "env" of the request leads to another host, so svc does not send it there, and a credential is missing. Define a client of the request with credentials of its own, or let the definition read "${literal}" from a variable and send that in "env"`,
+    client,
+    variable: literal,
   };
 }

@@ -4,8 +4,7 @@ import { createModelClient } from './create-model-client.ts';
 import { DeclaredHosts } from './credential-rule.ts';
 import { ConnectionPools } from './http/connection-pools.ts';
 import { cloudMachine } from './providers/cloud-machine.ts';
-import { planClient } from './strategies/client-plan.ts';
-import type { ClientPlan } from './strategies/client-plan.ts';
+import { clientsOfFiles, planClient, singlePlans } from './strategies/client-plan.ts';
 
 /** A client that functions use and that cannot work, because a variable is not set. */
 export interface MissingCredential {
@@ -22,9 +21,10 @@ export function missingCredentials(
 ): readonly MissingCredential[] {
   const definitions = indexDefinitions(program);
   const environment = { server: env };
+  const { clients, shorthands } = clientsOfFiles(program);
   const services = {
     pools: new ConnectionPools(env),
-    declaredHosts: new DeclaredHosts(program.clients, env),
+    declaredHosts: new DeclaredHosts(clients, env),
     offline: { answer: () => '' },
     machine: cloudMachine(),
   };
@@ -36,17 +36,14 @@ export function missingCredentials(
         return definition === undefined ? undefined : { definition, from: 'files' };
       },
       names: () => definitions.clients.keys(),
+      shorthands,
       policy: (wanted) => definitions.retryPolicies.get(wanted),
       environment,
     });
-    for (const source of plan.ok ? singleClients(plan.value) : []) {
+    for (const { source } of plan.ok ? singlePlans(plan.value) : []) {
       const made = createModelClient(source, { environment, privateUrls: true }, services);
       if (!made.ok && made.failure.code === 'missing_credential') missing.set(made.failure.client, made.failure);
     }
   }
   return [...missing.values()].map(({ client, variable, message }) => ({ client, variable, message }));
-}
-
-function singleClients(plan: ClientPlan): ReadonlyArray<Extract<ClientPlan, { kind: 'single' }>['source']> {
-  return plan.kind === 'single' ? [plan.source] : plan.members.flatMap((member) => singleClients(member));
 }

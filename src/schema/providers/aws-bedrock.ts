@@ -34,6 +34,14 @@ const CREDENTIAL_VARIABLES: readonly string[] = [
 
 const REGION_VARIABLES = ['AWS_REGION', 'AWS_DEFAULT_REGION'] as const;
 
+/**
+ * The names of Amazon's regions: `us-east-1`, `us-gov-west-1`. Other labels in their place can be services whose names below
+ * customers choose: `bedrock-runtime.s3.amazonaws.com` is the bucket of whoever has created it.
+ */
+const REGION_PATTERN = '[a-z]{2,5}(?:-[a-z]{2,16}){1,3}-[0-9]{1,2}';
+
+export const AWS_REGION = new RegExp(`^${REGION_PATTERN}$`, 'u');
+
 const OPTIONS = {
   model: URL_MODEL,
   ...COMMON_OPTIONS,
@@ -79,7 +87,7 @@ export const AWS_BEDROCK = {
     roles: ROLES,
     defaultRole: 'user',
     variables: [...REGION_VARIABLES, ...CREDENTIAL_VARIABLES],
-    ownOrigins: /^https:\/\/bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/u,
+    ownOrigins: new RegExp(String.raw`^https://bedrock-runtime\.${REGION_PATTERN}\.amazonaws\.com$`, 'u'),
     mediaUrls: { image: 'send_base64', audio: 'send_base64', pdf: 'send_base64', video: 'send_base64' },
     url: bedrockUrl,
   },

@@ -69,6 +69,7 @@ const VERTEX_AI_OPTIONS = {
   },
   project_id: {
     shape: { kind: 'text', pattern: GOOGLE_PROJECT_ID, expected: 'the ID of a project' },
+    decidesTarget: true,
     public: true,
     text: 'the project; part of the address',
   },

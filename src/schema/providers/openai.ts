@@ -103,7 +103,7 @@ const AZURE_OPTIONS = {
     decidesUrl: true,
     text: 'with `deployment_id`, the address: `https://{resource_name}.openai.azure.com/openai/deployments/{deployment_id}`',
   },
-  deployment_id: { shape: PATH_TEXT, text: 'the name of the deployment' },
+  deployment_id: { shape: PATH_TEXT, decidesTarget: true, text: 'the name of the deployment' },
   api_version: { shape: TEXT, text: 'the query parameter `api-version`' },
   max_tokens: {
     shape: { kind: 'json' },

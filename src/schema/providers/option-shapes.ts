@@ -60,6 +60,8 @@ export interface OptionDescription {
   readonly inBody?: true;
   /** Part of the host to which requests go. */
   readonly decidesUrl?: true;
+  /** Decides in another way which URL or client a call reaches: a part of the path, or the choice of a client. */
+  readonly decidesTarget?: true;
   /** svc masks the value in errors. */
   readonly secret?: true;
   /** Logs can show the value of an environment variable that the option reads: it is an address or the name of a model. */

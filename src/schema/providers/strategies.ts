@@ -11,6 +11,7 @@ const CLIENT_NAME = {
 const OPTIONS = {
   strategy: {
     shape: { kind: 'list', item: CLIENT_NAME, nonEmpty: true, expected: 'a list of client names' },
+    decidesTarget: true,
     text: 'the members: names of clients, or `provider/model`',
   },
   http: {
@@ -28,7 +29,12 @@ const OPTIONS = {
 
 const ROUND_ROBIN_OPTIONS = {
   ...OPTIONS,
-  start: { shape: COUNT, default: 0, text: 'the member that has the first turn, counted from 0' },
+  start: {
+    shape: COUNT,
+    default: 0,
+    decidesTarget: true,
+    text: 'the member that has the first turn, counted from 0',
+  },
 } as const satisfies OptionTable;
 
 const RULES: readonly OptionRule[] = [

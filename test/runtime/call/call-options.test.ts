@@ -276,11 +276,15 @@ test.each([
   });
 });
 
-test('requests can use a private host that the files name', async () => {
-  const subject = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { allowPrivateUrls: false });
-  const options = { base_url: `${fake.url}/other`, model: 'new' };
-  const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options }) };
-  const prepared = subject.prepare('F', body, REMOTE);
+test('requests can use a private host only at the URL that the files name', async () => {
+  const subject = testRuntime(FILES, { URL: `${fake.url}/v1`, KEY: 'k' }, { allowPrivateUrls: false });
+  const prepare = (path: string) => {
+    const options = { base_url: `${fake.url}${path}`, model: 'new' };
+    const body = { svc_options: registry({ name: 'New', provider: 'openai-generic', options }) };
+    return subject.prepare('F', body, REMOTE);
+  };
+  for (const path of ['', '/other', '/v1/other', '/v1?', '/v1#']) expect(prepare(path).ok, path).toBe(false);
+  const prepared = prepare('/v1/');
   expect(prepared.ok && (await subject.call(prepared.value, callContext())).result.ok).toBe(true);
   await subject.close();
 });

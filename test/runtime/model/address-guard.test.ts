@@ -23,7 +23,10 @@ test.each<[AddressKind, readonly string[]]>([
   ['private', ['64:ff9b::10.0.0.1', '2002:7f00:1::']],
   ['link-local', ['169.254.169.254', '169.254.0.1', 'fe80::1', 'fe80::1%eth0', 'febf::1', 'fd00:ec2::254']],
   ['link-local', ['::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '::a9fe:a9fe']],
-  ['link-local', ['100.100.100.200', '192.0.0.192', '::ffff:100.100.100.200']],
+  [
+    'link-local',
+    ['100.100.100.200', '192.0.0.192', '::ffff:100.100.100.200', '168.63.129.16', 'fd00:ec2::23', 'fd20:ce::254'],
+  ],
 ])('%s: %j', (kind, addresses) => {
   for (const address of addresses) expect(addressKind(address), address).toBe(kind);
 });

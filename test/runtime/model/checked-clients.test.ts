@@ -92,6 +92,7 @@ function violationsAtRunTime({ provider, options }: Written): readonly Violation
   const plan = planClient('Tested', {
     find: (name) => (name === 'Tested' ? { definition, from: 'files' } : undefined),
     names: () => [],
+    shorthands: new Set(),
     policy: () => undefined,
     environment: ENVIRONMENT,
   });

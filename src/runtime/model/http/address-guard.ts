@@ -68,13 +68,16 @@ function forbidden(message: string): NodeJS.ErrnoException {
 
 export type AddressKind = 'public' | 'private' | 'link-local';
 
-// The last three are metadata services outside the link-local ranges: Alibaba Cloud, Oracle Cloud, AWS over IPv6.
+// After the link-local ranges, metadata services outside them: Alibaba Cloud, Oracle Cloud, Azure (in a public range),
+// AWS over IPv6 (also the credentials of EKS pods), Google over IPv6.
 const linkLocal = blockList([
   ['169.254.0.0', 16],
   ['fe80::', 10],
   ['100.100.100.200', 32],
   ['192.0.0.192', 32],
-  ['fd00:ec2::254', 128],
+  ['168.63.129.16', 32],
+  ['fd00:ec2::', 32],
+  ['fd20:ce::', 32],
 ]);
 
 // IANA special-purpose registries: every range that is not part of the public internet.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
+import { AWS_REGION } from '../../../schema/providers/aws-bedrock.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import { parseJson, stringAt } from '../wire/reply-format.ts';
@@ -120,7 +121,9 @@ export function findWebIdentity(
   const tokenFile = read('AWS_WEB_IDENTITY_TOKEN_FILE');
   const roleArn = read('AWS_ROLE_ARN');
   if (tokenFile === undefined || roleArn === undefined) return undefined;
-  const serviceUrl = read('AWS_ENDPOINT_URL_STS') ?? `https://sts.${region}.amazonaws.com`;
+  // A request can choose the region, so it has to be one before the token goes there.
+  const ofRegion = AWS_REGION.test(region) ? `https://sts.${region}.amazonaws.com` : '';
+  const serviceUrl = read('AWS_ENDPOINT_URL_STS') ?? ofRegion;
   if (!URL.canParse(serviceUrl)) return undefined;
   return { tokenFile, roleArn, sessionName: read('AWS_ROLE_SESSION_NAME') ?? 'svc', serviceUrl };
 }

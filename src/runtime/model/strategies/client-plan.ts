@@ -2,6 +2,8 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
+import { clientNames } from '../../../schema/client-names.ts';
+import type { Program } from '../../../schema/program.ts';
 import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
@@ -38,10 +40,17 @@ export interface RoundRobinPlan {
   readonly ofRequest: boolean;
 }
 
+/** The parts of a plan that call a model. */
+export function singlePlans(plan: ClientPlan): readonly SinglePlan[] {
+  return plan.kind === 'single' ? [plan] : plan.members.flatMap((member) => singlePlans(member));
+}
+
 /** Finds clients by name: those of one request first, then those of the files. */
 export interface ClientCatalogue {
   find(name: string): ClientSource | undefined;
   names(): Iterable<string>;
+  /** The shorthands (`provider/model`) that the files name; every other one is a client of the request. */
+  readonly shorthands: ReadonlySet<string>;
   policy(name: string): RetryPolicyType | undefined;
   readonly environment: CallEnvironment;
 }
@@ -73,7 +82,7 @@ class Planner {
     if (above.includes(name)) return violation(name, `lists itself: ${[...above, name].join(' -> ')}`);
     if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS)
       return violation(name, 'has too many clients below it');
-    const source = this.#catalogue.find(name) ?? shorthandSource(name);
+    const source = this.#catalogue.find(name) ?? this.#shorthand(name);
     if (source === undefined) return this.#unknown(name);
     const retry = this.#retry(source.definition);
     if (!retry.ok) return retry;
@@ -82,6 +91,12 @@ class Planner {
     if (!isStrategy(provider)) return ok({ kind: 'single', name, source, ...policy });
     const strategy = this.#strategy(source, [...above, name]);
     return strategy.ok ? ok({ ...strategy.value, name, ...policy }) : strategy;
+  }
+
+  #shorthand(name: string): ClientSource | undefined {
+    const definition = shorthandClient(name);
+    if (definition === undefined) return undefined;
+    return { definition, from: this.#catalogue.shorthands.has(name) ? 'files' : 'request' };
   }
 
   #strategy(
@@ -127,12 +142,23 @@ class Planner {
 }
 
 /** The client of a shorthand such as `openai/gpt-4o`; undefined if the text is not a shorthand. */
-function shorthandSource(text: string): ClientSource | undefined {
+function shorthandClient(text: string): ClientType | undefined {
   const slash = text.indexOf('/');
   const provider = providerNamed(text.slice(0, slash));
   if (slash === text.length - 1 || provider === undefined || isStrategy(provider)) return undefined;
   const model = { key: 'model', value: { kind: 'scalar', value: text.slice(slash + 1) } } as const;
-  return { definition: { name: text, provider, options: [model] }, from: 'files' };
+  return { name: text, provider, options: [model] };
+}
+
+/** The clients of the definition files: those that they declare, and those that they name by a shorthand. */
+export function clientsOfFiles(program: Pick<Program, 'clients' | 'functions'>): {
+  readonly clients: readonly ClientType[];
+  readonly shorthands: ReadonlySet<string>;
+} {
+  const declared = new Set(program.clients.map(({ name }) => name));
+  const named = [...clientNames(program)].filter((name) => !declared.has(name));
+  const clients = named.flatMap((name) => shorthandClient(name) ?? []);
+  return { clients: [...program.clients, ...clients], shorthands: new Set(clients.map(({ name }) => name)) };
 }
 
 interface StrategyOptions {

@@ -1,0 +1,42 @@
+import type { ClientType, OptionValue } from '../../schema/client.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
+import { decidesTarget } from '../model/credential-rule.ts';
+
+/**
+ * Variables by which tools and the libraries of clouds find hosts. svc reads some of them only from the server's environment:
+ * a request that sets one expects an effect, which it must not have.
+ */
+const OF_THE_NETWORK =
+  /^(?:(?:https?|all|no|ftp|socks)_proxy|aws_(?:default_)?region|aws_endpoint_url(?:_\w+)?|aws_ec2_metadata_service_endpoint|aws_container_credentials_(?:relative|full)_uri|gce_metadata_(?:host|ip|root)|google_cloud_project)$/iu;
+
+/** The variables that decide which URL or client a call reaches. */
+export class TargetVariables {
+  readonly #names: ReadonlySet<string>;
+
+  /** `clients`: those of the definition files. */
+  constructor(clients: readonly ClientType[]) {
+    this.#names = new Set(clients.flatMap(variablesOf));
+  }
+
+  has(variable: string): boolean {
+    return this.#names.has(variable) || OF_THE_NETWORK.test(variable);
+  }
+}
+
+function variablesOf({ provider, options }: ClientType): readonly string[] {
+  const table = PROVIDER_DESCRIPTIONS[provider].options;
+  return options.filter(({ key }) => decidesTarget(table, key)).flatMap(({ value }) => variablesIn(value));
+}
+
+function variablesIn(value: OptionValue): readonly string[] {
+  switch (value.kind) {
+    case 'scalar':
+      return [];
+    case 'env':
+      return [value.variable];
+    case 'list':
+      return value.items.flatMap(variablesIn);
+    case 'map':
+      return value.entries.flatMap((entry) => variablesIn(entry.value));
+  }
+}

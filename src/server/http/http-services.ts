@@ -70,7 +70,7 @@ export interface Health {
 
 /** The OpenAPI document in the forms that are sent. */
 export interface OpenApiText {
-  readonly text: string;
+  readonly plain: Uint8Array;
   /** A strong validator, without its quotes. */
   readonly tag: string;
   /** Compressed on first use. */
@@ -114,11 +114,11 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
 }
 
 function openapiText({ openapi }: Pick<Program, 'openapi'>): OpenApiText {
-  const text = JSON.stringify(openapi);
+  const plain = Buffer.from(JSON.stringify(openapi));
   let compressed: Uint8Array | undefined;
   return {
-    text,
-    tag: createHash('sha256').update(text).digest('base64url').slice(0, 22),
-    gzip: () => (compressed ??= gzipSync(text)),
+    plain,
+    tag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
+    gzip: () => (compressed ??= gzipSync(plain)),
   };
 }

@@ -6,6 +6,8 @@ import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
+type AnswerBody = Uint8Array | string | undefined;
+
 /** A request in a handler, with the ways to answer it. */
 export class RequestContext implements CallOrigin {
   readonly services: HttpServices;
@@ -37,21 +39,28 @@ export class RequestContext implements CallOrigin {
     return list;
   }
 
-  send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
-    this.response.send(status, this.headers(headers), body);
+  /** False for HEAD, whose answer has only headers. */
+  get wantsBody(): boolean {
+    return this.request.method !== 'HEAD';
+  }
+
+  /** Sends the whole answer. Calls a function for the body only if the answer has one. */
+  send(status: number, headers: HeaderList, body: AnswerBody | (() => AnswerBody)): void {
+    const bytes = typeof body === 'function' ? this.#bodyFrom(body) : body;
+    this.response.send(status, this.headers(headers), bytes);
   }
 
   json(status: number, value: unknown): void {
-    this.send(status, [JSON_TYPE], JSON.stringify(value));
+    this.send(status, [JSON_TYPE], () => JSON.stringify(value));
   }
 
   problem(of: Problem, more: HeaderList = []): void {
-    this.send(of.status, [JSON_TYPE, ...of.headers, ...more], problemBody(of, this.requestId));
+    this.send(of.status, [JSON_TYPE, ...of.headers, ...more], () => problemBody(of, this.requestId));
   }
 
   notFound(known: Iterable<string>): void {
     const { path } = this.request;
-    const suggestions = nearestNames(path, known);
+    const suggestions = this.wantsBody ? nearestNames(path, known) : [];
     this.problem(problem('not_found', `There is nothing at "${path}".`, { suggestions }));
   }
 
@@ -65,6 +74,10 @@ export class RequestContext implements CallOrigin {
     if (this.services.authenticator.check(this.request) !== 'fail') return true;
     this.problem(unauthorized());
     return false;
+  }
+
+  #bodyFrom(make: () => AnswerBody): AnswerBody {
+    return this.wantsBody ? make() : undefined;
   }
 
   #addCorsHeaders(list: Array<readonly [string, string]>): void {

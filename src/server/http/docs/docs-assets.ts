@@ -13,6 +13,7 @@ export interface DocsAsset {
   readonly tag: string;
   /** Compressed forms that are available, the smallest first. */
   readonly encodings: readonly ContentEncoding[];
+  /** Returns the same memory for every request. */
   bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
@@ -59,14 +60,15 @@ function loadAsset(contentType: string, file: string): DocsAsset {
   }
   const gzip = readFileSync(`${file}.gz`);
   const br = readFileSync(`${file}.br`);
+  // Few clients accept no compression, so most workers never need the plain form.
+  let plain: Uint8Array | undefined;
   return {
     contentType,
     tag: tagOf(gzip),
     encodings: ['br', 'gzip'],
     bytes(encoding) {
       if (encoding === 'br') return br;
-      // Clients that accept no compression are rare: each request decompresses.
-      return encoding === 'gzip' ? gzip : gunzipSync(gzip);
+      return encoding === 'gzip' ? gzip : (plain ??= gunzipSync(gzip));
     },
   };
 }

@@ -29,7 +29,7 @@ export function sendDocs(context: RequestContext, path: string): boolean {
     ['referrer-policy', 'no-referrer'],
   ] as const;
   if (matches(context, asset.tag, encoding)) context.send(304, headers, undefined);
-  else context.send(200, [['content-type', asset.contentType], ...headers], asset.bytes(encoding));
+  else context.send(200, [['content-type', asset.contentType], ...headers], () => asset.bytes(encoding));
   return true;
 }
 
@@ -58,7 +58,7 @@ function status(context: RequestContext): void {
   }
   const authz = outcome === 'open' ? { enforcement: 'none' } : { enforcement: 'active', outcome };
   const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
-  context.send(200, headers, JSON.stringify({ authz }));
+  context.send(200, headers, () => JSON.stringify({ authz }));
 }
 
 function readiness(context: RequestContext): void {
@@ -79,14 +79,20 @@ function openapi(context: RequestContext): void {
   const { openapi: document } = context.services;
   const encoding = chooseEncoding(context.request.header('accept-encoding'), ['gzip']);
   const headers = representation(document.tag, encoding);
-  const body = () => (encoding === undefined ? document.text : document.gzip());
+  const body = () => (encoding === undefined ? document.plain : document.gzip());
   if (matches(context, document.tag, encoding)) context.send(304, headers, undefined);
-  else context.send(200, [JSON_TYPE, ...headers], body());
+  else context.send(200, [JSON_TYPE, ...headers], body);
 }
 
+const METRICS_TYPE: readonly [string, string] = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];
+
 function metrics(context: RequestContext): void {
+  if (!context.wantsBody) {
+    context.send(200, [METRICS_TYPE], undefined);
+    return;
+  }
   context.services.metricsText().then(
-    (text) => context.send(200, [['content-type', 'text/plain; version=0.0.4; charset=utf-8']], text),
+    (text) => context.send(200, [METRICS_TYPE], text),
     (error: unknown) => {
       context.services.logger.error({ requestId: context.requestId, err: error }, 'the metrics could not be collected');
       context.problem(INTERNAL_PROBLEM);

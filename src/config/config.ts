@@ -9,6 +9,7 @@ import {
   nonEmptyString,
   origins,
   pathPrefix,
+  share,
   size,
   wholeNumber,
   yesOrNo,
@@ -242,6 +243,16 @@ export const SETTINGS = {
     help: 'Calls that can wait while --max-in-flight is reached; svc answers further calls with 503',
     parse: wholeNumber(0, 1_000_000),
     default: CALLS_OF_ALL_WORKERS,
+  }),
+  /** A fraction. */
+  callerShare: setting({
+    flag: '--caller-share <share>',
+    variable: 'SVC_CALLER_SHARE',
+    group: 'Limits',
+    help: 'Part of the places that one address can hold as long as it likes: calls of its own clients, unfinished bodies',
+    parse: share,
+    // Four callers have to work together to keep all others out, and one that uses its own clients still has a fair part.
+    default: '25%',
   }),
   onLoss: setting({
     flag: '--on-loss <policy>',

@@ -63,6 +63,13 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
   };
 }
 
+/** A part of a whole, as a percentage or a fraction: `25%`, `0.25`. */
+export function share(text: string): Result<number, string> {
+  const match = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/u.exec(text);
+  const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);
+  return value > 0 && value <= 1 ? ok(value) : err('a share such as 25% or 0.25 (more than 0, at most 100%)');
+}
+
 /** One of the words. */
 export function keyword<T extends string>(...words: readonly T[]): ParseValue<T> {
   return (text) => {

@@ -224,7 +224,7 @@ export const ERRORS = {
   overloaded: {
     status: 503,
     meaning:
-      'The worker and its queue are full (its shares of `--max-in-flight` and `--max-queue`), or too many connections are open. Retry after the number of seconds in the header `retry-after`.',
+      'The worker and its queue are full (its shares of `--max-in-flight` and `--max-queue`), or too many connections are open, or the caller has reached its share (`--caller-share`), which the message states. Retry after the number of seconds in the header `retry-after`.',
     fields: [],
     headers: ['retry-after'],
     example: { message: 'Too many calls are in flight: try again.' },

@@ -1,7 +1,14 @@
+import { CallerShares, placesOf } from './caller-shares.ts';
+
 /** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {
+  /** The caller in whose share the slot counts, if the request decides how long it takes. */
+  readonly caller?: string | undefined;
   admitted(): void;
 }
+
+/** `full`: all slots and the queue. `share`: the caller has its share of them. */
+export type Refusal = 'full' | 'share';
 
 /**
  * Limits how many calls, or large replies to parse, run at the same time in this process. Others wait in order, up to a limit;
@@ -14,10 +21,16 @@ export class Admission {
   #running = 0;
   #admitting = false;
   #closed = false;
+  /** Slots and places in the queue together: a waiting call will have a slot. */
+  readonly #places: CallerShares;
+  readonly #queuePlaces: number;
 
-  constructor(limit: number, queueLimit: number) {
+  /** `callerShare`: the part of the slots, and of the queue, that one caller can have. */
+  constructor(limit: number, queueLimit: number, callerShare = 1) {
     this.#limit = limit;
     this.#queueLimit = queueLimit;
+    this.#places = new CallerShares(placesOf(limit, callerShare));
+    this.#queuePlaces = placesOf(queueLimit, callerShare);
   }
 
   get running(): number {
@@ -28,20 +41,30 @@ export class Admission {
     return this.#queue.size;
   }
 
-  /** Returns false when the waiter is refused. Otherwise `admitted` is called now or later, unless `leave` comes first. */
-  enter(waiter: Waiter): boolean {
-    if (this.#running < this.#limit && this.#queue.size === 0) {
-      this.#running += 1;
-      waiter.admitted();
-      return true;
+  /** The slots and places in the queue that one caller can have together. */
+  get callerPlaces(): number {
+    return this.#places.limit;
+  }
+
+  /** Returns why the waiter is refused. If it is not, `admitted` is called now or later, unless `leave` comes first. */
+  enter(waiter: Waiter): Refusal | undefined {
+    const { caller } = waiter;
+    const waits = this.#running >= this.#limit || this.#queue.size > 0;
+    if (waits && this.#queue.size >= this.#queueLimit) return 'full';
+    if (caller !== undefined && waits && this.#waitingOf(caller) >= this.#queuePlaces) return 'share';
+    if (caller !== undefined && !this.#places.take(caller, 1)) return 'share';
+    if (waits) {
+      this.#queue.add(waiter);
+      return undefined;
     }
-    if (this.#queue.size >= this.#queueLimit) return false;
-    this.#queue.add(waiter);
-    return true;
+    this.#running += 1;
+    waiter.admitted();
+    return undefined;
   }
 
   /** Removes a waiter from the queue, or passes its slot on. To be called once for each waiter that was not refused. */
   leave(waiter: Waiter): void {
+    if (waiter.caller !== undefined) this.#places.give(waiter.caller, 1);
     if (this.#queue.delete(waiter)) return;
     this.#running -= 1;
     if (!this.#admitting) this.#admit();
@@ -50,6 +73,13 @@ export class Admission {
   /** Admits no waiter any more, also when slots become free. */
   close(): void {
     this.#closed = true;
+  }
+
+  /** Counts at the time of use: only calls that would wait need the number. */
+  #waitingOf(caller: string): number {
+    let count = 0;
+    for (const waiter of this.#queue) if (waiter.caller === caller) count += 1;
+    return count;
   }
 
   /** Loops instead of recursing: an admitted waiter can leave before `admitted` returns. */

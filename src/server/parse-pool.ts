@@ -84,7 +84,7 @@ export class ParsePool {
   }
 
   async #parseInTurn(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
-    if (!this.#admission.enter(job)) return err(TOO_BUSY);
+    if (this.#admission.enter(job) !== undefined) return err(TOO_BUSY);
     try {
       await job.turn;
       return job.failure === undefined ? await this.#parseNow(job) : err(job.failure);

@@ -1,4 +1,3 @@
-import { ByteBudget } from '../base/byte-budget.ts';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
@@ -7,6 +6,7 @@ import { loadProgram } from '../runtime/call/load-program.ts';
 import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
 import type { Program } from '../schema/program.ts';
+import { BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, type HttpServices } from './http/http-services.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
@@ -53,7 +53,7 @@ class Worker {
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
   #pool: ParsePool | undefined;
-  #bodyBudget: ByteBudget | undefined;
+  #bodyBudget: BodyBudget | undefined;
   #listeners: readonly Listener[] = [];
   #logger: ServiceLogger | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
@@ -194,7 +194,7 @@ class Worker {
       reject: createReject(services.logger),
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
-      bodyBudget: (this.#bodyBudget ??= new ByteBudget(bodyLimit(config))),
+      bodyBudget: (this.#bodyBudget ??= bodyBudget(config)),
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });
@@ -269,9 +269,10 @@ class Worker {
   }
 }
 
-/** Room for four bodies of the largest size, and for a thousand typical ones. */
-function bodyLimit({ maxBodyBytes }: Config): number {
-  return Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
+/** Room for four bodies of the largest size, and for a thousand typical ones; for each caller, its share, but at least one body. */
+function bodyBudget({ callerShare, maxBodyBytes }: Config): BodyBudget {
+  const limit = Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
+  return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
 }
 
 function ignore(): void {}

@@ -28,6 +28,7 @@ export class ReadyCall implements PreparedCall {
   readonly requester: ClientRequester;
   readonly tags: CallOptions['tags'] | undefined;
   readonly includeWarnings: boolean;
+  readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
 
   constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester' | 'onLoss'> & Partial<RequestedOptions>) {
@@ -37,6 +38,7 @@ export class ReadyCall implements PreparedCall {
     this.requester = parts.requester;
     this.tags = parts.tags;
     this.includeWarnings = parts.includeWarnings === true;
+    this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
   }
 
@@ -45,7 +47,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings' | 'decidesUpstream'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -130,7 +132,14 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   const plan = planWith(fn, options, catalogue);
   if (!plan.ok) return plan;
   const { tags, includeWarnings, onLoss = services.options.onLoss } = options;
-  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags, includeWarnings, onLoss }));
+  const decidesUpstream = decides(options, catalogue);
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags, includeWarnings, onLoss, decidesUpstream }));
+}
+
+/** True if the call can ask servers that the definition files do not name: clients of the request, shorthands, variables. */
+function decides(options: CallOptions, catalogue: ClientCatalogue): boolean {
+  if (options.clients.length > 0 || options.env.size > 0) return true;
+  return namedClients(options).some(({ name }) => catalogue.find(name) === undefined);
 }
 
 /** On a server that accepts only its own clients, a request cannot lead them elsewhere either. */

@@ -43,6 +43,8 @@ export interface PreparedCall {
   readonly functionName: string;
   /** The caller asks for `warnings` beside the value. */
   readonly includeWarnings: boolean;
+  /** The request decides which servers the call asks, and so how long it takes: its options define clients or set `env`. */
+  readonly decidesUpstream?: boolean;
 }
 
 /** A reply to parse. */

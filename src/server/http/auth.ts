@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from './transport.ts';
 
-/** `open`: the server has no key. */
-export type AuthOutcome = 'open' | 'pass' | 'fail';
+/** `open`: the server has no key. `missing`: the request has none. */
+export type AuthOutcome = 'open' | 'pass' | 'missing' | 'wrong';
 
 /**
  * Checks whether a request has the key: in `x-svc-api-key`, in `x-baml-api-key` (for callers that migrate from BAML's server)
@@ -20,11 +20,11 @@ export class Authenticator {
     if (this.#digest === undefined) return 'open';
     const given =
       request.header('x-svc-api-key') ?? request.header('x-baml-api-key') ?? bearer(request.header('authorization'));
-    if (given === undefined) return 'fail';
+    if (given === undefined) return 'missing';
     // One transport decodes header values as Latin-1, the other as UTF-8; for ASCII the result is the same.
     const asBytes = timingSafeEqual(digest(given, 'latin1'), this.#digest);
     const asText = timingSafeEqual(digest(given, 'utf8'), this.#digest);
-    return asBytes || asText ? 'pass' : 'fail';
+    return asBytes || asText ? 'pass' : 'wrong';
   }
 }
 

@@ -72,16 +72,22 @@ function servePage(context: RequestContext, routes: Routes, path: string): void 
   const { method } = context.request;
   const page = PAGES.get(path);
   const known = page !== undefined || context.services.docs.has(path);
-  if (!known) context.notFound([...PAGES.keys(), '/docs', ...functionPaths(context, routes)]);
+  if (!known) pathNotFound(context, routes);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
   else if (page === undefined) sendDocs(context, path);
   else if (page.open || context.authorized()) page.handle(context);
 }
 
-/** The paths of all functions, which only callers with a key can see. */
-function functionPaths(context: RequestContext, routes: Routes): readonly string[] {
-  const { authenticator, config, runtime } = context.services;
-  if (authenticator.check(context.request) === 'fail') return [];
+/** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so it waits like a 403. */
+function pathNotFound(context: RequestContext, routes: Routes): void {
+  const pages = [...PAGES.keys(), '/docs'];
+  if (context.ifAuthorized(() => context.notFound(pages))) {
+    context.notFound([...pages, ...functionPaths(context, routes)]);
+  }
+}
+
+function functionPaths({ services }: RequestContext, routes: Routes): readonly string[] {
+  const { config, runtime } = services;
   const names = runtime.functionNames;
   return [...routes.keys()].flatMap((name) => names.map((fn) => `${config.basePath}/${name}/${fn}`));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ByteBudget } from '../../base/byte-budget.ts';
-import { SwapRemoveSet, type SwapRemoveMember } from '../../base/swap-remove-set.ts';
+import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { createRequestLog, type WriteRequestLog } from '../../logging/request-log.ts';
@@ -11,9 +11,11 @@ import { Admission, shareOf } from '../admission.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded } from '../protocol.ts';
 import { Authenticator } from './auth.ts';
+import type { Drainable } from './drainable.ts';
 import { loadDocsAssets, type DocsAsset } from './docs/docs-assets.ts';
 import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
 import { Sweep } from './sweep.ts';
+import { WrongKeys } from './wrong-keys.ts';
 
 /** The objects that the handlers of one process share. */
 export interface HttpServices {
@@ -22,6 +24,7 @@ export interface HttpServices {
   readonly logRequest: WriteRequestLog;
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
+  readonly wrongKeys: WrongKeys;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;
   /** The metrics of all processes as Prometheus text. */
@@ -40,16 +43,12 @@ export interface HttpServices {
   readonly docs: ReadonlyMap<string, DocsAsset>;
 }
 
-/** A request in flight. */
-export interface Drainable extends SwapRemoveMember {
-  /** Ends the request because the process stops. */
-  drain(): void;
-}
-
 /** The settings that HTTP depends on. */
 export type HttpConfig = Pick<
   Config,
+  | 'apiKey'
   | 'basePath'
+  | 'callerShare'
   | 'corsOrigins'
   | 'exposePrompts'
   | 'features'
@@ -91,6 +90,7 @@ export interface ServiceParts {
 
 /** Creates the services; `health.ready` is false. */
 export function createServices(config: Config, parts: ServiceParts): HttpServices {
+  const active = new SwapRemoveSet<Drainable>();
   const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   return {
     config,
@@ -98,11 +98,12 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     logRequest: createRequestLog(parts.logger, config),
     runtime: parts.runtime,
     authenticator: new Authenticator(config.apiKey),
-    admission: new Admission(shareOf(config.maxInFlight, config.workers), shareOf(config.maxQueue, config.workers)),
+    wrongKeys: new WrongKeys(active),
+    admission: createAdmission(config),
     metrics: parts.metrics,
     metricsText: parts.metricsText,
     health: { ready: false, degraded: null },
-    active: new SwapRemoveSet(),
+    active,
     sweep: new Sweep(),
     streamLimits,
     streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
@@ -111,6 +112,10 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     openapi: openapiText(parts.program),
     docs: loadDocsAssets(),
   };
+}
+
+function createAdmission({ maxInFlight, maxQueue, workers, callerShare }: Config): Admission {
+  return new Admission(shareOf(maxInFlight, workers), shareOf(maxQueue, workers), callerShare);
 }
 
 function openapiText({ openapi }: Pick<Program, 'openapi'>): OpenApiText {

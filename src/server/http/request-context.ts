@@ -71,9 +71,15 @@ export class RequestContext implements CallOrigin {
 
   /** Answers 403 and returns false when a key is required and the request has no valid one. */
   authorized(): boolean {
-    if (this.services.authenticator.check(this.request) !== 'fail') return true;
-    this.problem(unauthorized());
-    return false;
+    return this.ifAuthorized(() => this.problem(unauthorized()));
+  }
+
+  /** Returns false, and calls `refuse` now or later, when a key is required and the request has no valid one. */
+  ifAuthorized(refuse: () => void): boolean {
+    const outcome = this.services.authenticator.check(this.request);
+    if (outcome === 'missing') refuse();
+    else if (outcome === 'wrong') this.services.wrongKeys.refuse(this.request, this.response, refuse);
+    return outcome === 'open' || outcome === 'pass';
   }
 
   #bodyFrom(make: () => AnswerBody): AnswerBody {

@@ -1,4 +1,4 @@
-import type { ByteBudget } from '../../base/byte-budget.ts';
+import type { BodyBudget, BodyBudgetLimit } from './body-budget.ts';
 import type { Problem } from './problem.ts';
 import type { HeaderList } from './response-head.ts';
 
@@ -31,7 +31,7 @@ export interface TransportOptions {
   /** Bytes of a body beyond its limit that are read and discarded before the connection is cut without an answer. */
   readonly discardLimit: number;
   /** Limits the unfinished bodies of requests; shared by the transports of a process. */
-  readonly bodyBudget: ByteBudget;
+  readonly bodyBudget: BodyBudget;
   /** Connections above which new ones get a 503; below the descriptor limit of the process. */
   readonly maxConnections: number;
   /**
@@ -106,8 +106,8 @@ export type BodyOutcome =
   /** `bytes` is the library's memory: decode it before `done` returns. */
   | { readonly kind: 'body'; readonly bytes: Uint8Array }
   | { readonly kind: 'too-large' }
-  /** All unfinished bodies together have reached their limit. */
-  | { readonly kind: 'overloaded' }
+  /** The unfinished bodies of all callers, or of this one, have reached their limit. */
+  | { readonly kind: 'overloaded'; readonly limit: BodyBudgetLimit }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' };
 

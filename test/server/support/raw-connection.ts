@@ -14,8 +14,9 @@ export class RawConnection {
   received = Buffer.alloc(0);
   closed = false;
 
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1');
+  /** `from`: the address of the client, so that a test can have several callers; Linux has all of 127.0.0.0/8. */
+  constructor(port: number, from = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
     this.socket.on('data', (chunk) => {
       this.received = Buffer.concat([this.received, chunk]);
     });

@@ -109,6 +109,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
   includeWarnings = false;
+  decidesUpstream = false;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
@@ -123,7 +124,9 @@ export class ScriptedRuntime implements FunctionRuntime {
     this.bodies.push(body);
     this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
-    return outcome.ok ? ok({ functionName, includeWarnings: this.includeWarnings }) : outcome;
+    return outcome.ok
+      ? ok({ functionName, includeWarnings: this.includeWarnings, decidesUpstream: this.decidesUpstream })
+      : outcome;
   }
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {

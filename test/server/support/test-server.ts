@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
-import { ByteBudget } from '../../../src/base/byte-budget.ts';
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
@@ -50,6 +50,7 @@ const CONFIG: Config = {
   partialIntervalMs: 50,
   maxInFlight: 100,
   maxQueue: 100,
+  callerShare: 0.25,
   maxWorkerMemoryBytes: 0,
   maxWorkerAgeMs: 0,
   basePath: '',
@@ -89,7 +90,7 @@ export async function startServer(
     handler: createHandler(services),
     reject: createReject(logger),
     discardLimit: 100_000,
-    bodyBudget: new ByteBudget(50_000),
+    bodyBudget: new BodyBudget(50_000, 12_500),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,

@@ -1,4 +1,4 @@
-import { ByteBudget } from '../../../src/base/byte-budget.ts';
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import type { RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 
@@ -22,7 +22,7 @@ export function createOn(name: TransportName, handler: RequestHandler): Promise<
     handler,
     reject: () => ({ status: 500, headers: [], body: '' }),
     discardLimit: 1,
-    bodyBudget: new ByteBudget(1),
+    bodyBudget: new BodyBudget(1),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1,
     closeAbove: 1,
@@ -46,7 +46,7 @@ export async function listenOn(
     handler,
     reject,
     discardLimit: 100_000,
-    bodyBudget: new ByteBudget(10_000_000),
+    bodyBudget: new BodyBudget(10_000_000),
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ByteBudget } from '../../../src/base/byte-budget.ts';
+import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
@@ -13,8 +13,8 @@ afterEach(() => {
   for (const listening of open.splice(0)) listening.transport.close();
 });
 
-function connectTo(listening: Listening): RawConnection {
-  const connection = new RawConnection(listening.port);
+function connectTo(listening: Listening, from?: string): RawConnection {
+  const connection = new RawConnection(listening.port, from);
   connections.push(connection);
   return connection;
 }
@@ -29,7 +29,10 @@ const echo: RequestHandler = (request, response) => {
 };
 
 const sayOutcome: RequestHandler = (request, response) => {
-  request.readBody(1_000, ({ kind }) => response.send(kind === 'overloaded' ? 503 : 200, [], kind));
+  request.readBody(1_000, (outcome) => {
+    if (outcome.kind === 'overloaded') response.send(503, [], outcome.limit);
+    else response.send(200, [], outcome.kind);
+  });
 };
 
 /** More than the kernel accepts at once. */
@@ -372,7 +375,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
   });
 
   it('limits the bytes of unfinished bodies over all connections', async () => {
-    const bodyBudget = new ByteBudget(700);
+    const bodyBudget = new BodyBudget(700);
     const listening = await listen(sayOutcome, { bodyBudget });
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n';
     const first = connectTo(listening);
@@ -393,6 +396,25 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await third.until(() => bodyBudget.held === 600);
     third.end();
     await third.until(() => bodyBudget.held === 0);
+  });
+
+  it('limits the bytes of unfinished bodies of one caller', async () => {
+    const bodyBudget = new BodyBudget(2_000, 700);
+    const listening = await listen(sayOutcome, { bodyBudget });
+    const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n';
+    const [first, second, other] = [connectTo(listening), connectTo(listening), connectTo(listening, '127.0.0.2')];
+    first.write(head + 'x'.repeat(500));
+    await first.until(() => bodyBudget.held === 500);
+    other.write(head + 'x'.repeat(600));
+    await other.until(() => bodyBudget.held === 1_100);
+    second.write(head + 'x'.repeat(500));
+    await sleep(50);
+    second.write('x'.repeat(500));
+    expect(await second.answer()).toMatchObject({ status: 503, body: 'caller' });
+    other.write('x'.repeat(50));
+    await other.until(() => bodyBudget.held === 1_150);
+    for (const connection of [first, other]) connection.end();
+    await first.until(() => bodyBudget.held === 0);
   });
 
   it('refuses requests beyond its number of connections', async () => {

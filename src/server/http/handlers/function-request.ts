@@ -5,9 +5,10 @@ import type { Failure } from '../../../schema/errors.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
-import type { Drainable } from '../http-services.ts';
+import type { Drainable } from '../drainable.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
+import { networkOf } from '../peer-address.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome } from '../transport.ts';
 
@@ -21,6 +22,13 @@ const DRAINING: Failure = {
 const OVERLOADED: Failure = {
   code: 'overloaded',
   message: 'Too many calls are in flight: try again.',
+  retryAfterSeconds: 1,
+};
+
+/** The caller has its share of the body budget. */
+const TOO_MANY_BODIES: Failure = {
+  code: 'overloaded',
+  message: 'The unfinished bodies of your address hold its share of the memory for bodies (--caller-share): try again.',
   retryAfterSeconds: 1,
 };
 
@@ -50,6 +58,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   /** Runs while the request waits for a slot. */
   #waiting: NodeJS.Timeout | undefined;
   setIndex = -1;
+  caller: string | undefined;
 
   constructor(context: RequestContext, functionName: string) {
     this.context = context;
@@ -169,7 +178,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
         this.refuse(tooLarge(this.context.services.config.maxBodyBytes));
         return;
       case 'overloaded':
-        this.fail(OVERLOADED);
+        this.fail(outcome.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
         return;
       case 'body':
         this.guarded(() => this.#readArguments(outcome.bytes));
@@ -200,9 +209,12 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     const prepared = this.prepare(body);
     if (prepared === undefined) return;
     this.#prepared = prepared;
-    if (!this.context.services.admission.enter(this)) {
+    const { admission, config } = this.context.services;
+    if (prepared.decidesUpstream === true) this.caller = networkOf(this.context.request.peer);
+    const refusal = admission.enter(this);
+    if (refusal !== undefined) {
       this.#prepared = undefined;
-      this.fail(OVERLOADED);
+      this.fail(refusal === 'full' ? OVERLOADED : shareUsed(admission.callerPlaces, config.callerShare));
     } else if (!this.#hasSlot) {
       this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);
     }
@@ -257,6 +269,12 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       rawReply: report?.rawReply,
     });
   }
+}
+
+function shareUsed(places: number, share: number): Failure {
+  const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
+  const message = `The calls of your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
+  return { code: 'overloaded', message, retryAfterSeconds: 1 };
 }
 
 function tooLarge(limit: number): Problem {

@@ -50,13 +50,10 @@ function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
 
 /** The form of the body is fixed, so further details are in headers. */
 function status(context: RequestContext): void {
-  const { authenticator, programHash, version } = context.services;
-  const outcome = authenticator.check(context.request);
-  if (outcome === 'fail') {
-    context.problem(unauthorized({ authz: { enforcement: 'active', outcome } }));
-    return;
-  }
-  const authz = outcome === 'open' ? { enforcement: 'none' } : { enforcement: 'active', outcome };
+  const { config, programHash, version } = context.services;
+  const failed = { enforcement: 'active', outcome: 'fail' };
+  if (!context.ifAuthorized(() => context.problem(unauthorized({ authz: failed })))) return;
+  const authz = config.apiKey === undefined ? { enforcement: 'none' } : { enforcement: 'active', outcome: 'pass' };
   const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
   context.send(200, headers, () => JSON.stringify({ authz }));
 }

@@ -1,5 +1,6 @@
-import type { ByteBudget } from '../../../base/byte-budget.ts';
-import type { BodyOutcome, TransportOptions } from '../transport.ts';
+import type { BodyBudget, BodyBudgetLimit } from '../body-budget.ts';
+import { networkOf } from '../peer-address.ts';
+import type { BodyOutcome, HttpRequest, TransportOptions } from '../transport.ts';
 
 /**
  * A client that sends nothing for this long gets a 408. uWebSockets.js itself cuts the connection silently after 8 to 12
@@ -22,20 +23,24 @@ const EMPTY = new Uint8Array(0);
 /** The body of one request while it arrives: collected up to a limit, or discarded. */
 export class BodyReader {
   readonly #discardLimit: number;
-  readonly #budget: ByteBudget;
+  readonly #budget: BodyBudget;
+  readonly #request: Pick<HttpRequest, 'peer'>;
   readonly #startedAt = performance.now();
   #lastByteAt = this.#startedAt;
   #chunks: Uint8Array[] = [];
   /** Bytes taken from the budget. */
   #held = 0;
+  /** In whose share they count; determined when a body needs more than one chunk. */
+  #caller: string | undefined;
   #size = 0;
   #limit = 0;
   #listener: BodyListener | undefined;
   /** No more bytes are expected, so the answer can leave. */
   complete: boolean;
 
-  constructor(hasBody: boolean, { discardLimit, bodyBudget }: BodyLimits) {
+  constructor(hasBody: boolean, { discardLimit, bodyBudget }: BodyLimits, request: Pick<HttpRequest, 'peer'>) {
     this.complete = !hasBody;
+    this.#request = request;
     this.#discardLimit = discardLimit;
     this.#budget = bodyBudget;
   }
@@ -53,8 +58,9 @@ export class BodyReader {
   push(chunk: Uint8Array, isLast: boolean): BodyProgress {
     this.#size += chunk.length;
     this.#lastByteAt = performance.now();
-    if (this.#size > this.#limit) return this.#discard('too-large', isLast);
-    if (this.#listener !== undefined && !this.#keep(chunk, isLast)) return this.#discard('overloaded', isLast);
+    if (this.#size > this.#limit) return this.#discard({ kind: 'too-large' }, isLast);
+    const exceeded = this.#listener === undefined ? undefined : this.#keep(chunk, isLast);
+    if (exceeded !== undefined) return this.#discard({ kind: 'overloaded', limit: exceeded }, isLast);
     if (!isLast) return 'more';
     this.complete = true;
     // A single chunk is not copied: the listener decodes it before it returns.
@@ -78,21 +84,23 @@ export class BodyReader {
     this.#report({ kind: 'timeout' });
   }
 
-  /** Returns false when all unfinished bodies together have reached their limit. */
-  #keep(chunk: Uint8Array, isLast: boolean): boolean {
+  /** Returns the limit that the unfinished bodies have reached, if any. */
+  #keep(chunk: Uint8Array, isLast: boolean): BodyBudgetLimit | undefined {
     if (isLast && this.#chunks.length === 0) {
       this.#chunks.push(chunk);
-      return true;
+      return undefined;
     }
-    if (!this.#budget.take(chunk.length)) return false;
+    this.#caller ??= networkOf(this.#request.peer);
+    const exceeded = this.#budget.take(this.#caller, chunk.length);
+    if (exceeded !== undefined) return exceeded;
     this.#held += chunk.length;
     this.#chunks.push(chunk.slice());
-    return true;
+    return undefined;
   }
 
-  #discard(kind: 'too-large' | 'overloaded', isLast: boolean): BodyProgress {
+  #discard(outcome: BodyOutcome, isLast: boolean): BodyProgress {
     if (isLast) this.complete = true;
-    this.#report({ kind });
+    this.#report(outcome);
     if (isLast) return 'complete';
     return this.#size > this.#limit + this.#discardLimit ? 'overflow' : 'more';
   }
@@ -105,7 +113,7 @@ export class BodyReader {
     const listener = this.#listener;
     this.#listener = undefined;
     this.#chunks = [];
-    this.#budget.give(this.#held);
+    if (this.#caller !== undefined) this.#budget.give(this.#caller, this.#held);
     this.#held = 0;
     listener?.(outcome);
   }

@@ -44,7 +44,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     this.query = mark < 0 ? '' : target.slice(mark + 1);
     this.framing = new Framing(target.length);
     readHeaders(incoming.rawHeaders, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, state.options);
+    this.#body = new BodyReader(this.framing.hasBody, state.options, this);
   }
 
   /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */

@@ -89,7 +89,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
     this.query = request.getQuery() ?? '';
     this.framing = new Framing(this.path.length + this.query.length);
     readHeaders(request, this.framing);
-    this.#body = new BodyReader(this.framing.hasBody, state.options);
+    this.#body = new BodyReader(this.framing.hasBody, state.options, this);
   }
 
   /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */

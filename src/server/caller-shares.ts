@@ -1,0 +1,29 @@
+/** Limits what each caller holds of something that all callers share. A caller that holds nothing takes no memory. */
+export class CallerShares {
+  readonly limit: number;
+  readonly #held = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Returns false and takes nothing if the caller would hold more than its share. */
+  take(caller: string, amount: number): boolean {
+    const held = (this.#held.get(caller) ?? 0) + amount;
+    if (held > this.limit) return false;
+    this.#held.set(caller, held);
+    return true;
+  }
+
+  /** Returns what was taken. */
+  give(caller: string, amount: number): void {
+    const held = (this.#held.get(caller) ?? 0) - amount;
+    if (held > 0) this.#held.set(caller, held);
+    else this.#held.delete(caller);
+  }
+}
+
+/** The share of one caller in `total` places, at least 1. */
+export function placesOf(total: number, share: number): number {
+  return Math.max(1, Math.floor(total * share));
+}

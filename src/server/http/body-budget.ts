@@ -1,0 +1,36 @@
+import { ByteBudget } from '../../base/byte-budget.ts';
+import { CallerShares } from '../caller-shares.ts';
+
+/** Whose limit a body exceeds. */
+export type BodyBudgetLimit = 'server' | 'caller';
+
+/**
+ * Limits the bytes of the unfinished bodies of a process, of all callers together and of each one: a caller decides how slowly
+ * its bodies arrive.
+ */
+export class BodyBudget {
+  readonly #all: ByteBudget;
+  readonly #shares: CallerShares;
+
+  constructor(limit: number, shareBytes = limit) {
+    this.#all = new ByteBudget(limit);
+    this.#shares = new CallerShares(shareBytes);
+  }
+
+  get held(): number {
+    return this.#all.held;
+  }
+
+  /** Takes `bytes`; if that exceeds a limit, takes nothing and returns which one. */
+  take(caller: string, bytes: number): BodyBudgetLimit | undefined {
+    if (!this.#shares.take(caller, bytes)) return 'caller';
+    if (this.#all.take(bytes)) return undefined;
+    this.#shares.give(caller, bytes);
+    return 'server';
+  }
+
+  give(caller: string, bytes: number): void {
+    this.#shares.give(caller, bytes);
+    this.#all.give(bytes);
+  }
+}

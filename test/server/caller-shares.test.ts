@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Admission, type Waiter } from '../../src/server/admission.ts';
+import { CallerShares, placesOf } from '../../src/server/caller-shares.ts';
+import { BodyBudget } from '../../src/server/http/body-budget.ts';
+import { success } from './support/scripted-runtime.ts';
+import { RawConnection } from './support/raw-connection.ts';
+import { startServer, type TestServer } from './support/test-server.ts';
+import { TRANSPORTS } from './support/transports.ts';
+
+it('a caller has at least one place', () => {
+  expect([placesOf(100, 0.25), placesOf(3, 0.25), placesOf(0, 0.25), placesOf(10, 1)]).toEqual([25, 1, 1, 10]);
+});
+
+it('a caller that returned everything takes no memory and can have its share again', () => {
+  const shares = new CallerShares(2);
+  expect([shares.take('a', 2), shares.take('a', 1), shares.take('b', 1)]).toEqual([true, false, true]);
+  shares.give('a', 1);
+  expect(shares.take('a', 1)).toBe(true);
+});
+
+it('a body that exceeds the limit of the server takes nothing from the share of its caller', () => {
+  const budget = new BodyBudget(10, 8);
+  expect(budget.take('a', 8)).toBeUndefined();
+  expect(budget.take('b', 3)).toBe('server');
+  expect(budget.take('a', 1)).toBe('caller');
+  expect(budget.take('b', 2)).toBeUndefined();
+  expect(budget.held).toBe(10);
+});
+
+function waiterOf(caller?: string): Waiter {
+  return { caller, admitted: () => undefined };
+}
+
+it('one caller has its share of slots, and others the rest', () => {
+  const admission = new Admission(8, 8, 0.25);
+  expect(['a', 'a', 'a'].map((caller) => admission.enter(waiterOf(caller)))).toEqual([undefined, undefined, 'share']);
+  expect(admission.enter(waiterOf('b'))).toBeUndefined();
+  for (let call = 0; call < 5; call += 1) expect(admission.enter(waiterOf())).toBeUndefined();
+  expect([admission.running, admission.waiting]).toEqual([8, 0]);
+});
+
+it('one caller has its share of the queue too', () => {
+  const admission = new Admission(100, 4, 0.25);
+  const ordinary = Array.from({ length: 100 }, () => waiterOf());
+  for (const waiter of ordinary) admission.enter(waiter);
+  const first = waiterOf('a');
+  expect([admission.enter(first), admission.enter(waiterOf('a'))]).toEqual([undefined, 'share']);
+  admission.leave(first);
+  expect([admission.waiting, admission.enter(waiterOf('a'))]).toEqual([0, undefined]);
+});
+
+it('ordinary calls of one caller can have every place', () => {
+  const admission = new Admission(8, 8, 0.25);
+  for (let call = 0; call < 16; call += 1) expect(admission.enter(waiterOf())).toBeUndefined();
+  expect(admission.enter(waiterOf())).toBe('full');
+});
+
+describe.each(TRANSPORTS)('the %s transport', (name) => {
+  let server: TestServer;
+  const connections: RawConnection[] = [];
+
+  afterEach(() => {
+    for (const connection of connections.splice(0)) connection.end();
+    server.close();
+  });
+
+  function call(from?: string): RawConnection {
+    const connection = new RawConnection(server.port, from);
+    connections.push(connection);
+    connection.write(
+      'POST /call/Greet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+    );
+    return connection;
+  }
+
+  it('leaves places to others while the calls of one caller, who decides whom they ask, hang', async () => {
+    server = await startServer(name, { maxInFlight: 8, callerShare: 0.25 });
+    server.runtime.decidesUpstream = true;
+    server.runtime.onCall = () => new Promise(() => undefined);
+    const hanging = [call(), call()];
+    await hanging[0]?.until(() => server.services.admission.running === 2);
+    const refused = await call().answer();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(JSON.parse(refused.body)).toMatchObject({
+      error: 'overloaded',
+      message: expect.stringContaining('2 (--caller-share 25%)') as string,
+    });
+    server.runtime.onCall = () => success('hello');
+    expect((await call('127.0.0.2').answer()).status).toBe(200);
+    server.runtime.decidesUpstream = false;
+    expect((await call().answer()).status).toBe(200);
+    for (const connection of hanging) connection.end();
+    await hanging[0]?.until(() => server.services.admission.running === 0);
+    server.runtime.decidesUpstream = true;
+    expect((await call().answer()).status).toBe(200);
+  });
+});

@@ -18,6 +18,7 @@ export class TypedSink implements Sink<TypedContainer> {
   gaveUp = false;
   root: TypedContainer | undefined = undefined;
   depth = 0;
+  readonly closers = '';
   /** The JSON text of the value; undefined until it is complete. */
   json: string | undefined = undefined;
   /** Increases with everything that a partial can show. */
@@ -58,6 +59,10 @@ export class TypedSink implements Sink<TypedContainer> {
   key(key: string, repairs: number): boolean {
     if (repairs !== 0) this.addRepair(repairs);
     return !this.gaveUp && this.#expect(key);
+  }
+
+  closeInnermost(): void {
+    this.gaveUp = true;
   }
 
   closeItem(): boolean {

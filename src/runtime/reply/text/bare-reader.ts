@@ -11,6 +11,7 @@ import {
   isDigit,
   isSpace,
   isWordCharacter,
+  LESS_THAN,
   LINE_FEED,
   MINUS,
   OPEN_BRACE,
@@ -22,6 +23,7 @@ import {
   skipSpace,
   SLASH,
 } from './characters.ts';
+import { closingTagAhead, isNoteMark, noteAhead } from './after-member.ts';
 import type { Cursor } from './cursor.ts';
 import { isJsonNumber, jsonNumberOf } from './json-number.ts';
 import {
@@ -73,18 +75,16 @@ export class BareReader {
     let end = start + 1;
     while (end < text.length && isTokenCharacter(text.charCodeAt(end))) end += 1;
     const at = skipBlanks(text, end);
+    const context = inList ? IN_LIST : isLast ? LAST : NOT_LAST;
     switch (text.charCodeAt(at)) {
       case COMMA:
-        return inList ||
-          commaEndsToken(text, at + 1, isDigit(text.charCodeAt(at - 1)), isLast ? LAST : NOT_LAST) === 'yes'
-          ? end
-          : -1;
+        return commaEndsToken(text, at + 1, isDigit(text.charCodeAt(at - 1)), context) === 'yes' ? end : -1;
       case CLOSE_BRACE:
         return inList ? -1 : end;
       case CLOSE_BRACKET:
         return inList ? end : -1;
       case LINE_FEED:
-        return inList || lineEndsToken(text, at + 1, isLast ? LAST : NOT_LAST) === 'yes' ? end : -1;
+        return lineEndsToken(text, at + 1, context, isJsonToken(text.slice(start, end))) === 'yes' ? end : -1;
       case SLASH:
         return at > end && commentAhead(text, at, isLast) === 'yes' ? end : -1;
       default:
@@ -113,7 +113,7 @@ export class BareReader {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (isWordCharacter(code)) {
+      if (isWordCharacter(code) && !(this.#spaced && isNoteMark(code))) {
         if (this.#spaced) this.#simple = false;
         continue;
       }
@@ -180,20 +180,37 @@ export class BareReader {
         return isSpace(before) ? commentAhead(text, at, isLast) : 'no';
       case HASH:
         return isSpace(before) ? this.#hashEnds(at) : 'no';
+      case LESS_THAN:
+      case MINUS:
+        return this.#isScalarTo(at) ? this.#markEnds(at, before) : 'no';
       case DOUBLE_QUOTE:
         return this.#quoteEnds(at);
       default:
         if (isSpace(code)) this.#spaced = true;
+        else if (isNoteMark(code) && this.#isScalarTo(at)) return noteAhead(text, at, isLast);
         return 'no';
     }
   }
 
   /** A `#` before a space opens a comment after a number or a word of JSON; anywhere else, it belongs to a text. */
   #hashEnds(at: number): Verdict {
-    const { text, at: start, isLast } = this.#cursor;
+    const { text, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return 'wait';
-    const token = ((this.#node?.text ?? '') + text.slice(start, at)).trim();
-    return isSpace(text.charCodeAt(at + 1)) && isJsonToken(token) ? 'yes' : 'no';
+    return isSpace(text.charCodeAt(at + 1)) && this.#isScalarTo(at) ? 'yes' : 'no';
+  }
+
+  /** A closing tag or a note ends a number or a word of JSON. */
+  #markEnds(at: number, before: number): Verdict {
+    const { text, isLast } = this.#cursor;
+    const tag = closingTagAhead(text, at, isLast);
+    return tag === 'no' && isSpace(before) ? noteAhead(text, at, isLast) : tag;
+  }
+
+  /** True if the token up to `at` is a number or a word of JSON. */
+  #isScalarTo(at: number): boolean {
+    const { text, at: start } = this.#cursor;
+    const before = this.#node?.text ?? '';
+    return before.length + at - start <= LONGEST_SCALAR && isJsonToken((before + text.slice(start, at)).trim());
   }
 
   /** A quote ends a token before the next key, and a string whose opening quote is missing. */
@@ -209,7 +226,7 @@ export class BareReader {
   }
 
   #lineEnds(at: number): Verdict {
-    const verdict = lineEndsToken(this.#cursor.text, at + 1, this.#context());
+    const verdict = lineEndsToken(this.#cursor.text, at + 1, this.#context(), this.#isScalarTo(at));
     if (verdict !== 'no') return verdict;
     this.#open = 0;
     this.#spaced = true;
@@ -257,8 +274,12 @@ export interface BareContext {
   readonly isLast: boolean;
 }
 
+/** No number has more characters; longer tokens are not copied to compare them. */
+const LONGEST_SCALAR = 400;
+
 const NOT_LAST: BareContext = { inList: false, simple: true, open: 0, isLast: false };
 const LAST: BareContext = { ...NOT_LAST, isLast: true };
+const IN_LIST: BareContext = { ...NOT_LAST, inList: true };
 
 /** Does the comma before `from` end a token without quotes? */
 function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
@@ -281,12 +302,13 @@ function memberAhead(text: string, from: number, isLast: boolean): Verdict {
   return isWordCharacter(text.charCodeAt(at)) ? phraseKeyAhead(text, at, isLast) : 'yes';
 }
 
-/** Does the line break before `from` end a token without quotes? */
-function lineEndsToken(text: string, from: number, context: BareContext): Verdict {
+/** Does the line break before `from` end a token without quotes? `isScalar`: the token is a number or a word of JSON. */
+function lineEndsToken(text: string, from: number, context: BareContext, isScalar: boolean): Verdict {
   if (context.inList) return 'yes';
   const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
+  if (at - from > LOOK_AHEAD) return isScalar ? 'yes' : 'no';
   if (at >= text.length) return context.isLast ? 'yes' : 'wait';
+  if (isScalar) return 'yes';
   const code = text.charCodeAt(at);
   if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
   if (code === BACKTICK) return fenceAhead(text, at, context.isLast);

@@ -1,6 +1,7 @@
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  COMMA,
   isDigit,
   isSpace,
   isWordCharacter,
@@ -19,6 +20,8 @@ export class InnerQuotes {
   brackets = 0;
   /** The code of the last character of the string, which can be gone from its node; 0 at its start. */
   lastCode = 0;
+  /** The string ends in a comma and spaces so far. */
+  afterComma = false;
   /** The quotes inside the string are doubled, as in CSV. */
   #doubled = false;
   #counting = false;
@@ -29,6 +32,7 @@ export class InnerQuotes {
     this.quoting = false;
     this.brackets = 0;
     this.lastCode = 0;
+    this.afterComma = false;
     this.#doubled = false;
     this.#counting = false;
   }
@@ -36,9 +40,10 @@ export class InnerQuotes {
   /** Takes a part of the string that contains no quotes. */
   take(part: string): void {
     if (this.#counting) this.#add(part);
-    // The comma at the end of a line can be followed by a carriage return.
-    const last = part.length > 1 && part.endsWith('\r') ? part.length - 2 : part.length - 1;
+    let last = part.length - 1;
     this.lastCode = part.charCodeAt(last);
+    while (last >= 0 && isSpace(part.charCodeAt(last))) last -= 1;
+    if (last >= 0) this.afterComma = part.charCodeAt(last) === COMMA;
   }
 
   /** Counts brackets from now on. `text`: the string so far. */
@@ -79,9 +84,10 @@ export class InnerQuotes {
 
   // --- doubled quotes ------------------------------------------------------------------------------------------------
 
-  /** Two quotes can be the end of the string: not after a digit, where the first can be an inch mark. */
-  get canEndDoubled(): boolean {
-    return this.count === 0 && !this.#doubled && !isDigit(this.lastCode) && this.lastCode !== 0;
+  /** Two quotes can be the end of the string, unless the first can be an inch mark: `A 27""`. `text`: the string so far. */
+  canEndDoubled(text: string): boolean {
+    if (this.count > 0 || this.#doubled || this.lastCode === 0) return false;
+    return !isDigit(this.lastCode) || !INCHES.test(text.slice(-MAX_INCHES));
   }
 
   /** Are two quotes before `next` one, as in CSV? The first pair begins a quotation. */
@@ -94,6 +100,10 @@ export class InnerQuotes {
     this.lastCode = quote;
   }
 }
+
+/** A number of one or two digits at the start of a string, after a word, or after feet. */
+const INCHES = /(?:^|(?:^|[^\d\s=+])\s+|[x×(]|['’])\d{1,2}(?:[.,/]\d{1,3})?$/u;
+const MAX_INCHES = 20;
 
 /** `=` `:` `,` `>` `-` `/` `—` */
 const BEFORE_QUOTATION: ReadonlySet<number> = new Set([61, 58, 44, 62, 45, 47, 0x2014]);

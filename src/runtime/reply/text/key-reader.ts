@@ -6,6 +6,7 @@ import {
   COMMA,
   DOUBLE_QUOTE,
   EQUALS,
+  GREATER_THAN,
   isSpace,
   isWordCharacter,
   LINE_FEED,
@@ -49,6 +50,25 @@ export class KeyReader {
     return colon < text.length || isLast || colon - at > LOOK_AHEAD ? 'no' : 'wait';
   }
 
+  /**
+   * Takes `"key:` whose closing quote is missing: a string in quotes, a number, a word of JSON, a list or an object follows.
+   * The next quote is not the one of a key.
+   */
+  unclosed(): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    const limit = Math.min(text.length, at + LOOK_AHEAD);
+    let end = at + 1;
+    while (end < limit && !ENDS_KEY.has(text.charCodeAt(end))) end += 1;
+    const quote = text.charCodeAt(end);
+    if (quote === BACKSLASH || end - at >= LOOK_AHEAD) return 'no';
+    if (end + 1 >= text.length && quote !== LINE_FEED && !isLast) return 'wait';
+    const [whole, value = ''] = UNCLOSED.exec(text.slice(at + 1, end)) ?? [];
+    if (whole === undefined || (value === '' && (quote !== DOUBLE_QUOTE || endsHere(text.charCodeAt(end + 1)))))
+      return 'no';
+    const colon = at + 1 + whole.indexOf(':');
+    return this.#take(text.slice(at + 1, colon), colon + 1);
+  }
+
   /** Takes `key:` if all of it is at the cursor and the key needs no cleaning. */
   quickBare(): boolean {
     const { text, at } = this.#cursor;
@@ -61,6 +81,14 @@ export class KeyReader {
     this.key = key;
     this.#cursor.at = to;
     return 'yes';
+  }
+
+  /** Takes `=` or `=>` in the place of a colon, or a second colon. Returns false if that needs more text. */
+  sign(code: number): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    this.#cursor.at += code === EQUALS && text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
+    return true;
   }
 
   /** Begins a key without quotes at the cursor. */
@@ -96,6 +124,18 @@ export class KeyReader {
     return end;
   }
 }
+
+const ENDS_KEY: ReadonlySet<number> = new Set([DOUBLE_QUOTE, LINE_FEED, BACKSLASH]);
+
+/** A key without its closing quote, and the first characters of its value; these are empty if a quote follows. */
+const UNCLOSED = /^[\p{L}\p{N}_$][\p{L}\p{N}_$ .-]*:[ \t]*(?:(-?\d|true\b|false\b|null\b|[[{]).*)?$/su;
+
+/** True for a character after a quote that closes a string, rather than opens one. */
+function endsHere(code: number): boolean {
+  return !(code > 32) || ENDS_STRING.includes(String.fromCharCode(code));
+}
+
+const ENDS_STRING = ',:=}]{[';
 
 /** Removes the closing quote of a key whose opening quote is missing, and backslashes before punctuation. */
 function plainKey(key: string): string {

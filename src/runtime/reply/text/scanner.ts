@@ -1,3 +1,4 @@
+import { AfterMember } from './after-member.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
 import type { ValueSource } from './candidate-finder.ts';
 import {
@@ -9,17 +10,18 @@ import {
   COMMA,
   DOUBLE_QUOTE,
   EQUALS,
-  GREATER_THAN,
   HASH,
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
   SLASH,
 } from './characters.ts';
+import { closeBy } from './closing-brackets.ts';
 import { Cursor } from './cursor.ts';
 import { KeyReader } from './key-reader.ts';
 import { REPAIR, type ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
+import { SkippedText } from './skipped-text.ts';
 import { StringReader } from './string-reader.ts';
 
 type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
@@ -36,6 +38,8 @@ export class Scanner<T> implements ValueSource<T> {
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);
+  readonly #after = new AfterMember(this.#cursor);
+  readonly #skipped: SkippedText;
   #state: State = 'value';
   #inObject = false;
   /** The string or token being read. */
@@ -44,6 +48,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   constructor(sink: Sink<T>) {
     this.#sink = sink;
+    this.#skipped = new SkippedText(this.#cursor, sink);
   }
 
   /** Begins another value. A text can contain thousands, and a scanner has many parts, so it is reused. */
@@ -54,6 +59,7 @@ export class Scanner<T> implements ValueSource<T> {
     this.#inObject = false;
     this.#node = undefined;
     this.#sawComma = false;
+    this.#after.clear();
   }
 
   get root(): T | undefined {
@@ -135,7 +141,7 @@ export class Scanner<T> implements ValueSource<T> {
     if (this.#inObject) this.#sink.addRepair(REPAIR.droppedText);
     if (code === COMMA) {
       if (this.#inObject) this.#state = 'key';
-      return this.#drop(REPAIR.comma);
+      return this.#skipped.character(REPAIR.comma);
     }
     if (!this.#inObject && this.#sawComma) this.#sink.addRepair(REPAIR.comma);
     return this.#closeContainer(code);
@@ -145,23 +151,24 @@ export class Scanner<T> implements ValueSource<T> {
     if (!this.#sink.open(bracket)) return false;
     this.#cursor.at += 1;
     this.#inObject = bracket === OPEN_BRACE;
+    this.#after.quoted = true;
     this.#state = this.#inObject ? 'key' : 'value';
     this.#sawComma = false;
     return true;
   }
 
   #closeContainer(bracket: number): boolean {
-    const sink = this.#sink;
-    this.#cursor.at += 1;
-    if (sink.close(bracket)) {
-      this.#state = sink.depth === 0 ? 'done' : 'after';
-      this.#inObject = sink.inObject;
-    } else sink.addRepair(REPAIR.brackets);
+    const isClosed = closeBy(this.#sink, this.#cursor, bracket);
+    if (isClosed === 'wait') return false;
+    this.#skipped.character(isClosed ? 0 : REPAIR.brackets);
+    this.#after.lines = 0;
+    this.#inObject = this.#sink.inObject;
+    if (isClosed) this.#state = this.#sink.depth === 0 ? 'done' : 'after';
     return true;
   }
 
   #readDelimiter(): boolean {
-    const code = this.#cursor.peek();
+    const code = this.#after.peek();
     switch (code) {
       case COMMA:
       case SEMICOLON:
@@ -172,17 +179,26 @@ export class Scanner<T> implements ValueSource<T> {
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
       case SLASH:
-        return this.#slash();
+        return this.#skipped.slash();
       case HASH:
-        return this.#skipLineComment();
+        return this.#skipped.line();
       case BACKTICK:
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
         if (code === COLON && !this.#inObject) return this.#endListAtKey();
-        this.#sink.addRepair(REPAIR.comma);
-        return this.#readMember(false);
+        return this.#readOther();
     }
+  }
+
+  /** Reads a note, the end of a value whose closing brackets are missing, or a member after a missing comma. */
+  #readOther(): boolean {
+    const ahead = this.#after.ahead(this.#inObject);
+    if (ahead === 'note') return this.#skipped.line();
+    if (ahead === 'prose') this.#giveUp();
+    if (ahead !== 'member') return false;
+    this.#sink.addRepair(REPAIR.comma);
+    return this.#readMember(false);
   }
 
   /** Handles a colon after a string in a list that was not closed: the string is the next key of the object around the list. */
@@ -195,6 +211,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   #readMember(sawComma: boolean): boolean {
     this.#sawComma = sawComma;
+    this.#after.lines = 0;
     this.#state = this.#inObject ? 'key' : 'value';
     return this.#inObject ? this.#readKey() : this.#readValue();
   }
@@ -214,14 +231,14 @@ export class Scanner<T> implements ValueSource<T> {
       case OPEN_BRACE:
         // The next object of a list, if the last one was not closed; any other brace is dropped.
         this.#sink.addRepair(REPAIR.brackets);
-        return this.#sink.closeItem() ? this.#openContainer(OPEN_BRACE) : this.#drop(REPAIR.brackets);
+        return this.#sink.closeItem() ? this.#openContainer(OPEN_BRACE) : this.#skipped.character(REPAIR.brackets);
       case COMMA:
       case SEMICOLON:
-        return this.#drop(REPAIR.comma);
+        return this.#skipped.character(REPAIR.comma);
       case SLASH:
-        return this.#slash();
+        return this.#skipped.slash();
       case HASH:
-        return this.#skipLineComment();
+        return this.#skipped.line();
       case BACKTICK:
         return this.#readKeyOrFence();
       default:
@@ -242,11 +259,15 @@ export class Scanner<T> implements ValueSource<T> {
 
   #takeKey(repairs: number): boolean {
     this.#state = 'value';
+    this.#after.quoted = repairs === 0;
     return this.#sink.key(this.#keys.key, repairs) && this.#readValue();
   }
 
   #startKey(code: number): boolean {
+    const unclosed = code === DOUBLE_QUOTE ? this.#keys.unclosed() : 'no';
+    if (unclosed === 'wait') return false;
     this.#sawComma = false;
+    if (unclosed === 'yes') return this.#takeKey(REPAIR.quotes);
     if (closersOf(code) === '') {
       if (this.#keys.quickBare()) return this.#takeKey(REPAIR.unquotedKey);
       this.#keys.openBare();
@@ -255,6 +276,7 @@ export class Scanner<T> implements ValueSource<T> {
     }
     this.#node = this.#strings.open('key');
     this.#state = 'quoted-key';
+    this.#after.quoted = true;
     return true;
   }
 
@@ -273,6 +295,7 @@ export class Scanner<T> implements ValueSource<T> {
       this.#state = 'key';
       return true;
     }
+    this.#after.quoted = false;
     if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
     this.#state = end === 'brace' ? 'value' : 'colon';
     return this.#sink.key(this.#keys.key, REPAIR.unquotedKey);
@@ -281,18 +304,15 @@ export class Scanner<T> implements ValueSource<T> {
   #readColon(): boolean {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
-    if (code === SLASH) return this.#slash();
+    if (code === SLASH) return this.#skipped.slash();
     this.#state = 'value';
     if (code === COLON) this.#cursor.at += 1;
     else this.#sink.addRepair(REPAIR.colon);
     return true;
   }
 
-  /** Reads `=` or `=>` in the place of a colon, or a second colon. */
   #readSign(code: number): boolean {
-    const { text, at, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return false;
-    this.#cursor.at += code === EQUALS && text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
+    if (!this.#keys.sign(code)) return false;
     this.#sink.addRepair(REPAIR.colon);
     return true;
   }
@@ -312,6 +332,7 @@ export class Scanner<T> implements ValueSource<T> {
     const node = this.#strings.start(this.#inObject ? 'object' : 'list');
     if (node === undefined) return false;
     this.#node = node;
+    if (!this.#inObject) this.#after.quoted = true;
     this.#state = 'string';
     return this.#sink.begin(node, code);
   }
@@ -325,8 +346,8 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** A slash or a `#` in place of a value opens a comment or begins a string without quotes. */
   #readCommentValue(code: number): boolean {
-    const opens = code === SLASH ? this.#cursor.skipSlashComment() : this.#cursor.skipHashComment();
-    return opens === 'no' ? this.#startBare(code) : this.#flagComment(opens);
+    const isComment = this.#skipped.comment(code);
+    return isComment === 'no' ? this.#startBare(code) : isComment === 'yes';
   }
 
   #readToken(code: number): boolean {
@@ -348,35 +369,13 @@ export class Scanner<T> implements ValueSource<T> {
     const goesOn = this.#tokens.read();
     if (this.#node === undefined || !this.#tokens.ended) return goesOn;
     this.#state = 'after';
+    if (!this.#inObject) this.#after.quoted = this.#node.kind !== 'string';
     if (!isEllipsis(this.#node.text)) return this.#sink.end(this.#node);
     this.#sink.dropLast();
     return true;
   }
 
-  // --- comments and fences -------------------------------------------------------------------------------------------
-
-  /** Handles a slash in place of a delimiter or a key: it opens a comment, or is dropped. */
-  #slash(): boolean {
-    const opens = this.#cursor.skipSlashComment();
-    return opens === 'no' ? this.#drop(REPAIR.droppedText) : this.#flagComment(opens);
-  }
-
-  /** Drops the character at the cursor. Always returns true. */
-  #drop(repair: number): true {
-    this.#cursor.at += 1;
-    this.#sink.addRepair(repair);
-    return true;
-  }
-
-  #skipLineComment(): boolean {
-    this.#cursor.skipLineComment();
-    return this.#flagComment('yes');
-  }
-
-  #flagComment(opens: 'yes' | 'wait'): boolean {
-    if (opens === 'yes') this.#sink.addRepair(REPAIR.comment);
-    return opens === 'yes';
-  }
+  // --- the end of the value ------------------------------------------------------------------------------------------
 
   /** Three backticks between members end the fence around the value, and the value with it. */
   #maybeFenceEnd(): boolean {
@@ -386,13 +385,13 @@ export class Scanner<T> implements ValueSource<T> {
       this.#giveUp();
       return false;
     }
-    return this.#drop(REPAIR.droppedText);
+    return this.#skipped.character(REPAIR.droppedText);
   }
 
   /** Ends everything that is open as incomplete. */
   #giveUp(): void {
     this.#tokens.giveUp();
-    this.#strings.giveUp();
+    this.#strings.giveUp(this.#sink.closers);
     this.#sink.giveUp();
     this.#state = 'done';
   }

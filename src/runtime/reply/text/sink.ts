@@ -13,6 +13,8 @@ export interface Sink<T> {
   /** True if the innermost of them is an object. */
   readonly inObject: boolean;
   readonly gaveUp: boolean;
+  /** The brackets that close the innermost lists and objects, the innermost first; empty if the sink accepts no others. */
+  readonly closers: string;
   /** The key that probably comes next. */
   readonly likely: LikelyKey | undefined;
   /** Prepares for another value. */
@@ -20,6 +22,8 @@ export interface Sink<T> {
   open(bracket: number): boolean;
   /** Closes the innermost list or object that matches the bracket. Returns false if there is none. */
   close(bracket: number): boolean;
+  /** Closes the innermost list or object, whatever its kind. */
+  closeInnermost(): void;
   /** `repairs`: bits of REPAIR. */
   key(key: string, repairs: number): boolean;
   /** Takes a complete string between double quotes: the part of the text between the two offsets, quotes included. */

@@ -21,6 +21,7 @@ import {
   skipSpace,
   SLASH,
 } from './characters.ts';
+import { closingTagAhead, ellipsisAhead, noteAhead } from './after-member.ts';
 import { commentAhead, fenceAhead, keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
 
 /*
@@ -52,7 +53,7 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
   if (at - from > LOOK_AHEAD) return 'yes';
   if (at >= text.length) return context.isLast ? 'yes' : 'wait';
   const code = text.charCodeAt(at);
-  if (context.position === 'key') return keyEnds(code, at > from);
+  if (context.position === 'key') return keyEnds(text, at, at > from, context.isLast);
   switch (code) {
     case CLOSE_BRACE:
     case CLOSE_BRACKET:
@@ -68,16 +69,20 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
       return fenceAhead(text, at, context.isLast);
     case COLON:
       return context.position === 'list' && context.innerQuotes === 0 ? keyValueAhead(text, at + 1, context) : 'no';
-    default:
-      return memberAhead(text, from, at, context);
+    default: {
+      const member = memberAhead(text, from, at, context);
+      return member === 'no' ? textAhead(text, from, at, context) : member;
+    }
   }
 }
 
 /** A key ends before its colon or, if that is missing, before a value that is separated from it by a space. */
-function keyEnds(code: number, isSeparate: boolean): Verdict {
+function keyEnds(text: string, at: number, isSeparate: boolean, isLast: boolean): Verdict {
+  const code = text.charCodeAt(at);
   if (code === COLON || code === EQUALS || code === CLOSE_BRACE) return 'yes';
   const value = code === OPEN_BRACE || code === OPEN_BRACKET || isDigit(code) || closersOf(code) !== '';
-  return isSeparate && value ? 'yes' : 'no';
+  if (!isSeparate || value) return isSeparate ? 'yes' : 'no';
+  return scalarAhead(text, at, isLast, true);
 }
 
 /** In a list that was not closed, a colon after a string makes it a key if a value follows. */
@@ -168,7 +173,7 @@ function itemAhead(text: string, from: number, at: number, context: QuoteContext
 }
 
 /** Does a string follow at `at` that ends before the end of the list, or before another member? */
-function wholeItemAhead(text: string, at: number, context: QuoteContext): Verdict {
+export function wholeItemAhead(text: string, at: number, context: QuoteContext): Verdict {
   const { isLast } = context;
   const end = quoteIn(text, at + 1, context.closers);
   if (end < 0) return text.length >= at + LOOK_AHEAD || isLast ? 'yes' : 'wait';
@@ -184,7 +189,7 @@ function wholeItemAhead(text: string, at: number, context: QuoteContext): Verdic
 }
 
 /** The position of the next quote within the look-ahead; -1 if there is none. */
-function quoteIn(text: string, from: number, closers: string): number {
+export function quoteIn(text: string, from: number, closers: string): number {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) if (closers.includes(text.charAt(at))) return at;
   return -1;
@@ -244,7 +249,7 @@ function stringAhead(text: string, from: number, isLast: boolean): Verdict {
   return isSpace(code) || code === COMMA || code === CLOSE_BRACKET ? 'no' : 'yes';
 }
 
-function hasLineFeed(text: string, from: number, to: number): boolean {
+export function hasLineFeed(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) return true;
   return false;
 }
@@ -268,46 +273,47 @@ function hashEnds(text: string, from: number, context: QuoteContext): Verdict {
   return context.position === 'object' ? keyAhead(text, next, context.isLast) : memberAhead(text, at, next, context);
 }
 
-// --- strings without a closing quote ---------------------------------------------------------------------------------
+// --- before text that is not JSON ------------------------------------------------------------------------------------
 
 /**
- * Does a string end at the line break at `from`, because its closing quote is missing? It does if the line ends in a
- * comma and the next one begins a member, or if only the closing brackets of the reply follow.
+ * Does the string end although JSON does not go on: before an ellipsis, a note, or the text after a value whose closing
+ * brackets are missing? Not if a later quote in that text ends it.
  */
-export function lineEndsString(text: string, from: number, afterComma: boolean, context: QuoteContext): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return context.isLast ? 'no' : 'wait';
-  const code = text.charCodeAt(at);
-  if (afterComma && context.closers.includes(text.charAt(at))) {
-    return context.position === 'object' ? keyAhead(text, at, context.isLast) : lineOfItem(text, at, context);
-  }
-  if ((code !== CLOSE_BRACE && code !== CLOSE_BRACKET) || context.brackets > 0) return 'no';
-  return lastClosers(text, at, context);
+function textAhead(text: string, from: number, at: number, context: QuoteContext): Verdict {
+  const { isLast, innerQuotes } = context;
+  if (innerQuotes % 2 > 0 || !isPlain(context)) return 'no';
+  const ellipsis = ellipsisAhead(text, at, isLast);
+  if (ellipsis !== 'no') return ellipsis;
+  const note = at > from ? noteAhead(text, at, isLast) : 'no';
+  if (note !== 'no') return note === 'yes' ? hashEnds(text, at, context) : 'wait';
+  const isText = hasLineFeed(text, from, at) && closersOf(text.charCodeAt(at)) === '';
+  const tag = isText ? 'yes' : closingTagAhead(text, at, isLast);
+  return tag === 'yes' ? not(endingQuoteAhead(text, at, context)) : tag;
 }
 
-/** Is the string at `at` the rest of its line, except for a comma? */
-function lineOfItem(text: string, at: number, context: QuoteContext): Verdict {
-  const end = quoteIn(text, at + 1, context.closers);
-  if (end < 0) return text.length >= at + LOOK_AHEAD || context.isLast ? 'no' : 'wait';
-  if (hasLineFeed(text, at, end)) return 'no';
-  if (end + 1 >= text.length) return context.isLast ? 'no' : 'wait';
-  const next = text.charCodeAt(end + 1);
-  return next === COMMA || next === LINE_FEED || next === 13 ? 'yes' : 'no';
-}
-
-/** Do brackets and the end of the reply or of a fence follow, or another member of a list around the object? */
-function lastClosers(text: string, from: number, { isLast }: QuoteContext): Verdict {
+/**
+ * Does a quote follow within the look-ahead that ends the string, before a bracket or another member? The second of two
+ * quotes ends another string.
+ */
+function endingQuoteAhead(text: string, from: number, { closers, isLast }: QuoteContext): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
-  let at = from;
-  for (; at < limit; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code !== CLOSE_BRACE && code !== CLOSE_BRACKET && code !== COMMA && !isSpace(code)) break;
+  let opens = false;
+  for (let at = from; at < limit; at += 1) {
+    if (!closers.includes(text.charAt(at))) continue;
+    opens = !opens;
+    const next = skipSpace(text, at + 1);
+    if (next >= limit) break;
+    if (opens && precedesJson(text, next, limit)) return 'yes';
   }
-  if (at === limit) return limit === text.length && !isLast ? 'wait' : 'yes';
+  return limit === text.length && !isLast ? 'wait' : 'no';
+}
+
+/** True before a closing bracket, and before a comma and another member. */
+function precedesJson(text: string, at: number, limit: number): boolean {
   const code = text.charCodeAt(at);
-  if (code === BACKTICK) return fenceAhead(text, at, isLast);
-  return code === OPEN_BRACE ? 'yes' : 'no';
+  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return true;
+  const next = skipSpace(text, at + 1);
+  return code === COMMA && next < limit && closersOf(text.charCodeAt(next)) !== '';
 }
 
 // --- strings in several parts ----------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBa
 import { InnerQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
-import { lineEndsString, nextPart, noteEnd, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
+import { nextPart, noteEnd, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
+import { lineEndsString, opensMember, withoutClosers } from './unclosed-string.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
@@ -144,11 +145,12 @@ export class StringReader {
     return !cursor.isAtEnd && cursor.text.charCodeAt(cursor.at) !== BACKSLASH;
   }
 
-  /** Ends a string whose closing quote never arrived. */
-  giveUp(): void {
+  /** Ends a string whose closing quote never arrived. `closers`: the brackets that close the lists and objects around it. */
+  giveUp(closers: string): void {
     const node = this.#node;
     if (node === undefined) return;
-    if (this.#fence !== '') node.text = dedentBlock(node.text, this.#fence === '```');
+    if (this.#fence === '') node.text = withoutClosers(node.text, closers);
+    else node.text = dedentBlock(node.text, this.#fence === '```');
     node.repairs |= REPAIR.unclosed;
     this.#node = undefined;
   }
@@ -198,7 +200,7 @@ export class StringReader {
     const { text, at } = this.#cursor;
     this.#inner.countBrackets(node.text);
     const isInside = this.#inner.count > 0 || this.#position === 'key';
-    const afterComma = this.#inner.lastCode === COMMA;
+    const { afterComma } = this.#inner;
     const context = { ...this.#context, brackets: this.#inner.brackets };
     const verdict = isInside ? 'no' : lineEndsString(text, at + 1, afterComma, context);
     if (verdict === 'wait') return false;
@@ -206,7 +208,12 @@ export class StringReader {
       this.#take(node, at, at + 1);
       return true;
     }
-    node.text = node.text.replace(/,?\r?$/u, '');
+    return this.#endBeforeComma(node);
+  }
+
+  /** Ends a string without a closing quote, which the comma and the spaces after it do not belong to. */
+  #endBeforeComma(node: ReplyNode): true {
+    node.text = node.text.slice(0, -MAX_END) + node.text.slice(-MAX_END).replace(/,?\s*$/u, '');
     node.repairs |= REPAIR.unclosed;
     this.#end(node);
     return true;
@@ -245,6 +252,9 @@ export class StringReader {
   #readInnerQuote(node: ReplyNode, context: QuoteContext): boolean {
     const { text, at, isLast } = this.#cursor;
     if (at + 1 >= text.length && !isLast) return false;
+    const next = this.#inner.afterComma ? opensMember(text, at, context) : 'no';
+    if (next === 'wait') return false;
+    if (next === 'yes') return this.#endBeforeComma(node);
     if (this.#closers.includes(text.charAt(at + 1))) {
       if (at + 2 >= text.length && !isLast) return false;
       const verdict = this.#doubledEnds(context);
@@ -269,7 +279,9 @@ export class StringReader {
 
   /** Do the two quotes at the cursor end the string? */
   #doubledEnds(context: QuoteContext): Verdict {
-    return this.#inner.canEndDoubled ? quoteEnds(this.#cursor.text, this.#cursor.at + 2, context) : 'no';
+    return this.#inner.canEndDoubled(this.#node?.text ?? '')
+      ? quoteEnds(this.#cursor.text, this.#cursor.at + 2, context)
+      : 'no';
   }
 
   /** Takes two quotes as one, as in CSV. */
@@ -371,6 +383,9 @@ function dedentBlock(text: string, isFence: boolean): string {
 }
 
 const RIGHT_QUOTE = 0x201d;
+
+/** The most spaces after the comma of a string without a closing quote. */
+const MAX_END = 200;
 
 /** The longest quotation inside a string; a longer one has probably ended. */
 const LONGEST_QUOTATION = 400;

@@ -1,5 +1,6 @@
 import { settleBareToken } from './bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE } from './characters.ts';
+import { MAX_COMPARED } from './closing-brackets.ts';
 import type { Escapes } from './escapes.ts';
 import { MAX_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
@@ -32,6 +33,11 @@ export class TreeSink implements Sink<ReplyNode> {
 
   get inObject(): boolean {
     return this.#top?.kind === 'object';
+  }
+
+  get closers(): string {
+    const innermost = this.#stack.slice(-MAX_COMPARED).toReversed();
+    return innermost.map(({ kind }) => (kind === 'object' ? '}' : ']')).join('');
   }
 
   addRepair(repair: number): void {
@@ -72,6 +78,11 @@ export class TreeSink implements Sink<ReplyNode> {
     }
     this.#top = this.#stack[depth - 1];
     return true;
+  }
+
+  closeInnermost(): void {
+    this.addRepair(REPAIR.brackets);
+    this.close(this.inObject ? CLOSE_BRACE : CLOSE_BRACKET);
   }
 
   closeItem(): boolean {

@@ -1,0 +1,152 @@
+import {
+  ASTERISK,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  DOT,
+  GREATER_THAN,
+  isDigit,
+  isWordCharacter,
+  LESS_THAN,
+  LINE_FEED,
+  MINUS,
+  OPEN_PAREN,
+  SINGLE_QUOTE,
+  skipBlanks,
+  SLASH,
+} from './characters.ts';
+import type { Cursor } from './cursor.ts';
+import { JSON_WORDS, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
+
+/*
+ * Text that follows a member in the place of a delimiter, although it does not belong to JSON: a note about the member, an
+ * ellipsis, or the text after a value whose closing brackets are missing.
+ */
+
+/** `←` `→` `—` `–` */
+const NOTE_MARKS: ReadonlySet<number> = new Set([0x2190, 0x2192, 0x2014, 0x2013]);
+
+export function isNoteMark(code: number): boolean {
+  return code > 127 && NOTE_MARKS.has(code);
+}
+
+/** The longest mark, with the spaces after it, and the first character of the note. */
+const LONGEST_MARK = 6;
+
+/**
+ * Does a note begin at `at`, which takes the rest of its line? It consists of an arrow or a dash, a space, and words:
+ * `← this one`, `<- see above`, `-- approximate`, `— approximate`. A digit after the mark is a part of a calculation.
+ */
+export function noteAhead(text: string, at: number, isLast: boolean): Verdict {
+  const code = text.charCodeAt(at);
+  if (code !== MINUS && code !== LESS_THAN && !isNoteMark(code)) return 'no';
+  if (at + LONGEST_MARK > text.length && !isLast) return 'wait';
+  let end = at + 1;
+  if (!isNoteMark(code)) {
+    while (text.charCodeAt(end) === MINUS || text.charCodeAt(end) === GREATER_THAN) end += 1;
+    if (code === LESS_THAN && end === at + 1) return 'no';
+  }
+  if (end - at > 3) return 'no';
+  const start = skipBlanks(text, end);
+  const first = text.charCodeAt(start);
+  return start > end && start < at + LONGEST_MARK && isWordCharacter(first) && !isDigit(first) ? 'yes' : 'no';
+}
+
+/** Do three dots follow at `at`, and then a delimiter or a line break? They mark members that the model left out. */
+export function ellipsisAhead(text: string, at: number, isLast: boolean): Verdict {
+  const length = text.charCodeAt(at) === ELLIPSIS ? 1 : 3;
+  if (length === 3 && text.charCodeAt(at) !== DOT) return 'no';
+  if (at + length > text.length && !isLast) return 'wait';
+  if (length === 3 && !text.startsWith('...', at)) return 'no';
+  const end = skipBlanks(text, at + length);
+  if (end - at > LOOK_AHEAD) return 'no';
+  if (end >= text.length) return isLast ? 'yes' : 'wait';
+  const code = text.charCodeAt(end);
+  return code === CLOSE_BRACE || code === CLOSE_BRACKET || code === COMMA || isLineEnd(code) ? 'yes' : 'no';
+}
+
+const ELLIPSIS = 0x2026;
+
+function isLineEnd(code: number): boolean {
+  return code === LINE_FEED || code === 13;
+}
+
+/** Is the `<` at `at` the start of a closing tag, such as `</answer>`? */
+export function closingTagAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (text.charCodeAt(at) !== LESS_THAN) return 'no';
+  if (at + 2 >= text.length && !isLast) return 'wait';
+  return text.charCodeAt(at + 1) === SLASH && isWordCharacter(text.charCodeAt(at + 2)) ? 'yes' : 'no';
+}
+
+/** The text between a member and the next delimiter, which can arrive in deltas. */
+export class AfterMember {
+  /** The number of line breaks since the member. */
+  lines = 0;
+  /** The last key, or the last member of a list, is not a string without quotes: such a string is no other member. */
+  quoted = true;
+  readonly #cursor: Cursor;
+
+  constructor(cursor: Cursor) {
+    this.#cursor = cursor;
+  }
+
+  /** Prepares for another value. */
+  clear(): void {
+    this.lines = 0;
+    this.quoted = true;
+  }
+
+  /** Skips spaces, counts their line breaks, and returns the code of the next character. */
+  peek(): number {
+    const cursor = this.#cursor;
+    const from = cursor.at;
+    const code = cursor.peek();
+    for (let at = from; at < cursor.at; at += 1) if (cursor.text.charCodeAt(at) === LINE_FEED) this.lines += 1;
+    return code;
+  }
+
+  /** Determines what is at the cursor in the place of a delimiter. */
+  ahead(inObject: boolean): 'note' | 'prose' | 'member' | 'wait' {
+    const { text, at, isLast } = this.#cursor;
+    const note = noteAhead(text, at, isLast);
+    if (note !== 'no') return note === 'yes' ? 'note' : note;
+    const prose = this.#proseAhead(inObject);
+    return prose === 'no' ? 'member' : prose === 'yes' ? 'prose' : prose;
+  }
+
+  /**
+   * Does text follow whose value lacks its closing brackets? A closing tag does, and words on a line of their own that are
+   * not a member. After an empty line, a label (`Note: …`) is not a key.
+   */
+  #proseAhead(inObject: boolean): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    const tag = closingTagAhead(text, at, isLast);
+    if (tag !== 'no' || this.lines === 0) return tag;
+    const code = text.charCodeAt(at);
+    const isAfterEmpty = this.lines > 1 && this.quoted;
+    if (!isWordCharacter(code) || isDigit(code)) return isAfterEmpty && PROSE_MARKS.has(code) ? 'yes' : 'no';
+    if (isAfterEmpty) return 'yes';
+    if (!inObject) return this.quoted ? phraseAhead(text, at, isLast) : 'no';
+    const key = phraseKeyAhead(text, at, isLast);
+    return key === 'no' ? phraseAhead(text, at, isLast) : key === 'yes' ? 'no' : 'wait';
+  }
+}
+
+/** `*`, `(` and `>`, with which a paragraph can begin. */
+const PROSE_MARKS: ReadonlySet<number> = new Set([ASTERISK, OPEN_PAREN, GREATER_THAN]);
+
+/** Do at least two words follow at `at`, neither of which is a word of JSON? */
+function phraseAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (JSON_WORDS.some((word) => text.startsWith(word, at))) return 'no';
+  const limit = Math.min(text.length, at + LOOK_AHEAD);
+  let end = at;
+  while (end < limit && isWordPart(text.charCodeAt(end))) end += 1;
+  const next = skipBlanks(text, end);
+  if (next >= limit) return limit === text.length && !isLast ? 'wait' : 'no';
+  return next > end && isWordCharacter(text.charCodeAt(next)) ? 'yes' : 'no';
+}
+
+/** A letter, a digit, or a mark that can be inside a word or after it. */
+function isWordPart(code: number): boolean {
+  return isWordCharacter(code) || code === MINUS || code === SINGLE_QUOTE || code === COMMA;
+}

@@ -74,7 +74,7 @@ export const ERRORS = {
   invalid_options: {
     status: 400,
     meaning:
-      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, or names a URL that requests are not allowed to use. `details` lists every fault.',
+      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, or is too large: `details` lists every fault, and states the limit.',
     fields: ['details'],
     headers: [],
     example: {

@@ -8,7 +8,10 @@ export interface Violation {
 /** The reports of a list of a million wrong items would make an answer larger than the request. */
 const MAX_VIOLATIONS = 100;
 
-/** Collects the first 100 violations, and then one entry which states that there are more. */
+/** A message can quote names that a caller wrote, and a name can have megabytes. */
+const MAX_CHARACTERS = 1000;
+
+/** Collects the first 100 violations, and then one entry which states that there are more. Cuts long paths and messages. */
 export class ViolationList {
   readonly all: Violation[] = [];
 
@@ -19,6 +22,12 @@ export class ViolationList {
 
   add(violation: Violation): void {
     if (this.all.length === MAX_VIOLATIONS) this.all.push({ path: '', message: 'and more: these are the first 100' });
-    if (this.all.length < MAX_VIOLATIONS) this.all.push(violation);
+    if (this.all.length < MAX_VIOLATIONS) {
+      this.all.push({ path: cut(violation.path), message: cut(violation.message) });
+    }
   }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }

@@ -30,7 +30,12 @@ export async function retryWaits(
   const cancellation = new Cancellation();
   if (cancelMs !== undefined) setTimeout(() => cancellation.cancel('the caller left'), cancelMs);
   let endedAfter = NaN;
-  const scope = { policy: { name: 'Tested', ...policy }, deadlineAt: startedAt + deadlineMs, cancellation };
+  const scope = {
+    policy: { name: 'Tested', ...policy },
+    deadlineAt: startedAt + deadlineMs,
+    cancellation,
+    exhausted: () => false,
+  };
   const run = withRetries(scope, () => {
     attempts.push(performance.now());
     return Promise.resolve(err(failed));

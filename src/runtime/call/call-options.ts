@@ -11,6 +11,7 @@ import type { Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
+import { oversizeFaults } from './option-limits.ts';
 
 /** The options of one request that concern its value. */
 export interface ReplyOptions {
@@ -33,12 +34,6 @@ export interface CallOptions extends ReplyOptions {
   /** `ctx.tags` in the prompt. */
   readonly tags: ReadonlyMap<string, string>;
 }
-
-/** More clients, variables or tags than any request needs: they cost memory before svc checks anything. */
-const MAX_ENTRIES = 100;
-
-/** The limit on the members of all strategies of a call together: svc never calls more. */
-const MAX_MEMBERS = 1000;
 
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
   return OPTIONS_KEYS.some((key) => Object.hasOwn(body, key));
@@ -73,7 +68,10 @@ function readOptions<Options>(
     const message = `"${key}" and "${other}" are two names for the same object: send only one of them`;
     faults.add({ path: '', message });
   }
-  const options = read(key, ownValue(body, key), faults);
+  const value = ownValue(body, key);
+  const oversize = oversizeFaults(value, key);
+  if (oversize.all.length > 0) return err(invalidOptions(oversize.all));
+  const options = read(key, value, faults);
   return faults.all.length === 0 ? ok(options) : err(invalidOptions(faults.all));
 }
 
@@ -236,11 +234,6 @@ class CallOptionsReader {
       return undefined;
     }
     if (name === undefined || provider === undefined) return undefined;
-    const strategy = ownValue(options, 'strategy');
-    if (Array.isArray(strategy) && strategy.length > MAX_MEMBERS) {
-      this.#fault(`${path}.options.strategy`, `has more than ${MAX_MEMBERS} entries`);
-      return undefined;
-    }
     return {
       name,
       provider,
@@ -268,8 +261,6 @@ class CallOptionsReader {
       return map;
     }
     for (const [name, text] of Object.entries(value)) {
-      if (map.size >= MAX_ENTRIES) this.#fault(path, `has more than ${MAX_ENTRIES} entries`);
-      if (map.size >= MAX_ENTRIES || this.#faults.full) break;
       if (kind.accepts(text)) map.set(name, text);
       else this.#fault(`${path}.${name}`, `has to be ${kind.value}`);
     }
@@ -278,9 +269,8 @@ class CallOptionsReader {
 
   #list(value: unknown, path: string): readonly unknown[] {
     if (value === undefined) return [];
-    if (!Array.isArray(value)) this.#fault(path, 'has to be a list');
-    else if (value.length > MAX_ENTRIES) this.#fault(path, `has more than ${MAX_ENTRIES} entries`);
-    else return value;
+    if (Array.isArray(value)) return value;
+    this.#fault(path, 'has to be a list');
     return [];
   }
 
@@ -303,7 +293,6 @@ class CallOptionsReader {
       return {};
     }
     for (const name of Object.keys(value)) {
-      if (this.#faults.full) break;
       if (allowed.includes(name)) continue;
       const near = didYouMean(name, allowed);
       this.#fault(`${path}.${name}`, `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);

@@ -6,6 +6,7 @@ import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.t
 import type { AttemptFailure } from '../model/attempt-failure.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import type { ModelAttempt, ModelClient } from '../model/model-client.ts';
+import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import type { ModelReply } from '../model/wire/reply-format.ts';
@@ -56,6 +57,7 @@ export class FunctionRun {
         attempt: (source, until) => this.#recordedAttempt(source, until),
         cancellation: context.cancellation,
         turn: services.turn,
+        exhausted: () => this.#isExhausted,
       });
       if (!result.ok) return this.#failed(this.#withAttempts(result.failure.failure));
       return { result, report: this.#recorder.report(result.value) };
@@ -80,7 +82,13 @@ export class FunctionRun {
     this.#attempt?.resume();
   }
 
+  get #isExhausted(): boolean {
+    return this.#recorder.attempts.length >= this.#parts.call.maxRequests;
+  }
+
   async #recordedAttempt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
+    // An attempt can fail before its request, and a call can have many of those.
+    if (this.#recorder.attempts.length > 0) await nextTurn();
     const startedAt = performance.now();
     const result = await this.#attemptAt(source, deadlineAt);
     const { name } = source.definition;
@@ -170,14 +178,25 @@ export class FunctionRun {
     const { attempts } = this.#recorder;
     const listed = failure.code === 'client_error' || failure.code === 'timeout' ? { ...failure, attempts } : failure;
     if (attempts.length < 2) return listed;
-    const list = attempts.map((attempt) => `"${attempt.client}" ${attempt.upstreamStatus ?? attempt.outcome}`);
-    return { ...listed, message: `${listed.message} (${attempts.length} attempts: ${list.join(', ')})` };
+    const list = attempts
+      .slice(0, LISTED_ATTEMPTS)
+      .map((attempt) => `"${attempt.client}" ${attempt.upstreamStatus ?? attempt.outcome}`);
+    if (attempts.length > LISTED_ATTEMPTS) list.push('…');
+    const bound = this.#isExhausted ? `. svc stopped: ${MAX_REQUESTS_RULE}` : '';
+    return { ...listed, message: `${listed.message} (${attempts.length} attempts: ${list.join(', ')})${bound}` };
   }
 
   #failed(failure: Failure): CallOutcome {
     const losses = (failure.code === 'validation_failure' ? failure.losses : undefined) ?? NO_LOSSES;
     return { result: err(failure), report: this.#recorder.report({ flags: [], losses }) };
   }
+}
+
+/** The message of a failure names the first attempts; the failure lists all of them. */
+const LISTED_ATTEMPTS = 20;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function cancelled(reason: string | undefined): Failure {

@@ -6,7 +6,13 @@ import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { ClientRequester, ClientSource } from '../model/client-source.ts';
-import { planClient } from '../model/strategies/client-plan.ts';
+import {
+  clientsAsked,
+  isOfRequest,
+  MAX_REQUESTS,
+  MAX_REQUESTS_RULE,
+  Planner,
+} from '../model/strategies/client-plan.ts';
 import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
 import { hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
 import type { CallOptions } from './call-options.ts';
@@ -44,6 +50,11 @@ export class ReadyCall implements PreparedCall {
 
   get functionName(): string {
     return this.fn.name;
+  }
+
+  /** The most requests to models. */
+  get maxRequests(): number {
+    return isOfRequest(this.plan) ? MAX_REQUESTS : Infinity;
   }
 }
 
@@ -105,7 +116,7 @@ function prepareOwn(
 function ownPlan({ plans, directory, definitions }: PrepareServices, fn: FunctionType): OwnPlan {
   const known = plans.get(fn.name);
   if (known !== undefined) return known;
-  const own = { plan: planOf(fn.client, directory.catalogue()), mayFetch: takesMedia(fn, definitions) };
+  const own = { plan: planOf(fn.client, new Planner(directory.catalogue())), mayFetch: takesMedia(fn, definitions) };
   plans.set(fn.name, own);
   return own;
 }
@@ -126,10 +137,11 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   };
   const faults = new ViolationList();
   for (const fault of environmentFaults(services, options)) faults.add(fault);
-  for (const fault of namedClientFaults(services, { options, requester, catalogue })) faults.add(fault);
-  addClientFaults(services, { options, requester, catalogue }, faults);
+  const request = { options, requester, catalogue, planner: new Planner(catalogue) };
+  for (const fault of namedClientFaults(services, request)) faults.add(fault);
+  addClientFaults(services, request, faults);
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
-  const plan = planWith(fn, options, catalogue);
+  const plan = planWith(fn, request);
   if (!plan.ok) return plan;
   const { tags, includeWarnings, onLoss = services.options.onLoss } = options;
   const decidesUpstream = decides(options, catalogue);
@@ -157,20 +169,24 @@ function environmentFaults(
 }
 
 /** The named client, or else the function's own, followed by the request's fallbacks. */
-function planWith(fn: FunctionType, options: CallOptions, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
-  const first = planOf(options.client?.name ?? fn.client, catalogue);
+function planWith(fn: FunctionType, { options, planner }: CheckedRequest): Result<ClientPlan, Failure> {
+  const first = planOf(options.client?.name ?? fn.client, planner);
   if (!first.ok || options.fallback.length === 0) return first;
   const members = [first.value];
   for (const name of options.fallback) {
-    const member = planOf(name, catalogue);
+    const member = planOf(name, planner);
     if (!member.ok) return member;
     members.push(member.value);
   }
-  return ok({ kind: 'fallback', name: first.value.name, members });
+  const plan: ClientPlan = { kind: 'fallback', name: first.value.name, members, ofRequest: true };
+  const asked = clientsAsked(plan);
+  if (asked <= MAX_REQUESTS) return ok(plan);
+  const path = `${options.key}.client_registry.fallback`;
+  return err(invalidOptions([{ path, message: `can ask ${asked} clients: ${MAX_REQUESTS_RULE}` }]));
 }
 
-function planOf(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Failure> {
-  const plan = planClient(name, catalogue);
+function planOf(name: string, planner: Planner): Result<ClientPlan, Failure> {
+  const plan = planner.plan(name);
   return plan.ok ? plan : err(invalidOptions([plan.failure]));
 }
 
@@ -178,6 +194,7 @@ interface CheckedRequest {
   readonly options: CallOptions;
   readonly requester: ClientRequester;
   readonly catalogue: ClientCatalogue;
+  readonly planner: Planner;
 }
 
 /**
@@ -189,7 +206,7 @@ function namedClientFaults(services: PrepareServices, request: CheckedRequest): 
   const faults: Violation[] = [];
   for (const { name, path } of namedClients(options)) {
     if (catalogue.find(name) !== undefined) continue;
-    const plan = services.options.clientRegistry === 'open' ? planClient(name, catalogue) : undefined;
+    const plan = services.options.clientRegistry === 'open' ? request.planner.plan(name) : undefined;
     if (plan?.ok === true) faults.push(...shorthandFaults(services, plan.value, request, path));
     else {
       const near = didYouMean(name, catalogue.names());
@@ -226,7 +243,7 @@ function addClientFaults(services: PrepareServices, request: CheckedRequest, fau
   for (const [index, definition] of request.options.clients.entries()) {
     if (faults.full) return;
     const path = `${request.options.key}.client_registry.clients[${index}]`;
-    const found = strategyFault(definition.name, request.catalogue) ?? [];
+    const found = strategyFault(definition.name, request.planner) ?? [];
     const source: ClientSource = { definition, from: 'request' };
     const { provider } = definition;
     const made =
@@ -239,8 +256,8 @@ function addClientFaults(services: PrepareServices, request: CheckedRequest, fau
   }
 }
 
-function strategyFault(name: string, catalogue: ClientCatalogue): readonly Violation[] | undefined {
-  const plan = planClient(name, catalogue);
+function strategyFault(name: string, planner: Planner): readonly Violation[] | undefined {
+  const plan = planner.plan(name);
   return plan.ok ? undefined : [plan.failure];
 }
 

@@ -4,7 +4,7 @@ import { createModelClient } from './create-model-client.ts';
 import { DeclaredHosts } from './credential-rule.ts';
 import { ConnectionPools } from './http/connection-pools.ts';
 import { cloudMachine } from './providers/cloud-machine.ts';
-import { clientsOfFiles, planClient, singlePlans } from './strategies/client-plan.ts';
+import { clientsOfFiles, Planner, singlePlans } from './strategies/client-plan.ts';
 
 /** A client that functions use and that cannot work, because a variable is not set. */
 export interface MissingCredential {
@@ -29,17 +29,18 @@ export function missingCredentials(
     machine: cloudMachine(),
   };
   const missing = new Map<string, MissingCredential>();
+  const planner = new Planner({
+    find: (wanted) => {
+      const definition = definitions.clients.get(wanted);
+      return definition === undefined ? undefined : { definition, from: 'files' };
+    },
+    names: () => definitions.clients.keys(),
+    shorthands,
+    policy: (wanted) => definitions.retryPolicies.get(wanted),
+    environment,
+  });
   for (const name of new Set(program.functions.map((fn) => fn.client))) {
-    const plan = planClient(name, {
-      find: (wanted) => {
-        const definition = definitions.clients.get(wanted);
-        return definition === undefined ? undefined : { definition, from: 'files' };
-      },
-      names: () => definitions.clients.keys(),
-      shorthands,
-      policy: (wanted) => definitions.retryPolicies.get(wanted),
-      environment,
-    });
+    const plan = planner.plan(name);
     for (const { source } of plan.ok ? singlePlans(plan.value) : []) {
       const made = createModelClient(source, { environment, privateUrls: true }, services);
       if (!made.ok && made.failure.code === 'missing_credential') missing.set(made.failure.client, made.failure);

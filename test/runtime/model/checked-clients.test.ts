@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
-import { planClient } from '../../../src/runtime/model/strategies/client-plan.ts';
+import { Planner } from '../../../src/runtime/model/strategies/client-plan.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import type { Violation } from '../../../src/schema/violation.ts';
@@ -89,13 +89,14 @@ function violationsAtRunTime({ provider, options }: Written): readonly Violation
     );
     return !created.ok && created.failure.code === 'invalid_options' ? created.failure.details : [];
   }
-  const plan = planClient('Tested', {
+  const planner = new Planner({
     find: (name) => (name === 'Tested' ? { definition, from: 'files' } : undefined),
     names: () => [],
     shorthands: new Set(),
     policy: () => undefined,
     environment: ENVIRONMENT,
   });
+  const plan = planner.plan('Tested');
   return plan.ok ? [] : [plan.failure];
 }
 

@@ -85,11 +85,26 @@ export function requestHeaders(
   return [...all].flat();
 }
 
-/** Path and query of a URL below the client's base, with its `query_params`. */
-export function requestPath(baseUrl: string, suffix: string, options: ClientOptions): string {
+/**
+ * Path and query of a URL below the client's base, with its `query_params`: each replaces the first parameter of its name
+ * in the base, and removes further ones. The query is written once, because each change of a URL writes all of it again.
+ */
+export function requestPath(
+  baseUrl: string,
+  suffix: string,
+  { queryParams }: Pick<ClientOptions, 'queryParams'>,
+): string {
   const url = new URL(baseUrl + suffix);
-  for (const [name, value] of options.queryParams) url.searchParams.set(name, value);
-  return url.pathname + url.search;
+  if (queryParams.size === 0) return url.pathname + url.search;
+  const added = new Map(queryParams);
+  const query: [string, string][] = [];
+  for (const [name, own] of url.searchParams) {
+    const replaced = queryParams.get(name);
+    const value = replaced === undefined ? own : added.get(name);
+    if (value !== undefined) query.push([name, value]);
+    added.delete(name);
+  }
+  return `${url.pathname}?${new URLSearchParams([...query, ...added]).toString()}`;
 }
 
 const FORMATS: Readonly<Record<NonNullable<ClientOptions['responseType']>, ReplyFormat>> = {

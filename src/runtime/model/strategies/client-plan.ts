@@ -15,12 +15,16 @@ import { resolveOptions } from '../environment.ts';
 import type { CallEnvironment } from '../environment.ts';
 
 /** The clients of a call, in their order, with their retries. */
-export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) & {
-  readonly name: string;
-  readonly retry?: RetryPolicyType;
+export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) &
+  TimedPlan & {
+    readonly name: string;
+    readonly retry?: RetryPolicyType;
+  };
+
+interface TimedPlan {
   /** Milliseconds for all attempts of this part of the plan. */
   readonly totalTimeoutMs?: number;
-};
+}
 
 export interface SinglePlan {
   readonly kind: 'single';
@@ -30,6 +34,8 @@ export interface SinglePlan {
 export interface FallbackPlan {
   readonly kind: 'fallback';
   readonly members: readonly ClientPlan[];
+  /** The request brought the list. */
+  readonly ofRequest: boolean;
 }
 
 export interface RoundRobinPlan {
@@ -62,35 +68,84 @@ const MAX_DEPTH = 16;
 const MAX_CLIENTS = 1000;
 
 /**
- * The plan for a client's name or a `provider/model` shorthand. A violation names the client that has it in its message;
- * its path is that of the option within the client.
+ * Requests to models that one call can make if its request brings clients: each costs the operator money or a place at a
+ * provider. Clients of the definition files are asked as often as the files define it.
  */
-export function planClient(name: string, catalogue: ClientCatalogue): Result<ClientPlan, Violation> {
-  return new Planner(catalogue).plan(name, []);
+export const MAX_REQUESTS = 100;
+
+/** Completes a sentence or a message. */
+export const MAX_REQUESTS_RULE = `one call with clients of its own makes at most ${MAX_REQUESTS} requests to models`;
+
+/** Returns the most clients that a plan asks one after the other, without retries. */
+export function clientsAsked(plan: ClientPlan): number {
+  if (plan.kind === 'single') return 1;
+  const counts = plan.members.map(clientsAsked);
+  return plan.kind === 'fallback' ? sum(counts) : Math.max(...counts);
 }
 
-class Planner {
+/** True if the request brought a client or a list of the plan. */
+export function isOfRequest(plan: ClientPlan): boolean {
+  if (plan.kind === 'single') return plan.source.from === 'request';
+  return plan.ofRequest || plan.members.some(isOfRequest);
+}
+
+/** A plan and its size. */
+interface Planned<Plan = ClientPlan> {
+  readonly plan: Plan;
+  /** Strategies on the longest way down. */
+  readonly height: number;
+  /** The client and all below it; one that is in several lists counts for each. */
+  readonly clients: number;
+}
+
+/** Plans the clients of one request. A plan is made once for each name, and shared by all lists that contain the name. */
+export class Planner {
   readonly #catalogue: ClientCatalogue;
-  #clients = 0;
+  readonly #planned = new Map<string, Planned>();
 
   constructor(catalogue: ClientCatalogue) {
     this.#catalogue = catalogue;
   }
 
-  plan(name: string, above: readonly string[]): Result<ClientPlan, Violation> {
-    this.#clients += 1;
+  /**
+   * The plan for a client's name or a `provider/model` shorthand. A violation names the client that has it in its message;
+   * its path is that of the option within the client.
+   */
+  plan(name: string): Result<ClientPlan, Violation> {
+    const planned = this.#plan(name, []);
+    return planned.ok ? ok(planned.value.plan) : planned;
+  }
+
+  #plan(name: string, above: readonly string[]): Result<Planned, Violation> {
     if (above.includes(name)) return violation(name, `lists itself: ${[...above, name].join(' -> ')}`);
-    if (above.length > MAX_DEPTH || this.#clients > MAX_CLIENTS)
+    const known = this.#planned.get(name);
+    const planned = known === undefined ? this.#create(name, above) : ok(known);
+    if (!planned.ok) return planned;
+    const { height, clients } = planned.value;
+    if (above.length + height > MAX_DEPTH || clients > MAX_CLIENTS) {
       return violation(name, 'has too many clients below it');
+    }
+    this.#planned.set(name, planned.value);
+    return planned;
+  }
+
+  #create(name: string, above: readonly string[]): Result<Planned, Violation> {
+    if (above.length > MAX_DEPTH) return violation(name, 'has too many clients below it');
     const source = this.#catalogue.find(name) ?? this.#shorthand(name);
     if (source === undefined) return this.#unknown(name);
     const retry = this.#retry(source.definition);
     if (!retry.ok) return retry;
     const policy = retry.value === undefined ? {} : { retry: retry.value };
     const { provider } = source.definition;
-    if (!isStrategy(provider)) return ok({ kind: 'single', name, source, ...policy });
+    if (!isStrategy(provider)) {
+      return ok({ plan: { kind: 'single', name, source, ...policy }, height: 0, clients: 1 });
+    }
     const strategy = this.#strategy(source, [...above, name]);
-    return strategy.ok ? ok({ ...strategy.value, name, ...policy }) : strategy;
+    if (!strategy.ok) return strategy;
+    const plan = { ...strategy.value.plan, name, ...policy };
+    const asked = plan.ofRequest ? clientsAsked(plan) : 0;
+    if (asked > MAX_REQUESTS) return violation(name, `can ask ${asked} clients: ${MAX_REQUESTS_RULE}`);
+    return ok({ ...strategy.value, plan });
   }
 
   #shorthand(name: string): ClientSource | undefined {
@@ -102,22 +157,29 @@ class Planner {
   #strategy(
     source: ClientSource,
     above: readonly string[],
-  ): Result<(FallbackPlan | RoundRobinPlan) & { readonly totalTimeoutMs?: number }, Violation> {
-    const { definition } = source;
+  ): Result<Planned<(FallbackPlan | RoundRobinPlan) & TimedPlan>, Violation> {
+    const { definition, from } = source;
     const options = readStrategy(source, this.#catalogue.environment);
     if (!options.ok) return options;
     const { names, start, totalTimeoutMs } = options.value;
-    const members = this.#members(names, above);
-    if (!members.ok) return members;
-    const common = { members: members.value, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
-    if (definition.provider === 'fallback') return ok({ kind: 'fallback', ...common });
-    return ok({ kind: 'round-robin', ...common, start, ofRequest: source.from === 'request' });
+    const below = this.#members(names, above);
+    if (!below.ok) return below;
+    const members = below.value.map(({ plan }) => plan);
+    const size = {
+      height: 1 + Math.max(...below.value.map(({ height }) => height)),
+      clients: 1 + sum(below.value.map(({ clients }) => clients)),
+    };
+    const ofRequest = from === 'request';
+    const common = { members, ofRequest, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
+    return definition.provider === 'fallback'
+      ? ok({ ...size, plan: { kind: 'fallback', ...common } })
+      : ok({ ...size, plan: { kind: 'round-robin', ...common, start } });
   }
 
-  #members(names: readonly string[], above: readonly string[]): Result<readonly ClientPlan[], Violation> {
-    const members: ClientPlan[] = [];
+  #members(names: readonly string[], above: readonly string[]): Result<readonly Planned[], Violation> {
+    const members: Planned[] = [];
     for (const [index, name] of names.entries()) {
-      const member = this.plan(name, above);
+      const member = this.#plan(name, above);
       if (!member.ok) return inList(member.failure, index);
       members.push(member.value);
     }
@@ -192,4 +254,8 @@ function inList(failure: Violation, index: number): Result<never, Violation> {
 
 function violation(client: string, message: string, path = 'options.strategy'): Result<never, Violation> {
   return err({ path, message: `The client "${client}" ${message}` });
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

@@ -15,6 +15,8 @@ interface RetryScope {
   /** On the monotonic clock. */
   readonly deadlineAt: number;
   readonly cancellation: Cancellation;
+  /** True once the call has made all the requests that it can make. */
+  readonly exhausted: () => boolean;
 }
 
 /** Makes p-retry retry; never leaves this file. */
@@ -31,11 +33,13 @@ export async function withRetries<T>(
 ): Promise<Result<T, AttemptFailure>> {
   // Most calls succeed at once: the first attempt runs outside p-retry, which would cost each of them a signal.
   const first = await attempt(0);
-  return first.ok || !canRetry(first.failure, scope.policy) ? first : retried(scope, first, attempt);
+  return first.ok || scope.exhausted() || !canRetry(first.failure, scope.policy)
+    ? first
+    : retried(scope, first, attempt);
 }
 
 async function retried<T>(
-  { policy, deadlineAt, cancellation }: RetryScope,
+  { policy, deadlineAt, cancellation, exhausted }: RetryScope,
   first: Result<T, AttemptFailure>,
   attempt: (index: number) => Promise<Result<T, AttemptFailure>>,
 ): Promise<Result<T, AttemptFailure>> {
@@ -53,7 +57,7 @@ async function retried<T>(
     if (!last.ok) throw new AttemptFailed();
   };
   const shouldRetry = ({ retriesConsumed }: { readonly retriesConsumed: number }): boolean => {
-    if (last.ok || !canRetry(last.failure, policy)) return false;
+    if (last.ok || exhausted() || !canRetry(last.failure, policy)) return false;
     const now = performance.now();
     retryAt = now + (last.failure.retryAfterMs ?? 0);
     return Math.max(now + waitBefore(waits, retriesConsumed), retryAt) < deadlineAt;

@@ -12,6 +12,8 @@ export interface PlanContext<T> {
   readonly attempt: (source: ClientSource, deadlineAt: number) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
   readonly turn: RoundRobinTurns;
+  /** True once the call has made all the requests that it can make: no retry and no other client follows. */
+  readonly exhausted: () => boolean;
 }
 
 /** Asks the clients of a plan until one succeeds, within the deadline (on the monotonic clock). */
@@ -24,7 +26,8 @@ export function runPlan<T>(
     plan.totalTimeoutMs === undefined ? deadlineAt : Math.min(deadlineAt, performance.now() + plan.totalTimeoutMs);
   const { retry } = plan;
   if (retry === undefined || retry.maxRetries <= 0) return runOnce(plan, until, context, 0);
-  return withRetries({ policy: retry, deadlineAt: until, cancellation: context.cancellation }, (index) =>
+  const { cancellation, exhausted } = context;
+  return withRetries({ policy: retry, deadlineAt: until, cancellation, exhausted }, (index) =>
     runOnce(plan, until, context, index),
   );
 }
@@ -56,7 +59,7 @@ async function runFallback<T>(
     const result = await runPlan(member, deadlineAt, context);
     if (result.ok) return result;
     failures.push(result.failure);
-    if (context.cancellation.cancelled || performance.now() >= deadlineAt) break;
+    if (context.cancellation.cancelled || context.exhausted() || performance.now() >= deadlineAt) break;
   }
   return err(summary(failures));
 }

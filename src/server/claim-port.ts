@@ -1,8 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
+import { isHeldByThisUser } from './socket-owner.ts';
 
 /** Ports that no other svc can claim until `release`. */
 export interface PortClaims {
@@ -42,6 +43,9 @@ const ATTEMPTS = 5;
  * Makes sure that no other process serves a port. Workers share it through SO_REUSEPORT, with which a second server of the
  * same user would succeed too and receive half of the connections. Therefore the primary holds an abstract Unix socket named
  * after the port (Linux; a lock file elsewhere), and tries a listener without SO_REUSEPORT. The failure is a reason for users.
+ *
+ * Anyone on the machine can take the name of the socket or of the file. What another user holds prevents nothing: the kernel
+ * never shares a port between users, so the listener alone decides then.
  */
 export async function claimPort(
   host: string,
@@ -78,8 +82,9 @@ async function probe(host: string, port: number): Promise<Result<number, string>
 
 async function holdBySocket(host: string, port: number): Promise<Result<PortClaim, string>> {
   const server = createServer((socket) => socket.destroy());
-  const failure = await listen(server, { path: `\0svc-${host}-${port}` });
-  if (failure?.code === 'EADDRINUSE') return err(CLAIMED);
+  const name = `svc-${host}-${port}`;
+  const failure = await listen(server, { path: `\0${name}` });
+  if (failure?.code === 'EADDRINUSE') return isHeldByThisUser(name) ? err(CLAIMED) : ok({ port, release: ignore });
   server.unref();
   return ok({ port, release: () => server.close() });
 }
@@ -93,11 +98,12 @@ async function holdByFile(host: string, port: number): Promise<Result<PortClaim,
 /**
  * Creates a file that names this process, and returns its removal; undefined when the file names another living process. Two
  * processes that find the file of a dead one at the same moment can both succeed: on Linux, where svc runs in production, no
- * file is used.
+ * file is used. The file of another user is ignored.
  */
 export function lockFile(name: string): (() => void) | undefined {
   const path = join(tmpdir(), name);
   if (!createFile(path)) {
+    if (isForeign(path)) return ignore;
     if (holderIsAlive(path)) return undefined;
     rmSync(path, { force: true });
     if (!createFile(path)) return undefined;
@@ -115,6 +121,12 @@ function createFile(path: string): boolean {
   }
 }
 
+/** Does not follow a link: the owner of the link put it there. */
+function isForeign(path: string): boolean {
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+  return owner !== undefined && owner !== process.geteuid?.();
+}
+
 function holderIsAlive(path: string): boolean {
   try {
     process.kill(Number(readFileSync(path, 'utf8')), 0);
@@ -124,6 +136,8 @@ function holderIsAlive(path: string): boolean {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
+
+function ignore(): void {}
 
 const CLAIMED = 'another svc process serves it';
 

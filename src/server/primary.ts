@@ -14,6 +14,7 @@ import { claimPorts } from './claim-port.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
 import type { ProcessSignals } from './process-signals.ts';
+import { startWarnings } from './start-warnings.ts';
 import { Supervisor, type ServedProgram } from './supervisor.ts';
 
 /** The parts of the serve command that the primary uses. */
@@ -147,6 +148,7 @@ class Primary {
     const functions = `${count(program.functions.length, 'function')} from ${JSON.stringify(from)}`;
     const served = `${functions}, ${count(workers, 'worker')}, ${transport}`;
     this.#options.print(`svc: listening on ${address} (${served}), docs at ${address}${basePath}/docs`);
+    for (const warning of startWarnings(this.#config)) this.#options.logger.warn({}, warning);
     if (program.files.some(({ path }) => path.endsWith('.baml'))) this.#options.logger.info({}, FOR_CALLERS_OF_BAML);
     if (migrateRequests() === '0') this.#options.logger.info({}, RESETS_CONNECTIONS);
   }

@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { claimPort, lockFile } from '../../src/server/claim-port.ts';
+import { isHeldByThisUser } from '../../src/server/socket-owner.ts';
 
 it.each(['linux', 'darwin'] as const)(
   'on %s it chooses a port for 0, and holds it against a second svc',
@@ -65,4 +67,53 @@ it('takes over the lock file of a dead process', () => {
   const release = lockFile(LOCK_NAME);
   expect(release).toBeDefined();
   release?.();
+});
+
+/** A copy of the part of /proc that lists the holder of the socket `\0svc-a-1`. */
+function procFolder(inodeOfProcess: number): string {
+  const proc = mkdtempSync(join(tmpdir(), 'svc-proc-'));
+  for (const folder of ['net', '12/fd', '13/fd', 'self']) mkdirSync(join(proc, folder), { recursive: true });
+  const header = 'Num       RefCount Protocol Flags    Type St Inode Path';
+  const other = '0000000000000000: 00000002 00000000 00010000 0001 01 41 @svc-a-10';
+  const holder = '0000000000000000: 00000002 00000000 00010000 0001 01 42 @svc-a-1@@@@@';
+  writeFileSync(join(proc, 'net/unix'), `${header}\n${other}\n${holder}\n`);
+  symlinkSync('/dev/null', join(proc, '12/fd/1'));
+  symlinkSync(`socket:[${inodeOfProcess}]`, join(proc, '13/fd/7'));
+  return proc;
+}
+
+it('finds out whether a process of this user holds a socket', () => {
+  expect(isHeldByThisUser('svc-a-1', procFolder(42))).toBe(true);
+  expect(isHeldByThisUser('svc-a-1', procFolder(41))).toBe(false);
+  expect(isHeldByThisUser('svc-a-2', procFolder(42))).toBe(false);
+  expect(isHeldByThisUser('svc-a-1', join(tmpdir(), 'svc-no-proc'))).toBe(false);
+});
+
+/** Only root can start a process of another user, or give a file to one. */
+const isRoot = process.platform === 'linux' && process.geteuid?.() === 0;
+
+const NOBODY = 65_534;
+
+it.runIf(isRoot)('another user who holds the name of a port does not keep svc from it', async () => {
+  const free = await claimPort('127.0.0.1', 0);
+  if (!free.ok) throw new Error(free.failure);
+  const { port, release } = free.value;
+  release();
+  const squat = `require('node:net').createServer().listen('\\0svc-127.0.0.1-${port}', () => console.log('held'))`;
+  const squatter = spawn(process.execPath, ['-e', squat], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+  await once(squatter.stdout, 'data');
+  const claim = await claimPort('127.0.0.1', port);
+  squatter.kill('SIGKILL');
+  expect(claim.ok).toBe(true);
+  if (claim.ok) claim.value.release();
+});
+
+it.runIf(isRoot)('the lock file of another user does not keep svc from a port', () => {
+  writeFileSync(LOCK_PATH, '1');
+  chownSync(LOCK_PATH, NOBODY, NOBODY);
+  const release = lockFile(LOCK_NAME);
+  expect(release).toBeDefined();
+  release?.();
+  expect(existsSync(LOCK_PATH)).toBe(true);
+  rmSync(LOCK_PATH);
 });

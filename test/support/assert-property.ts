@@ -11,6 +11,14 @@ export function assertProperty<T>(property: fc.IProperty<T>, { numRuns = 100 }: 
   fc.assert(property, { numRuns: numRuns * factor, ...(seed === undefined ? {} : { seed }) });
 }
 
+/** The same for a property that waits. */
+export async function assertAsyncProperty<T>(
+  property: fc.IAsyncProperty<T>,
+  { numRuns = 100 }: Runs = {},
+): Promise<void> {
+  await fc.assert(property, { numRuns: numRuns * factor, ...(seed === undefined ? {} : { seed }) });
+}
+
 interface Runs {
   readonly numRuns?: number;
 }

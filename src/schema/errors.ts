@@ -167,7 +167,7 @@ export const ERRORS = {
   missing_credential: {
     status: 500,
     meaning:
-      "The provider's API key is missing. `client` names the client and `variable` the environment variable to set.",
+      "The provider's API key is missing, or it belongs to another host than the one to which the request leads. `client` names the client and `variable` the environment variable to set, or the option that is a literal.",
     fields: ['client', 'variable'],
     headers: [],
     example: {

@@ -22,8 +22,9 @@ function holdsCredentials(table: OptionTable, option: string): boolean {
   return description?.secret === true || description?.namesAccount === true;
 }
 
+/** The last word of a name; `max_tokens` is none. */
 const CREDENTIAL_NAME =
-  /(?:^|[_.-])(?:api_?key|key|token|jwt|secret|password|passwd|passphrase|credentials?|auth|authorization|cookie|sig|signature)$/u;
+  /(?:^|[_.-])(?:(?:access|api|auth|private|secret|session)?(?:key|token|secret)|key_id|jwt|bearer|pass|passwd|password|passphrase|pwd|pat|credentials?|auth|authorization|cookie|sas|sig|signature|dsn|connection_string)$/u;
 
 function literalsUnder(name: string): Literals {
   const words = name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/gu, '_').toLowerCase();

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'dotenv';
+import { credentialsIn } from '../base/credentials-in.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 
@@ -86,16 +87,15 @@ const PLAIN_NAME = /_(?:FILE|PATH|DIR|URL|URI|TYPE|MODE|ENABLED|ID|SOCK|HOST|POR
 /** Values such as `enabled`, and the frame of a private key: not credentials, whatever the name of the variable. */
 const PLAIN_VALUE = /^(?:enabled|disabled|required|optional|default|production|development|-----[A-Z ]+-----)$/iu;
 
-/** The password in a URL such as `postgres://user:password@host`. */
-const URL_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/iu;
-
 /** The values of variables that no log line may contain, longest first so that none hides inside another. */
 export function secretsOf(variables: EnvironmentVariables): readonly string[] {
   const found = new Set<string>();
   for (const [name, value] of Object.entries(variables)) {
-    const password = URL_PASSWORD.exec(value)?.[1];
-    if (password !== undefined) addSecret(found, password);
-    if (SECRET_NAME.test(name) && !PLAIN_NAME.test(name)) addSecret(found, value);
+    // Passwords in URLs, and the secret parts of JSON, whatever the name of the variable.
+    const parts = credentialsIn(value);
+    for (const part of parts) addSecret(found, part);
+    const isJson = parts.size > 0 && value.trimStart().startsWith('{');
+    if (!isJson && SECRET_NAME.test(name) && !PLAIN_NAME.test(name)) addSecret(found, value);
   }
   return [...found].toSorted((a, b) => b.length - a.length);
 }

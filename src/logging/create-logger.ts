@@ -5,7 +5,7 @@ import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
 import { LogSink } from './log-sink.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { createRedactor } from './redactor.ts';
+import { Redactor } from './redactor.ts';
 
 /** The part of the configuration that a logger reads. */
 export type LoggerConfig = Pick<Config, 'logLevel' | 'secrets' | 'env'>;
@@ -17,6 +17,8 @@ export interface LoggerOptions {
   readonly descriptor?: number;
   /** Writes lines for a terminal if true, JSON lines if false. By default, depends on the descriptor. */
   readonly terminal?: boolean;
+  /** Masks credentials; by default, a redactor of the secrets of the configuration. */
+  readonly redactor?: Redactor;
   /** Receives the lines instead of the descriptor. */
   readonly write?: (line: string) => void;
 }
@@ -39,7 +41,7 @@ const DEPTH_LIMIT = 16;
 export function createLogger(config: LoggerConfig, options: LoggerOptions = {}): ServiceLogger {
   const descriptor = options.descriptor ?? 1;
   const sink = new LogSink(descriptor);
-  const redactor = createRedactor(config.secrets);
+  const redactor = options.redactor ?? new Redactor(config.secrets);
   const write = options.write ?? ((line: string) => sink.write(line));
   const terminal = options.terminal ?? isatty(descriptor);
   const colour = wantsColour(terminal, config.env);

@@ -1,103 +1,92 @@
-/** Replaces credentials in a text. */
-export interface Redactor {
-  redact(text: string): string;
-}
+import { MASK, redactShapes } from './credential-shapes.ts';
+import { SecretMatcher } from './secret-matcher.ts';
 
-const MASK = '[redacted]';
+/** Secrets that renew themselves: the newest of these are known, which is more than all accounts of a server need. */
+const MOST_RENEWED = 500;
 
-interface SecretPattern {
-  /** The pattern is tried only on texts that contain one of these. */
-  readonly hints: readonly string[];
-  readonly pattern: RegExp;
-  readonly replacement: string;
-}
-
-/** The start of a word. In JSON text, a line break before the word is spelled `\n`. */
-const START = String.raw`(?<=^|[^A-Za-z0-9]|\\[nrtbf])`;
+/** A shorter value is not a credential, and masking it would tear holes into ordinary texts. */
+const SHORTEST_SECRET = 4;
 
 /**
- * Forms of credentials that are not configured. They match no quote, backslash or white space, so that a JSON line stays
- * valid.
+ * Masks credentials in texts: the secrets that it knows, in whatever encoding a text quotes them, and everything that
+ * looks like a credential by its name or its own shape. It runs over whole texts, so the nesting of a value does not
+ * matter. JSON text stays valid. A text without credentials costs a few scans.
  */
-const PATTERNS: readonly SecretPattern[] = [
-  pattern(['sk-'], String.raw`${START}sk-[\w-]{8,}`, MASK),
-  pattern(['Bearer ', 'bearer '], String.raw`${START}([Bb]earer )[\w.~+/=-]{8,}`, `$1${MASK}`),
-  pattern(['Basic ', 'basic '], String.raw`${START}([Bb]asic )[A-Za-z0-9+/=]{8,}`, `$1${MASK}`),
-  pattern(['key=', 'KEY='], String.raw`((?:key|KEY)=)[^\s"'\\&;,<>()]{4,}`, `$1${MASK}`),
-  pattern(['-api-key'], String.raw`(-api-key[\\"']*: ?[\\"']*)[^\s"'\\,}]{4,}`, `$1${MASK}`),
-  pattern(['AIza'], String.raw`${START}AIza[\w-]{30,}`, MASK),
-  pattern(['AKIA'], String.raw`${START}AKIA[A-Z0-9]{16}`, MASK),
-];
+export class Redactor {
+  readonly #secrets: ReadonlySet<string>;
+  readonly #renewed = new Set<string>();
+  #matcher: SecretMatcher | undefined;
 
-const ANY_HINT = anyOf(PATTERNS.flatMap((known) => known.hints));
+  constructor(secrets: Iterable<string>) {
+    this.#secrets = new Set(secrets);
+  }
 
-function pattern(hints: readonly string[], source: string, replacement: string): SecretPattern {
-  return { hints, pattern: new RegExp(source, 'gu'), replacement };
+  /** Adds a secret that became known after the start, such as an access token. */
+  add(secret: string): void {
+    if (this.#secrets.has(secret) || this.#renewed.has(secret)) return;
+    this.#renewed.add(secret);
+    const [oldest] = this.#renewed;
+    if (this.#renewed.size > MOST_RENEWED && oldest !== undefined) this.#renewed.delete(oldest);
+    this.#matcher = undefined;
+  }
+
+  redact(text: string): string {
+    return redactShapes(this.redactValues(text));
+  }
+
+  /** Masks only the secrets that it knows. */
+  redactValues(text: string): string {
+    this.#matcher ??= new SecretMatcher(
+      [...this.#secrets, ...this.#renewed].filter((secret) => secret.length >= SHORTEST_SECRET),
+    );
+    const ranges = this.#matcher.find(text);
+    if (ranges.length === 0) return text;
+    let result = '';
+    let done = 0;
+    for (const range of ranges) {
+      const { start, end, mask } = maskFor(text, Math.max(range.start, done), Math.max(range.end, done));
+      result += text.slice(done, Math.max(start, done)) + (end > done ? mask : '');
+      done = Math.max(end, done);
+    }
+    return result + text.slice(done);
+  }
 }
 
-/**
- * Creates a redactor for the given values, in plain form and as they appear inside JSON, URLs and base64, and for anything
- * that looks like a credential. It runs over whole lines, so the nesting of a value does not matter. A line without
- * credentials costs two scans: one alternation of all texts is faster than one search for each.
- */
-export function createRedactor(secrets: readonly string[]): Redactor {
-  const values = formsOf(secrets).map((value) => ({ value, mask: maskOf(value) }));
-  const anyValue = anyOf(values.map((entry) => entry.value));
-  return {
-    redact(text) {
-      const withoutValues = anyValue?.test(text) === true ? redactValues(text, values) : text;
-      return ANY_HINT?.test(withoutValues) === true ? redactPatterns(withoutValues) : withoutValues;
-    },
-  };
-}
-
-interface MaskedValue {
-  readonly value: string;
+interface Masked {
+  readonly start: number;
+  readonly end: number;
   readonly mask: string;
 }
 
-function redactValues(text: string, values: readonly MaskedValue[]): string {
-  let result = text;
-  for (const { value, mask } of values) result = result.replaceAll(value, mask);
-  return result;
-}
-
-function redactPatterns(text: string): string {
-  let result = text;
-  for (const { hints, pattern: shape, replacement } of PATTERNS) {
-    if (hints.some((hint) => result.includes(hint))) result = result.replace(shape, replacement);
+/** Widens the range to whole escapes and numbers of JSON text, which stays valid in this way. */
+function maskFor(text: string, start: number, end: number): Masked {
+  if (!/^[\d.]+$/u.test(text.slice(start, Math.min(end, start + 64)))) {
+    return { start: escapeAt(text, start)?.start ?? start, end: escapeAt(text, end)?.end ?? end, mask: MASK };
   }
-  return result;
+  let [from, to] = [start, end];
+  while (isNumeric(text[from - 1])) from -= 1;
+  while (isNumeric(text[to])) to += 1;
+  // Digits can be a number of JSON.
+  return { start: from, end: to, mask: '0' };
 }
 
-/** Finds any of the texts in one scan; undefined if there are none. */
-function anyOf(texts: readonly string[]): RegExp | undefined {
-  if (texts.length === 0) return undefined;
-  return new RegExp(texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`)).join('|'));
+function isNumeric(character: string | undefined): boolean {
+  return character !== undefined && /[\d.eE+-]/u.test(character);
 }
 
-/** Digits can be a number in a JSON line, which must stay valid. */
-function maskOf(value: string): string {
-  return /^\d+$/u.test(value) ? '0' : MASK;
-}
-
-/** All forms of the secrets, longest first, so that none hides inside another. */
-function formsOf(secrets: readonly string[]): readonly string[] {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (secret === '') continue;
-    const inJson = JSON.stringify(secret).slice(1, -1);
-    const inJsonText = JSON.stringify(inJson).slice(1, -1);
-    forms.add(secret).add(inJson).add(inJsonText).add(urlForm(secret)).add(Buffer.from(secret).toString('base64'));
+/** The escape of JSON text with `at` inside it: begun before, and not ended. */
+function escapeAt(text: string, at: number): { readonly start: number; readonly end: number } | undefined {
+  for (let start = at - 1; start >= Math.max(0, at - 5); start -= 1) {
+    if (text[start] !== '\\' || !beginsEscape(text, start)) continue;
+    const length = text[start + 1] === 'u' ? 6 : 2;
+    return start + length > at ? { start, end: start + length } : undefined;
   }
-  return [...forms].toSorted((a, b) => b.length - a.length);
+  return undefined;
 }
 
-/** A secret with a lone surrogate cannot be encoded, so it has no form in a URL. */
-function urlForm(secret: string): string {
-  try {
-    return encodeURIComponent(secret);
-  } catch {
-    return secret;
-  }
+/** A backslash after an even number of backslashes. */
+function beginsEscape(text: string, at: number): boolean {
+  let before = 0;
+  while (text[at - before - 1] === '\\') before += 1;
+  return before % 2 === 0;
 }

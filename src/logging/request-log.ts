@@ -1,8 +1,8 @@
-import { OPTIONS_KEYS } from '../base/options-keys.ts';
-import { isJsonObject, ownValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { createRedactor } from './redactor.ts';
+import { Redactor } from './redactor.ts';
+import { requestSecrets } from './request-secrets.ts';
+import type { RequestSecrets } from './request-secrets.ts';
 
 /** The facts about one finished request. Only the first five are always known. */
 export interface RequestEntry {
@@ -36,6 +36,8 @@ export interface RequestEntry {
   /** Of the last attempt; logged at debug only. */
   readonly prompt?: unknown;
   readonly rawReply?: string | undefined;
+  /** The attempts of the call that failed, with their messages; logged at debug only. */
+  readonly failedAttempts?: unknown;
 }
 
 export type WriteRequestLog = (entry: RequestEntry) => void;
@@ -48,13 +50,10 @@ const SHORT_FLAGS = 20;
 const SHORT_FLAG_CHARACTERS = 120;
 
 /**
- * svc redacts a body before it cuts it: the cut could leave the head of a credential, which no search finds. This is how far
- * behind the cut an unknown credential can end; the known ones are measured.
+ * svc redacts a body before it cuts it: the cut could leave the head of a credential, which no search finds. A credential
+ * that begins before the cut is recognized by its first part, which ends at most this far behind it, however it is encoded.
  */
-const LONGEST_UNKNOWN_SECRET = 256;
-
-/** Of one request. Each is searched for in each text. */
-const MOST_REQUEST_SECRETS = 64;
+const REACH = 1024;
 
 /** The messages of these failures contain nothing that a caller or a model wrote. */
 const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
@@ -72,19 +71,28 @@ const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
  * provider failed. At debug, a second line has the prompt and the reply. `logContent` decides how much the lines contain of
  * the texts that callers and models wrote.
  */
-export function createRequestLog(logger: Logger, config: Pick<Config, 'logContent' | 'secrets'>): WriteRequestLog {
-  const shorten = config.logContent === 'short' ? createShortener(config.secrets) : unchanged;
+export function createRequestLog(
+  logger: Logger,
+  config: Pick<Config, 'logContent' | 'secrets'>,
+  redactor = new Redactor(config.secrets),
+): WriteRequestLog {
+  const shorten = config.logContent === 'short' ? createShortener(redactor) : unchanged;
   return (entry) => {
     const level = requestLogLevel(entry.status);
     if (!logger.enabled(level)) return;
-    const hideSecrets = redactionFor(entry.requestBody);
+    const secrets = requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
+    const hide = hiding(secrets);
     const show = (text: string | undefined) => {
-      return text === undefined || config.logContent === 'none' ? undefined : shorten(hideSecrets(text), text.length);
+      if (text === undefined || config.logContent === 'none') return undefined;
+      return hide === undefined
+        ? `[not logged: the request contains ${secrets.tooMany ?? 'many'} credentials]`
+        : shorten(text, hide);
     };
-    logger[level](requestFields(entry, show, config.logContent), 'request');
+    logger[level](requestFields(entry, show, { logContent: config.logContent, secrets }), 'request');
     if (logger.enabled('debug') && entry.prompt !== undefined) {
       const prompt = show(JSON.stringify(entry.prompt));
-      logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply) }, 'model');
+      const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
+      logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply), failed }, 'model');
     }
   };
 }
@@ -98,23 +106,38 @@ export function requestLogLevel(status: number): 'info' | 'warn' | 'error' {
 /** The text that a line can contain; undefined if it must not contain any. */
 type Show = (text: string | undefined) => string | undefined;
 
-function unchanged(text: string): string {
-  return text;
+type Hide = (text: string) => string;
+
+/** The line itself is redacted too, but the escapes in it make that more costly. */
+function unchanged(text: string, hide: Hide): string {
+  return hide(text);
 }
 
 /** Returns a function that cuts a text and appends its full length. */
-function createShortener(secrets: readonly string[]): (text: string, fullLength: number) => string {
-  const redactor = createRedactor(secrets);
-  // Twice the length: inside JSON, every character of a key can be escaped.
-  const reach = Math.max(LONGEST_UNKNOWN_SECRET, ...secrets.map((secret) => secret.length * 2));
-  return (text, fullLength) => {
-    if (text.length <= SHORT_CHARACTERS) return text;
-    const clean = redactor.redact(text.slice(0, SHORT_CHARACTERS + reach));
-    return `${clean.slice(0, SHORT_CHARACTERS)}… (${String(fullLength)} characters)`;
+function createShortener(redactor: Redactor): (text: string, hide: Hide) => string {
+  return (text, hide) => {
+    if (text.length <= SHORT_CHARACTERS) return hide(text);
+    const clean = redactor.redact(hide(text.slice(0, SHORT_CHARACTERS + REACH)));
+    // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
+    const safe = text.length > SHORT_CHARACTERS + REACH ? Math.max(0, clean.length - REACH) : clean.length;
+    return `${clean.slice(0, Math.min(SHORT_CHARACTERS, safe))}… (${String(text.length)} characters)`;
   };
 }
 
-function requestFields(entry: RequestEntry, show: Show, logContent: Config['logContent']): LogFields {
+/** Hides the credentials that this request brought; undefined if there are too many. Nearly all requests bring none. */
+function hiding({ values, tooMany }: RequestSecrets): Hide | undefined {
+  if (tooMany !== undefined) return undefined;
+  if (values.length === 0) return (text) => text;
+  const redactor = new Redactor(values);
+  return (text) => redactor.redactValues(text);
+}
+
+interface ContentRule {
+  readonly logContent: Config['logContent'];
+  readonly secrets: RequestSecrets;
+}
+
+function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }: ContentRule): LogFields {
   return {
     requestId: entry.requestId,
     method: entry.method,
@@ -134,15 +157,23 @@ function requestFields(entry: RequestEntry, show: Show, logContent: Config['logC
     losses: lossesOf(entry.losses),
     partials: entry.partials,
     ...errorFields(entry.error, show, logContent),
-    request: show(requestTextOf(entry)),
+    request: show(requestTextOf(entry, secrets)),
     response: show(entry.responseText),
   };
 }
 
-/** A body with options is logged as it was parsed: as received, it can escape a credential, or repeat a key. */
-function requestTextOf({ requestBody, requestText }: RequestEntry): string | undefined {
-  const hasOptions = isJsonObject(requestBody) && OPTIONS_KEYS.some((key) => ownValue(requestBody, key) !== undefined);
-  return hasOptions ? JSON.stringify(requestBody) : requestText;
+/** An escape of a printable character, which no encoder of JSON writes: it can hide the name of a credential. */
+const NEEDLESS_ESCAPE = /\\u00[2-7]/u;
+
+/** A body with credentials is logged as it was parsed: as received, it can escape a credential, or repeat a key. */
+function requestTextOf(
+  { requestBody, requestText }: RequestEntry,
+  { expected, tooMany }: RequestSecrets,
+): string | undefined {
+  if (tooMany !== undefined || requestBody === undefined) return requestText;
+  return expected || (requestText !== undefined && NEEDLESS_ESCAPE.test(requestText))
+    ? JSON.stringify(requestBody)
+    : requestText;
 }
 
 /** Such as `dropped-item people[2]`. A path can contain keys that a model wrote, so `none` leaves paths out. */
@@ -178,60 +209,4 @@ function errorFields(error: RequestEntry['error'], show: Show, logContent: Confi
 
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 10) / 10;
-}
-
-/** Keys whose values are not credentials, wherever they appear in the options. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set([
-  'base_url',
-  'client',
-  'default_role',
-  'include',
-  'max_tokens',
-  'model',
-  'name',
-  'on_loss',
-  'primary',
-  'provider',
-  'retry_policy',
-  'strategy',
-  'tags',
-  'temperature',
-]);
-
-const NO_KEYS: ReadonlySet<string> = new Set();
-
-/** Redacting a shorter value would tear holes into ordinary words. */
-const MIN_SECRET_LENGTH = 6;
-
-/** Hides the credentials that this request brought. Nearly all requests bring none. */
-function redactionFor(body: unknown): (text: string) => string {
-  const secrets = requestSecrets(body);
-  if (secrets.length === 0) return unchanged;
-  if (secrets.length > MOST_REQUEST_SECRETS) {
-    return () => `[not logged: the request contains ${secrets.length} credentials]`;
-  }
-  const redactor = createRedactor(secrets);
-  return (text) => redactor.redact(text);
-}
-
-/**
- * The credentials in the options of a request: every value of `env`, and every string that is not under a plain key. That
- * includes misplaced strings, since the answer to them is an error, and errors are logged.
- */
-function requestSecrets(body: unknown): readonly string[] {
-  if (!isJsonObject(body)) return [];
-  const found = new Set<string>();
-  for (const key of OPTIONS_KEYS) collectStrings(ownValue(body, key), found, PLAIN_KEYS);
-  return [...found];
-}
-
-/** The recursion is bounded because the depth of bodies is. Inside `env`, any key is the name of a variable. */
-function collectStrings(value: unknown, found: Set<string>, plainKeys: ReadonlySet<string>): void {
-  if (typeof value === 'string') {
-    if (value.length >= MIN_SECRET_LENGTH) found.add(value);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      if (!plainKeys.has(key)) collectStrings(inner, found, key === 'env' ? NO_KEYS : plainKeys);
-    }
-  }
 }

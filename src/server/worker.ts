@@ -1,6 +1,7 @@
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
+import { Redactor } from '../logging/redactor.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
@@ -56,6 +57,8 @@ class Worker {
   #bodyBudget: BodyBudget | undefined;
   #listeners: readonly Listener[] = [];
   #logger: ServiceLogger | undefined;
+  /** Before the start, no secret is known. */
+  #redactor = new Redactor([]);
   #missingCredentials: () => readonly MissingCredential[] = () => [];
   #mayBeReady = true;
   #lastRequestAt = 0;
@@ -145,7 +148,9 @@ class Worker {
   }
 
   #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {
-    const logger = createLogger(config, { fields: { worker: number } });
+    const redactor = new Redactor(config.secrets);
+    this.#redactor = redactor;
+    const logger = createLogger(config, { fields: { worker: number }, redactor });
     this.#logger = logger;
     const pool = new ParsePool({
       thread: this.#parseThread,
@@ -156,6 +161,7 @@ class Worker {
     this.#pool = pool;
     const runtime = createRuntime(program, {
       logger,
+      hide: (secret) => redactor.add(secret),
       env: config.env,
       clientRegistry: config.clientRegistry,
       allowPrivateUrls: config.allowPrivateUrls,
@@ -175,7 +181,7 @@ class Worker {
     });
     this.#metrics = metrics;
     const metricsText = () => this.#link.metricsText();
-    return createServices(config, { logger, runtime, program, metrics, metricsText, version });
+    return createServices(config, { logger, redactor, runtime, program, metrics, metricsText, version });
   }
 
   /** Creates the transports; they do not listen yet. */
@@ -191,7 +197,7 @@ class Worker {
   #transport(services: HttpServices, handler: RequestHandler, config: Config): Promise<Transport> {
     return createTransport(config.transport, {
       handler,
-      reject: createReject(services.logger),
+      reject: createReject(services.logger, services.redactor),
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
       bodyBudget: (this.#bodyBudget ??= bodyBudget(config)),
@@ -254,13 +260,13 @@ class Worker {
   #crashed(error: unknown, message: string): void {
     this.#logger?.error({ err: error }, message);
     if (this.#phase === 'listening') {
-      this.#link.send({ type: 'failed', reason: messageOf(error) });
+      this.#link.send({ type: 'failed', reason: this.#redactor.redact(messageOf(error)) });
       this.#drain(CRASH_DRAIN_MS);
     } else if (this.#phase !== 'draining') this.#fail(messageOf(error));
   }
 
   #fail(reason: string): void {
-    this.#link.send({ type: 'failed', reason }, () => process.exit(1));
+    this.#link.send({ type: 'failed', reason: this.#redactor.redact(reason) }, () => process.exit(1));
   }
 
   #exit(cut: number): void {

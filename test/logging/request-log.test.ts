@@ -3,6 +3,7 @@ import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
 import { countSteps } from '../support/count-steps.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createLogger } from '../../src/logging/create-logger.ts';
+import { Redactor } from '../../src/logging/redactor.ts';
 import { createRequestLog } from '../../src/logging/request-log.ts';
 import type { RequestEntry } from '../../src/logging/request-log.ts';
 
@@ -33,7 +34,8 @@ function logged(entry: RequestEntry, settings: Settings = {}): readonly Record<s
   const write = (line: string) => {
     lines.push(line);
   };
-  createRequestLog(createLogger(config, { write, terminal: false }), config)(entry);
+  const redactor = new Redactor(config.secrets);
+  createRequestLog(createLogger(config, { write, terminal: false, redactor }), config, redactor)(entry);
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -231,4 +233,70 @@ test('a credential of the request is hidden in the paths of repairs', () => {
   const body = { svc_options: { env: { OPENAI_API_KEY: key } } };
   const line = loggedLine({ ...CALL, requestBody: body, flags: [{ flag: 'extra-key', path: key }] });
   expect(JSON.stringify(line)).not.toContain(key);
+});
+
+const KEY_OF_CALLER = 'zq81-vv72-mm40-pp19';
+
+/** Each body contains the key at a place that is not that of the options, and gets 400. */
+const MISPLACED: ReadonlyArray<readonly [place: string, body: unknown]> = [
+  ['options under a misspelled name', { svc_option: { env: { PLAIN: KEY_OF_CALLER } } }],
+  ['options under the name of BAML with one underscore', { __baml_options: { env: { PLAIN: KEY_OF_CALLER } } }],
+  ['a registry beside the arguments', { client_registry: { clients: [{ name: 'A', options: { x: KEY_OF_CALLER } }] } }],
+  ['clients beside the arguments', { clients: [{ name: 'A', options: { headers: { 'x-a': KEY_OF_CALLER } } }] }],
+  ['variables beside the arguments', { env: { ANY: KEY_OF_CALLER } }],
+  ['a key beside the arguments', { api_key: KEY_OF_CALLER }],
+  ['a key in a list', { text: [{ accessToken: [KEY_OF_CALLER] }] }],
+  ['an unknown key of the options', { svc_options: { whatever: { deep: [KEY_OF_CALLER] } } }],
+  [
+    'a URL',
+    { svc_options: { client_registry: { clients: [{ options: { base_url: `https://u:${KEY_OF_CALLER}@h/` } }] } } },
+  ],
+  ['a query', { text: `https://h/?api_key=${KEY_OF_CALLER}` }],
+];
+
+test.each(MISPLACED)('a refused request with a key in %s is logged without it', (_, requestBody) => {
+  const requestText = JSON.stringify(requestBody);
+  for (const text of [requestText, requestText.replaceAll('e', String.raw`\u0065`)]) {
+    const entry = { ...CALL, status: 400, requestBody, requestText: text };
+    const lines = JSON.stringify(logged(entry, { logLevel: 'debug', logContent: 'full' }));
+    expect(lines).not.toContain(KEY_OF_CALLER);
+    expect(lines).not.toContain('zq81');
+  }
+});
+
+test('an argument whose name looks like a credential is hidden, also where the model repeats it', () => {
+  const requestBody = { user: { password: KEY_OF_CALLER }, max_tokens: 'many', author: 'Ada Lovelace' };
+  const entry = {
+    ...CALL,
+    requestBody,
+    requestText: JSON.stringify(requestBody),
+    responseText: JSON.stringify({ greeting: `Your password is ${KEY_OF_CALLER}` }),
+    prompt: [{ role: 'user', content: Buffer.from(KEY_OF_CALLER).toString('base64') }],
+    rawReply: encodeURIComponent(KEY_OF_CALLER),
+    failedAttempts: [{ client: 'A', message: KEY_OF_CALLER }],
+  };
+  const lines = JSON.stringify(logged(entry, { logLevel: 'debug', logContent: 'full' }));
+  expect(lines).not.toContain(KEY_OF_CALLER);
+  expect(lines).not.toContain(Buffer.from(KEY_OF_CALLER).toString('base64').slice(2, 20));
+  expect(lines).toContain('Ada Lovelace');
+  expect(lines).toContain('many');
+});
+
+test('many masks before the cut do not show what the cut would split', () => {
+  const short = `{"password":"${'p'.repeat(60)}"}`;
+  for (let shift = 0; shift < 80; shift += 1) {
+    const text = `${short.repeat(35)}${'x'.repeat(shift)}${CANARY.repeat(60)}${'y'.repeat(3000)}`;
+    expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toMatch(/canar|pppp/u);
+  }
+});
+
+test('a credential in any encoding that crosses the cut is not there in part', () => {
+  const unicode = [...CANARY].map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  for (const encoded of [encodeURIComponent(CANARY), Buffer.from(CANARY).toString('hex'), unicode]) {
+    for (let at = 2048 - encoded.length; at <= 2048; at += 1) {
+      const text = `${'x'.repeat(at)}${encoded}${'y'.repeat(4000)}`;
+      const shown = String(loggedLine({ ...CALL, responseText: text })['response']).split('…')[0] ?? '';
+      expect(shown.slice(at).replace(/^\[redacted\]y*$/u, '')).toMatch(/^[[redacted\]]{0,10}$/u);
+    }
+  }
 });

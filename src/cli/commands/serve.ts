@@ -1,3 +1,4 @@
+import { credentialsIn } from '../../base/credentials-in.ts';
 import type { Config, SettingValues } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { createLogger } from '../../logging/create-logger.ts';
@@ -88,7 +89,8 @@ const MIN_SECRET_LENGTH = 6;
 
 /**
  * Adds the values of all variables that clients read with `env.X` to the secrets of the configuration, except for those of
- * public options. A variable with a key can have any name; a client that sends it to a provider shows that it is a secret.
+ * public options, and the credentials that the definitions contain. A variable with a key can have any name; a client that
+ * sends it to a provider shows that it is a secret.
  */
 export function withDefinitionSecrets(config: Config, program: Program): Config {
   const secrets = new Set(config.secrets);
@@ -96,12 +98,30 @@ export function withDefinitionSecrets(config: Config, program: Program): Config 
     const value = config.env[variable];
     if (value !== undefined && value.length >= MIN_SECRET_LENGTH) secrets.add(value);
   }
+  for (const { options } of program.clients) {
+    const literals = Object.fromEntries(options.map(({ key, value }) => [key, literalOf(value)]));
+    for (const secret of credentialsIn(literals)) if (secret.length >= MIN_SECRET_LENGTH) secrets.add(secret);
+  }
   return { ...config, secrets: longestFirst(secrets) };
 }
 
 /** The order of redaction: otherwise a secret could hide inside another one. */
 function longestFirst(secrets: ReadonlySet<string>): readonly string[] {
   return [...secrets].toSorted((a, b) => b.length - a.length);
+}
+
+/** The value as JSON data, without its variables. */
+function literalOf(value: OptionValue): unknown {
+  switch (value.kind) {
+    case 'scalar':
+      return value.value;
+    case 'env':
+      return null;
+    case 'list':
+      return value.items.map(literalOf);
+    case 'map':
+      return Object.fromEntries(value.entries.map((entry) => [entry.key, literalOf(entry.value)]));
+  }
 }
 
 function secretVariables({ provider, options }: ClientType): readonly string[] {

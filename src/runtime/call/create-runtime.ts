@@ -67,6 +67,7 @@ class ProgramRuntime implements FunctionRuntime {
       pools: this.#pools,
       declaredHosts: new DeclaredHosts(clients, options.env),
       offline: createOfflineAnswers(definitions),
+      hide: options.hide,
       machine: cloudMachine(),
     };
     const directory = new ClientDirectory({ definitions, env: options.env, services, shorthands });

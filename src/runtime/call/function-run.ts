@@ -101,7 +101,10 @@ export class FunctionRun {
     this.#lastFailure = failure;
     const { logger } = this.#parts.services.options;
     if (logger.enabled('debug')) {
-      logger.debug({ requestId: this.#parts.context.requestId, client: name, failure }, 'an attempt failed');
+      // The request's own line has the message: it hides the request's own credentials, and obeys `logContent`.
+      const status = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
+      const { requestId } = this.#parts.context;
+      logger.debug({ requestId, client: name, error: failure.code, upstreamStatus: status }, 'an attempt failed');
     }
     return result;
   }

@@ -120,6 +120,8 @@ export interface FunctionStream {
 /** The settings of a runtime. */
 export interface RuntimeOptions {
   readonly logger: Logger;
+  /** Called with each secret that becomes known while the runtime serves, such as an access token. */
+  readonly hide?: (secret: string) => void;
   /** The variables for `env.X` and for the providers' keys; a request can override them. */
   readonly env: Readonly<Record<string, string>>;
   /** `open`: requests can define clients. `known`: they can only name clients of the files. `off`: neither. */

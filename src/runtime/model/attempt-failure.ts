@@ -1,3 +1,4 @@
+import { Redactor } from '../../logging/redactor.ts';
 import type { ClientFailure, Failure } from '../../schema/errors.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
@@ -55,9 +56,12 @@ const BY_TIMER = {
   total: 'had not finished its reply when the time of the whole call was over',
 } as const;
 
+/** For clients without credentials. */
+const NO_SECRETS = new Redactor([]);
+
 /** Translates an upstream failure for the caller. Secrets that the provider echoed are masked. */
-export function attemptFailure(client: string, cause: UpstreamFailure, secrets: readonly string[]): AttemptFailure {
-  if (cause.kind === 'status') return statusFailure(client, cause, secrets);
+export function attemptFailure(client: string, cause: UpstreamFailure, redactor = NO_SECRETS): AttemptFailure {
+  if (cause.kind === 'status') return statusFailure(client, cause, redactor);
   if (cause.kind === 'timeout') {
     const { timer, afterMs } = cause;
     const message = `The client "${client}" ${BY_TIMER[timer]} (${afterMs} ms)`;
@@ -66,16 +70,16 @@ export function attemptFailure(client: string, cause: UpstreamFailure, secrets: 
   const { prefix, retry } = BY_KIND[cause.kind];
   const status = cause.kind === 'unusable' ? cause.status : undefined;
   const final = cause.kind === 'reported' && !cause.retryable;
-  const failure = clientFailure(client, prefix + quotable(cause.message, secrets), status);
+  const failure = clientFailure(client, prefix + quotable(cause.message, redactor), status);
   return { failure, retry: final ? 'never' : retry };
 }
 
 function statusFailure(
   client: string,
   { status, body, retryAfterMs }: Extract<UpstreamFailure, { kind: 'status' }>,
-  secrets: readonly string[],
+  redactor: Redactor,
 ): AttemptFailure {
-  const text = quotable(errorBodyText(body, parseJson(body)), secrets);
+  const text = quotable(errorBodyText(body, parseJson(body)), redactor);
   const failure = clientFailure(client, `answered ${status}${text === '' ? '' : `: ${text}`}`, status);
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   return { failure, retry: 'status', upstreamStatus: status, ...wait };
@@ -85,31 +89,7 @@ function statusFailure(
 const MAX_UPSTREAM_TEXT = 2000;
 
 /** Masks secrets before it cuts the text, so that no half of a secret remains at the edge. */
-function quotable(text: string, secrets: readonly string[]): string {
-  const scrubbed = scrubSecrets(text, secrets);
-  return text.length > MAX_UPSTREAM_TEXT ? `${scrubbed.slice(0, MAX_UPSTREAM_TEXT)}…` : scrubbed;
-}
-
-const MASK = '[redacted]';
-
-/** A shorter secret is not masked by value: it would mask half of any text. */
-const SHORTEST_SECRET = 4;
-
-/** The shapes of keys in general: OpenAI-style keys, bearer tokens, `key=` in URLs, Google and AWS keys. */
-const KEY_PATTERNS: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:sk|rk|pk)-[A-Za-z0-9_*-]{4,}/gu, MASK],
-  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/giu, `$1 ${MASK}`],
-  [/\b((?:api[-_]?)?key|token|secret|signature|password)=[^\s&"']{1,4096}/giu, `$1=${MASK}`],
-  [/\bAIza[A-Za-z0-9_-]{16,}/gu, MASK],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/gu, MASK],
-];
-
-/** Masks the given secrets and everything that looks like a key: providers quote the key that they refuse. Linear. */
-function scrubSecrets(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, MASK);
-  }
-  for (const [pattern, replacement] of KEY_PATTERNS) clean = clean.replace(pattern, replacement);
-  return clean;
+function quotable(text: string, redactor: Redactor): string {
+  const scrubbed = redactor.redact(text);
+  return scrubbed.length > MAX_UPSTREAM_TEXT ? `${scrubbed.slice(0, MAX_UPSTREAM_TEXT)}…` : scrubbed;
 }

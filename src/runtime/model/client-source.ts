@@ -15,6 +15,8 @@ export interface ClientServices {
   readonly pools: ConnectionPools;
   readonly declaredHosts: DeclaredHosts;
   readonly offline: OfflineAnswers;
+  /** Called with each secret of the server that becomes known while it serves, so that no log or error shows it. */
+  readonly hide?: ((secret: string) => void) | undefined;
   /** The cloud on whose machine the server runs, if any. */
   readonly machine?: CloudMachine | undefined;
 }

@@ -1,5 +1,7 @@
+import { credentialsIn } from '../../base/credentials-in.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
+import { Redactor } from '../../logging/redactor.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
@@ -45,7 +47,7 @@ interface LocatedClient extends HttpClientRequest {
 
 interface Credentials {
   readonly protocol: WireProtocol;
-  readonly secrets: readonly string[];
+  readonly redactor: Redactor;
 }
 
 /** Creates a client that svc reaches over HTTP: finds its address, then the credentials that it can send there. */
@@ -98,10 +100,10 @@ function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
   if (!key.ok) return key;
   const unsendable = key.value === undefined ? undefined : unsendableKey(client, key.value);
   if (unsendable !== undefined) return err(rule.missing(unsendable));
-  const secrets = secretsOf(client, key.value);
-  const protocol = connection.protocol(key.value, accessOf(client, rule, secrets));
+  const redactor = new Redactor(secretsOf(client, key.value));
+  const protocol = connection.protocol(key.value, accessOf(client, rule, redactor));
   if ('missing' in protocol) return err(rule.missing(protocol));
-  return ok({ protocol, secrets: [...secrets] });
+  return ok({ protocol, redactor });
 }
 
 function ruleFor(client: LocatedClient, environment: CallEnvironment): CredentialRule {
@@ -142,8 +144,8 @@ function unsendableKey({ http, options, variables }: LocatedClient, key: string)
   return { missing: read?.variable ?? own ?? 'api_key', because };
 }
 
-/** Adds to `secrets` those that the provider takes. */
-function accessOf(client: LocatedClient, rule: CredentialRule, secrets: Set<string>): ProviderAccess {
+/** Adds to `redactor` the secrets that the provider takes. */
+function accessOf(client: LocatedClient, rule: CredentialRule, redactor: Redactor): ProviderAccess {
   const { requester, services, source, description, variables } = client;
   const { server, request } = requester.environment;
   const rulesOfServer = ruleFor(client, { server });
@@ -153,11 +155,16 @@ function accessOf(client: LocatedClient, rule: CredentialRule, secrets: Set<stri
     secrets: (group) =>
       secretGroup(group, request, (variable) => {
         const secret = rule.secret(variable);
-        if (secret !== undefined) secrets.add(secret);
+        if (secret !== undefined) redactor.add(secret);
         return secret;
       }),
     ofServer: (variable) => rulesOfServer.ofServer(variable),
     setting: (variable) => readVariable(requester.environment, variable).value,
+    hide: (secret) => {
+      redactor.add(secret);
+      // What a request brings belongs to it alone.
+      if (source.from === 'files' && (request === undefined || request.size === 0)) services.hide?.(secret);
+    },
     pools: services.pools,
     machine: services.machine,
     // A request's variable in such an option is as untrusted as a definition in the request.
@@ -182,14 +189,11 @@ function secretsOf({ description, options, read, variables }: LocatedClient, key
   for (const [name, value] of Object.entries(read.values)) {
     if (typeof value === 'string' && hasFlag(description.options, name, 'secret')) secrets.add(value);
   }
-  for (const [name, value] of [...options.headers, ...options.queryParams]) {
-    // A provider can quote `Bearer abc` or `abc` alone.
-    if (SECRET_NAME.test(name)) secrets.add(value).add(value.replace(/^\S+\s+/u, ''));
-  }
+  const literals = Object.fromEntries(Object.entries(read.values).filter(([, value]) => !(value instanceof Map)));
+  const [headers, query] = [Object.fromEntries(options.headers), Object.fromEntries(options.queryParams)];
+  for (const value of credentialsIn({ ...literals, headers, query_params: query })) secrets.add(value);
   return secrets;
 }
-
-const SECRET_NAME = /auth|key|token|secret|cookie|password|sig/iu;
 
 function hasFlag(options: OptionTable, name: string, flag: 'secret' | 'namesAccount'): boolean {
   return Object.hasOwn(options, name) && options[name]?.[flag] === true;

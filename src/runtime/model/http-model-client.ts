@@ -1,6 +1,7 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import type { Ok, Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
+import type { Redactor } from '../../logging/redactor.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
@@ -49,8 +50,8 @@ interface HttpClientParts {
   readonly limits: ExchangeLimits;
   /** The treatment of media URLs. */
   readonly mediaHandling: MediaHandling;
-  /** Values that must not appear in any error. */
-  readonly secrets: readonly string[];
+  /** Masks the credentials of this client in errors. */
+  readonly redactor: Redactor;
   readonly protocol: WireProtocol;
   readonly pools: ConnectionPools;
 }
@@ -177,7 +178,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   failed(failure: UpstreamFailure): void {
     if (this.#over) return;
     this.#exchange?.cancel();
-    this.#end(err(attemptFailure(this.#client.name, failure, this.#client.secrets)));
+    this.#end(err(attemptFailure(this.#client.name, failure, this.#client.redactor)));
   }
 
   /** Watches the deadline while something has to be fetched. The exchange watches it afterwards. */

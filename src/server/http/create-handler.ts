@@ -1,4 +1,5 @@
 import type { Logger } from '../../logging/logger.ts';
+import { Redactor } from '../../logging/redactor.ts';
 import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
 import { CallRequest } from './handlers/call-request.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
@@ -50,12 +51,12 @@ export function createOperationsHandler(services: HttpServices): RequestHandler 
 }
 
 /** Answers requests that reach no handler, in the form of every other error, and logs exceptions. */
-export function createReject(logger: Logger): Reject {
+export function createReject(logger: Logger, redactor: Redactor = new Redactor([])): Reject {
   return (problem, request = {}) => {
     const id = requestIdOf(request.requestId);
     if ('error' in request) logger.error({ requestId: id, err: request.error }, 'a bug in the server');
     const headers = [JSON_TYPE, ['x-request-id', id] as const, ...problem.headers];
-    return { status: problem.status, headers, body: problemBody(problem, id) };
+    return { status: problem.status, headers, body: problemBody(problem, id, redactor) };
   };
 }
 

@@ -4,6 +4,7 @@ import { ByteBudget } from '../../base/byte-budget.ts';
 import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
+import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type WriteRequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Program } from '../../schema/program.ts';
@@ -22,6 +23,8 @@ export interface HttpServices {
   readonly config: HttpConfig;
   readonly logger: Logger;
   readonly logRequest: WriteRequestLog;
+  /** Masks credentials in errors. */
+  readonly redactor: Redactor;
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
   readonly wrongKeys: WrongKeys;
@@ -79,6 +82,8 @@ export interface OpenApiText {
 /** The parts that differ between a worker and a test. */
 export interface ServiceParts {
   readonly logger: Logger;
+  /** By default, one that knows the secrets of the configuration. */
+  readonly redactor?: Redactor;
   readonly runtime: FunctionRuntime;
   readonly program: Pick<Program, 'hash' | 'openapi'>;
   readonly metrics: ProcessMetrics;
@@ -91,11 +96,13 @@ export interface ServiceParts {
 /** Creates the services; `health.ready` is false. */
 export function createServices(config: Config, parts: ServiceParts): HttpServices {
   const active = new SwapRemoveSet<Drainable>();
+  const redactor = parts.redactor ?? new Redactor(config.secrets);
   const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   return {
     config,
     logger: parts.logger,
-    logRequest: createRequestLog(parts.logger, config),
+    logRequest: createRequestLog(parts.logger, config, redactor),
+    redactor,
     runtime: parts.runtime,
     authenticator: new Authenticator(config.apiKey),
     wrongKeys: new WrongKeys(active),

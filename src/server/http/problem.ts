@@ -1,5 +1,6 @@
 import { ERRORS } from '../../schema/errors.ts';
 import type { Attempt, ErrorCode, Failure } from '../../schema/errors.ts';
+import type { Redactor } from '../../logging/redactor.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { HeaderList } from './response-head.ts';
 
@@ -19,8 +20,9 @@ export function problem(code: ErrorCode, message: string, fields = NO_FIELDS, he
   return { status: ERRORS[code].status, code, message, fields, headers };
 }
 
-export function problemBody(of: Problem, requestId: string): string {
-  return JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields });
+/** The JSON text of an answer, without credentials: a message can quote what a caller, a provider or a model wrote. */
+export function problemBody(of: Problem, requestId: string, redactor: Redactor): string {
+  return redactor.redact(JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields }));
 }
 
 /** The answer to a bug, without any detail. */

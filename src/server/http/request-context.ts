@@ -55,7 +55,8 @@ export class RequestContext implements CallOrigin {
   }
 
   problem(of: Problem, more: HeaderList = []): void {
-    this.send(of.status, [JSON_TYPE, ...of.headers, ...more], () => problemBody(of, this.requestId));
+    const body = () => problemBody(of, this.requestId, this.services.redactor);
+    this.send(of.status, [JSON_TYPE, ...of.headers, ...more], body);
   }
 
   notFound(known: Iterable<string>): void {

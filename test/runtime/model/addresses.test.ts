@@ -16,6 +16,7 @@ afterAll(() => pools.close());
 
 const ACCESS: ProviderAccess = {
   secrets: () => ({ ofRequest: false, get: () => undefined }),
+  hide: () => {},
   ofServer: () => undefined,
   setting: () => undefined,
   pools,

@@ -3,6 +3,7 @@ import type { Result } from '../../../src/base/result.ts';
 import { ok } from '../../../src/base/result.ts';
 import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { Redactor } from '../../../src/logging/redactor.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpModelClient } from '../../../src/runtime/model/http-model-client.ts';
 import type { WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
@@ -30,7 +31,7 @@ function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelCl
     destination: { origin: 'http://127.0.0.1:1', guard: 'none' },
     limits: DEFAULT_LIMITS,
     mediaHandling: () => 'send_base64',
-    secrets: ['canary-key'],
+    redactor: new Redactor(['canary-key']),
     protocol,
     pools,
   });

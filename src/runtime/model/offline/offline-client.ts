@@ -98,7 +98,7 @@ class OfflineAttempt implements ModelAttempt {
     const { options, request, name } = this.#parts;
     if (options.fail_status !== undefined) {
       const fault = { kind: 'status', status: options.fail_status, body: 'asked to fail by "fail_status"' } as const;
-      this.#end(err(attemptFailure(name, fault, [])));
+      this.#end(err(attemptFailure(name, fault)));
     } else if (request.streamed) this.#sendDeltas();
     else this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
   }
@@ -126,7 +126,7 @@ class OfflineAttempt implements ModelAttempt {
     if (left > 2 ** 31 - 1) return;
     this.#deadline = setTimeout(() => {
       const afterMs = Math.round(performance.now() - startedAt);
-      this.#end(err(attemptFailure(this.#parts.name, { kind: 'timeout', timer: 'total', afterMs }, [])));
+      this.#end(err(attemptFailure(this.#parts.name, { kind: 'timeout', timer: 'total', afterMs })));
     }, left);
   }
 

@@ -29,6 +29,28 @@ export function findAwsCredentials(
   options: CredentialOptions,
   access: ProviderAccess,
 ): AwsCredentialSource | MissingSecret {
+  const found = findSource(options, access);
+  if (!('missing' in found) && !(found instanceof RenewedCredential)) hideKeys(found, access);
+  return found;
+}
+
+function hideKeys({ secretAccessKey, sessionToken, accessKeyId }: AwsCredentials, { hide }: ProviderAccess): void {
+  for (const secret of [secretAccessKey, sessionToken, accessKeyId]) if (secret !== undefined) hide(secret);
+}
+
+/** Keys that are fetched again before they expire. */
+function renewed(
+  fetch: () => Promise<Result<Lease<AwsCredentials>, string>>,
+  access: ProviderAccess,
+): RenewedCredential<AwsCredentials> {
+  return new RenewedCredential(async () => {
+    const keys = await fetch();
+    if (keys.ok) hideKeys(keys.value.value, access);
+    return keys;
+  });
+}
+
+function findSource(options: CredentialOptions, access: ProviderAccess): AwsCredentialSource | MissingSecret {
   const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = options;
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
     return keysOf(accessKeyId, secretAccessKey, sessionToken);
@@ -63,16 +85,16 @@ function defaultCredentials(region: string, access: ProviderAccess): AwsCredenti
   const profile = profileCredentials(access.ofServer('AWS_PROFILE') ?? 'default', access);
   if (profile !== undefined) return profile;
   const identity = findWebIdentity(access.ofServer, region);
-  if (identity !== undefined) return new RenewedCredential(() => fetchWebIdentityCredentials(identity, access.pools));
+  if (identity !== undefined) return renewed(() => fetchWebIdentityCredentials(identity, access.pools), access);
   const role = findAwsRole(access.ofServer, access.machine);
-  return role === undefined ? undefined : new RenewedCredential(() => fetchRoleCredentials(role, access.pools));
+  return role === undefined ? undefined : renewed(() => fetchRoleCredentials(role, access.pools), access);
 }
 
 function profileCredentials(name: string, access: ProviderAccess): AwsCredentialSource | undefined {
   const files = profileFiles(access);
   const profile = files === undefined ? undefined : readAwsProfile(files, name);
   if (profile === undefined) return undefined;
-  return profile.kind === 'keys' ? profile.keys : new RenewedCredential(() => fetchProfileCredentials(profile));
+  return profile.kind === 'keys' ? profile.keys : renewed(() => fetchProfileCredentials(profile), access);
 }
 
 /** Undefined when the server names none, or when they are not for this client's host. */

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { credentialsIn } from '../../../base/credentials-in.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -52,16 +53,16 @@ export function findGoogleIdentity(
   option: string | JsonObject | undefined,
   access: ProviderAccess,
 ): GoogleIdentity | MissingSecret {
-  if (option !== undefined) return identityIn('credentials', option, access.trusted);
+  if (option !== undefined) return identityIn('credentials', option, { access, mayReadFiles: access.trusted });
   const { credentials, credentialsContent } = GOOGLE_VARIABLES;
   const secrets = access.secrets([credentialsContent, credentials]);
   for (const variable of [credentialsContent, credentials]) {
     const given = secrets.get(variable);
-    if (given !== undefined) return identityIn(variable, given, !secrets.ofRequest);
+    if (given !== undefined) return identityIn(variable, given, { access, mayReadFiles: !secrets.ofRequest });
   }
   if (secrets.ofRequest) return { missing: credentials };
   const file = gcloudFile(access);
-  if (file !== undefined) return identityIn(credentials, file, true);
+  if (file !== undefined) return identityIn(credentials, file, { access, mayReadFiles: true });
   const host = access.ofServer(GOOGLE_VARIABLES.metadataHost) ?? machineHost(access);
   return host === undefined ? { missing: credentials } : { kind: 'machine', host, projectId: undefined };
 }
@@ -72,8 +73,13 @@ function machineHost(access: ProviderAccess): string | undefined {
     : undefined;
 }
 
-function identityIn(holder: string, given: string | object, mayReadFiles: boolean): GoogleIdentity | MissingSecret {
-  const identity = readIdentity(given, mayReadFiles);
+interface Reading {
+  readonly access: ProviderAccess;
+  readonly mayReadFiles: boolean;
+}
+
+function identityIn(holder: string, given: string | object, reading: Reading): GoogleIdentity | MissingSecret {
+  const identity = readIdentity(given, reading);
   return identity.ok ? identity.value : { missing: holder, because: identity.failure };
 }
 
@@ -93,9 +99,10 @@ const DEFAULT_TOKEN_URI = 'https://oauth2.googleapis.com/token';
  * sentence that begins with the name of the option or variable. Where files are not allowed, neither is a token URI
  * outside of Google: whoever received the signed assertion could use it at Google.
  */
-function readIdentity(given: string | object, mayReadFiles: boolean): Result<GoogleIdentity, string> {
+function readIdentity(given: string | object, { access, mayReadFiles }: Reading): Result<GoogleIdentity, string> {
   const data = typeof given === 'string' ? parseIdentity(given, mayReadFiles) : ok(given);
   if (!data.ok) return data;
+  for (const secret of credentialsIn(data.value)) access.hide(secret);
   const tokenUri = stringAt(data.value, 'token_uri') ?? DEFAULT_TOKEN_URI;
   if (!URL.canParse(tokenUri)) return err('has a "token_uri" that is not a URL');
   if (!mayReadFiles && new URL(tokenUri).origin !== new URL(DEFAULT_TOKEN_URI).origin) {

@@ -7,14 +7,22 @@ import { askService } from '../http/ask-service.ts';
 import type { ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { GoogleIdentity, ServiceAccount } from './google-identity.ts';
+import type { ProviderAccess } from './provider.ts';
 import type { Lease } from './renewed-credential.ts';
 import { RenewedCredential } from './renewed-credential.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /** The access token of an identity, kept until shortly before it expires. */
-export function googleToken(identity: GoogleIdentity, pools: ConnectionPools): RenewedCredential<string> {
-  return new RenewedCredential(() => fetchToken(identity, pools));
+export function googleToken(
+  identity: GoogleIdentity,
+  { hide, pools }: Pick<ProviderAccess, 'hide' | 'pools'>,
+): RenewedCredential<string> {
+  return new RenewedCredential(async () => {
+    const token = await fetchToken(identity, pools);
+    if (token.ok) hide(token.value.value);
+    return token;
+  });
 }
 
 async function fetchToken(identity: GoogleIdentity, pools: ConnectionPools): Promise<Result<Lease<string>, string>> {

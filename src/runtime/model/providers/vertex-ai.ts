@@ -36,7 +36,7 @@ function protocol(
   const identity = findGoogleIdentity(values.credentials ?? values.credentials_content, access);
   if ('missing' in identity) return identity;
   const project = values.project_id ?? identity.projectId ?? byVariable();
-  return authorized(withQuotaProject(client, identity), project, googleToken(identity, access.pools));
+  return authorized(withQuotaProject(client, identity), project, googleToken(identity, access));
 }
 
 /** https://cloud.google.com/vertex-ai/generative-ai/docs/start/api-keys */

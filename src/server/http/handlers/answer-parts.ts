@@ -6,8 +6,8 @@ import type { HeaderList } from '../response-head.ts';
 /** The headers that report on a call: which client answered, at what cost, where the time went, and what the value lacks. */
 export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   const headers: Array<readonly [string, string]> = [];
-  if (report.client !== undefined) headers.push(['x-svc-client', report.client]);
-  if (report.model !== undefined) headers.push(['x-svc-model', report.model]);
+  if (report.client !== undefined) headers.push(['x-svc-client', shortName(report.client)]);
+  if (report.model !== undefined) headers.push(['x-svc-model', shortName(report.model)]);
   if (report.attempts.length > 0) headers.push(['x-svc-attempts', String(report.attempts.length)]);
   const { inputTokens, outputTokens } = report.usage;
   if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
@@ -15,6 +15,14 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
   headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
   return headers;
+}
+
+/** Requests can name clients and models. Gateways accept 4 to 8 KB of headers in an answer; no model's name is this long. */
+const LONGEST_NAME = 256;
+
+/** The name of a client or model, cut if it is long. */
+export function shortName(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 3)}...`;
 }
 
 /** Returns a header such as `x-svc-lossy: dropped=2, defaulted=1`. */

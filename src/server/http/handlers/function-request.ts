@@ -1,11 +1,14 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
+import { Redactor } from '../../../logging/redactor.ts';
 import { requestLogLevel } from '../../../logging/request-log.ts';
-import type { Failure } from '../../../schema/errors.ts';
+import { requestSecrets } from '../../../logging/request-secrets.ts';
+import type { Attempt, Failure } from '../../../schema/errors.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
+import { shortName } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
@@ -114,7 +117,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
 
   protected refuse(of: Problem, report?: CallReport): void {
     if (this.#finished) return;
-    this.answerProblem(of);
+    this.answerProblem(this.#withoutSecrets(of));
     this.finish({ status: of.status, problem: of, report });
   }
 
@@ -157,6 +160,14 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     const { request, services } = this.context;
     if (!services.runtime.has(this.functionName)) return this.#unknownFunction();
     return mediaTypeProblem(request);
+  }
+
+  /** Masks what the request itself brought as a secret. The redactor of the server masks the rest. */
+  #withoutSecrets(of: Problem): Problem {
+    const { values } = requestSecrets(this.#body?.value, this.#body?.text, of.status === 400);
+    if (values.length === 0) return of;
+    const clean = new Redactor(values).redactValues(JSON.stringify({ message: of.message, fields: of.fields }));
+    return { ...of, ...(JSON.parse(clean) as Pick<Problem, 'message' | 'fields'>) };
   }
 
   #unknownFunction(): Problem {
@@ -250,8 +261,8 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       status: end.status,
       ms,
       functionName: this.functionName,
-      client: report?.client,
-      model: report?.model,
+      client: report?.client === undefined ? undefined : shortName(report.client),
+      model: report?.model === undefined ? undefined : shortName(report.model),
       attempts: report?.attempts.length,
       inputTokens: report?.usage.inputTokens,
       outputTokens: report?.usage.outputTokens,
@@ -267,6 +278,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       responseText: end.responseText,
       prompt: report?.prompt,
       rawReply: report?.rawReply,
+      failedAttempts: failedAttempts(report),
     });
   }
 }
@@ -275,6 +287,11 @@ function shareUsed(places: number, share: number): Failure {
   const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
   const message = `The calls of your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
   return { code: 'overloaded', message, retryAfterSeconds: 1 };
+}
+
+function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
+  const failed = report?.attempts.filter(({ outcome }) => outcome !== 'ok') ?? [];
+  return failed.length === 0 ? undefined : failed;
 }
 
 function tooLarge(limit: number): Problem {

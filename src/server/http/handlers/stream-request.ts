@@ -42,7 +42,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   reset(reason: string): void {
     if (this.finished || this.#partials === 0) return;
     this.#partials = 0;
-    this.#events.event(JSON.stringify({ reset: { reason } }));
+    this.#events.event(this.context.services.redactor.redact(JSON.stringify({ reset: { reason } })));
   }
 
   ended(outcome: CallOutcome): void {
@@ -74,7 +74,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   protected answerProblem(of: Problem): void {
     this.#stop();
-    if (this.#events.opened) this.#events.last(problemBody(of, this.context.requestId));
+    if (this.#events.opened) this.#events.last(problemBody(of, this.context.requestId, this.context.services.redactor));
     else this.context.problem(of);
   }
 

@@ -1,0 +1,97 @@
+import { isCredentialName } from './credential-name.ts';
+import { isJsonObject } from './json.ts';
+
+/** Shorter strings are words, not credentials. */
+const SHORTEST = 4;
+
+/** The names of headers and query parameters whose values are no secret, although they can look like one. */
+const PLAIN_HEADER =
+  /^(?:accept|accept-.*|anthropic-(?:beta|version)|api-version|content-.*|http-referer|openai-beta|referer|user-agent|x-.*-version|x-title)$/iu;
+
+/** A string that no one has typed: long, without spaces, with letters and digits. */
+const GENERATED = /^(?=\S*\d)(?=\S*[A-Za-z])\S{16,}$/u;
+
+/** The user and password of a URL. */
+const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/(?<info>[^/?#\s]*)@/iu;
+
+/**
+ * Returns the credentials in the options of a client, as JSON data: strings under names that look like credentials, headers
+ * and query parameters that do by name or by value, and credentials in URLs. A string that contains JSON is searched like
+ * the value that it stands for.
+ */
+export function credentialsIn(options: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  collect(options, { inHeaders: false, secret: false }, found);
+  return found;
+}
+
+interface Place {
+  /** Names are those of headers or query parameters. */
+  readonly inHeaders: boolean;
+  /** The name of the value, or of one around it, looks like a credential. */
+  readonly secret: boolean;
+}
+
+function collect(value: unknown, place: Place, found: Set<string>): void {
+  if (typeof value === 'string') collectText(value, place, found);
+  else if (Array.isArray(value)) for (const item of value) collect(item, place, found);
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const isSecret = place.secret || isCredentialName(name) || (place.inHeaders && isSecretHeader(name, member));
+      collect(member, { inHeaders: /^(?:headers|query_params)$/u.test(name), secret: isSecret }, found);
+    }
+  }
+}
+
+function isSecretHeader(name: string, value: unknown): boolean {
+  if (PLAIN_HEADER.test(name) || typeof value !== 'string') return false;
+  return /^key$/iu.test(name) || GENERATED.test(value);
+}
+
+function collectText(text: string, { secret }: Place, found: Set<string>): void {
+  const data = text.trimStart().startsWith('{') ? parsed(text) : undefined;
+  if (data !== undefined) {
+    // An account has public parts too, such as its type: they keep their own names.
+    collect(data, { inHeaders: false, secret: false }, found);
+    return;
+  }
+  if (secret) addCredential(text, found);
+  addUrlCredentials(text, found);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Others can quote `Bearer abc`, or `abc` alone. */
+function addCredential(text: string, found: Set<string>): void {
+  for (const each of [text, text.replace(/^[A-Za-z]\S*\s+(?=\S+$)/u, '')]) {
+    if (each.length >= SHORTEST) found.add(each);
+  }
+}
+
+/** The user, the password and the query keys of a URL, as it spells them and decoded. */
+function addUrlCredentials(text: string, found: Set<string>): void {
+  if (!text.includes('://')) return;
+  const info = USER_INFO.exec(text)?.groups?.['info'];
+  if (info !== undefined) {
+    const [user = '', ...password] = info.split(':');
+    addCredential(password.length === 0 ? decoded(user) : decoded(password.join(':')), found);
+  }
+  const query = /\?(?<query>[^#]*)/u.exec(text)?.groups?.['query'] ?? '';
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (isCredentialName(name) || isSecretHeader(name, value)) addCredential(value, found);
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

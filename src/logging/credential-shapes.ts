@@ -1,0 +1,270 @@
+import { isCredentialName, mayEndCredentialName } from '../base/credential-name.ts';
+import { depthOf, findStringEnd, skipContainer } from './quoted-value.ts';
+
+export const MASK = '[redacted]';
+
+/** Values that are no credential, whatever their name. */
+const PLAIN_VALUE = /^(?:true|false|null|undefined|none|env\.\w+)$/iu;
+
+/** In prose, a word after a colon continues the sentence: `token: expected a string`. */
+const PROSE = /^(?:[A-Za-z]+|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)[.,;:!?]?$/u;
+
+const BARE_VALUE = /[^\s,;&)}\]"'`<>\\|]+/uy;
+
+/** The first word of a header value, when the credential follows. */
+const SCHEME = /^(?:bearer|basic|token|digest|apikey|key|sharedkey)$/iu;
+
+const NEXT_WORD = / +[^\s,;&)}\]"'`<>\\|]+/uy;
+
+/** A cookie header has a list of cookies. */
+const REST_OF_LINE = /[^\r\n"'`\\]+/uy;
+
+/**
+ * Masks every value whose name looks like a credential, and every text that looks like one by itself: keys of well-known
+ * services, tokens, private keys, the user and password of URLs. JSON text stays valid. Linear.
+ */
+export function redactShapes(text: string): string {
+  return redactPatterns(redactAssigned(text));
+}
+
+interface Masked {
+  /** The part of the text that `mask` replaces. */
+  readonly start: number;
+  readonly end: number;
+  readonly mask: string;
+}
+
+/** Looks at each `:` and `=`, since few characters of a text are one: before it can be a name, behind it its value. */
+function redactAssigned(text: string): string {
+  let result = '';
+  let done = 0;
+  let colon = indexOrEnd(text, ':', 0);
+  let equals = indexOrEnd(text, '=', 0);
+  while (colon < text.length || equals < text.length) {
+    const sign = Math.min(colon, equals);
+    const value = maskedBehind(text, sign);
+    const next = value === undefined ? sign + 1 : Math.max(value.end, sign + 1);
+    if (value !== undefined) {
+      result += text.slice(done, value.start) + value.mask;
+      done = value.end;
+    }
+    if (colon < next) colon = indexOrEnd(text, ':', next);
+    if (equals < next) equals = indexOrEnd(text, '=', next);
+  }
+  return done === 0 ? text : result + text.slice(done);
+}
+
+function indexOrEnd(text: string, character: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at < 0 ? text.length : at;
+}
+
+/** The user and password of a URL, behind its scheme. */
+const USER_INFO = /\\*\/\\*\/(?<info>[^\s/?#"'<>\\]*)@/uy;
+
+function maskedBehind(text: string, sign: number): Masked | undefined {
+  if (text[sign] === ':' && (text[sign + 1] === '/' || text[sign + 1] === '\\')) {
+    USER_INFO.lastIndex = sign + 1;
+    const info = USER_INFO.exec(text);
+    const end = USER_INFO.lastIndex - 1;
+    if (info !== null) return { start: end - (info.groups?.['info'] ?? '').length, end, mask: MASK };
+  }
+  const name = nameBefore(text, sign);
+  return name === undefined ? undefined : valueOf(text, sign, name);
+}
+
+interface Name {
+  readonly text: string;
+  /** The quote behind the name, with the backslashes that all quotes of its JSON text have; empty if it has none. */
+  readonly mark: string;
+}
+
+/** More spaces or backslashes are no form of an assignment. */
+const MOST_SPACES = 16;
+
+/** The name that gets a value at `sign`, if it looks like that of a credential. */
+function nameBefore(text: string, sign: number): Name | undefined {
+  let end = sign;
+  while (text.charCodeAt(end - 1) === SPACE_CODE && sign - end < MOST_SPACES) end -= 1;
+  const quoted = isQuote(text.charCodeAt(end - 1));
+  const quote = end;
+  if (quoted) end -= 1;
+  while (quoted && text.charCodeAt(end - 1) === BACKSLASH && quote - end < MOST_SPACES) end -= 1;
+  if (!mayEndCredentialName(text, end)) return undefined;
+  const mark = quoted ? markOf(text, end, quote) : '';
+  const name = wordBefore(text, end);
+  const isPair = quoted && /^value$/iu.test(name);
+  const judged = isPair ? pairedName(text, end - name.length - mark.length) : name;
+  return isCredentialName(judged) ? { text: judged, mark } : keyOf(text, sign, name);
+}
+
+/** Backslashes of the name itself can come before those of its quote. */
+function markOf(text: string, start: number, quote: number): string {
+  return '\\'.repeat(depthOf(quote - 1 - start)) + text.slice(quote - 1, quote);
+}
+
+/** `key=` alone is a credential of URLs and forms. */
+function keyOf(text: string, sign: number, name: string): Name | undefined {
+  return text[sign] === '=' && /^n?key$/iu.test(name) ? { text: 'key', mark: '' } : undefined;
+}
+
+const SPACE_CODE = 0x20;
+const BACKSLASH = 0x5c;
+
+/** `"`, `'` or a backtick. */
+function isQuote(code: number): boolean {
+  return code === 0x22 || code === 0x27 || code === 0x60;
+}
+
+const LONGEST_NAME = 128;
+
+/** Letters, digits, `_`, `-`, `.` and `$`. In JSON text, a line break before a name is spelled `\n`. */
+function wordBefore(text: string, end: number): string {
+  let start = end;
+  while (end - start < LONGEST_NAME && isNameCode(text.charCodeAt(start - 1))) start -= 1;
+  if (text[start - 1] === '\\' && /[nrtbf]/u.test(text[start] ?? '')) start += 1;
+  return text.slice(start, end);
+}
+
+function isNameCode(code: number): boolean {
+  const lower = code | 0x20;
+  return (
+    (lower >= 0x61 && lower <= 0x7a) ||
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x5f ||
+    code === 0x2d ||
+    code === 0x2e ||
+    code === 0x24
+  );
+}
+
+/** Lists of headers have the form `{"name": "x-api-key", "value": "…"}`. */
+function pairedName(text: string, end: number): string {
+  const before = text.slice(Math.max(0, end - 2 * LONGEST_NAME), end);
+  return /(?<name>[\w$.-]{1,128})\\*["']\s*,\s*$/u.exec(before)?.groups?.['name'] ?? '';
+}
+
+const SPACE = /(?:>?(?:\s|\\+[nrt])*)/uy;
+
+const OPENING = /\\*["'`]/uy;
+
+function valueOf(text: string, sign: number, name: Name): Masked | undefined {
+  const at = sign + 1 + matchAt(SPACE, text, sign + 1).length;
+  if (text[at] === '{' || text[at] === '[') return container(text, at, name.mark);
+  const opened = matchAt(OPENING, text, at);
+  if (opened === '') return bareValue(text, at, { ...name, assigned: text[sign] === '=' });
+  const start = at + opened.length;
+  return opensString(text, start, { mark: name.mark, opened }) ? quotedValue(text, start, opened) : undefined;
+}
+
+/** What a quote can follow that ends a string. */
+const CLOSED = /\s*(?:[,}\]:]|$)/uy;
+
+/** Behind a name with other quotes, a quote can be the end of the string that contains them: `{"text": "password:"}`. */
+function opensString(
+  text: string,
+  start: number,
+  { mark, opened }: { readonly mark: string; readonly opened: string },
+): boolean {
+  const slashes = opened.length - 1;
+  if (depthOf(slashes) !== slashes) return false;
+  CLOSED.lastIndex = start;
+  return opened === mark || !CLOSED.test(text);
+}
+
+function container(text: string, start: number, mark: string): Masked | undefined {
+  const end = skipContainer(text, start, mark);
+  if (/^[[{]\s*[\]}]?$/u.test(text.slice(start, Math.min(end, start + 8)))) return undefined;
+  // A value that takes the place of an object in JSON text needs quotes.
+  return { start, end, mask: mark + MASK + mark };
+}
+
+function quotedValue(text: string, start: number, opened: string): Masked | undefined {
+  const end = findStringEnd(text, start, opened);
+  const value = text.slice(start, Math.min(end, start + 64));
+  return value === '' || value.startsWith(MASK) || PLAIN_VALUE.test(value) ? undefined : { start, end, mask: MASK };
+}
+
+function bareValue(
+  text: string,
+  start: number,
+  { text: name, mark, assigned }: Name & { readonly assigned: boolean },
+): Masked | undefined {
+  const value = matchAt(BARE_VALUE, text, start);
+  if (value === '' || PLAIN_VALUE.test(value) || value.startsWith(MASK.slice(0, -1))) return undefined;
+  if (mark !== '') return { start, end: start + value.length, mask: mark + MASK + mark };
+  const isHeader = /^[\w-]*-[\w-]*$|^(?:authorization|cookie)$/iu.test(name);
+  if (!assigned && !isHeader && PROSE.test(value)) return undefined;
+  if (assigned && value.length < SHORTEST_ASSIGNED) return undefined;
+  return { start, end: start + lengthOf(text, start, { name, value }), mask: MASK };
+}
+
+/** Shorter values are those of formulas and switches. */
+const SHORTEST_ASSIGNED = 4;
+
+function lengthOf(
+  text: string,
+  start: number,
+  { name, value }: { readonly name: string; readonly value: string },
+): number {
+  if (/cookie$/iu.test(name)) return matchAt(REST_OF_LINE, text, start).length;
+  return SCHEME.test(value) ? value.length + matchAt(NEXT_WORD, text, start + value.length).length : value.length;
+}
+
+function matchAt(sticky: RegExp, text: string, at: number): string {
+  sticky.lastIndex = at;
+  return sticky.exec(text)?.[0] ?? '';
+}
+
+/** The start of a word. In JSON text, a line break before the word is spelled `\n`. */
+const START = String.raw`(?<=^|[^A-Za-z0-9]|\\[nrtbf]|%[\da-fA-F]{2})`;
+
+/** One of these begins each pattern of general use. A few short texts in one search cost a third of a microsecond per KB. */
+const COMMON_HINT = /sk[-_]|rk[-_]|pk[-_]|earer |asic |AIza|AKIA|ASIA|ya29|eyJ/u;
+
+/** The marks of services, all with characters that few texts have. */
+const SERVICE_HINT = /gh[pousr]_|github_pat_|glpat-|gsk_|npm_|whsec_|pplx-|nvapi-|xox[abeprs]-|hf_|xai-/u;
+
+const PRIVATE_KEY = '-----BEGIN ';
+
+/** They match no quote, and no backslash except those of line breaks, so that a JSON line stays valid. */
+type Pattern = readonly [pattern: RegExp, replacement: string];
+
+const COMMON_PATTERNS: readonly Pattern[] = [
+  [shape(String.raw`(?:sk|rk|pk)-(?:(?=[A-Za-z_*-]{0,64}\d)[\w*-]{4,}|[\w*-]{8,})`), MASK],
+  [shape(String.raw`(?:sk|rk|pk)_(?:live|test)_\w{8,}`), MASK],
+  [shape(String.raw`([Bb]earer|[Bb]asic|BEARER|BASIC)(\s+)[\w.~+/=%-]{8,}`), `$1$2${MASK}`],
+  [shape(String.raw`AIza[\w-]{16,}`), MASK],
+  [shape('(?:AKIA|ASIA)[A-Z0-9]{16}'), MASK],
+  [shape(String.raw`ya29\.[\w-]{8,}`), MASK],
+  [shape(String.raw`eyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*){0,3}`), MASK],
+];
+
+const SERVICE_PATTERNS: readonly Pattern[] = [
+  [shape(String.raw`(?:gh[pousr]_|github_pat_|hf_|gsk_|npm_|whsec_)\w{16,}`), MASK],
+  [shape(String.raw`(?:glpat-|xox[abeprs]-|pplx-|xai-|nvapi-)[\w-]{12,}`), MASK],
+];
+
+const PRIVATE_KEYS: readonly Pattern[] = [
+  [
+    /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,]|\\+[nr])*(?:-----END [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/gu,
+    MASK,
+  ],
+];
+
+function shape(source: string, flags = 'gu'): RegExp {
+  return new RegExp(START + source, flags);
+}
+
+function redactPatterns(text: string): string {
+  let result = text;
+  if (COMMON_HINT.test(result)) result = replaceAll(result, COMMON_PATTERNS);
+  if (SERVICE_HINT.test(result)) result = replaceAll(result, SERVICE_PATTERNS);
+  return result.includes(PRIVATE_KEY) ? replaceAll(result, PRIVATE_KEYS) : result;
+}
+
+function replaceAll(text: string, patterns: readonly Pattern[]): string {
+  let result = text;
+  for (const [pattern, replacement] of patterns) result = result.replace(pattern, replacement);
+  return result;
+}

@@ -1,0 +1,131 @@
+import { isCredentialName } from '../base/credential-name.ts';
+import { isJsonObject } from '../base/json.ts';
+import { isOptionsKey, OPTIONS_KEYS } from '../base/options-keys.ts';
+
+/** Keys whose values are not credentials, wherever they appear in the options. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set([
+  'base_url',
+  'client',
+  'default_role',
+  'include',
+  'max_tokens',
+  'model',
+  'name',
+  'on_loss',
+  'primary',
+  'provider',
+  'retry_policy',
+  'strategy',
+  'tags',
+  'temperature',
+]);
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** Masking a shorter value would tear holes into ordinary words. */
+const MIN_SECRET_LENGTH = 6;
+
+/** Of one request; with more, its line has no content. */
+const MOST_REQUEST_SECRETS = 64;
+
+/** Searching for longer secrets together would cost more than the line is worth. A private key has 3,300 characters. */
+const MOST_CHARACTERS = 64 * 1024;
+
+/** Values that are visited in a body which can contain credentials: a log line must not cost more than the call. */
+const MOST_VALUES = 100_000;
+
+/** The text of a body without any of these has no credential. An escape can spell a part of a word. */
+const HINT =
+  /\\u|option|registry|"client|"env|header|params|key|token|secret|pass|pwd|auth|cookie|cred|sig|sas|jwt|bearer|hmac|connection/iu;
+
+/** Keys of options that callers put at the top of the body, or under a misspelled name. Such requests get 400. */
+const MISPLACED = /option|registry|^clients?$|^env(?:s|ironment)?$|^headers$|^queryparams$/u;
+
+/** The credentials of a request. */
+export interface RequestSecrets {
+  readonly values: readonly string[];
+  /** The body has a place for credentials, even if it is empty. */
+  readonly expected: boolean;
+  /** Set if there are more, or if they are longer, than one line of the log is worth: states how many there are. */
+  readonly tooMany?: string;
+}
+
+const NONE: RequestSecrets = { values: [], expected: false };
+
+/**
+ * Finds the credentials in the body of a request, to hide them in every text about it: in its options, every value of
+ * `env` and every string that is not under a plain key; elsewhere, values whose keys look like credentials. If the request
+ * was `refused`, keys that resemble options count as options too: no argument has such a key.
+ */
+export function requestSecrets(body: unknown, text: string | undefined, refused: boolean): RequestSecrets {
+  if (!isJsonObject(body)) return NONE;
+  const hasOptions = OPTIONS_KEYS.some((key) => Object.hasOwn(body, key));
+  if (!hasOptions && text !== undefined && !HINT.test(text)) return NONE;
+  const collector = new SecretCollector(refused);
+  collector.visitArguments(body);
+  return collector.result();
+}
+
+/** The recursion is bounded because the depth of bodies is. */
+class SecretCollector {
+  readonly found = new Set<string>();
+  expected = false;
+  readonly #refused: boolean;
+  #characters = 0;
+  #visited = 0;
+
+  constructor(refused: boolean) {
+    this.#refused = refused;
+  }
+
+  result(): RequestSecrets {
+    const { expected, found } = this;
+    if (this.#visited > MOST_VALUES) return { values: [], expected, tooMany: `more than ${found.size}` };
+    if (found.size > MOST_REQUEST_SECRETS) return { values: [], expected, tooMany: `${found.size}` };
+    if (this.#characters > MOST_CHARACTERS) return { values: [], expected, tooMany: 'long' };
+    return { values: [...found], expected };
+  }
+
+  visitArguments(value: unknown): void {
+    if (typeof value !== 'object' || value === null || this.#stop()) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (isOptionsKey(key) || (this.#refused && MISPLACED.test(folded(key)))) this.#visitOptions(inner, keysIn(key));
+      else if (isCredentialName(key)) this.#visitOptions(inner, NO_KEYS);
+      else this.visitArguments(inner);
+    }
+  }
+
+  /** Inside `env`, any key is the name of a variable. */
+  #visitOptions(value: unknown, plainKeys: ReadonlySet<string>): void {
+    this.expected = true;
+    if (typeof value === 'string' || typeof value === 'number') this.#add(String(value));
+    else if (typeof value === 'object' && value !== null && !this.#stop()) {
+      for (const [key, inner] of Object.entries(value)) {
+        if (isCredentialName(key)) this.#visitOptions(inner, NO_KEYS);
+        else if (!plainKeys.has(key)) this.#visitOptions(inner, plainKeys === NO_KEYS ? NO_KEYS : keysIn(key));
+      }
+    }
+  }
+
+  #add(value: string): void {
+    if (value.length < MIN_SECRET_LENGTH || this.found.has(value)) return;
+    this.found.add(value);
+    this.#characters += value.length;
+  }
+
+  #stop(): boolean {
+    this.#visited += 1;
+    return this.#visited > MOST_VALUES;
+  }
+}
+
+function keysIn(key: string): ReadonlySet<string> {
+  return key === 'env' ? NO_KEYS : PLAIN_KEYS;
+}
+
+function folded(key: string): string {
+  return key
+    .slice(0, 64)
+    .replaceAll(/[^A-Za-z]/gu, '')
+    .toLowerCase();
+}

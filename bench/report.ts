@@ -75,10 +75,15 @@ function ratio(value: number): string {
 /** Writes `bench/results/<date>-<kind>.json` (`<date>.json` for the main run) and returns its path. */
 export function writeResults(data: unknown, kind?: string): string {
   mkdirSync(RESULTS_FOLDER, { recursive: true });
-  const date = new Date().toISOString().slice(0, 10);
-  const path = join(RESULTS_FOLDER, `${date}${kind === undefined ? '' : `-${kind}`}.json`);
+  const path = resultsPath(kind);
   writeFileSync(path, `${resultText({ machine: machine(), ...(data as object) })}\n`);
   return path;
+}
+
+/** The path of the results of today. */
+export function resultsPath(kind?: string): string {
+  const date = new Date().toISOString().slice(0, 10);
+  return join(RESULTS_FOLDER, `${date}${kind === undefined ? '' : `-${kind}`}.json`);
 }
 
 /** JSON with one line for each field, and for each row of a list: a change of one row is one line of a diff. */

@@ -24,9 +24,13 @@ export function countSteps(run: () => unknown): number {
     restore();
   }
   const own = takeCounts().filter(({ url }) => url.startsWith(TREE) && !url.startsWith(TESTS));
-  const functions = own.flatMap((script) => script.functions);
-  const characters = functions.reduce((sum, { ranges }) => sum + executedCharacters(ranges), 0);
-  return Math.round(characters / LINE) + native;
+  return Math.round(executedLines(own)) + native;
+}
+
+/** The lines of the scripts that V8 executed, each as often as it did. */
+export function executedLines(scripts: readonly Profiler.ScriptCoverage[]): number {
+  const functions = scripts.flatMap((script) => script.functions);
+  return functions.reduce((sum, { ranges }) => sum + executedCharacters(ranges), 0) / LINE;
 }
 
 /** How the steps of a run grow with the size of its input. */
@@ -124,7 +128,7 @@ const COSTS: readonly (readonly [object, Cost, readonly string[]])[] = [
 ];
 
 /** Charges every call of a built-in function whose cost grows with its input. Returns a function that restores the originals. */
-function chargeNatives(charge: (units: number) => void): () => void {
+export function chargeNatives(charge: (units: number) => void): () => void {
   const undo: (() => void)[] = [];
   for (const [owner, cost, names] of COSTS) {
     for (const name of names) {

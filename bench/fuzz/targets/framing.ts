@@ -1,0 +1,119 @@
+import { broken, type Outcome, type Target } from '../target.ts';
+import { FramingServer, type Verdict } from './framing-servers.ts';
+import { DICTIONARY, generate, ID, type FramingInput } from './http-grammar.ts';
+
+/** Without data for this long, a connection has its answers: a call takes a few milliseconds. */
+const QUIET_MS = 40;
+/** A difference counts only if it remains when the servers have this much time. */
+const LONG_QUIET_MS = 500;
+const AT_ONCE = 32;
+
+/** Differences that are allowed, by what such requests contain. */
+type Allowed = readonly (readonly [string, RegExp])[];
+
+const PIPELINED: Allowed = [['requests behind another one', /HTTP\/1[^]*\n[^]*\sHTTP\//u]];
+
+/** The ways in which svc is stricter than nginx. */
+const STRICTER: Allowed = [
+  ['a line that ends without CR', /(?:^|[^\r])\n/u],
+  ['a CR inside a line', /\r(?!\n)/u],
+  ['an empty line before the request', /^\r\n/u],
+  ['a version other than HTTP/1.1', / (?!HTTP\/1\.1\r)HTTP\/|HTTP\/1\.1[^\r]/iu],
+  ['a header line without a colon', /\r\n[^:\r]+\r\n/u],
+  ['a header name that is not a token', /\r\n[^:\r]*[^\w!#$%&'*+.^`|~:\r-][^:\r]*:/u],
+  ['a header without a name', /\r\n:/u],
+  ['a folded header', /\r\n[ \t]/u],
+  ...PIPELINED,
+];
+
+/** The ways in which one transport is stricter than the other. */
+const DIFFERENT: Allowed = [['HTTP/1.0', /HTTP\/1\.0/u], ['an empty line before the request', /^\r\n/u], ...PIPELINED];
+
+/** Starts svc on both transports, and nginx as the reference if it is installed. */
+export async function startFramingTarget(): Promise<Target<FramingInput>> {
+  const [uws, node, nginx] = [
+    await FramingServer.svc('uws'),
+    await FramingServer.svc('node'),
+    await FramingServer.nginx(),
+  ];
+  if (nginx === undefined) console.log('nginx is not installed: the transports are compared only with each other');
+  const servers = [uws, node, ...(nginx === undefined ? [] : [nginx])];
+  const counts = new Map<string, number>();
+  let inputs = 0;
+
+  async function compare({ requests, writes }: FramingInput, quietMs: number): Promise<Outcome> {
+    inputs += 1;
+    const sending = { id: String(100_000 + (inputs % 900_000)), writes, quietMs };
+    const text = requests.join('');
+    const [ofUws, ofNode, ofNginx] = await Promise.all(servers.map((server) => server.send(text, sending)));
+    if (ofUws === undefined || ofNode === undefined) throw new Error('no verdict');
+    const found = faultOf({ uws: ofUws, node: ofNode, nginx: ofNginx }, text);
+    if (found.listed !== undefined) counts.set(found.listed, (counts.get(found.listed) ?? 0) + 1);
+    return { ...found, trait: [ofUws, ofNode, ofNginx].map(shown).join(' | ') };
+  }
+
+  return {
+    name: 'framing',
+    dictionary: DICTIONARY,
+    seeds: [],
+    atOnce: AT_ONCE,
+    minimiseChecks: 100,
+    counts,
+    generate,
+    check: async (input) => {
+      const outcome = await compare(input, QUIET_MS);
+      const confirmed = outcome.fault === undefined ? outcome : await compare(input, LONG_QUIET_MS);
+      for (const server of inputs % AT_ONCE === 0 ? servers : []) {
+        const harm = await server.harm();
+        if (harm !== undefined) return broken('a server is harmed', harm);
+      }
+      return confirmed;
+    },
+    close: async () => {
+      for (const server of servers) await server.close();
+    },
+  };
+}
+
+interface Verdicts {
+  readonly uws: Verdict;
+  readonly node: Verdict;
+  /** Absent if nginx is not installed. */
+  readonly nginx: Verdict | undefined;
+}
+
+/** `listed`: the difference is one of those that are allowed. */
+export function faultOf(verdicts: Verdicts, text: string): Outcome & { readonly listed?: string } {
+  const { uws, node, nginx } = verdicts;
+  const all = `uws ${shown(uws)}, node ${shown(node)}, nginx ${shown(nginx)}`;
+  for (const [name, svc] of [
+    ['uws', uws],
+    ['node', node],
+  ] as const) {
+    if (nginx === undefined) break;
+    const smuggled = svc.ran.filter((call) => !nginx.ran.includes(call));
+    if (smuggled.length > 0) return broken(`${name} runs a call that nginx does not see`, all);
+    if (routed(svc) > routed(nginx)) return broken(`${name} answers more requests than nginx sees`, all);
+    if (svc.ran.length > new Set(svc.ran).size) return broken(`${name} runs a call twice`, all);
+  }
+  if (uws.ran.join() !== node.ran.join()) return listedOr(DIFFERENT, 'the transports differ', text, all);
+  if (nginx === undefined || nginx.ran.every((call) => uws.ran.includes(call))) return {};
+  // A handler answered with its reason, such as the wrong content type.
+  if ([...uws.answers, ...node.answers].some((answer) => answer.routed && answer.status >= 400)) return {};
+  return listedOr(STRICTER, 'svc is stricter than nginx', text, all);
+}
+
+function listedOr(list: Allowed, rule: string, text: string, detail: string): Outcome & { readonly listed?: string } {
+  const [listed] = list.find(([, pattern]) => pattern.test(text)) ?? [];
+  return listed === undefined ? broken(rule, detail) : { listed: `${rule}: ${listed}` };
+}
+
+function routed({ answers }: Verdict): number {
+  return answers.filter((answer) => answer.routed).length;
+}
+
+function shown(verdict: Verdict | undefined): string {
+  if (verdict === undefined) return '-';
+  const answers = verdict.answers.map((answer) => `${answer.status}${answer.routed ? '' : '!'}`);
+  return `[${answers.join(' ')}] ran ${verdict.ran.map((call) => call.slice(ID.length + 1)).join('+')}`;
+}

@@ -1,0 +1,9 @@
+import type { JsonValue } from '../../src/base/json.ts';
+
+/** Inputs that broke an invariant in `npm run fuzz`, by target. */
+export const REGRESSIONS: Readonly<Record<string, readonly JsonValue[]>> = {
+  reply: [],
+  definition: [],
+  template: [],
+  options: [],
+};

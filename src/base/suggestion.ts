@@ -17,7 +17,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
   const distinct = new Set(names);
   for (const name of distinct) {
     if (Math.abs(name.length - wanted.length) > limit) continue;
-    const distance = editDistance(wanted, name);
+    const distance = editDistance(wanted, name, limit);
     if (distance <= limit) scored.push({ name, distance });
   }
   scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
@@ -46,19 +46,28 @@ export function didYouMeanOneOf(wanted: string, names: readonly string[]): strin
   return didYouMean(wanted, names) || `Use ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}.`;
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. */
-export function editDistance(a: string, b: string): number {
+/**
+ * Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. A distance above `limit` is
+ * Infinity: the comparison ends as soon as it is certain.
+ */
+export function editDistance(a: string, b: string, limit = Infinity): number {
   const width = b.length + 1;
   let twoBack: number[] = [];
+  let leastBefore = 0;
   let previous = Array.from({ length: width }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
     const current = [row];
+    let least = row;
     for (let column = 1; column < width; column += 1) {
       const substitution = at(previous, column - 1) + substitutionCost(a.charAt(row - 1), b.charAt(column - 1));
       let best = Math.min(at(previous, column) + 1, at(current, column - 1) + 1, substitution);
       if (isSwap(a, b, row, column)) best = Math.min(best, at(twoBack, column - 2) + 1);
       current.push(best);
+      if (best < least) least = best;
     }
+    // A swap continues from the row before.
+    if (least > limit && leastBefore > limit) return Infinity;
+    leastBefore = least;
     twoBack = previous;
     previous = current;
   }

@@ -43,3 +43,15 @@ test('distance is symmetric, zero only for the same text, and never above the lo
     }),
   );
 });
+
+test('a distance within the limit is exact, and one above it is Infinity or exact', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'A'), maxLength: 12 });
+  assertProperty(
+    fc.property(word, word, fc.nat(6), (a, b, limit) => {
+      const exact = editDistance(a, b);
+      const limited = editDistance(a, b, limit);
+      expect(limited).toBe(exact <= limit ? exact : limited);
+      expect(limited).toBeGreaterThanOrEqual(exact);
+    }),
+  );
+});

@@ -19,6 +19,12 @@ import type { ValuePath } from './value-path.ts';
  */
 export const MAX_VALUE_DEPTH = 256;
 
+/** The cost of an edit distance is the product of the lengths, so a long string gets no suggestion. */
+const LONGEST_SUGGESTED = 100;
+
+/** Pairs of characters that one list of violations compares for suggestions: an enum can have thousands of values. */
+const MAX_COMPARED = 3_000_000;
+
 /** Keys of a media value; exactly one of the first two has text. */
 const MEDIA_KEYS: readonly string[] = ['url', 'base64', 'media_type'];
 
@@ -47,6 +53,7 @@ class ExplainingWalk {
   readonly violations = new ViolationList();
   readonly #index: DefinitionIndex;
   readonly #fits: FitsType;
+  #compared = 0;
 
   constructor({ index, fits }: Explanation) {
     this.#index = index;
@@ -59,7 +66,7 @@ class ExplainingWalk {
     for (const key of Object.keys(args)) {
       if (this.violations.full) return;
       if (known.has(key) || isOptionsKey(key)) continue;
-      this.#add(pathStep(undefined, key), unknownKey('parameter', key, [...known]));
+      this.#add(pathStep(undefined, key), this.#unknownKey('parameter', key, [...known]));
     }
   }
 
@@ -143,7 +150,10 @@ class ExplainingWalk {
   #media(type: Extract<Type, { readonly kind: 'media' }>, value: Members, path: ValuePath): void {
     if (this.#fits(type, value)) return;
     const extra = Object.keys(value).filter((key) => !MEDIA_KEYS.includes(key));
-    for (const key of extra) this.#add(pathStep(path, key), unknownKey('key', key, MEDIA_KEYS));
+    for (const key of extra) {
+      if (this.violations.full) return;
+      this.#add(pathStep(path, key), this.#unknownKey('key', key, MEDIA_KEYS));
+    }
     if (extra.length > 0) return;
     for (const key of MEDIA_KEYS) {
       const member = ownValue(value, key) ?? null;
@@ -167,7 +177,7 @@ class ExplainingWalk {
       this.#add(path, `expected ${this.#wanted(type)}, got ${found(value)}`);
       return;
     }
-    const hint = didYouMeanShort(value, choices);
+    const hint = this.#didYouMean(value, choices);
     this.#add(path, `expected ${this.#wanted(type)}, got ${quoted(value)}${hint}`);
   }
 
@@ -186,16 +196,18 @@ class ExplainingWalk {
   #add(path: ValuePath, message: string): void {
     this.violations.add({ path: pathText(path), message });
   }
-}
 
-function unknownKey(what: string, key: string, known: readonly string[]): string {
-  const allowed = known.length === 0 ? `no ${what}s are allowed` : `allowed: ${names(known)}`;
-  const near = didYouMeanShort(key, what === 'parameter' ? [...known, ...OPTIONS_KEYS] : known);
-  return `unknown ${what} ${quoted(key)}${near || `; ${allowed}`}`;
-}
+  #unknownKey(what: string, key: string, known: readonly string[]): string {
+    const allowed = known.length === 0 ? `no ${what}s are allowed` : `allowed: ${names(known)}`;
+    const near = this.#didYouMean(key, what === 'parameter' ? [...known, ...OPTIONS_KEYS] : known);
+    return `unknown ${what} ${quoted(key)}${near || `; ${allowed}`}`;
+  }
 
-/** The cost of an edit distance is the product of the lengths, so a long string gets no suggestion. */
-function didYouMeanShort(text: string, choices: readonly string[]): string {
-  const hint = text.length > 100 ? '' : didYouMean(text, choices);
-  return hint === '' ? '' : `. ${hint}`;
+  #didYouMean(text: string, choices: readonly string[]): string {
+    if (text.length > LONGEST_SUGGESTED) return '';
+    this.#compared += choices.reduce((sum, choice) => sum + choice.length * text.length, 0);
+    if (this.#compared > MAX_COMPARED) return '';
+    const hint = didYouMean(text, choices);
+    return hint === '' ? '' : `. ${hint}`;
+  }
 }

@@ -2,10 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { problem, type Problem } from './problem.ts';
+import { excessOfJson } from './scan-json.ts';
 import type { HttpRequest } from './transport.ts';
-
-/** Deeper than any sensible argument, and far below the depth at which recursive code would exhaust the stack. */
-const MAX_DEPTH = 128;
 
 /** `application/json` and every `+json` type; RFC 8259 allows no charset but UTF-8. */
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
@@ -38,17 +36,15 @@ function unsupported(message: string, header: string, accepted: string): Problem
 }
 
 /**
- * Parses the JSON object in a body. Limits its depth before any recursive code reads it. Skips a byte order mark, as RFC 8259
+ * Parses the JSON object in a body. Limits its depth, values and numbers before any other code reads it. Skips a byte order mark, as RFC 8259
  * allows; of equal keys the last one counts, as everywhere in JavaScript.
  */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
   if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
+  const excess = excessOfJson(bytes);
+  if (excess !== undefined) return err(problem('invalid_json', `The body ${excess}.`));
   const text = textOf(bytes);
   if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
-  // A valid text of that depth has two brackets per level.
-  if (text.length > 2 * MAX_DEPTH && depthExceeds(text, MAX_DEPTH)) {
-    return err(problem('invalid_json', `The body is nested deeper than ${MAX_DEPTH} levels.`));
-  }
   return parse(text);
 }
 
@@ -75,33 +71,4 @@ function reason(error: unknown): string {
   const position = /at position \d+/.exec(message)?.[0];
   if (position !== undefined) return `there is a syntax error ${position}`;
   return message.includes('end of JSON') ? 'it ends too early' : 'it cannot be parsed';
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-function depthExceeds(text: string, limit: number): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (quoted) {
-      if (code === BACKSLASH) index += 1;
-      else if (code === QUOTE) quoted = false;
-    } else if (code === QUOTE) quoted = true;
-    else if (isOpening(code)) {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (isClosing(code)) depth -= 1;
-  }
-  return false;
-}
-
-/** `[` or `{`, which differ in one bit. */
-function isOpening(code: number): boolean {
-  return (code | 32) === 123;
-}
-
-function isClosing(code: number): boolean {
-  return (code | 32) === 125;
 }

@@ -35,6 +35,12 @@ const TOO_MANY_BODIES: Failure = {
   retryAfterSeconds: 1,
 };
 
+/**
+ * Characters of a body from which svc parses it, checks it and renders the prompt in separate turns of the event loop: each step
+ * can take tens of milliseconds, and other requests run in between. A smaller body takes less than a turn costs.
+ */
+const LARGE_BODY = 256 * 1024;
+
 /** The end of a request, for counters and log. */
 interface Finish {
   readonly status: number;
@@ -89,8 +95,8 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   admitted(): void {
     clearTimeout(this.#waiting);
     this.#hasSlot = true;
-    if (this.#prepared === undefined || this.#finished) return;
-    this.guarded(() => this.#prepared !== undefined && this.run(this.#prepared, this.#callContext()));
+    const prepared = this.#prepared;
+    if (prepared !== undefined) this.#nextStep(() => this.run(prepared, this.#callContext()));
   }
 
   /** Answers the request. An exception is answered as a bug. */
@@ -203,9 +209,22 @@ export abstract class FunctionRequest implements Drainable, Waiter {
       return;
     }
     this.#body = body.value;
+    this.#nextStep(() => this.#loadValidators(body.value));
+  }
+
+  /** Runs a step of the request, unless it has ended: at once, or in a turn of its own for a large body. */
+  #nextStep(step: () => void): void {
+    const run = (): void => {
+      if (!this.#finished) this.guarded(step);
+    };
+    if ((this.#body?.text.length ?? 0) < LARGE_BODY) run();
+    else setImmediate(run);
+  }
+
+  #loadValidators(body: JsonBody): void {
     const loading = this.context.services.runtime.load(this.functionName);
-    if (loading === undefined) this.#checkArguments(body.value);
-    else this.#checkOnceLoaded(loading, body.value);
+    if (loading === undefined) this.#checkArguments(body);
+    else this.#checkOnceLoaded(loading, body);
   }
 
   /** The first call of a function in this worker waits for its validators. */

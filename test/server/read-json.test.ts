@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readJson } from '../../src/server/http/read-json.ts';
+import { excessOfJson } from '../../src/server/http/scan-json.ts';
+import { assertProperty } from '../support/assert-property.ts';
+import { countSteps } from '../support/count-steps.ts';
+
+function excess(text: string): string | undefined {
+  return excessOfJson(Buffer.from(text));
+}
+
+function message(text: string): string {
+  const read = readJson(Buffer.from(text));
+  return read.ok ? 'ok' : read.failure.message;
+}
+
+const DIGITS = '1'.repeat(300_000);
+
+test.each([
+  ['an integer', `{"n":${DIGITS}}`, 5],
+  ['a negative integer', `{"n":-${DIGITS}}`, 5],
+  ['a fraction', `{"n":0.${DIGITS}}`, 5],
+  ['zeros behind a point', `{"n":1.${'0'.repeat(300_000)}}`, 5],
+  ['an exponent', `{"n":1e${DIGITS}}`, 5],
+  ['a number in a list in the options', `{"svc_options":{"a":[1, ${DIGITS}]}}`, 24],
+])('a number of 300,000 digits is refused before JSON.parse: %s', (_what, text, position) => {
+  expect(message(text)).toBe(`The body has a number of more than 400 characters at position ${position}.`);
+});
+
+test('every double passes, however it is written', () => {
+  const written = [
+    Number.MAX_VALUE.toLocaleString('en', { useGrouping: false }),
+    (5e-324).toFixed(100),
+    '-1.5e-300',
+    '1E+2',
+  ];
+  const text = `{"n":[${Array.from({ length: 50 }, () => written.join()).join()}]}`;
+  expect(message(text)).toBe('ok');
+  expect(message(`{"n":"${DIGITS}", "${DIGITS}":1}`)).toBe('ok');
+});
+
+function list(item: string, count: number): string {
+  return `{"a":[${Array.from({ length: count }, () => item).join()}]}`;
+}
+
+test('a body has at most 100,000 values, empty lists and objects included', () => {
+  expect(message(list('1', 99_999))).toBe('ok');
+  for (const item of ['1', '"a"', '[]', '{}', '{"a":1}']) {
+    const refused = 'The body has more than 100000 values in its objects and lists.';
+    expect(message(list(item, 100_001))).toBe(refused);
+  }
+  expect(message(`{"a":"${',[{'.repeat(100_000)}"}`)).toBe('ok');
+});
+
+function deep(levels: number): string {
+  return `{"a":${'['.repeat(levels - 1)}${' '.repeat(300)}${']'.repeat(levels - 1)}}`;
+}
+
+test('a body has at most 128 levels', () => {
+  expect(message(deep(128))).toBe('ok');
+  expect(message(deep(129))).toBe('The body is nested deeper than 128 levels.');
+});
+
+test('no JSON within the limits is refused, and its strings do not matter', () => {
+  assertProperty(
+    fc.property(fc.json({ maxDepth: 20 }), fc.string({ unit: 'binary' }), (json, text) => {
+      const padding = ' '.repeat(300);
+      expect(excess(`{"a":${json}${padding},${JSON.stringify(`${text}\\"[{`)}:1}`)).toBeUndefined();
+    }),
+  );
+});
+
+test('bodies that hit a limit cost no more than the part up to it', () => {
+  const open = Buffer.from('['.repeat(10_000_000));
+  expect(countSteps(() => readJson(open))).toBeLessThan(50_000);
+});

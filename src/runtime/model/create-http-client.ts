@@ -12,7 +12,7 @@ import { invalidClientOptions } from './attempt-failure.ts';
 import { toClientOptions } from './client-options.ts';
 import type { ClientOptions } from './client-options.ts';
 import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
-import { CredentialRule, ownUrl } from './credential-rule.ts';
+import { CredentialRule, hidesPath, ownUrl } from './credential-rule.ts';
 import { readVariable } from './environment.ts';
 import type { CallEnvironment, VariableRead } from './environment.ts';
 import { hostRefusal } from './http/address-guard.ts';
@@ -78,8 +78,7 @@ function placeOf({ source, requester }: HttpClientRequest, url: string): Place {
   if (request === undefined || request.size === 0) return 'own';
   const own = ownUrl(source.definition, server);
   if (own === url) return 'own';
-  // A query or a fragment in a base URL would take the place of the API's path.
-  if (own === undefined || /[?#]/u.test(url)) return 'elsewhere';
+  if (own === undefined || hidesPath(url)) return 'elsewhere';
   return new URL(own).origin === new URL(url).origin ? 'own origin' : 'elsewhere';
 }
 
@@ -108,7 +107,7 @@ function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
 
 function ruleFor(client: LocatedClient, environment: CallEnvironment): CredentialRule {
   const { source, services, http, description, url } = client;
-  const isOwn = http.ownOrigins?.test(new URL(url).origin) === true;
+  const isOwn = !hidesPath(url) && http.ownOrigins?.test(new URL(url).origin) === true;
   return new CredentialRule({
     client: source.definition.name,
     environment,

@@ -58,12 +58,9 @@ export class DeclaredHosts {
     for (const client of clients) this.#addClient(client, server);
   }
 
-  /**
-   * The files, or the provider itself, send this variable to the host of that URL. A query or a fragment in a base URL would
-   * take the place of the API's path.
-   */
+  /** The files, or the provider itself, send this variable to the host of that base URL. */
   has(variable: string, url: string): boolean {
-    if (/[?#]/u.test(url) && !this.names(url)) return false;
+    if (hidesPath(url) && !this.names(url)) return false;
     return this.#byVariable.get(variable)?.has(new URL(url).origin) === true;
   }
 
@@ -94,9 +91,14 @@ function isPrivate(url: string): boolean {
   return hostRefusal(new URL(url).hostname, 'public-only') !== undefined;
 }
 
-/** Equal for two spellings of one URL, of which a slash at the end is one. */
+/** Equal for two bases below which calls reach the same URLs: what counts is the URL that the path of the API completes. */
 function normalized(url: string): string {
-  return new URL(url).href.replace(/\/$/u, '');
+  return new URL(`${url}/path`).href;
+}
+
+/** A query or a fragment in a base URL takes the place of the API's path. */
+export function hidesPath(url: string): boolean {
+  return /[?#]/u.test(url);
 }
 
 /**

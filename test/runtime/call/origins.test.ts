@@ -295,6 +295,10 @@ test.each<[string, string, boolean]>([
   [PRIVATE, 'http://10.0.0.5:8000/admin', false],
   [PRIVATE, 'http://10.0.0.5:8000/admin#', false],
   [PRIVATE, `${PRIVATE}#`, false],
+  [PRIVATE, `${PRIVATE} `, false],
+  [PRIVATE, `${PRIVATE}//`, false],
+  [PRIVATE, `${PRIVATE}/x/..`, true],
+  [PRIVATE, `${PRIVATE}\t`, true],
   [PRIVATE, `${PRIVATE}?`, false],
   [PRIVATE, `${PRIVATE}/../admin`, false],
   [PRIVATE, `${PRIVATE}/..%2fadmin`, false],
@@ -349,4 +353,29 @@ test('a shorthand on this machine is open to remote callers only if the files na
   expect(await outcomeOf({ program: openai, env, options: { client: 'openai/gpt-5' } })).toEqual([
     'https://api.openai.com/v1/chat/completions',
   ]);
+});
+
+/** [provider, options of a client of the request, variable of the server] */
+test.each<[string, object, string]>([
+  ['openai', { base_url: 'https://api.openai.com/v1/files#' }, 'OPENAI_API_KEY'],
+  ['openai', { base_url: 'https://api.openai.com/v1/files?a=' }, 'OPENAI_API_KEY'],
+  ['anthropic', { base_url: 'https://api.anthropic.com/v1/files#' }, 'ANTHROPIC_API_KEY'],
+  [
+    'aws-bedrock',
+    { model: 'm', endpoint_url: 'https://bedrock-runtime.us-east-1.amazonaws.com/x#' },
+    'AWS_BEARER_TOKEN_BEDROCK',
+  ],
+  ['aws-bedrock', { model: 'm', region: 's3' }, 'AWS_BEARER_TOKEN_BEDROCK'],
+  ['aws-bedrock', { model: 'm', region: 's3-us-west-2' }, 'AWS_BEARER_TOKEN_BEDROCK'],
+  [
+    'aws-bedrock',
+    { model: 'm', endpoint_url: 'https://bedrock-runtime.us-east-1.amazonaws.com.evil.example' },
+    'AWS_BEARER_TOKEN_BEDROCK',
+  ],
+  ['azure-openai', { resource_name: 'theirs', deployment_id: 'd' }, 'AZURE_OPENAI_API_KEY'],
+])('a key of the server does not go with %s %j', async (provider, options, variable) => {
+  const program = programOf('offline', '');
+  const env = { [variable]: 'S', AWS_REGION: 'us-east-1' };
+  const [outcome] = await outcomeOf({ program, env, options: registry('New', provider, options) });
+  expect(outcome).toMatch(/^missing /u);
 });

@@ -7,6 +7,10 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
+  get limit(): number {
+    return this.#limit;
+  }
+
   get held(): number {
     return this.#held;
   }

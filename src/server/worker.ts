@@ -4,6 +4,7 @@ import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
+import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
 import type { Program } from '../schema/program.ts';
@@ -29,6 +30,9 @@ const DISCARD_LIMIT = 16 * 1024 * 1024;
 
 /** Lowest limit for the unfinished bodies of a worker. */
 const MIN_BODY_BUDGET = 64 * 1024 * 1024;
+
+/** Any reply that a model writes fits: a million tokens are about 4 MB. */
+const MIN_REPLY_BYTES = 4 * 1024 * 1024;
 
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
@@ -167,6 +171,7 @@ class Worker {
       allowPrivateUrls: config.allowPrivateUrls,
       exposePrompts: config.exposePrompts,
       onLoss: config.onLoss,
+      maxReplyBytes: replyLimit(config),
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
@@ -279,6 +284,12 @@ class Worker {
 function bodyBudget({ callerShare, maxBodyBytes }: Config): BodyBudget {
   const limit = Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
   return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
+}
+
+/** A part of the memory of a worker: with the copies of a reply, and before they are collected, it takes up to 20 times its size. */
+function replyLimit({ maxWorkerMemoryBytes }: Config): number {
+  if (maxWorkerMemoryBytes === 0) return DEFAULT_REPLY_BYTES;
+  return Math.max(MIN_REPLY_BYTES, Math.floor(maxWorkerMemoryBytes / 32));
 }
 
 function ignore(): void {}

@@ -61,7 +61,7 @@ class ProgramRuntime implements FunctionRuntime {
     this.#validators = new ArgumentValidators(options.validatorSource);
     loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
-    this.#pools = new ConnectionPools(options.env);
+    this.#pools = new ConnectionPools(options.env, undefined, options.maxReplyBytes);
     const { clients, shorthands } = clientsOfFiles(program);
     const services = {
       pools: this.#pools,

@@ -39,6 +39,8 @@ export class FunctionRun {
   readonly #recorder = new CallRecorder();
   /** The attempt under way. */
   #attempt: ModelAttempt | undefined;
+  /** The attempt whose reply is being parsed. */
+  #answered: ModelAttempt | undefined;
   #paused = false;
   /** 0: reads are not coalesced. */
   #coalesceMs = 0;
@@ -122,7 +124,12 @@ export class FunctionRun {
     this.#recorder.asked(client, messages.value);
     const reply = await this.#ask(client, messages.value, deadlineAt);
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
-    return reply.ok ? this.#parse(client, reply.value, deadlineAt) : reply;
+    if (!reply.ok) return reply;
+    try {
+      return await this.#parse(client, reply.value, deadlineAt);
+    } finally {
+      this.#answered?.release();
+    }
   }
 
   #ask(
@@ -149,6 +156,7 @@ export class FunctionRun {
         ended: (result) => {
           forget();
           this.#attempt = undefined;
+          this.#answered = attempt;
           resolve(result);
         },
       });

@@ -136,6 +136,8 @@ export interface RuntimeOptions {
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
   /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */
   readonly parseElsewhereAbove: number;
+  /** The bytes of replies that this process holds at once. */
+  readonly maxReplyBytes?: number;
   /** Returns the compiled argument validators of a function (see `ValidatorCompiler`). */
   readonly validatorSource: ValidatorSource;
   /**

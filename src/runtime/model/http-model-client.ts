@@ -136,6 +136,10 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#exchange?.cancel();
   }
 
+  release(): void {
+    this.#exchange?.release();
+  }
+
   pause(): void {
     this.#paused = true;
     this.#exchange?.pause();
@@ -256,6 +260,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#chunks = [];
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
     decoder.push(bytes);
+    this.#exchange?.keeps(decoder.keptBytes);
     this.#passOn(decoder.takeDelta());
     if (decoder.failure !== undefined) this.failed(decoder.failure);
     else if (decoder.done) this.#finish(ok(decoder.reply));

@@ -67,6 +67,11 @@ export class ReplyDecoder {
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
   }
 
+  /** Of a stream: its text so far, at a byte for each character, and what waits for the end of its event. */
+  get keptBytes(): number {
+    return this.#text.length + (this.#frames?.waitingBytes ?? 0);
+  }
+
   /** The text of a stream since the last call; empty if there is none. */
   takeDelta(): string {
     const delta = this.#stream?.takeText() ?? '';

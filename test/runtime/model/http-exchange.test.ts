@@ -110,32 +110,58 @@ test('a finished exchange leaves the rest of the response to the connection', ()
 });
 
 /** Feeds this many bytes of a reply. */
-function receiving(pools: FedPools, bytes: number): { readonly received: readonly string[]; end(): void } {
-  const { received } = fed({}, pools);
+function receiving(pools: FedPools, bytes: number): Fed & { end(): void } {
+  const exchange = fed({}, pools);
   const { listener } = pools;
   listener?.onSent();
   listener?.onHeaders(200, {});
-  for (let left = bytes; left > 0 && received.at(-1) !== 'cut'; left -= 500_000)
-    listener?.onData(Buffer.alloc(500_000));
-  return { received, end: () => listener?.onEnd() };
+  for (let left = bytes; left > 0 && exchange.received.at(-1) !== 'cut'; left -= 500_000)
+    listener?.onData(Buffer.alloc(Math.min(left, 500_000)));
+  return { ...exchange, end: () => listener?.onEnd() };
 }
 
-test('large replies share a budget; small ones do not count, and an end returns the bytes', () => {
+test('replies share a budget, except for their first 64 KiB, and hold it until they are used', () => {
   const pools = new FedPools();
-  const first = receiving(pools, 3_500_000);
-  const second = receiving(pools, 3_500_000);
-  const small = receiving(pools, 1_000_000);
-  expect(first.received).toHaveLength(7);
-  expect(second.received.at(-1)).toBe('cut');
-  expect(small.received).toEqual(['500000', '500000']);
+  const first = receiving(pools, 2_500_000);
+  const small = Array.from({ length: 100 }, () => receiving(pools, 65_536));
+  expect(pools.replies.held).toBe(2_500_000 - 65_536);
+  const second = receiving(pools, 1_000_000);
+  expect(second.failures).toEqual([
+    {
+      kind: 'cut',
+      message: 'sent a reply for which the server has no room: it holds at most 2.9 MiB of replies at once',
+    },
+  ]);
   first.end();
-  small.end();
-  expect(first.received.at(-1)).toBe('ended');
+  expect([first.received.at(-1), pools.replies.held]).toEqual(['ended', 2_500_000 - 65_536]);
+  first.exchange.release();
   expect(pools.replies.held).toBe(0);
-  const third = receiving(pools, 3_500_000);
-  expect(third.received).toHaveLength(7);
-  third.end();
+  expect(receiving(pools, 2_500_000).failures).toEqual([]);
+  expect(small.flatMap(({ failures }) => failures)).toEqual([]);
+});
+
+test('a reply that fails or is cancelled returns its bytes', () => {
+  const pools = new FedPools();
+  const cut = receiving(pools, 1_000_000);
+  pools.listener?.onFailure({ kind: 'cut', message: 'broke off' });
+  expect([cut.failures.length, pools.replies.held]).toEqual([1, 0]);
+  receiving(pools, 1_000_000).exchange.cancel();
   expect(pools.replies.held).toBe(0);
+});
+
+test('of a stream, only what its reader keeps counts', () => {
+  const pools = new FedPools();
+  const { exchange, failures } = fed({}, pools);
+  const { listener } = pools;
+  listener?.onSent();
+  listener?.onHeaders(200, {});
+  for (let read = 0; read < 50; read += 1) {
+    listener?.onData(Buffer.alloc(500_000));
+    exchange.keeps(read * 1_000);
+  }
+  expect([failures.length, pools.replies.held]).toEqual([0, 0]);
+  exchange.keeps(265_536);
+  expect(pools.replies.held).toBe(200_000);
 });
 
 test.each<[number, Partial<typeof DEFAULT_LIMITS>, object]>([

@@ -37,7 +37,10 @@ export function askService(
       {
         accepted: () => {},
         data: (chunk) => body.add(chunk),
-        ended: () => resolve(ok(body.take().toString('utf8'))),
+        ended: () => {
+          exchange.release();
+          resolve(ok(body.take().toString('utf8')));
+        },
         failed: (failure) => resolve(err(described(failure))),
       },
     );

@@ -28,6 +28,10 @@ export class AwsEventReader implements FrameReader {
     this.#listener = listener;
   }
 
+  get waitingBytes(): number {
+    return this.#bytes;
+  }
+
   push(chunk: Buffer): boolean {
     this.#rest.push(chunk);
     this.#bytes += chunk.length;

@@ -18,10 +18,14 @@ export interface Destination {
 }
 
 /**
- * The bytes that large replies hold together in one process: four of the largest. Each reply has its own bound; this one
- * stops a provider that requests chose from filling the memory with many at once.
+ * The bytes of replies that one process holds at once, where no limit of memory determines them: the largest one. Each reply has
+ * its own bound; this one stops a provider that requests chose from filling the memory with many at once. A reply takes
+ * about ten times its size while svc decodes, copies and parses it.
  */
-const LARGE_REPLIES_BYTES = 256 * 1024 * 1024;
+export const DEFAULT_REPLY_BYTES = 64 * 1024 * 1024;
+
+/** The bytes that downloads of media hold while they arrive. */
+const DOWNLOADED_MEDIA_BYTES = 256 * 1024 * 1024;
 
 /** The bytes of inlined media that the calls of one process hold together: any caller can choose the number of URLs. */
 export const INLINED_MEDIA_BYTES = 256 * 1024 * 1024;
@@ -39,8 +43,9 @@ const MAX_POOLS = 256;
 export class ConnectionPools {
   /** Media that calls send inline. */
   readonly media = new ByteBudget(INLINED_MEDIA_BYTES);
-  /** Large replies. */
-  readonly replies = new ByteBudget(LARGE_REPLIES_BYTES);
+  readonly downloads = new ByteBudget(DOWNLOADED_MEDIA_BYTES);
+  /** Replies, until their values are known. */
+  readonly replies: ByteBudget;
   readonly #pools = new Map<string, OriginPool>();
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #trust: SystemTrust;
@@ -48,7 +53,12 @@ export class ConnectionPools {
   #closed = false;
 
   /** `env`: the variables that name proxies and certificates. `find` resolves names. */
-  constructor(env: Readonly<Record<string, string | undefined>> = {}, find: AddressFinder = dnsLookup) {
+  constructor(
+    env: Readonly<Record<string, string | undefined>> = {},
+    find: AddressFinder = dnsLookup,
+    replyBytes = DEFAULT_REPLY_BYTES,
+  ) {
+    this.replies = new ByteBudget(replyBytes);
     this.#env = env;
     this.#find = find;
     this.#trust = new SystemTrust(env);

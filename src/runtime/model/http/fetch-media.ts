@@ -58,7 +58,7 @@ class Download implements ExchangeListener {
     const { pools, guard } = fetching;
     const destination = { origin: target.origin, guard };
     this.#exchange = new HttpExchange(
-      { pools, destination, call, limits: LIMITS, deadlineAt: Infinity, streamed: false },
+      { pools, budget: pools.downloads, destination, call, limits: LIMITS, deadlineAt: Infinity, streamed: false },
       this,
     );
     this.#forget = fetching.cancellation.onCancel((reason) => {
@@ -94,6 +94,7 @@ class Download implements ExchangeListener {
 
   #end(result: Result<FetchedMedia, string>): void {
     this.#forget();
+    this.#exchange.release();
     this.#resolve(result);
   }
 }

@@ -1,7 +1,9 @@
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import type { ConnectionPools, Destination } from './connection-pools.ts';
 import { ExchangeClock } from './exchange-clock.ts';
 import type { ExchangeLimits, TimerName } from './exchange-clock.ts';
+import { HeldReply } from './held-reply.ts';
 import type { HttpCall, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
@@ -16,6 +18,8 @@ export interface ExchangeListener {
 
 interface ExchangeOptions {
   readonly pools: Pick<ConnectionPools, 'to' | 'replies'>;
+  /** Limits the bytes that readers hold; by default those of all replies. */
+  readonly budget?: ByteBudget;
   readonly destination: Destination;
   readonly call: HttpCall;
   readonly limits: ExchangeLimits;
@@ -28,8 +32,7 @@ interface ExchangeOptions {
 /** A larger reply is refused: no model writes that much, so it is a fault or an attack. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** A smaller reply does not count as a large one: nearly none is larger. */
-const SMALL_REPLY_BYTES = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** The part of an error body that is read and kept. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -48,12 +51,14 @@ export class HttpExchange implements ResponseListener {
   #headers: ResponseHeaders = NO_HEADERS;
   #errorBody: BodyBuffer | undefined;
   #bytes = 0;
-  /** Taken from the budget of large replies. */
-  #taken = 0;
+  /** Of these, the reader keeps so many. */
+  #held = 0;
+  readonly #reply: HeldReply;
 
   constructor(options: ExchangeOptions, listener: ExchangeListener) {
     this.#options = options;
     this.#listener = listener;
+    this.#reply = new HeldReply(options.budget ?? options.pools.replies);
     this.#clock = new ExchangeClock(options.limits, {
       deadlineAt: options.deadlineAt,
       awaitsText: options.streamed,
@@ -74,9 +79,21 @@ export class HttpExchange implements ResponseListener {
     this.#request?.finish();
   }
 
+  /** Of the bytes so far, the reader keeps only so many. */
+  keeps(bytes: number): void {
+    this.#held = bytes;
+    this.#reply.set(bytes);
+  }
+
+  /** The reader keeps nothing of the reply any more. To be called once the reply is whole and used; failures release it. */
+  release(): void {
+    this.#reply.release();
+  }
+
   /** No one waits any more: the listener hears nothing more, and the provider sees the connection go. */
   cancel(): void {
     this.#close();
+    this.release();
     this.#request?.cancel();
   }
 
@@ -121,9 +138,10 @@ export class HttpExchange implements ResponseListener {
   onData(chunk: Buffer): void {
     this.#clock.active();
     this.#bytes += chunk.length;
+    this.#held += chunk.length;
     if (this.#status >= 300) this.#collectError(chunk);
     else if (this.#bytes > MAX_REPLY_BYTES) this.#fail(TOO_LARGE);
-    else if (this.#bytes > SMALL_REPLY_BYTES && !this.#takeBudget(chunk.length)) this.#fail(NO_BUDGET);
+    else if (!this.#reply.set(this.#held)) this.#fail(noRoom(this.#options.budget ?? this.#options.pools.replies));
     else this.#listener.data(chunk);
   }
 
@@ -139,12 +157,6 @@ export class HttpExchange implements ResponseListener {
   onFailure(failure: UpstreamFailure): void {
     if (this.#status >= 300) this.#failWithStatus();
     else this.#fail(failure);
-  }
-
-  #takeBudget(bytes: number): boolean {
-    if (!this.#options.pools.replies.take(bytes)) return false;
-    this.#taken += bytes;
-    return true;
   }
 
   #collectError(chunk: Buffer): void {
@@ -179,8 +191,6 @@ export class HttpExchange implements ResponseListener {
   #close(): void {
     this.#over = true;
     this.#clock.stop();
-    if (this.#taken > 0) this.#options.pools.replies.give(this.#taken);
-    this.#taken = 0;
   }
 }
 
@@ -188,13 +198,17 @@ const NO_HEADERS: ResponseHeaders = {};
 
 const TOO_LARGE: UpstreamFailure = {
   kind: 'unusable',
-  message: `sent a reply larger than ${MAX_REPLY_BYTES / 1024 / 1024} MiB`,
+  message: `sent a reply larger than ${MAX_REPLY_BYTES / MIB} MiB`,
 };
 
-const NO_BUDGET: UpstreamFailure = {
-  kind: 'cut',
-  message: 'sent a large reply while the server held too many of them already',
-};
+/** Another attempt can find room: other replies hold it. */
+function noRoom({ limit }: ByteBudget): UpstreamFailure {
+  const size = limit < MIB ? `${limit} bytes` : `${Math.round((limit / MIB) * 10) / 10} MiB`;
+  return {
+    kind: 'cut',
+    message: `sent a reply for which the server has no room: it holds at most ${size} of replies at once`,
+  };
+}
 
 function first(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'object' ? value[0] : value;

@@ -2,6 +2,8 @@
 export interface FrameReader {
   /** Takes the next bytes. Returns false if the stream exceeds its bounds or is damaged; then nothing more is read. */
   push(chunk: Buffer): boolean;
+  /** Bytes that wait for the end of their event. */
+  readonly waitingBytes: number;
   /** True when bytes were changed in transit: the same request can succeed. */
   readonly damaged?: boolean;
   /** The body ended well. */
@@ -51,6 +53,10 @@ export class SseReader implements FrameReader {
   constructor(listener: EventListener, takeRun?: RunListener) {
     this.#listener = listener;
     this.#takeRun = takeRun;
+  }
+
+  get waitingBytes(): number {
+    return this.#restBytes + this.#dataLength;
   }
 
   push(chunk: Buffer): boolean {

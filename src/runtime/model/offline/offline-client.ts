@@ -87,6 +87,8 @@ class OfflineAttempt implements ModelAttempt {
     this.#paused = true;
   }
 
+  release(): void {}
+
   resume(): void {
     this.#paused = false;
     const waiting = this.#waiting;

@@ -1,5 +1,7 @@
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
-import type { ReplyNode } from './text/reply-node.ts';
+import { COMMA, skipSpace } from './text/characters.ts';
+import { keyAhead, LOOK_AHEAD } from './text/look-ahead.ts';
+import { REPAIR, type ReplyNode } from './text/reply-node.ts';
 import { Scanner } from './text/scanner.ts';
 import { TreeSink } from './text/tree-sink.ts';
 
@@ -17,7 +19,8 @@ export interface FoundValues {
 
 /** Reads a whole reply. `readThoughts`: look inside thoughts as well. */
 export function findValues(text: string, readThoughts: boolean): FoundValues {
-  const { candidates, fences, thoughtsEnd, openThought, gaveUp } = find(text, readThoughts);
+  const { candidates: read, fences, thoughtsEnd, openThought, gaveUp } = find(text, readThoughts);
+  const candidates = withoutExtraBracket(text, read);
   const restarts = candidates.map((candidate) => restartIn(text, candidate));
   const at = restarts.findLastIndex((start) => start >= 0);
   const broken = candidates[at];
@@ -47,6 +50,37 @@ function find(text: string, readThoughts: boolean): CandidateFinder<ReplyNode> {
   finder.finish();
   return finder;
 }
+
+/**
+ * Reads a value again without a closing bracket that is one too many: `{"a": {"b": 1}}, "c": 2}`. It ends the value too early,
+ * so a comma and another member follow, and then the bracket that ends it.
+ */
+function withoutExtraBracket(
+  text: string,
+  candidates: readonly Candidate<ReplyNode>[],
+): readonly Candidate<ReplyNode>[] {
+  const at = candidates.findIndex((candidate) => endsEarly(text, candidate));
+  const early = candidates[at];
+  if (early === undefined) return candidates;
+  const scanner = new Scanner(new TreeSink());
+  const source = text.slice(early.from, early.to - 1) + text.slice(early.to);
+  const to = early.from + scanner.read(source, 0, true) + 1;
+  if (scanner.root?.complete !== true || to <= early.to) return candidates;
+  scanner.root.repairs |= REPAIR.brackets;
+  const whole = { ...early, value: scanner.root, to };
+  return [...candidates.slice(0, at), whole, ...candidates.slice(at + 1).filter(({ from }) => from >= to)];
+}
+
+function endsEarly(text: string, { value, from, to }: Candidate<ReplyNode>): boolean {
+  if (to === Infinity || !value.complete || !CLOSERS.test(text.slice(Math.max(from, to - 2), to))) return false;
+  const comma = skipSpace(text, to);
+  if (text.charCodeAt(comma) !== COMMA) return false;
+  const isKey = keyAhead(text, comma + 1, true) === 'yes';
+  return value.kind === 'object' ? isKey : !isKey && ITEM.test(text.slice(comma + 1, comma + 1 + LOOK_AHEAD));
+}
+
+const CLOSERS = /^[\]}]{2}$/u;
+const ITEM = /^\s*["'[{\d-]/u;
 
 /**
  * Returns the start of the last fence that opens inside a value after the value's own fence has closed: the model broke

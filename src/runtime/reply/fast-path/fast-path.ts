@@ -2,7 +2,7 @@ import { CoercedValue } from '../coercion/outcome.ts';
 import { openPrefilled } from '../frames/prefilled.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
-import { skipSpace } from '../text/characters.ts';
+import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
 import type { FastPlan, TypedContainer } from './typed-container.ts';
 import { TypedSink } from './typed-sink.ts';
@@ -53,6 +53,7 @@ export class FastPath {
     if (fences.some((fence) => fence.number !== candidate.fence)) return undefined;
     const place = placeFlag(candidate, text);
     const { from, to } = candidate;
+    if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
     if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
       return undefined;

@@ -1,5 +1,6 @@
 import { canBecomeScalar } from '../text/bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
+import { MAX_COMPARED } from '../text/closing-brackets.ts';
 import type { Escapes } from '../text/escapes.ts';
 import { GrowingString } from '../text/growing-text.ts';
 import { MAX_DEPTH, REPAIR, type ReplyNode } from '../text/reply-node.ts';
@@ -18,7 +19,6 @@ export class TypedSink implements Sink<TypedContainer> {
   gaveUp = false;
   root: TypedContainer | undefined = undefined;
   depth = 0;
-  readonly closers = '';
   /** The JSON text of the value; undefined until it is complete. */
   json: string | undefined = undefined;
   /** Increases with everything that a partial can show. */
@@ -32,6 +32,13 @@ export class TypedSink implements Sink<TypedContainer> {
 
   constructor(type: FastPlan) {
     this.#expected = type;
+  }
+
+  get closers(): string {
+    let closers = '';
+    for (let each = this.#top; each !== undefined && closers.length < MAX_COMPARED; each = each.outer)
+      closers += each.isList ? ']' : '}';
+    return closers;
   }
 
   get inObject(): boolean {
@@ -65,7 +72,7 @@ export class TypedSink implements Sink<TypedContainer> {
     this.gaveUp = true;
   }
 
-  closeItem(): boolean {
+  nextItem(): boolean {
     return false;
   }
 

@@ -105,6 +105,7 @@ class PythonReader {
     const first = this.#parts[this.#string];
     if (inGroup && first?.endsWith(quote) === true) {
       this.#parts[this.#string] = first.slice(0, -1) + written.slice(1);
+      this.#parts.length = this.#string + 1; // Drops the spaces between the two.
       this.#changed = true;
       return true;
     }

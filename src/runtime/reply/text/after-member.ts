@@ -13,10 +13,11 @@ import {
   OPEN_PAREN,
   SINGLE_QUOTE,
   skipBlanks,
+  skipSpace,
   SLASH,
 } from './characters.ts';
-import type { Cursor } from './cursor.ts';
-import { JSON_WORDS, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
+import { HTML_COMMENT, type Cursor } from './cursor.ts';
+import { JSON_WORDS, keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
 
 /*
  * Text that follows a member in the place of a delimiter, although it does not belong to JSON: a note about the member, an
@@ -71,6 +72,20 @@ function isLineEnd(code: number): boolean {
   return code === LINE_FEED || code === 13;
 }
 
+/** Is the dot at `at` the last character of its line, in the place of a comma? */
+export function periodAhead(text: string, at: number, isLast: boolean): Verdict {
+  if (text.charCodeAt(at) !== DOT) return 'no';
+  if (at + 1 >= text.length) return isLast ? 'yes' : 'wait';
+  return isLineEnd(text.charCodeAt(at + 1)) ? 'yes' : 'no';
+}
+
+/** Does a comment of HTML begin at `at`? */
+export function htmlCommentAhead(text: string, at: number, isLast: boolean): Verdict {
+  const opening = text.slice(at, at + HTML_COMMENT.length);
+  if (opening === HTML_COMMENT) return 'yes';
+  return HTML_COMMENT.startsWith(opening) && at + opening.length === text.length && !isLast ? 'wait' : 'no';
+}
+
 /** Is the `<` at `at` the start of a closing tag, such as `</answer>`? */
 export function closingTagAhead(text: string, at: number, isLast: boolean): Verdict {
   if (text.charCodeAt(at) !== LESS_THAN) return 'no';
@@ -84,6 +99,8 @@ export class AfterMember {
   lines = 0;
   /** The last key, or the last member of a list, is not a string without quotes: such a string is no other member. */
   quoted = true;
+  /** The number of spaces after the last of them. */
+  #column = 0;
   readonly #cursor: Cursor;
 
   constructor(cursor: Cursor) {
@@ -101,13 +118,34 @@ export class AfterMember {
     const cursor = this.#cursor;
     const from = cursor.at;
     const code = cursor.peek();
-    for (let at = from; at < cursor.at; at += 1) if (cursor.text.charCodeAt(at) === LINE_FEED) this.lines += 1;
+    for (let at = from; at < cursor.at; at += 1) {
+      const isBreak = cursor.text.charCodeAt(at) === LINE_FEED;
+      if (isBreak) this.lines += 1;
+      this.#column = isBreak ? 0 : this.#column + 1;
+    }
     return code;
   }
 
-  /** Determines what is at the cursor in the place of a delimiter. */
+  /**
+   * Is the comma at the cursor alone on its line, before a key that is not indented deeper? The closing brace of the object
+   * was on that line, in front of the comma.
+   */
+  isCommaAlone(): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    if (this.lines === 0) return 'no';
+    const end = skipBlanks(text, at + 1);
+    if (end >= text.length && !isLast) return end - at > LOOK_AHEAD ? 'no' : 'wait';
+    if (!isLineEnd(text.charCodeAt(end))) return 'no';
+    const key = keyAhead(text, end, isLast);
+    const line = text.slice(end, skipSpace(text, end));
+    return key === 'yes' && line.length - line.lastIndexOf('\n') - 1 > this.#column ? 'no' : key;
+  }
+
+  /** Determines what is at the cursor in the place of a delimiter: a note, or a full stop, ends with its line. */
   ahead(inObject: boolean): 'note' | 'prose' | 'member' | 'wait' {
     const { text, at, isLast } = this.#cursor;
+    const period = periodAhead(text, at, isLast);
+    if (period !== 'no') return period === 'yes' ? 'note' : period;
     const note = noteAhead(text, at, isLast);
     if (note !== 'no') return note === 'yes' ? 'note' : note;
     const prose = this.#proseAhead(inObject);

@@ -18,12 +18,13 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
   PLUS,
+  SEMICOLON,
   SINGLE_QUOTE,
   skipBlanks,
   skipSpace,
   SLASH,
 } from './characters.ts';
-import { closingTagAhead, isNoteMark, noteAhead } from './after-member.ts';
+import { closingTagAhead, htmlCommentAhead, isNoteMark, noteAhead } from './after-member.ts';
 import type { Cursor } from './cursor.ts';
 import { isJsonNumber, jsonNumberOf } from './json-number.ts';
 import {
@@ -180,6 +181,8 @@ export class BareReader {
         return isSpace(before) ? commentAhead(text, at, isLast) : 'no';
       case HASH:
         return isSpace(before) ? this.#hashEnds(at) : 'no';
+      case SEMICOLON:
+        return this.#isScalarTo(at) ? 'yes' : 'no';
       case LESS_THAN:
       case MINUS:
         return this.#isScalarTo(at) ? this.#markEnds(at, before) : 'no';
@@ -199,10 +202,11 @@ export class BareReader {
     return isSpace(text.charCodeAt(at + 1)) && this.#isScalarTo(at) ? 'yes' : 'no';
   }
 
-  /** A closing tag or a note ends a number or a word of JSON. */
+  /** A closing tag, a comment of HTML or a note ends a number or a word of JSON. */
   #markEnds(at: number, before: number): Verdict {
     const { text, isLast } = this.#cursor;
-    const tag = closingTagAhead(text, at, isLast);
+    const comment = htmlCommentAhead(text, at, isLast);
+    const tag = comment === 'no' ? closingTagAhead(text, at, isLast) : comment;
     return tag === 'no' && isSpace(before) ? noteAhead(text, at, isLast) : tag;
   }
 

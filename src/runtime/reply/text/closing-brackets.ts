@@ -24,7 +24,7 @@ import { keyAhead, LOOK_AHEAD } from './look-ahead.ts';
  * shows it.
  */
 export function closeBy<T>(sink: Sink<T>, cursor: Readonly<Cursor>, bracket: number): boolean | 'wait' {
-  if (sink.inObject === (bracket === CLOSE_BRACE) || sink.closers === '') return sink.close(bracket);
+  if (sink.inObject === (bracket === CLOSE_BRACE)) return sink.close(bracket);
   const closing = closingOf(cursor, sink.closers, bracket === CLOSE_BRACE ? '}' : ']');
   if (closing === 'all') return sink.close(bracket);
   if (closing === 'innermost') sink.closeInnermost();

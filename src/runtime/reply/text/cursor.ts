@@ -1,5 +1,8 @@
 import { ASTERISK, isSpace, SLASH, skipSpace } from './characters.ts';
 
+/** The opening of a comment in HTML. */
+export const HTML_COMMENT = '<!--';
+
 /** The position of a reader in the text at hand, which can begin inside a comment. The parts of a reader share a cursor. */
 export class Cursor {
   text = '';
@@ -7,9 +10,9 @@ export class Cursor {
   /** No more text follows the text at hand. */
   isLast = false;
   /** The mark that ends the open comment; empty outside of comments. */
-  #commentMark: '' | '\n' | '*/' = '';
-  /** The open comment ends in `*` so far. */
-  #endsInAsterisk = false;
+  #commentMark: '' | CommentMark = '';
+  /** The end of the open comment so far, which can be the beginning of its mark. */
+  #commentTail = '';
 
   /** Goes to the next text, after the rest of a comment that is still open. */
   start(text: string, from: number, isLast: boolean): void {
@@ -41,6 +44,16 @@ export class Cursor {
     return 'yes';
   }
 
+  /** Skips the comment of HTML that the `<` at the cursor opens: `wait` until it is certain. */
+  skipHtmlComment(): 'yes' | 'no' | 'wait' {
+    const opening = this.text.slice(this.at, this.at + HTML_COMMENT.length);
+    if (opening.length < HTML_COMMENT.length && HTML_COMMENT.startsWith(opening) && !this.isLast) return 'wait';
+    if (opening !== HTML_COMMENT) return 'no';
+    this.at += HTML_COMMENT.length;
+    this.#openComment('-->');
+    return 'yes';
+  }
+
   /** Skips the comment that the `#` at the cursor opens, if a space follows it. */
   skipHashComment(): 'yes' | 'no' | 'wait' {
     if (this.at + 1 >= this.text.length && !this.isLast) return 'wait';
@@ -55,9 +68,9 @@ export class Cursor {
     this.#openComment('\n');
   }
 
-  #openComment(mark: '\n' | '*/'): void {
+  #openComment(mark: CommentMark): void {
     this.#commentMark = mark;
-    this.#endsInAsterisk = false;
+    this.#commentTail = '';
     this.#skipComment();
   }
 
@@ -65,7 +78,9 @@ export class Cursor {
   #skipComment(): void {
     const end = this.#commentEnd();
     if (end < 0) {
-      if (!this.isAtEnd) this.#endsInAsterisk = this.text.endsWith('*');
+      const kept = this.#commentMark.length - 1;
+      const tail = this.#commentTail + this.text.slice(Math.max(this.at, this.text.length - kept));
+      this.#commentTail = kept === 0 ? '' : tail.slice(-kept);
       this.at = this.text.length;
     } else {
       this.at = end;
@@ -77,8 +92,13 @@ export class Cursor {
   #commentEnd(): number {
     const { text, at } = this;
     const mark = this.#commentMark;
-    if (mark === '*/' && this.#endsInAsterisk && text.charCodeAt(at) === SLASH) return at + 1;
+    const tail = this.#commentTail;
+    const split = (tail + text.slice(at, at + mark.length - 1)).indexOf(mark);
+    if (split >= 0) return at + split - tail.length + mark.length;
     const end = text.indexOf(mark, at);
     return end < 0 ? -1 : end + mark.length;
   }
 }
+
+/** The text that ends a comment. */
+type CommentMark = '\n' | '*/' | '-->';

@@ -22,6 +22,8 @@ export class InnerQuotes {
   lastCode = 0;
   /** The string ends in a comma and spaces so far. */
   afterComma = false;
+  /** A " opened a quotation inside a string between other quotes. */
+  isInDouble = false;
   /** The quotes inside the string are doubled, as in CSV. */
   #doubled = false;
   #counting = false;
@@ -33,6 +35,7 @@ export class InnerQuotes {
     this.brackets = 0;
     this.lastCode = 0;
     this.afterComma = false;
+    this.isInDouble = false;
     this.#doubled = false;
     this.#counting = false;
   }
@@ -90,15 +93,21 @@ export class InnerQuotes {
     return !isDigit(this.lastCode) || !INCHES.test(text.slice(-MAX_INCHES));
   }
 
-  /** Are two quotes before `next` one, as in CSV? The first pair begins a quotation. */
+  /** Are two quotes before `next` one, as in CSV? The first pair begins a quotation, or is an inch mark. */
   isDoubled(next: number): boolean {
-    return this.#doubled || (this.lastCode !== 0 && !this.quoting && this.#beginsQuotation(next));
+    if (this.#doubled || this.count > 0 || this.lastCode === 0) return this.#doubled;
+    return isSpace(next) ? isDigit(this.lastCode) : isWordCharacter(next) && this.#beginsQuotation(next);
   }
 
   takeDoubled(quote: number): void {
     this.#doubled = true;
     this.lastCode = quote;
   }
+}
+
+/** Removes the quotes that enclose a whole string. */
+export function withoutQuotes(text: string, quote: string): string {
+  return text.length > 2 && text.startsWith(quote) && text.endsWith(quote) ? text.slice(1, -1) : text;
 }
 
 /** A number of one or two digits at the start of a string, after a word, or after feet. */

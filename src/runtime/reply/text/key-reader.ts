@@ -6,7 +6,6 @@ import {
   COMMA,
   DOUBLE_QUOTE,
   EQUALS,
-  GREATER_THAN,
   isSpace,
   isWordCharacter,
   LINE_FEED,
@@ -81,14 +80,6 @@ export class KeyReader {
     this.key = key;
     this.#cursor.at = to;
     return 'yes';
-  }
-
-  /** Takes `=` or `=>` in the place of a colon, or a second colon. Returns false if that needs more text. */
-  sign(code: number): boolean {
-    const { text, at, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return false;
-    this.#cursor.at += code === EQUALS && text.charCodeAt(at + 1) === GREATER_THAN ? 2 : 1;
-    return true;
   }
 
   /** Begins a key without quotes at the cursor. */

@@ -8,6 +8,7 @@ import {
   DOT,
   DOUBLE_QUOTE,
   EQUALS,
+  GREATER_THAN,
   HASH,
   isDigit,
   isSpace,
@@ -53,7 +54,7 @@ function quotedKeyAhead(text: string, from: number, closers: string, isLast: boo
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
     if (code === LINE_FEED) return 'no';
-    if (closers.includes(text.charAt(at))) return at > from ? colonAhead(text, at + 1, isLast) : 'no';
+    if (closers.includes(text.charAt(at))) return at > from ? signAhead(text, at + 1, isLast) : 'no';
   }
   return limit === text.length && !isLast ? 'wait' : 'no';
 }
@@ -64,6 +65,15 @@ function wordKeyAhead(text: string, from: number, isLast: boolean): Verdict {
   while (at < limit && (isWordCharacter(text.charCodeAt(at)) || text.charCodeAt(at) === MINUS)) at += 1;
   if (at < limit) return colonAhead(text, at, isLast);
   return limit === text.length && !isLast ? 'wait' : 'no';
+}
+
+/** A colon, or `=>` as PHP and Ruby write it. */
+function signAhead(text: string, from: number, isLast: boolean): Verdict {
+  const colon = colonAhead(text, from, isLast);
+  const at = skipSpace(text, from);
+  if (colon !== 'no' || text.charCodeAt(at) !== EQUALS || at - from > LOOK_AHEAD) return colon;
+  if (at + 1 >= text.length) return isLast ? 'no' : 'wait';
+  return text.charCodeAt(at + 1) === GREATER_THAN ? 'yes' : 'no';
 }
 
 /** A colon, but not one of `::` or `://`. */

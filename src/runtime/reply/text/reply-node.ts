@@ -108,6 +108,17 @@ export class ReplyNode {
     else this.#keys.push(key);
   }
 
+  /** Replaces the last member of a list or object. */
+  replaceLast(item: ReplyNode): void {
+    if (this.#items !== NO_ITEMS) this.#items[this.#items.length - 1] = item;
+  }
+
+  /** Makes an empty list an object. */
+  becomeObject(): void {
+    this.kind = 'object';
+    this.forget();
+  }
+
   dropLast(): void {
     if (this.#items !== NO_ITEMS) this.#items.pop();
   }

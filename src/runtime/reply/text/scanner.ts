@@ -11,6 +11,7 @@ import {
   DOUBLE_QUOTE,
   EQUALS,
   HASH,
+  LESS_THAN,
   OPEN_BRACE,
   OPEN_BRACKET,
   SEMICOLON,
@@ -126,10 +127,11 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#noValue(code);
       case SLASH:
       case HASH:
+      case LESS_THAN:
         return this.#readCommentValue(code);
       case COLON:
       case EQUALS:
-        return this.#inObject ? this.#readSign(code) : this.#startBare(code);
+        return this.#inObject ? this.#skipped.sign(code) : this.#startBare(code);
       default:
         if (this.#cursor.isAtEnd) return true;
         return closersOf(code) === '' ? this.#readToken(code) : this.#startString(code);
@@ -171,9 +173,9 @@ export class Scanner<T> implements ValueSource<T> {
     const code = this.#after.peek();
     switch (code) {
       case COMMA:
+        return this.#readComma();
       case SEMICOLON:
-        this.#cursor.at += 1;
-        if (code === SEMICOLON) this.#sink.addRepair(REPAIR.comma);
+        this.#skipped.character(REPAIR.comma);
         return this.#readMember(true);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
@@ -186,13 +188,24 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
-        if (code === COLON && !this.#inObject) return this.#endListAtKey();
+        if ((code === COLON || code === EQUALS) && !this.#inObject) return this.#endListAtKey();
         return this.#readOther();
     }
   }
 
+  /** Reads the comma after a member. If it is alone on its line, the object inside another one has lost its closing brace. */
+  #readComma(): boolean {
+    const isAlone = this.#inObject ? this.#after.isCommaAlone() : 'no';
+    if (isAlone === 'wait') return false;
+    if (isAlone === 'yes' && this.#sink.closers.startsWith('}}')) this.#sink.closeInnermost();
+    this.#cursor.at += 1;
+    return this.#readMember(true);
+  }
+
   /** Reads a note, the end of a value whose closing brackets are missing, or a member after a missing comma. */
   #readOther(): boolean {
+    const comment = this.#skipped.html();
+    if (comment !== 'no') return comment === 'yes';
     const ahead = this.#after.ahead(this.#inObject);
     if (ahead === 'note') return this.#skipped.line();
     if (ahead === 'prose') this.#giveUp();
@@ -201,7 +214,7 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#readMember(false);
   }
 
-  /** Handles a colon after a string in a list that was not closed: the string is the next key of the object around the list. */
+  /** Handles a colon or `=>` after a string in a list: the string is a key of an object whose brackets are missing or wrong. */
   #endListAtKey(): boolean {
     this.#sink.addRepair(REPAIR.brackets);
     this.#inObject = this.#sink.itemToKey();
@@ -229,20 +242,16 @@ export class Scanner<T> implements ValueSource<T> {
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
       case OPEN_BRACE:
-        // The next object of a list, if the last one was not closed; any other brace is dropped.
+        // The next object of a list that was not opened, or whose last object was not closed; any other brace is dropped.
         this.#sink.addRepair(REPAIR.brackets);
-        return this.#sink.closeItem() ? this.#openContainer(OPEN_BRACE) : this.#skipped.character(REPAIR.brackets);
-      case COMMA:
-      case SEMICOLON:
-        return this.#skipped.character(REPAIR.comma);
-      case SLASH:
-        return this.#skipped.slash();
-      case HASH:
-        return this.#skipped.line();
+        return this.#sink.nextItem() ? this.#openContainer(OPEN_BRACE) : this.#skipped.character(REPAIR.brackets);
       case BACKTICK:
         return this.#readKeyOrFence();
-      default:
+      default: {
+        const isSkipped = this.#skipped.beforeKey(code);
+        if (isSkipped !== 'no') return isSkipped === 'yes';
         return this.#cursor.isAtEnd || this.#startKey(code);
+      }
     }
   }
 
@@ -311,12 +320,6 @@ export class Scanner<T> implements ValueSource<T> {
     return true;
   }
 
-  #readSign(code: number): boolean {
-    if (!this.#keys.sign(code)) return false;
-    this.#sink.addRepair(REPAIR.colon);
-    return true;
-  }
-
   // --- strings and tokens --------------------------------------------------------------------------------------------
 
   #readDoubleQuoted(): boolean {
@@ -344,7 +347,7 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#sink.end(this.#node);
   }
 
-  /** A slash or a `#` in place of a value opens a comment or begins a string without quotes. */
+  /** A slash, a `#` or a `<` in place of a value opens a comment or begins a string without quotes. */
   #readCommentValue(code: number): boolean {
     const isComment = this.#skipped.comment(code);
     return isComment === 'no' ? this.#startBare(code) : isComment === 'yes';
@@ -374,8 +377,6 @@ export class Scanner<T> implements ValueSource<T> {
     this.#sink.dropLast();
     return true;
   }
-
-  // --- the end of the value ------------------------------------------------------------------------------------------
 
   /** Three backticks between members end the fence around the value, and the value with it. */
   #maybeFenceEnd(): boolean {

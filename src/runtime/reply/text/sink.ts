@@ -13,7 +13,7 @@ export interface Sink<T> {
   /** True if the innermost of them is an object. */
   readonly inObject: boolean;
   readonly gaveUp: boolean;
-  /** The brackets that close the innermost lists and objects, the innermost first; empty if the sink accepts no others. */
+  /** The brackets that close the innermost lists and objects, the innermost first: at most MAX_COMPARED. */
   readonly closers: string;
   /** The key that probably comes next. */
   readonly likely: LikelyKey | undefined;
@@ -36,9 +36,15 @@ export interface Sink<T> {
   grow(node: ReplyNode): void;
   /** Takes the end of a scalar, which is complete. */
   end(node: ReplyNode): boolean;
-  /** Closes the object that is the last member of a list. Returns false for any other, and for an empty one. */
-  closeItem(): boolean;
-  /** Closes a list in an object and makes its last member, a string, the next key. Returns false for any other list. */
+  /**
+   * Prepares for an object in the place of a key: closes the object that is the last member of a list, or puts the last
+   * member of an object into a list, if it is an object. Returns false for any other.
+   */
+  nextItem(): boolean;
+  /**
+   * Makes the last member of a list, a string, the next key: of the list itself if that is its only member, of another
+   * object in the list, or of the object around the list. Returns false if none of them can have it.
+   */
   itemToKey(): boolean;
   /** Takes back the last member of a list. */
   dropLast(): void;

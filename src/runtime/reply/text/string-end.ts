@@ -6,7 +6,9 @@ import {
   closersOf,
   COLON,
   COMMA,
+  DOT,
   EQUALS,
+  GREATER_THAN,
   HASH,
   isDigit,
   isSpace,
@@ -21,7 +23,7 @@ import {
   skipSpace,
   SLASH,
 } from './characters.ts';
-import { closingTagAhead, ellipsisAhead, noteAhead } from './after-member.ts';
+import { closingTagAhead, ellipsisAhead, htmlCommentAhead, noteAhead, periodAhead } from './after-member.ts';
 import { commentAhead, fenceAhead, keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
 
 /*
@@ -69,6 +71,8 @@ export function quoteEnds(text: string, from: number, context: QuoteContext): Ve
       return fenceAhead(text, at, context.isLast);
     case COLON:
       return context.position === 'list' && context.innerQuotes === 0 ? keyValueAhead(text, at + 1, context) : 'no';
+    case EQUALS:
+      return context.position === 'list' && context.innerQuotes === 0 ? arrowAhead(text, at, context) : 'no';
     default: {
       const member = memberAhead(text, from, at, context);
       return member === 'no' ? textAhead(text, from, at, context) : member;
@@ -93,6 +97,12 @@ function keyValueAhead(text: string, from: number, { isLast }: QuoteContext): Ve
   const code = text.charCodeAt(at);
   if (closersOf(code) !== '' || code === OPEN_BRACE || code === OPEN_BRACKET) return 'yes';
   return scalarAhead(text, at, isLast, true);
+}
+
+/** In an array of PHP, `=>` and a value follow a key. */
+function arrowAhead(text: string, at: number, context: QuoteContext): Verdict {
+  if (at + 1 >= text.length) return context.isLast ? 'no' : 'wait';
+  return text.charCodeAt(at + 1) === GREATER_THAN ? keyValueAhead(text, at + 2, context) : 'no';
 }
 
 /** No quotation and no bracket is open inside the string. */
@@ -284,11 +294,20 @@ function textAhead(text: string, from: number, at: number, context: QuoteContext
   if (innerQuotes % 2 > 0 || !isPlain(context)) return 'no';
   const ellipsis = ellipsisAhead(text, at, isLast);
   if (ellipsis !== 'no') return ellipsis;
+  if (text.charCodeAt(at) === DOT) return at === from ? periodEnds(text, at, context) : 'no';
+  const comment = htmlCommentAhead(text, at, isLast);
+  if (comment !== 'no') return comment;
   const note = at > from ? noteAhead(text, at, isLast) : 'no';
   if (note !== 'no') return note === 'yes' ? hashEnds(text, at, context) : 'wait';
   const isText = hasLineFeed(text, from, at) && closersOf(text.charCodeAt(at)) === '';
   const tag = isText ? 'yes' : closingTagAhead(text, at, isLast);
   return tag === 'yes' ? not(endingQuoteAhead(text, at, context)) : tag;
+}
+
+/** Is the dot after a string a full stop in the place of a comma, before a member on the next line? */
+function periodEnds(text: string, at: number, context: QuoteContext): Verdict {
+  const period = periodAhead(text, at, context.isLast);
+  return period === 'yes' ? commaEnds(text, at + 1, { ...context, innerQuotes: 1 }) : period;
 }
 
 /**

@@ -9,9 +9,10 @@ import {
   LINE_FEED,
   SINGLE_QUOTE,
 } from './characters.ts';
+import { dedentBlock } from './block-text.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBackslashes } from './escapes.ts';
-import { InnerQuotes } from './inner-quotes.ts';
+import { InnerQuotes, withoutQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 import { nextPart, noteEnd, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
@@ -132,6 +133,7 @@ export class StringReader {
     const code = cursor.text.charCodeAt(cursor.at);
     if (code === LINE_FEED) return this.#readLineEnd(node);
     if (code === RIGHT_QUOTE && this.#quote === DOUBLE_QUOTE) return this.#readRightQuote(node);
+    if (code === DOUBLE_QUOTE && !this.#closers.includes('"')) return this.#readDoubleQuote(node);
     return code === BACKSLASH ? this.#readEscape(node) : this.#readQuote(node);
   }
 
@@ -163,7 +165,7 @@ export class StringReader {
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === DOUBLE_QUOTE) {
-        if (isDouble || this.#closers.length > 1) break;
+        if (this.#quote !== BACKTICK) break;
         node.plain = false;
       } else if (code === BACKSLASH) {
         if (this.#quote !== BACKTICK) break;
@@ -213,7 +215,7 @@ export class StringReader {
 
   /** Ends a string without a closing quote, which the comma and the spaces after it do not belong to. */
   #endBeforeComma(node: ReplyNode): true {
-    node.text = node.text.slice(0, -MAX_END) + node.text.slice(-MAX_END).replace(/,?\s*$/u, '');
+    node.text = node.text.slice(0, -MAX_END) + node.text.slice(-MAX_END).replace(/'?,?\s*$/u, '');
     node.repairs |= REPAIR.unclosed;
     this.#end(node);
     return true;
@@ -229,6 +231,7 @@ export class StringReader {
     const verdict = quoteEnds(text, at + 1, context);
     if (verdict === 'wait') return false;
     if (verdict === 'yes') {
+      if (this.#inner.count === 2) node.text = withoutQuotes(node.text, text.charAt(at));
       this.#cursor.at += 1;
       this.#end(node);
       return true;
@@ -244,6 +247,20 @@ export class StringReader {
     const verdict = isInner ? 'no' : quoteEnds(text, at + 1, context);
     if (verdict === 'wait') return false;
     if (verdict === 'yes') return this.#endAt(node, at + 1, REPAIR.quotes);
+    this.#take(node, at, at + 1);
+    return true;
+  }
+
+  /** A " ends a string that another quote opened if the JSON goes on after it, unless it ends a quotation inside the string. */
+  #readDoubleQuote(node: ReplyNode): boolean {
+    const { text, at } = this.#cursor;
+    const verdict = this.#inner.isInDouble
+      ? 'no'
+      : quoteEnds(text, at + 1, { ...this.#context, innerQuotes: 1, closers: `${this.#closers}"` });
+    if (verdict === 'wait') return false;
+    if (verdict === 'yes') return this.#endAt(node, at + 1, REPAIR.quotes);
+    this.#inner.isInDouble = !this.#inner.isInDouble;
+    node.plain = false;
     this.#take(node, at, at + 1);
     return true;
   }
@@ -362,25 +379,6 @@ const IN_OBJECT: QuoteContext = {
   isLast: false,
 };
 const IN_LIST: QuoteContext = { ...IN_OBJECT, position: 'list' };
-
-/**
- * Returns the text between triple quotes or backticks, trimmed, without the language line of a fence and without the
- * indentation that all its lines share.
- */
-function dedentBlock(text: string, isFence: boolean): string {
-  const body = isFence ? text.slice(text.indexOf('\n') + 1) : text;
-  const lines = body.split('\n');
-  let shared = Infinity;
-  for (const line of lines) {
-    const indentation = line.length - line.trimStart().length;
-    if (indentation < line.length) shared = Math.min(shared, indentation);
-  }
-  if (shared === Infinity) return '';
-  return lines
-    .map((line) => (line.trim() === '' ? '' : line.slice(shared)))
-    .join('\n')
-    .trim();
-}
 
 const RIGHT_QUOTE = 0x201d;
 

@@ -85,16 +85,31 @@ export class TreeSink implements Sink<ReplyNode> {
     this.close(this.inObject ? CLOSE_BRACE : CLOSE_BRACKET);
   }
 
-  closeItem(): boolean {
-    const isItem = this.#stack.at(-2)?.kind === 'list' && (this.#top?.items.length ?? 0) > 0;
-    return isItem && this.inObject && this.close(CLOSE_BRACE);
+  nextItem(): boolean {
+    const last = this.#top?.items.at(-1);
+    if (this.#top === undefined || last === undefined || !this.inObject) return false;
+    if (this.#stack.at(-2)?.kind === 'list') return this.close(CLOSE_BRACE);
+    if (last.kind !== 'object') return false;
+    const list = new ReplyNode('list');
+    list.repairs = REPAIR.brackets;
+    list.add(last);
+    this.#top.replaceLast(list);
+    this.#stack.push(list);
+    this.#top = list;
+    return true;
   }
 
   itemToKey(): boolean {
-    const key = this.#top?.items.at(-1);
-    if (this.#stack.at(-2)?.kind !== 'object' || key?.kind !== 'string' || !key.quoted) return false;
-    this.#top?.dropLast();
-    this.close(CLOSE_BRACKET);
+    const list = this.#top;
+    const key = list?.items.at(-1);
+    if (list === undefined || key?.kind !== 'string' || !key.quoted) return false;
+    const before = list.items.at(-2);
+    const isOfItem = before?.kind === 'object' && before.keys.includes(key.text);
+    if (before !== undefined && !isOfItem && this.#stack.at(-2)?.kind !== 'object') return false;
+    list.dropLast();
+    if (before === undefined) list.becomeObject();
+    else if (isOfItem) this.open(OPEN_BRACE);
+    else this.close(CLOSE_BRACKET);
     return this.key(key.text, key.repairs);
   }
 

@@ -64,7 +64,8 @@ function lastClosers(text: string, from: number, { isLast }: QuoteContext): Verd
 export function opensMember(text: string, at: number, context: QuoteContext): Verdict {
   if (context.position === 'key' || context.innerQuotes > 0) return 'no';
   if (context.position === 'object') return keyAhead(text, at, context.isLast);
-  if (quoteIn(text, at + 1, context.closers) < 0 && text.length >= at + 1 + LOOK_AHEAD) return 'no';
+  const isOpen = quoteIn(text, at + 1, context.closers) < 0;
+  if (isOpen) return text.length > at + LOOK_AHEAD || context.isLast ? 'no' : 'wait';
   return wholeItemAhead(text, at, context);
 }
 

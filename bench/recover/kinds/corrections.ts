@@ -20,6 +20,15 @@ export const CORRECTIONS = group('drafts and corrections', {
         return `${fenced(draft, 'json')}\n\n${correction(draw)}\n\n${fenced(answer, 'json')}`;
       }),
   },
+  'another task that the model made up': (draw) =>
+    withDraft(draw, (other, answer) => {
+      const [task, response] = draw.random.pick([
+        ['Input: The parcel arrived late.', 'Output:'],
+        ['### Instruction:\nDo the same for this text.', '### Response:'],
+        ['User: And this one?', 'Assistant:'],
+      ] as const);
+      return `${answer}\n\n${task}\n\n${response}\n${other}`;
+    }),
   'an object of thoughts before': (draw) =>
     `{"thoughts": "I compare both parts first.", "next_step": "answer"}\n\n${draw.json()}`,
   'an object with a note after': (draw) => `${draw.json()}\n\n{"note": "All values are from the text."}`,

@@ -23,6 +23,21 @@ const isScalarAnswer: typeof isNumber = (subject) => isNumber(subject) || isBool
 export const FRAMES = group('frames', {
   'block quote': (draw) => `${intro(draw.random)}\n\n${quoted(draw.write())}`,
   'block quote with a fence': (draw) => `${intro(draw.random)}\n\n${quoted(fenced(draw.write(), 'json'))}`,
+  'brackets that Markdown escapes': {
+    fits: isComposite,
+    damage: (draw) =>
+      draw.write({
+        indent: 2,
+        open: ({ tree }) => (tree.kind === 'object' ? '{' : String.raw`\[`),
+        close: ({ tree }) => (tree.kind === 'object' ? '}' : String.raw`\]`),
+      }),
+  },
+  'a field of CSV': {
+    fits: isComposite,
+    damage: (draw) => (draw.json().includes('\\') ? undefined : `"${draw.write({}).replaceAll('"', '""')}"`),
+  },
+  'an HTML element for code': (draw) =>
+    `<pre><code class="language-json">${draw.write().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')}</code></pre>`,
   'double braces': { fits: (subject) => isObject(subject) || isMap(subject), damage: (draw) => doubled(draw) },
   'double braces at all levels': {
     fits: isComposite,

@@ -86,6 +86,8 @@ export const NOTATIONS = group('other notations', {
     fits: isTable,
     damage: (draw) => tableOf(draw, (key) => capital(key.replaceAll('_', ' '))),
   },
+  CSV: { fits: isTable, damage: (draw) => csvOf(draw) },
+  'YAML as a document': { damage: (draw) => `---\n${blockYaml(draw.tree, '')}\n...` },
   'YAML with JSON in it': { damage: (draw) => shallowYaml(draw) },
   'YAML in a fence': { damage: (draw) => fenced(blockYaml(draw.tree, ''), 'yaml') },
   YAML: { damage: (draw) => blockYaml(draw.tree, '') },
@@ -107,12 +109,25 @@ function pairs(draw: Draw, spell: (key: string, value: string) => string): strin
 }
 
 function tableOf(draw: Draw, heading: (key: string) => string = (key) => key): string | undefined {
+  const [head = [], ...rows] = cellsOf(draw) ?? [];
+  if (rows.length === 0 || rows.flat().some((cell) => /[|\n]/u.test(cell))) return undefined;
+  return [head.map(heading), head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function csvOf(draw: Draw): string | undefined {
+  const rows = cellsOf(draw);
+  if (rows === undefined || rows.flat().some((cell) => cell.includes('\n'))) return undefined;
+  const lines = rows.map((row) => row.map((cell) => (/[",]/u.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)));
+  return fenced(lines.map((line) => line.join(',')).join('\n'), 'csv');
+}
+
+/** Returns the names of the fields and the rows of values; undefined if there is a null, or no list. */
+function cellsOf(draw: Draw): readonly (readonly string[])[] | undefined {
   if (draw.tree.kind !== 'list') return undefined;
   const rows = draw.tree.items.map((item) => (item.kind === 'object' ? item.members : []));
-  const head = rows[0]?.map(({ key }) => heading(key)) ?? [];
   const cells = rows.map((row) => row.map(({ value }) => (value.kind === 'text' ? value.text : draw.part(value))));
-  if (cells.flat().some((cell) => cell === 'null' || /[|\n]/u.test(cell))) return undefined;
-  return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  if (cells.flat().includes('null')) return undefined;
+  return [rows[0]?.map(({ key }) => key) ?? [], ...cells];
 }
 
 function capital(text: string): string {

@@ -1,7 +1,7 @@
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
 import { isKept, isText, lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
-import { isCorrection, isNothingBetween } from './cues.ts';
+import { beginsTask, isCorrection, isNothingBetween } from './cues.ts';
 import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { isTemplate } from './template-values.ts';
@@ -75,15 +75,17 @@ export function chooseOutcome(read: ReplyParts, text: string, plan: Plan, type: 
 
 function standingsOf(parts: readonly ReplyPart[], text: string, type: ReplyType): readonly Standing[] {
   const first = parts.map((part) => standingOf(part, demotionOf(part), type));
-  const end = supersededEnd(first, text);
-  return first.map((standing) =>
-    standing.part.to > end || standing.part.kind === 'text'
-      ? standing
-      : standingOf(standing.part, standing.demotion || SUPERSEDED, type),
-  );
+  const start = supersededEnd(first, text);
+  const end = nextTaskStart(first, text);
+  return first.map((standing) => {
+    const { part, demotion } = standing;
+    if (part.kind === 'text' || (part.to > start && part.from < end)) return standing;
+    return standingOf(part, demotion || (part.from < end ? SUPERSEDED : NEXT_TASK), type);
+  });
 }
 
 const SUPERSEDED = 'an earlier draft: a correction follows';
+const NEXT_TASK = 'it answers another input, which the model made up';
 const EMPTY = 'it is empty';
 
 function demotionOf({ kind, node, role }: ReplyPart): string {
@@ -109,6 +111,24 @@ function supersededEnd(standings: readonly Standing[], text: string): number {
     previous = part;
   }
   return end;
+}
+
+/** Returns the start of the first value after a line that begins another task, if no such line introduces the answer. */
+function nextTaskStart(standings: readonly Standing[], text: string): number {
+  const at = standings.findIndex(({ value, demotion, part }) => isLikely(part, value, demotion));
+  const answer = standings[at]?.part;
+  if (answer === undefined || beginsTask(text.slice(0, answer.from))) return Infinity;
+  let previous = answer;
+  for (const { part } of standings.slice(at + 1)) {
+    if (part.kind === 'text') continue;
+    if (part.from >= previous.to && beginsTask(text.slice(previous.to, part.from))) return part.from;
+    previous = part;
+  }
+  return Infinity;
+}
+
+function isLikely(part: ReplyPart, value: CoercedValue | undefined, demotion: string): boolean {
+  return value !== undefined && part.kind !== 'text' && demotion === '' && part.place !== 'sentence' && isKept(value);
 }
 
 /** Returns the values that can be the members of a list: those in sentences count only if no other does. */

@@ -66,9 +66,23 @@ export function judgeReply(text: string, plan: Plan, type: ReplyType): Judgement
 }
 
 /** True if no other reading can be better: the reply is the value as it is, or cannot be read at all. */
-function isSettled({ outcome, read }: Judgement, type: ReplyType): boolean {
-  return type.takesText || read.gaveUp || (outcome.ok && outcome.flags.length === 0);
+function isSettled({ outcome, choice, read }: Judgement, type: ReplyType): boolean {
+  return type.takesText || read.gaveUp || (outcome.ok && outcome.flags.length === 0 && !isBlank(choice));
 }
+
+/**
+ * True for an empty list, an empty object or a null after a label, which can be the value of a key of structured text, and
+ * for a null in the place of a text that does not match.
+ */
+function isBlank({ best }: Choice): boolean {
+  if (best === undefined) return false;
+  const { value, part } = best;
+  if (value.json === 'null') return part.place === 'label' || value.losses.defaulted > 0;
+  return value.json.length === 2 && !part.node.isScalar && part.place !== 'alone';
+}
+
+/** The text is one element of XML: an element in it that has the name of a thought, such as `reasoning`, is a field. */
+const IN_ELEMENT = /^\s*(?:```\w*\s*)?<(\w+)>[^]*<\/\1>\s*(?:```)?\s*$/u;
 
 function judgeOtherwise(
   text: string,
@@ -77,10 +91,14 @@ function judgeOtherwise(
   type: ReplyType,
 ): Judgement | undefined {
   const answer = text.slice(read.answerFrom);
-  const isFound = outcome.ok && choice.best?.part.kind !== 'text';
+  const isFound = outcome.ok && choice.best?.part.kind !== 'text' && !isBlank(choice);
   const unframed = judgeUnframed(answer, isFound, (inner) => judge(inner, plan, type, false));
   if (unframed !== undefined) return unframed;
-  return isFound ? undefined : judgeStructured(answer, plan, type);
+  if (isFound) return undefined;
+  const isField = read.answerFrom > 0 && answer.trim() !== '' && IN_ELEMENT.test(text);
+  const structured = judgeStructured(isField ? text : answer, plan, type);
+  const isSame = outcome.ok && structured?.outcome.ok === true && structured.outcome.json === outcome.json;
+  return isSame && isBlank(choice) ? undefined : structured;
 }
 
 function judge(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Judgement {

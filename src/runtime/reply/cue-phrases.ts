@@ -109,6 +109,10 @@ const RATHER = anyOf`
 `;
 export const SHOULD_BE = new RegExp(String.raw`\b${RATHER}${END}`, 'iu');
 
+/** A line that begins another task, which a model makes up after its answer: `Input: …`, `### Instruction:`, `<|user|>`. */
+export const NEXT_TASK =
+  /^[ \t>*_#]*(?:(?:(?:next|new) )?(?:input|instructions?|user|human|question|q|query|prompt)(?: \d+)?[*_]*[ \t]*:|<\|(?:im_start\|>)?user\b|\[INST\])/imu;
+
 // --- the words between two values ----------------------------------------------------------------------------------------
 
 export const BEGINS_CORRECTION =

@@ -8,6 +8,7 @@ import {
   DRAFT,
   FINAL,
   INSTEAD,
+  NEXT_TASK,
   NOT_FINAL,
   SHORT_ASIDE,
   SHORT_DRAFT,
@@ -186,6 +187,11 @@ export function isCorrection(between: string): boolean {
   return between.length > MAX_READ
     ? CORRECTION.test(between.slice(0, MAX_READ / 2)) || CORRECTION.test(between.slice(-MAX_READ / 2))
     : CORRECTION.test(between);
+}
+
+/** True if a line of the text begins another task. */
+export function beginsTask(text: string): boolean {
+  return NEXT_TASK.test(text.slice(0, MAX_READ));
 }
 
 /** True if there are only separators between two values. */

@@ -2,6 +2,7 @@ import { coercionError } from './coercion/coercion-error.ts';
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
+import { isJsonString } from './frames/unframe.ts';
 import type { ReplyType } from './reply-type.ts';
 import {
   isBracketInProse,
@@ -77,7 +78,8 @@ class PartReader {
     this.#start = text.length - text.trimStart().length;
     this.#end = text.trimEnd().length;
     this.#isFence = fenceBody(text) !== undefined;
-    this.#candidates = mostLikely(found.candidates);
+    // Brackets inside a JSON string are escaped: the string contains the value.
+    this.#candidates = isJsonString(text) ? [] : mostLikely(found.candidates);
   }
 
   read(): ReplyParts {

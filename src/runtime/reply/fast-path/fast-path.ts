@@ -52,6 +52,8 @@ export class FastPath {
     if (gaveUp || json === undefined || candidate === undefined) return undefined;
     if (fences.some((fence) => fence.number !== candidate.fence)) return undefined;
     const place = placeFlag(candidate, text);
+    // An empty value inside a text is rarely the answer.
+    if (place !== undefined && json.length === 2) return undefined;
     const { from, to } = candidate;
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;

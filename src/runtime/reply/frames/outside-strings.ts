@@ -23,17 +23,19 @@ function changeOutsideStrings(text: string, from: number, change: Change): strin
   while (at < text.length) {
     const character = text.charAt(at);
     const closers = QUOTES[character];
-    if (OPENERS.includes(character)) depth += 1;
     if (depth > 0 && closers !== undefined) {
       const end = stringEnd(text, at, closers);
       parts.push(asString(text, at, end));
       at = end;
       continue;
     }
-    const next = depth > 0 ? change(text, at) : undefined;
+    const isInside = depth > 0 || OPENERS.includes(text.charAt(character === '\\' ? at + 1 : at));
+    const next = isInside ? change(text, at) : undefined;
+    const to = next?.to ?? character;
     if (next !== undefined) changed = true;
-    if (depth > 0 && CLOSERS.includes(character)) depth -= 1;
-    parts.push(next?.to ?? character);
+    if (OPENERS.includes(to)) depth += 1;
+    else if (depth > 0 && CLOSERS.includes(to)) depth -= 1;
+    parts.push(to);
     at += next?.length ?? 1;
   }
   return changed ? parts.join('') : undefined;
@@ -53,7 +55,8 @@ function stringEnd(text: string, from: number, closers: string): number {
 function isEnd(text: string, from: number): boolean {
   let at = from;
   while (at < text.length && at - from < MAX_SPACES && /\s/u.test(text.charAt(at))) at += 1;
-  return at >= text.length || FOLLOWS_STRING.has(text.charAt(at));
+  const isEscaped = text.charAt(at) === '\\' && CLOSERS.includes(text.charAt(at + 1));
+  return at >= text.length || FOLLOWS_STRING.has(text.charAt(at)) || isEscaped;
 }
 
 /** Bounds the work for each quote. */
@@ -103,5 +106,20 @@ export function singleBraces(text: string): string | undefined {
     const isDoubled = character === '{' ? isPair : (doubled.pop() ?? false) && isPair;
     if (character === '{') doubled.push(isDoubled);
     return isDoubled ? { to: character, length: 2 } : undefined;
+  });
+}
+
+// --- escaped brackets ------------------------------------------------------------------------------------------------
+
+/** An escaped bracket with the beginning of a value after it: `\[1,`, `\{"a"`. In a formula, `\[x = 5\]`, none follows. */
+const ESCAPED = /\\[[{]\s*(?:\\?["'[{\]}_]|-?\d+(?:\.\d+)?\s*(?:,|\\\])|\w+\s*:)/u;
+
+/** JSON whose brackets Markdown escapes: `\{"a": 1\}`, `{"a": \["b"\]}`. */
+export function unescapeBrackets(text: string): string | undefined {
+  if (!ESCAPED.test(text)) return undefined;
+  const from = text.search(/\\?[[{]/u);
+  return changeOutsideStrings(text, from, (whole, at) => {
+    const bracket = whole.charAt(at) === '\\' ? whole.charAt(at + 1) : '';
+    return bracket !== '' && '[]{}'.includes(bracket) ? { to: bracket, length: 2 } : undefined;
   });
 }

@@ -19,9 +19,14 @@ export function openPrefilled(reply: string): string | undefined {
   const fence = FENCE.exec(reply)?.[0] ?? '';
   const text = reply.slice(fence.length);
   const key = FIRST_KEY.exec(text);
-  if (key !== null) return `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
+  if (key !== null) return isYaml(text) ? undefined : `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
   if (STRINGS.test(text)) return `${fence}[${text}]`;
   return FIRST_ITEM.test(text) && closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
+}
+
+/** True for lines after a quoted key of which none ends in a comma or a closing bracket. */
+function isYaml(text: string): boolean {
+  return /\n\s*["'\p{L}_$-]/u.test(text) && !/[,}\]][^\S\n]*(?:\n|`|$)/u.test(text);
 }
 
 /** True if the text ends in a `]` that it does not open. */

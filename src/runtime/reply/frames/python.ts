@@ -8,7 +8,7 @@ const SCALARS = String.raw`\s*${SCALAR}(?:(?:\s*,\s*|\s+)${SCALAR}){0,50}\s*,?\s
 
 /** A tuple, a group or a set of scalars as a value, or a string with a prefix. */
 const VALUE = new RegExp(
-  String.raw`(?:^|[[:,=(])\s*(?:\(${SCALARS}\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|(?:^|:)\s*\(\s*[[{]|\dL\s*[,}\])]`,
+  String.raw`(?:^|[[:,=(])\s*(?:\((?:${SCALARS}|\s*)\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|(?:^|:)\s*\(\s*[[{]|\dL\s*[,}\])]`,
   'u',
 );
 

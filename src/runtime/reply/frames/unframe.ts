@@ -1,5 +1,6 @@
+import { skipSpace } from '../text/characters.ts';
 import { stripLinePrefixes } from './line-prefixes.ts';
-import { asciiPunctuation, singleBraces } from './outside-strings.ts';
+import { asciiPunctuation, singleBraces, unescapeBrackets } from './outside-strings.ts';
 import { openPrefilled } from './prefilled.ts';
 import { fromPython, fromPythonCalls } from './python.ts';
 
@@ -24,7 +25,9 @@ const CALLS: Frame = ['calls of Python', fromPythonCalls];
 const FRAMES: readonly Frame[] = [
   ['special tokens', stripTokens],
   ['a prefix in front of each line', stripLinePrefixes],
+  ['HTML', stripPreformatted],
   ['HTML entities', decodeEntities],
+  ['quotes of CSV', undoubleQuotes],
   ['another level of escapes', unescapeJson],
   ['escaped brackets', unescapeBrackets],
   ['full-width punctuation', asciiPunctuation],
@@ -66,7 +69,7 @@ function unframeOnce(text: string, functions: readonly Frame[]): { frame: string
 /** The tokens that separate the turns of a chat, which models repeat in their text. */
 const TOKEN = String.raw`(?:<\|[\w ]{1,40}\|>(?:assistant|user|system)?|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model)?|<[be]os>)`;
 const FIRST_TOKENS = new RegExp(String.raw`^\s*(?:${TOKEN}\s*)+`, 'u');
-const LAST_TOKEN = new RegExp(`${TOKEN}$`, 'u');
+const LAST_TOKEN = new RegExp(String.raw`(?:${TOKEN}|^data: \[DONE\])$`, 'mu');
 const LONGEST_TOKEN = 60;
 
 function stripTokens(reply: string): string | undefined {
@@ -100,8 +103,8 @@ function unescapeJson(text: string): string | undefined {
 }
 
 /** True for a JSON string that contains an object or list. */
-function isJsonString(text: string): boolean {
-  if (!/^\s*"/u.test(text)) return false;
+export function isJsonString(text: string): boolean {
+  if (text.charAt(skipSpace(text, 0)) !== '"') return false;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' && FIRST_MEMBER.exec(value)?.[2] === '';
@@ -114,10 +117,11 @@ function unescaped(_escape: string, letter: string): string {
   return letter === 'n' ? '\n' : letter === 'r' ? '\r' : letter === 't' ? '\t' : letter;
 }
 
-/** JSON whose brackets Markdown escapes: `\{"a": 1\}`, `\["a"\]`. */
-function unescapeBrackets(text: string): string | undefined {
-  if (!/\\[\]}]/u.test(text) || !/^[^[\]{}]*\\(?:\{\s*(?:\\?["_\w]|\\\})|\["|\[\s*\\\{)/u.test(text)) return undefined;
-  return text.replaceAll(/\\([[\]{}])/gu, '$1');
+/** JSON in a field of CSV: its quotes are doubled, and the whole is in quotes. */
+function undoubleQuotes(text: string): string | undefined {
+  const inner = /^\s*"(\s*[[{][^]*[\]}]\s*)"\s*$/u.exec(text)?.[1];
+  if (inner === undefined || !inner.includes('""') || /\\"|(?<!")"(?:"")*(?!")/u.test(inner)) return undefined;
+  return inner.replaceAll('""', '"');
 }
 
 // --- HTML ------------------------------------------------------------------------------------------------------------
@@ -135,8 +139,23 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
+/** JSON in an element for code. */
+function stripPreformatted(text: string): string | undefined {
+  const inner = PREFORMATTED.exec(text)?.[1];
+  return inner?.replaceAll(ENTITY, decodedEntity);
+}
+
+const PREFORMATTED =
+  /<(?:pre|code)\b[^>\n]{0,200}>\s*(?:<code\b[^>\n]{0,200}>)?(\s*[[{][^]*?[\]}]\s*)<\/(?:code|pre)>/iu;
+
 /** JSON as HTML, in which all quotes are entities. */
 function decodeEntities(text: string): string | undefined {
   if (text.includes('"') || !/[[{]\s*&(?:quot|#34|#x22);/u.test(text)) return undefined;
-  return text.replaceAll(/&(#?\w{2,4});/gu, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity);
+  return text.replaceAll(ENTITY, decodedEntity);
+}
+
+const ENTITY = /&(#?\w{2,4});/gu;
+
+function decodedEntity(entity: string, name: string): string {
+  return ENTITIES[name.toLowerCase()] ?? entity;
 }

@@ -33,6 +33,11 @@ export function valueOf(raw: string): ReplyNode {
     string.quoted = true;
     return string;
   }
+  return bareNode(text);
+}
+
+/** Returns the number, bool, null or string that a text without quotes states. */
+export function bareNode(text: string): ReplyNode {
   const node = new ReplyNode('bare');
   node.text = text;
   settleBareToken(node);
@@ -50,7 +55,8 @@ function decoded(text: string): string | undefined {
   }
 }
 
-function jsonOf(text: string): ReplyNode | undefined {
+/** Returns the value of a text that is one object or list; undefined if it is not. */
+export function jsonOf(text: string): ReplyNode | undefined {
   const sink = new TreeSink();
   const scanner = new Scanner(sink);
   const end = scanner.read(text, 0, true);

@@ -21,7 +21,7 @@ interface Line {
 const HEADINGS = 100;
 const BLANK: Line = { depth: Infinity, inner: Infinity, marked: false, key: undefined, text: '', whole: '' };
 
-const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\[\d{1,4}\])\s+(?:\[[ xX]\]\s+)?/u;
+const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\(?[a-z]\)|\[\d{1,4}\])\s+(?:\[[ xX]\]\s+)?/u;
 const HEADING = /^(#{1,6})\s+/u;
 /** A key of a few words, before a colon or an equals sign; emphasis can end before or after the colon. */
 const KEY =
@@ -142,7 +142,15 @@ function treeOf(lines: readonly Line[], nesting: number): ReplyNode {
   if (groups.length === 0)
     return lines.length === 1 ? valueOf(first.whole) : stringNode(lines.map((line) => line.whole).join('\n'));
   if (isList) return listOf(groups.map((group) => itemOf(group, nesting)));
-  return objectOf(groups.flatMap((group) => memberOf(group, nesting)));
+  const members = groups.flatMap((group) => memberOf(group, nesting));
+  return lines.length === 1 ? lineObject(first, members) : objectOf(members);
+}
+
+/** Returns the object of a single line, which can also be a sentence: a string takes the line as it is. */
+function lineObject({ whole }: Line, members: readonly (readonly [string, ReplyNode])[]): ReplyNode {
+  const object = objectOf(members);
+  object.text = whole;
+  return object;
 }
 
 /** Splits the lines before each line at the depth of the first one. */
@@ -160,7 +168,7 @@ function groupsOf(lines: readonly Line[], first: Line, isList: boolean): Line[][
 /** An item with a key is an object, whose other members are below it. */
 function itemOf([head = BLANK, ...rest]: readonly Line[], nesting: number): ReplyNode {
   if (rest.length === 0)
-    return head.key === undefined ? valueOf(head.whole) : objectOf([[head.key, valueOf(head.text)]]);
+    return head.key === undefined ? valueOf(head.whole) : lineObject(head, [[head.key, valueOf(head.text)]]);
   if (head.key === undefined) {
     return rest.some((line) => line.key !== undefined || line.marked)
       ? treeOf(rest, nesting + 1)

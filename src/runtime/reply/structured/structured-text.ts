@@ -1,7 +1,8 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import { outlineValues } from './outline.ts';
-import { tableValues } from './tables.ts';
+import { csvValues, tableValues } from './tables.ts';
 import { xmlValues } from './xml.ts';
+import { yamlValues } from './yaml.ts';
 
 /** A value that a reply states without the brackets of JSON. */
 export interface StructuredValue {
@@ -12,12 +13,14 @@ export interface StructuredValue {
 
 /**
  * Returns the readings of a reply without JSON as structured text: a list of lines, keys and values line by line, a
- * table, or XML. They are guesses: a caller takes one only if it matches a type.
+ * table, CSV, YAML, or XML. They are guesses: a caller takes one only if it matches a type.
  */
 export function structuredValues(text: string): readonly StructuredValue[] {
   if (JSON_LINE.test(text)) return [];
   return [
     ...tableValues(text).map((node) => ({ node, notation: 'a table' })),
+    ...csvValues(text).map((node) => ({ node, notation: 'CSV' })),
+    ...yamlValues(text).map((node) => ({ node, notation: 'YAML' })),
     ...xmlValues(text).map((node) => ({ node, notation: 'XML' })),
     ...outlineValues(text).map((node) => ({ node, notation: 'lines of text' })),
   ];

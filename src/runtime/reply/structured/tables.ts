@@ -44,3 +44,26 @@ function readingsOf(header: readonly string[], rows: readonly (readonly string[]
   if (header.length === 2) values.push(objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const)));
   return values;
 }
+
+// --- CSV -------------------------------------------------------------------------------------------------------------
+
+const CSV_FENCE = /^```(?:csv|tsv)\b[^\n]*\n([^]*?)^```/imu;
+/** A field in quotes, in which quotes are doubled, or without. */
+const FIELD = /(?:^|[,;\t])(?:[^\S\t\n]*"((?:[^"]|"")*)"[^\S\t\n]*|([^,;\t"]*))(?=[,;\t]|$)/gu;
+
+/** Returns the readings of CSV with a header: all rows have the same number of fields, at least two. */
+export function csvValues(text: string): readonly ReplyNode[] {
+  const lines = (CSV_FENCE.exec(text)?.[1] ?? text).split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < 2 || !/[,;\t]/u.test(lines[0] ?? '')) return [];
+  const [header = [], ...rows] = lines.map((line) => fieldsOf(line.trim()));
+  const isTable = header.length > 1 && rows.every((row) => row.length === header.length);
+  return isTable && header.every((name) => /^[\w -]{1,60}$/u.test(name)) ? readingsOf(header, rows) : [];
+}
+
+/** Returns the fields of a line; none if it is not a line of CSV. */
+function fieldsOf(line: string): string[] {
+  const fields = [...line.matchAll(FIELD)];
+  const length = fields.reduce((sum, [field]) => sum + field.length, 0);
+  if (length !== line.length) return [];
+  return fields.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? (plain ?? '').trim());
+}

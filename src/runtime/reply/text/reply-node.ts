@@ -63,7 +63,10 @@ interface Memo {
 export class ReplyNode {
   kind: NodeKind;
   complete = false;
-  /** A string without its quotes and with its escapes decoded; any other scalar as the model wrote it. */
+  /**
+   * A string without its quotes and with its escapes decoded; any other scalar as the model wrote it. An object that is
+   * one line of text has that line.
+   */
   text = '';
   /** `text` needs no escapes between the quotes of a JSON string. */
   plain = true;

@@ -34,6 +34,9 @@ const MIN_BODY_BUDGET = 64 * 1024 * 1024;
 /** Any reply that a model writes fits: a million tokens are about 4 MB. */
 const MIN_REPLY_BYTES = 4 * 1024 * 1024;
 
+/** As much as for streams: room for a thousand answers of 64 KB to slow clients. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** The phases of a worker, in this order; it can exit in each of them. */
@@ -206,6 +209,7 @@ class Worker {
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
       bodyBudget: (this.#bodyBudget ??= bodyBudget(config)),
+      maxUnreadBytes: MAX_UNREAD_BYTES,
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
     });

@@ -1,13 +1,110 @@
+import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
+import type { AttackedServer } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 
 const BUNDLE = '/docs/swagger-ui-bundle.js';
 
-onBothTransports('3,000 HEADs of the docs bundle leave the workers alive and under 250 MB', {}, async (server) => {
-  const connections = Array.from({ length: 30 }, () => server.connect());
-  for (let round = 1; round <= 100; round += 1) {
-    for (const connection of connections) connection.write(`HEAD ${BUNDLE} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    for (const connection of connections) await connection.until(() => connection.answers(false).length === round);
+/** Workers need about 90 MB when they are idle. */
+const MODEST_MB = 250;
+
+const LARGE_REPLY = 'x'.repeat(4_000_000);
+
+const LARGE = `
+client<llm> Model {
+  provider openai-generic
+  options {
+    model large
+    base_url env.PROVIDER_URL
   }
-  expect(server.peakMemory).toBeLessThan(250);
+}
+function Tell(topic: string) -> string {
+  client Model
+  prompt #"{{ topic }}"#
+}
+`;
+
+onBothTransports('3,000 HEADs of pages leave the workers under 250 MB', {}, async (server) => {
+  for (const path of [BUNDLE, '/openapi.json', '/metrics', '/nope']) {
+    await atOnce(30, () => repeated(25, () => statusOf(server, 'HEAD', path)));
+  }
+  expect(server.peakMemory).toBeLessThan(MODEST_MB);
 });
+
+onBothTransports('600 GETs of the plain bundle leave the workers under 300 MB', {}, async (server) => {
+  await atOnce(30, () => repeated(20, () => statusOf(server, 'GET', BUNDLE)));
+  expect(server.peakMemory).toBeLessThan(300);
+});
+
+onBothTransports('1,600 GETs of the bundle that no one reads leave the workers under 250 MB', {}, async (server) => {
+  for (let opened = 0; opened < 1_600; opened += 1) {
+    const connection = server.connect();
+    connection.socket.pause();
+    connection.write(`GET ${BUNDLE} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  }
+  for (let asked = 0; asked < 50; asked += 1) expect((await server.ask('GET', BUNDLE)).status).toBe(200);
+  expect(server.peakMemory).toBeLessThan(MODEST_MB);
+});
+
+onBothTransports(
+  'requests on connections that read nothing leave the workers under 250 MB: pages, errors, and answers without a body',
+  {},
+  async (server) => {
+    const requests = ['GET /docs', 'GET /openapi.json', 'GET /nope', 'HEAD /docs', 'GET /metrics', `GET ${BUNDLE}`];
+    for (const line of requests) {
+      const connections = Array.from({ length: 8 }, () => server.connect());
+      for (const connection of connections) connection.socket.pause();
+      for (let round = 0; round < 1_500; round += 1) {
+        for (const { socket } of connections)
+          if (!socket.destroyed) socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        // So that requests arrive one by one.
+        await server.ask('GET', '/livez');
+      }
+      for (const connection of connections) connection.end();
+    }
+    expect(server.peakMemory).toBeLessThan(MODEST_MB);
+  },
+);
+
+onBothTransports(
+  '100 answers of 4 MB that no one reads leave the workers under 500 MB, and other callers get theirs',
+  { files: { 'main.svc': LARGE } },
+  async (server) => {
+    server.model.answer(reply(LARGE_REPLY));
+    const body = '{"topic":"a"}';
+    const head = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    for (let opened = 0; opened < 100; opened += 1) {
+      const connection = server.connect();
+      connection.socket.pause();
+      connection.write(`POST /call/Tell HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`);
+      // So that the attack is the answers, and not many replies of the model at once.
+      await expect.poll(() => server.model.requests.length).toBe(opened + 1);
+    }
+    for (let asked = 0; asked < 10; asked += 1) {
+      const answer = await server.call('Tell', { topic: 'b' });
+      expect([answer.status, answer.body.length]).toEqual([200, LARGE_REPLY.length + 2]);
+    }
+    expect(server.peakMemory).toBeLessThan(500);
+  },
+);
+
+async function atOnce(count: number, work: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: count }, work));
+}
+
+async function repeated(count: number, work: () => Promise<number>): Promise<void> {
+  for (let done = 0; done < count; done += 1) expect([200, 404]).toContain(await work());
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 30 });
+
+/** Asks without `accept-encoding`, so that pages come in their plain form. */
+function statusOf(server: AttackedServer, method: string, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { method, agent }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', reject).end();
+  });
+}

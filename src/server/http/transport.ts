@@ -39,6 +39,8 @@ export interface TransportOptions {
    * refused by an answer.
    */
   readonly closeAbove: number;
+  /** Bytes of complete answers that clients have not accepted; above it, the largest one is cut. */
+  readonly maxUnreadBytes: number;
   /** How long node:http keeps an idle connection. uWebSockets.js has its own timeout. */
   readonly keepAliveTimeoutMs: number;
   /** Returns the socket that node:http shares with other processes; without it, node:http binds its own. */
@@ -135,6 +137,15 @@ export interface HttpResponse {
   keepWaiting(): void;
   /** Called when the client leaves before the answer is complete. One listener. */
   onAborted(listener: () => void): void;
+  /**
+   * Calls `request.alone`, now or on a later turn, once no other request in the same packet can end the connection: work that
+   * costs money begins then. Never calls it if the client has left.
+   */
+  whenAlone(request: LoneRequest): void;
   /** Cuts the connection. */
   destroy(): void;
+}
+
+export interface LoneRequest {
+  alone(): void;
 }

@@ -91,6 +91,7 @@ export async function startServer(
     reject: createReject(logger),
     discardLimit: 100_000,
     bodyBudget: new BodyBudget(50_000, 12_500),
+    maxUnreadBytes: 64_000_000,
     keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,

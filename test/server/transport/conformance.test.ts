@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
@@ -11,7 +11,13 @@ const connections: RawConnection[] = [];
 afterEach(() => {
   for (const connection of connections.splice(0)) connection.end();
   for (const listening of open.splice(0)) listening.transport.close();
+  vi.restoreAllMocks();
 });
+
+/** By chance, some answers without a body end their connection. */
+function noChance(): void {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+}
 
 function connectTo(listening: Listening, from?: string): RawConnection {
   const connection = new RawConnection(listening.port, from);
@@ -39,6 +45,10 @@ const sayOutcome: RequestHandler = (request, response) => {
 const BIG = 'x'.repeat(12_000_000);
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+function post(path: string): string {
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab`;
+}
 
 describe.each(TRANSPORTS)('the %s transport', (name) => {
   async function listen(handler: RequestHandler, options = {}): Promise<Listening> {
@@ -74,6 +84,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
   });
 
   it('omits the body of an answer to HEAD and keeps the connection', async () => {
+    noChance();
     const connection = connectTo(await listen(sendOk));
     connection.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.until(() => connection.answers(false).length === 1);
@@ -85,6 +96,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
   });
 
   it.each([204, 304])('sends a %i without a body and without a length, and keeps the connection', async (status) => {
+    noChance();
     const connection = connectTo(await listen((_, response) => response.send(status, [['etag', '"a"']], undefined)));
     connection.write(GET);
     const answer = await connection.answer();
@@ -320,6 +332,153 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       await connection.until(() => listening.transport.unsentAnswers === 0);
       expect(listening.transport.unsentAnswers).toBe(0);
     }
+  });
+
+  it.each(['', 'Connection: close\r\n'])(
+    'sends whole answers byte for byte to a reader that stalls (%j)',
+    async (header) => {
+      for (const size of [1, 15_000, 16_000, 16_384, 17_000, 3_000_000, 9_000_000]) {
+        const text = Array.from({ length: size / 10 + 1 }, (_, index) => `${index} é€😀`).join(',');
+        const listening = await listen((_, response) =>
+          response.send(200, [], size % 2 === 0 ? text : Buffer.from(text)),
+        );
+        const connection = connectTo(listening);
+        connection.socket.pause();
+        connection.write(`GET / HTTP/1.1\r\nHost: x\r\n${header}\r\n`);
+        for (let turn = 0; turn < 4; turn += 1) {
+          await sleep(10);
+          connection.socket.resume();
+          await sleep(2);
+          connection.socket.pause();
+        }
+        connection.socket.resume();
+        const { body } = await connection.answer();
+        expect(Buffer.from(body, 'latin1').equals(Buffer.from(text))).toBe(true);
+        if (header !== '') await connection.until(() => connection.closed);
+        expect(listening.transport.unsentAnswers).toBe(0);
+      }
+    },
+  );
+
+  it('ends a connection with an answer to HEAD, and with an empty one', async () => {
+    const listening = await listen((_, response) => response.send(200, [['x-a', 'b']], ''));
+    for (const method of ['HEAD', 'GET']) {
+      const connection = connectTo(listening);
+      connection.write(`${method} / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      const answer = await connection.answer();
+      expect([answer.status, answer.headers.get('connection'), answer.headers.get('x-a')]).toEqual([200, 'close', 'b']);
+      expect(answer.headers.has('date')).toBe(true);
+      await connection.until(() => connection.closed);
+      expect(connection.answers()).toHaveLength(1);
+    }
+  });
+
+  it('cuts the largest answer when clients leave too many bytes unread', async () => {
+    const listening = await listen(
+      (request, response) => response.send(200, [], BIG.slice(0, Number(request.path.slice(1)))),
+      { maxUnreadBytes: 30_000_000 },
+    );
+    const readers = [10_000_000, 12_000_000, 11_000_000].map((size) => {
+      const connection = connectTo(listening);
+      connection.socket.pause();
+      connection.write(`GET /${size} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      return connection;
+    });
+    await readers[0]?.until(() => listening.transport.connections === 2);
+    for (const reader of readers) reader.socket.resume();
+    await readers[1]?.until(() => readers[1]?.closed === true);
+    for (const index of [0, 2]) await readers[index]?.answer();
+    expect(readers[1]?.answers()).toEqual([]);
+    await readers[0]?.until(() => listening.transport.unsentAnswers === 0);
+  });
+
+  it('does not run the next request of a client that has not read the answer before it', async () => {
+    let runs = 0;
+    const listening = await listen((_, response) => {
+      runs += 1;
+      response.send(200, [], BIG);
+    });
+    const connection = connectTo(listening);
+    connection.socket.pause();
+    for (let sent = 0; sent < 20; sent += 1) {
+      connection.write(GET);
+      await sleep(5);
+    }
+    expect(runs).toBe(1);
+    expect(listening.transport.unsentAnswers).toBeLessThanOrEqual(1);
+  });
+
+  it('runs pipelined requests one after the other, or none of them', async () => {
+    const begun: string[] = [];
+    let left = 0;
+    const finish: (() => void)[] = [];
+    const listening = await listen((request, response) => {
+      response.onAborted(() => (left += 1));
+      request.readBody(1_000, () =>
+        response.whenAlone({
+          alone: () => {
+            begun.push(request.path);
+            finish.push(() => response.send(200, [], request.path));
+          },
+        }),
+      );
+    });
+    const connection = connectTo(listening);
+    connection.write(['/a', '/b', '/c', '/d'].map(post).join(''));
+    if (name === 'uws') {
+      await connection.until(() => connection.closed);
+      expect([begun, left]).toEqual([[], 1]);
+      return;
+    }
+    await connection.until(() => begun.length === 1);
+    await sleep(20);
+    expect(begun).toEqual(['/a']);
+    finish[0]?.();
+    await connection.until(() => begun.length === 2);
+    finish[1]?.();
+    expect((await connection.answer(1)).body).toBe('/b');
+    await connection.until(() => begun.length === 3);
+    connection.end();
+    await connection.until(() => left === 1 && listening.transport.connections === 0);
+    await sleep(20);
+    expect([begun, left]).toEqual([['/a', '/b', '/c'], 1]);
+  });
+
+  it('notices the end of a connection with any number of requests and bodies that wait', async () => {
+    let left = 0;
+    let begun = 0;
+    const listening = await listen((request, response) => {
+      response.onAborted(() => (left += 1));
+      request.readBody(1_000, () => response.whenAlone({ alone: () => (begun += 1) }));
+    });
+    const large = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`;
+    const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n';
+    for (const behind of [GET.repeat(5), GET.repeat(500), large, chunked.repeat(3), GET + large]) {
+      left = 0;
+      begun = 0;
+      const connection = connectTo(listening);
+      connection.write(GET);
+      await connection.until(() => begun === 1);
+      connection.write(behind);
+      await sleep(20);
+      connection.socket.end();
+      await connection.until(() => left === 1 && listening.transport.connections === 0);
+      expect([begun, left]).toEqual([1, 1]);
+    }
+  });
+
+  it('does not run requests behind one that ends the connection', async () => {
+    const begun: string[] = [];
+    const listening = await listen((request, response) => {
+      begun.push(request.path);
+      request.readBody(1_000, () => setTimeout(() => response.send(200, [], request.path), 10));
+    });
+    const chunked = 'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n';
+    const connection = connectTo(listening);
+    connection.write(chunked + GET + GET);
+    await connection.until(() => connection.closed);
+    expect(begun).toEqual(['/a']);
+    if (name === 'node') expect(connection.answers().map(({ body }) => body)).toEqual(['/a']);
   });
 
   it('survives a client that resets a connection after CONNECT', async () => {

@@ -13,7 +13,7 @@ import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.t
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { BodyOutcome } from '../transport.ts';
+import type { BodyOutcome, LoneRequest } from '../transport.ts';
 
 const DRAINING: Failure = {
   code: 'draining',
@@ -54,7 +54,7 @@ interface Finish {
  * A request that names a function: reads the body, checks the arguments, waits for a slot, then calls `run`. Subclasses answer,
  * and call `finish` exactly once.
  */
-export abstract class FunctionRequest implements Drainable, Waiter {
+export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest {
   protected readonly context: RequestContext;
   protected readonly functionName: string;
   protected readonly cancellation = new Cancellation();
@@ -62,6 +62,8 @@ export abstract class FunctionRequest implements Drainable, Waiter {
   protected abstract readonly timeoutMs: number;
   #body: JsonBody | undefined;
   #prepared: PreparedCall | undefined;
+  /** The admission counts the request. */
+  #entered = false;
   #finished = false;
   #hasSlot = false;
   /** Runs while the request waits for a slot. */
@@ -154,7 +156,7 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     clearTimeout(this.#waiting);
     const { services } = this.context;
     services.active.delete(this);
-    if (this.#prepared !== undefined) services.admission.leave(this);
+    if (this.#entered) services.admission.leave(this);
     const durationMs = this.context.elapsedMs;
     const outcome = end.problem?.code ?? 'ok';
     const { functionName, route } = this;
@@ -239,11 +241,23 @@ export abstract class FunctionRequest implements Drainable, Waiter {
     const prepared = this.prepare(body);
     if (prepared === undefined) return;
     this.#prepared = prepared;
+    this.context.response.whenAlone(this);
+  }
+
+  /** Called by the transport: no other request in the same packet can end the call any more. */
+  alone(): void {
+    this.guarded(() => this.#enter());
+  }
+
+  #enter(): void {
+    const prepared = this.#prepared;
+    if (this.#finished || prepared === undefined) return;
     const { admission, config } = this.context.services;
     if (prepared.decidesUpstream === true) this.caller = networkOf(this.context.request.peer);
+    this.#entered = true;
     const refusal = admission.enter(this);
     if (refusal !== undefined) {
-      this.#prepared = undefined;
+      this.#entered = false;
       this.fail(refusal === 'full' ? OVERLOADED : shareUsed(admission.callerPlaces, config.callerShare));
     } else if (!this.#hasSlot) {
       this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);

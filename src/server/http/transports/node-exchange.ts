@@ -3,16 +3,26 @@ import { addressOf, isLoopbackAddress } from '../peer-address.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
 import { hasNoContent, headerValue, type HeaderList } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
-import type { Answer, BodyOutcome, HttpRequest, HttpResponse, RejectedRequest, RequestHeader } from '../transport.ts';
+import type {
+  Answer,
+  BodyOutcome,
+  HttpRequest,
+  HttpResponse,
+  LoneRequest,
+  RejectedRequest,
+  RequestHeader,
+} from '../transport.ts';
 import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
+import type { NativeExchange, NodeConnection } from './node-connection.ts';
 import type { TransportState } from './transport-state.ts';
+import type { UnreadAnswer } from './unread-answers.ts';
 
 /** A client that accepts nothing of a complete answer for this long is cut. */
 const STALLED_ANSWER_MS = 30_000;
 
 /** A request and its response on node:http. */
-export class NodeExchange implements HttpRequest, HttpResponse, Swept {
+export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -27,15 +37,15 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
   #started = false;
   #answer: Answer | undefined;
   #abortListener: (() => void) | undefined;
-  #endAnswer: (() => void) | undefined;
+  unreadBytes = 0;
 
-  constructor(state: TransportState, incoming: IncomingMessage, outgoing: ServerResponse) {
+  constructor(state: TransportState, { incoming, outgoing }: NativeExchange, connection: NodeConnection) {
     this.#state = state;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     outgoing.on('close', () => {
-      this.#endAnswer?.();
-      this.#connectionEnded();
+      this.#answerEnded();
+      connection.ended(!outgoing.shouldKeepAlive);
     });
     this.method = incoming.method ?? '';
     const target = pathOf(incoming.url ?? '/');
@@ -79,6 +89,11 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     return this.#closed;
   }
 
+  /** True while nothing but the answer is missing. */
+  get awaitsAnswer(): boolean {
+    return this.#body.complete && !this.#closed;
+  }
+
   send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
     if (this.#closed || this.#answer !== undefined || this.#started) return;
     this.#answer = { status, headers, body };
@@ -120,6 +135,11 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     this.#outgoing.on('drain', () => listener(true));
   }
 
+  /** The requests of a connection run one after the other. */
+  whenAlone(request: LoneRequest): void {
+    if (!this.#closed) request.alone();
+  }
+
   /** node:http has no such timer. */
   keepWaiting(): void {}
 
@@ -147,6 +167,9 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     const answer = this.#answer;
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
+    // Else a client that reads nothing would hold the request and its answer.
+    this.#abortListener = undefined;
+    this.#answer = undefined;
     const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
     const body = headOnly ? undefined : (answer.body ?? '');
     const headers = this.#flatHeaders(answer.headers);
@@ -160,18 +183,26 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     else this.#outgoing.end(body);
     const { socket } = this.#incoming;
     if (this.#outgoing.writableFinished || socket.writableLength === 0) return;
-    this.#endAnswer = this.#state.beginAnswer();
-    const cut = () => socket.destroy();
+    this.#state.bodies.delete(this);
+    if (typeof body === 'string') this.unreadBytes = socket.writableLength;
+    const cut = () => this.cut();
     socket.setTimeout(STALLED_ANSWER_MS, cut);
     // Before the listener of node:http, which sets the keep-alive timeout.
     this.#outgoing.prependOnceListener('finish', () => socket.off('timeout', cut).setTimeout(0));
+    this.#state.unread.add(this);
+  }
+
+  cut(): void {
+    this.#incoming.socket.destroy();
   }
 
   #flatHeaders(headers: HeaderList): string[] {
     const flat: string[] = [];
     for (const [name, value] of headers) flat.push(name, headerValue(value));
-    if (this.#closing || this.#state.finishing) flat.push('Connection', 'close');
-    else if (this.#outgoing.shouldKeepAlive) flat.push('Connection', 'keep-alive', 'Keep-Alive', this.#keepAlive());
+    if (this.#closing || this.#state.finishing) {
+      this.#outgoing.shouldKeepAlive = false;
+      flat.push('Connection', 'close');
+    } else if (this.#outgoing.shouldKeepAlive) flat.push('Connection', 'keep-alive', 'Keep-Alive', this.#keepAlive());
     return flat;
   }
 
@@ -193,7 +224,9 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept {
     if (this.#answer !== undefined) this.#writeAnswer();
   }
 
-  #connectionEnded(): void {
+  /** The answer has left, or the client. */
+  #answerEnded(): void {
+    this.#state.unread.delete(this);
     if (this.#closed) return;
     this.#closed = true;
     this.#state.bodies.delete(this);

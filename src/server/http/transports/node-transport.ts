@@ -4,6 +4,7 @@ import { problem, TOO_MANY_CONNECTIONS, type Problem } from '../problem.ts';
 import { statusLine } from '../response-head.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { LIBRARY_MAX_HEAD_BYTES, METHOD_NOT_IMPLEMENTED } from './framing.ts';
+import { NodeConnection, type NativeExchange } from './node-connection.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { TransportState } from './transport-state.ts';
 
@@ -16,14 +17,13 @@ export class NodeTransport implements Transport {
   readonly #options: TransportOptions;
   readonly #state: TransportState;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  /** Connections with a request whose framing was rejected: nothing that follows on them can be trusted. */
-  readonly #distrusted = new WeakSet<Socket>();
+  readonly #connections = new Map<Socket, NodeConnection>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
     this.#state = new TransportState(options);
-    const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => this.#dispatch(incoming, outgoing);
+    const listener = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      this.#connections.get(incoming.socket)?.take({ incoming, outgoing });
     this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: options.keepAliveTimeoutMs }, listener);
     this.#server.maxConnections = options.closeAbove;
     // An expectation other than 100-continue: RFC 9110, 10.1.1 allows servers to ignore it.
@@ -31,7 +31,7 @@ export class NodeTransport implements Transport {
     this.#server.on('connection', (socket) => this.#track(socket));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#rejectSocket(error, socket));
     this.#server.on('connect', (_: IncomingMessage, socket: Socket) =>
-      this.#answerSocket(socket, METHOD_NOT_IMPLEMENTED),
+      this.#refuseSocket(socket, METHOD_NOT_IMPLEMENTED),
     );
   }
 
@@ -48,11 +48,11 @@ export class NodeTransport implements Transport {
   }
 
   get connections(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   get unsentAnswers(): number {
-    return this.#state.unsentAnswers;
+    return this.#state.unread.size;
   }
 
   stopAccepting(): void {
@@ -73,31 +73,32 @@ export class NodeTransport implements Transport {
   }
 
   #track(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    this.#connections.set(socket, new NodeConnection(socket, this.#run));
+    socket.once('close', () => this.#connections.delete(socket));
   }
 
-  #dispatch(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    if (this.#distrusted.has(incoming.socket)) return;
-    const exchange = new NodeExchange(this.#state, incoming, outgoing);
+  readonly #run = (native: NativeExchange, connection: NodeConnection): NodeExchange => {
+    const exchange = new NodeExchange(this.#state, native, connection);
     try {
-      const fault = exchange.framing.check(exchange.method, incoming.httpVersion === '1.0');
-      if (fault !== undefined) this.#distrust(incoming, exchange, fault);
+      const fault = exchange.framing.check(exchange.method, native.incoming.httpVersion === '1.0');
+      if (fault !== undefined) this.#distrust(connection, exchange, fault);
       else if (this.connections > this.#options.maxConnections)
         exchange.reject(TOO_MANY_CONNECTIONS, { requestId: exchange.header('x-request-id') });
       else this.#handle(exchange);
     } catch (error) {
       exchange.crashed(error);
     }
-  }
+    return exchange;
+  };
 
   #handle(exchange: NodeExchange): void {
     this.#options.handler(exchange, exchange);
     exchange.openBody();
   }
 
-  #distrust(incoming: IncomingMessage, exchange: NodeExchange, fault: Problem): void {
-    this.#distrusted.add(incoming.socket);
+  /** Nothing that follows a request with broken framing can be trusted. */
+  #distrust(connection: NodeConnection, exchange: NodeExchange, fault: Problem): void {
+    connection.stop();
     exchange.reject(fault);
   }
 
@@ -105,10 +106,19 @@ export class NodeTransport implements Transport {
   #rejectSocket(error: NodeJS.ErrnoException, socket: Socket): void {
     // Data behind a request that ends its connection: the answer to that request closes it.
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
-    // A distrusted connection has its answer already.
-    if (this.#distrusted.has(socket)) socket.destroySoon();
-    else if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else this.#answerSocket(socket, parserProblem(error.code));
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else this.#refuseSocket(socket, parserProblem(error.code));
+  }
+
+  #refuseSocket(socket: Socket, of: Problem): void {
+    const connection = this.#connections.get(socket);
+    // The client would take this answer for the one to the request that runs.
+    if (connection?.awaitsAnswer === true) socket.destroy();
+    else if (connection?.stopped === true) socket.destroySoon();
+    else {
+      connection?.stop();
+      this.#answerSocket(socket, of);
+    }
   }
 
   /** Writes an answer to a socket that node:http has released. */

@@ -3,23 +3,34 @@ import { addressOf, isLoopbackAddress } from '../peer-address.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
 import { hasNoContent, headerValue, statusLine, type HeaderList } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
-import type { Answer, BodyOutcome, HttpRequest, HttpResponse, RejectedRequest, RequestHeader } from '../transport.ts';
+import type {
+  Answer,
+  BodyOutcome,
+  HttpRequest,
+  HttpResponse,
+  LoneRequest,
+  RejectedRequest,
+  RequestHeader,
+} from '../transport.ts';
 import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
 import { TransportState } from './transport-state.ts';
+import type { UnreadAnswer } from './unread-answers.ts';
 import { UwsWriter } from './uws-writer.ts';
 
 /** The timeout that clients see; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = 'timeout=5';
 
-/** The kernel accepts less than this at once from a connection that has nothing else to send. */
-const LARGE_BYTES = 64 * 1024;
+/**
+ * The share of answers without a body that end their connection. The library reports only for bodies whether a client accepts
+ * data, and svc cannot recognise a connection, so a client that reads nothing could collect such answers without end. By
+ * chance, not by a counter: with a second connection, a client could let that one pay for the first.
+ */
+const LAST_EMPTY_ANSWERS = 1 / 500;
 
 /** The state that exchanges on uWebSockets.js share. */
 export class UwsState extends TransportState {
   readonly clock = new TurnClock();
-  /** When the library last received an answer that the kernel may not accept at once. */
-  largeAnswerAt = Number.NEGATIVE_INFINITY;
 }
 
 /**
@@ -59,7 +70,7 @@ class TurnClock {
 }
 
 /** A request and its response on uWebSockets.js: one object, because every request creates it. */
-export class UwsExchange implements HttpRequest, HttpResponse, Swept {
+export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -76,7 +87,9 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
   #answer: Answer | undefined;
   #writer: UwsWriter | undefined;
   #abortListener: (() => void) | undefined;
-  #endAnswer: (() => void) | undefined;
+  #lone: LoneRequest | undefined;
+  #sent = false;
+  unreadBytes = 0;
 
   /** An exception before `onAborted` is set would end the process. */
   constructor(state: UwsState, native: NativeResponse, request: NativeRequest) {
@@ -157,10 +170,10 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
 
   end(): void {
     if (this.#closed || this.#writer === undefined) return;
-    this.#endAnswer ??= this.#state.beginAnswer();
+    this.#state.unread.add(this);
     this.#writer.end(() => {
       this.#closed = true;
-      this.#endAnswer?.();
+      this.#state.unread.delete(this);
     });
   }
 
@@ -179,16 +192,30 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
   destroy(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#endAnswer?.();
     this.#state.bodies.delete(this);
+    this.cut();
+  }
+
+  cut(): void {
+    this.#state.unread.delete(this);
     this.#native.close();
+  }
+
+  whenAlone(request: LoneRequest): void {
+    if (this.#closed) return;
+    if (this.#state.clock.passed(this.#turn, this)) request.alone();
+    else this.#lone = request;
   }
 
   nextTurn(): void {
     if (this.#closed) return;
     if (!this.#state.clock.passed(this.#turn, this)) return;
+    const lone = this.#lone;
+    this.#lone = undefined;
+    lone?.alone();
+    if (this.#closed) return;
     if (this.#writer !== undefined) this.#writer.open();
-    else if (this.#answer !== undefined) this.#native.cork(() => this.#writeAnswer());
+    else if (this.#answer !== undefined) this.#writeAnswer();
   }
 
   sweep(now: number): void {
@@ -207,14 +234,101 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
     const answer = this.#answer;
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
-    const last = this.#isLastAnswer;
-    const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
-    this.#writeHead(answer.status, answer.headers, last && headOnly);
-    if (!last) this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
-    // No argument: with a length, the connection would wait for that many bytes.
-    if (headOnly) this.#native.endWithoutBody();
-    else this.#native.end(answer.body ?? '', last);
-    if ((answer.body?.length ?? 0) > LARGE_BYTES) this.#state.largeAnswerAt = performance.now();
+    // Else a client that reads nothing would hold the request and its answer.
+    this.#abortListener = undefined;
+    this.#answer = undefined;
+    if (this.method === 'HEAD' || hasNoContent(answer.status)) this.#writeEmpty(answer);
+    else if (this.#isLastAnswer) this.#writeLast(answer);
+    else this.#writeWhole(answer);
+  }
+
+  /**
+   * Keeps the part of the body that the kernel does not accept. In the library's own buffer, answers would accumulate: it
+   * accepts the next request of a client that reads nothing. Like this, it closes the connection when one arrives, and
+   * closes it anyway when the client has accepted nothing for 8 to 12 seconds.
+   */
+  #writeWhole({ status, headers, body = '' }: Answer): void {
+    const native = this.#native;
+    const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    native.cork(() => {
+      this.#writeHead(status, headers, false);
+      native.writeHeader('Keep-Alive', KEEP_ALIVE);
+      this.#sent = native.tryEnd(body, size)[1];
+    });
+    if (!this.#sent) this.#writeRest(this.#hold(body));
+  }
+
+  /** Writes the rest of a body as fast as the client accepts it. */
+  #writeRest(bytes: Uint8Array): void {
+    const native = this.#native;
+    native.onWritable((offset) => {
+      let accepted = false;
+      native.cork(() => ([accepted, this.#sent] = native.tryEnd(bytes.subarray(offset), bytes.length)));
+      if (this.#sent) this.#state.unread.delete(this);
+      return accepted;
+    });
+  }
+
+  /**
+   * Ends the connection once the kernel has accepted the answer. The library's own way would run the next request of a client
+   * that reads nothing. Here, the answer is never complete for the library, whose total is one byte more than the length that
+   * it announces. The last byte follows in a cork of its own, because a write reports only whether everything before it left.
+   */
+  #writeLast({ status, headers, body = '' }: Answer): void {
+    const native = this.#native;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    native.cork(() => {
+      this.#writeHead(status, headers, true);
+      if (bytes.length === 0) endHead(native, 'Content-Length', '0');
+      else {
+        native.tryEnd('', bytes.length);
+        native.tryEnd(bytes.subarray(0, -1), bytes.length + 1);
+      }
+    });
+    if (this.#endsConnection(bytes)) return;
+    this.#hold(body, bytes);
+    this.#endWhenAccepted(bytes);
+  }
+
+  #endWhenAccepted(bytes: Uint8Array): void {
+    this.#native.onWritable(() => this.#endsConnection(bytes));
+  }
+
+  /** Writes the rest of the last answer; returns false when the kernel does not accept all of it. */
+  #endsConnection(bytes: Uint8Array): boolean {
+    const native = this.#native;
+    native.cork(() => {
+      const rest = bytes.subarray(native.getWriteOffset());
+      this.#sent = rest.length === 0 || native.tryEnd(rest, bytes.length + 1)[0];
+    });
+    if (this.#sent) native.close();
+    return this.#sent;
+  }
+
+  /** Counts an answer whose client has not accepted all of it. To be called outside of a cork: it can cut connections. */
+  #hold(
+    body: Uint8Array | string,
+    bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body,
+  ): Uint8Array {
+    // Bytes are a page that all answers share.
+    this.unreadBytes = typeof body === 'string' ? bytes.length : 0;
+    this.#state.bodies.delete(this);
+    this.#state.unread.add(this);
+    return bytes;
+  }
+
+  #writeEmpty(answer: Answer): void {
+    const last = this.#isLastAnswer || Math.random() < LAST_EMPTY_ANSWERS;
+    this.#native.cork(() => {
+      this.#writeHead(answer.status, answer.headers, false);
+      if (last) endHead(this.#native, 'Connection', 'close');
+      else {
+        this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
+        // No argument: with a length, the connection would wait for that many bytes.
+        this.#native.endWithoutBody();
+      }
+    });
+    if (last) this.#native.close();
   }
 
   #writeHead(status: number, headers: HeaderList, closes: boolean): void {
@@ -238,13 +352,22 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept {
   }
 
   #aborted(): void {
+    this.#state.unread.delete(this);
     if (this.#closed) return;
     this.#closed = true;
-    this.#endAnswer?.();
     this.#state.bodies.delete(this);
     this.#body.aborted();
     this.#abortListener?.();
   }
+}
+
+/**
+ * Ends the headers without an end of the answer: the library writes values unmodified, so a line break in this one is the empty
+ * line after the headers. The caller closes the connection.
+ */
+function endHead(native: NativeResponse, name: string, value: string): void {
+  native.writeHeader('Date', new Date().toUTCString());
+  native.writeHeader(name, `${value}\r\n`);
 }
 
 /** The library calls back synchronously for each header, so that one function serves all requests. */

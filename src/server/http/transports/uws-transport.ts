@@ -12,9 +12,6 @@ const SHORT_TURN_MS = 1;
 /** Less than the time of a drain between the end of accepting and the first connection that it closes. */
 const SHORT_TURN_WITHIN_MS = 200;
 
-/** uWebSockets.js cuts a client that accepts nothing after 8 to 12 seconds. */
-const WRITE_TIMEOUT_MS = 12_000;
-
 /** uWebSockets.js behind the guards that it needs: `UwsExchange`, `Framing` and the turn clock describe them. */
 export class UwsTransport implements Transport {
   readonly name = 'uws';
@@ -60,11 +57,8 @@ export class UwsTransport implements Transport {
     return this.#connections;
   }
 
-  /** The library does not report when a whole answer was sent, only that a connection closed. It cuts stalled clients itself. */
   get unsentAnswers(): number {
-    const { unsentAnswers, largeAnswerAt } = this.#state;
-    const largeIsUnsent = this.#connections > 0 && performance.now() - largeAnswerAt < WRITE_TIMEOUT_MS;
-    return unsentAnswers + (largeIsUnsent ? 1 : 0);
+    return this.#state.unread.size;
   }
 
   stopAccepting(): void {

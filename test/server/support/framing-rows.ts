@@ -28,6 +28,15 @@ export interface FramingRow {
 /** uWebSockets.js cuts the connection when a second request finds the first one unanswered. */
 const REFUSED = { alone: 400, followed: { uws: 'cut', node: 400 } } as const;
 
+/** On uWebSockets.js, the request behind it is its body. */
+const REFUSED_BODY = { alone: 400, followed: 400 } as const;
+
+/** The parser of uWebSockets.js refuses the trailers before the answer leaves. */
+const REFUSED_BY_PAGE_LATE = {
+  alone: { uws: '505 page', node: 400 },
+  followed: { uws: '505 page', node: 400 },
+} as const;
+
 /** The parser of uWebSockets.js refuses it by itself. */
 const REFUSED_BY_PAGE = { alone: { uws: '400 page', node: 400 }, followed: { uws: '400 page', node: 400 } } as const;
 
@@ -101,13 +110,36 @@ export const FRAMING_ROWS: readonly FramingRow[] = [
     followed: { uws: 'silent', node: 400 },
   },
   { title: 'an empty Host header', bytes: get('Host: '), ...REFUSED },
+  { title: 'a header without a name before the length', bytes: post(': y', `Content-Length: ${LENGTH}`), ...REFUSED },
+  { title: 'a POST without a length', bytes: post('X: y'), ...REFUSED },
+  { title: 'a PUT without a length', bytes: post('X: y').replace('POST', 'PUT'), ...REFUSED },
+  { title: 'a GET with a body', bytes: get('Host: x', `Content-Length: ${LENGTH}`), ...REFUSED_BODY },
   {
-    title: 'a header without a name before the length',
-    bytes: post(': y', `Content-Length: ${LENGTH}`),
-    alone: { uws: 200, node: 400 },
-    followed: { uws: 'cut', node: 400 },
-    reaches: true,
+    title: 'a HEAD with a body',
+    bytes: get('Host: x', `Content-Length: ${LENGTH}`).replace('GET', 'HEAD'),
+    ...REFUSED_BODY,
   },
+  {
+    title: 'a DELETE with a body',
+    bytes: get('Host: x', `Content-Length: ${LENGTH}`).replace('GET', 'DELETE'),
+    ...REFUSED_BODY,
+  },
+  { title: 'a GET with chunks', bytes: `${get('Host: x', CHUNKED)}0\r\n\r\n`, ...REFUSED },
+  { title: 'announced trailers', bytes: `${post(CHUNKED, 'Trailer: X')}0\r\nX: y\r\n\r\n`, ...REFUSED_BY_PAGE_LATE },
+  { title: 'a Host with user information', bytes: get('Host: x@y'), ...REFUSED },
+  { title: 'a Host with a space', bytes: get('Host: x y'), ...REFUSED },
+  { title: 'a Host with a path', bytes: get('Host: x/y'), ...REFUSED },
+  { title: 'a list of hosts', bytes: get('Host: x, y'), ...REFUSED },
+  { title: 'a control character in a value', bytes: get('Host: x', 'A: b\u0001c'), ...IGNORED },
+  { title: 'a NUL in a value', bytes: get('Host: x', 'A: b\u0000c'), ...IGNORED },
+  { title: 'a CR in a value', bytes: get('Host: x', 'A: b\rc'), ...IGNORED },
+  { title: 'a header name that is not a token', bytes: get('Host: x', 'A(b: c'), ...IGNORED },
+  { title: 'a header without a colon', bytes: get('Host: x', 'A'), ...IGNORED },
+  { title: 'GET with an asterisk', bytes: 'GET * HTTP/1.1\r\nHost: x\r\n\r\n', ...NOT_HTTP_1_1 },
+  { title: 'GET of an authority', bytes: 'GET x:1 HTTP/1.1\r\nHost: x\r\n\r\n', ...NOT_HTTP_1_1 },
+  { title: 'a space in the target', bytes: 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', ...NOT_HTTP_1_1 },
+  { title: 'HTTP/2.0 with a length', bytes: post('Content-Length: 0').replace('1.1', '2.0'), ...NOT_HTTP_1_1 },
+  { title: 'HTTP/1.2', bytes: get('Host: x').replace('1.1', '1.2'), ...NOT_HTTP_1_1 },
   { title: 'a space before the colon of a header', bytes: post(`Content-Length : ${LENGTH}`), ...IGNORED },
   { title: 'a folded header', bytes: get('Host: x', 'A: b', ' c'), ...IGNORED },
   {

@@ -5,6 +5,12 @@ import { REQUEST_HEADERS, type RequestHeader } from '../transport.ts';
 /** Methods that a route could accept; all others are answered with 501. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** Methods whose requests have no body: a parser in front of svc could ignore it, and read it as the next request. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
+
+/** RFC 9110, 7.2: a host and a port, without user information, path or list. */
+const HOST = /^[^\s/\\?#@,]+$/;
+
 export const METHOD_NOT_IMPLEMENTED = problem('not_implemented', 'This method is not supported.');
 
 /** RFC 9110, 8.6: digits only; 15 of them stay below 2^53. */
@@ -57,6 +63,8 @@ export class Framing {
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
+    // uWebSockets.js would read trailers as the next request.
+    else if (name === 'trailer') this.#fault = 'a Trailer header: svc reads no trailers';
     else if (name === '') this.#fault = 'a header without a name';
     else this.#forwarded ||= isForwardingHeader(name);
   }
@@ -78,24 +86,25 @@ export class Framing {
     return this.chunked || this.#contentLength > 0;
   }
 
-  /** Neither a length nor a coding: the next request would begin right after the headers. */
-  get lacksLength(): boolean {
-    return this.#lengths === 0 && this.#encodings === 0;
-  }
-
   /** -1 without a Content-Length. */
   get contentLength(): number {
     return this.#contentLength;
   }
 
-  /** `olderThan11`: an HTTP/1.0 request, which has no chunks and needs no Host. */
-  check(method: string, olderThan11 = false): Problem | undefined {
+  /** `version`: HTTP/1.0 has no chunks and needs no Host. */
+  check(method: string, version = '1.1'): Problem | undefined {
     if (!METHODS.has(method)) return METHOD_NOT_IMPLEMENTED;
+    const olderThan11 = version === '1.0';
     if (this.#size > MAX_HEAD_BYTES) return tooLarge(`larger than ${MAX_HEAD_BYTES / 1024} KB`);
     if (this.#lines > MAX_HEADER_LINES) return tooLarge(`more than ${MAX_HEADER_LINES} lines`);
     // A proxy without any setting forwards in HTTP/1.0, with its own Host and no other sign.
     this.#forwarded ||= olderThan11;
-    const fault = this.#fault ?? this.#hostFault(olderThan11) ?? this.#lengthFault(olderThan11);
+    const fault =
+      versionFault(version) ??
+      this.#fault ??
+      this.#hostFault(olderThan11) ??
+      this.#lengthFault(olderThan11) ??
+      this.#bodyFault(method);
     return fault === undefined ? undefined : problem('bad_request', `The request has ${fault}.`);
   }
 
@@ -116,6 +125,7 @@ export class Framing {
     this.#hosts += 1;
     this.#host = value;
     if (value === '') this.#fault = 'an empty Host header';
+    else if (!HOST.test(value)) this.#fault = 'a Host header that is not a host';
   }
 
   #takeLength(value: string): void {
@@ -140,6 +150,17 @@ export class Framing {
     if (this.#encodings > 0 && olderThan11) return 'a Transfer-Encoding, which HTTP/1.0 does not have';
     return this.#lengths > 0 && this.#encodings > 0 ? 'both Content-Length and Transfer-Encoding' : undefined;
   }
+
+  #bodyFault(method: string): string | undefined {
+    if (WITHOUT_BODY.has(method)) return this.hasBody ? `a body, which ${method} does not have` : undefined;
+    // A header without a name hides the headers behind it from uWebSockets.js: the bytes that follow could be a body.
+    const lacksLength = this.#lengths === 0 && this.#encodings === 0 && method !== 'OPTIONS';
+    return lacksLength ? 'neither a Content-Length nor a Transfer-Encoding' : undefined;
+  }
+}
+
+function versionFault(version: string): string | undefined {
+  return version === '1.1' || version === '1.0' ? undefined : 'a version of HTTP other than 1.1 and 1.0';
 }
 
 function tooLarge(by: string): Problem {

@@ -59,7 +59,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
 
   /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */
   openBody(): void {
-    if (this.framing.chunked || (this.framing.lacksLength && this.method === 'POST')) this.#closing = true;
+    if (this.framing.chunked) this.#closing = true;
     if (this.#body.complete || this.#closed) {
       this.#incoming.resume();
       return;
@@ -239,6 +239,11 @@ function readHeaders(raw: readonly string[], framing: Framing): void {
   for (let index = 0; index + 1 < raw.length; index += 2) {
     framing.take((raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '');
   }
+}
+
+/** RFC 9112, 3.2: a path, the absolute form, or `*` for OPTIONS. */
+export function isTarget(method: string, target: string): boolean {
+  return target.startsWith('/') || /^https?:\/\//i.test(target) || (target === '*' && method === 'OPTIONS');
 }
 
 /** RFC 9112, 3.2.2: a server must accept the absolute form, which repeats the host. */

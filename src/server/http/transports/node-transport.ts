@@ -5,7 +5,7 @@ import { statusLine } from '../response-head.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { LIBRARY_MAX_HEAD_BYTES, METHOD_NOT_IMPLEMENTED } from './framing.ts';
 import { NodeConnection, type NativeExchange } from './node-connection.ts';
-import { NodeExchange } from './node-exchange.ts';
+import { isTarget, NodeExchange } from './node-exchange.ts';
 import { TransportState } from './transport-state.ts';
 
 /** A request whose headers take longer than this is answered with 408. */
@@ -80,7 +80,8 @@ export class NodeTransport implements Transport {
   readonly #run = (native: NativeExchange, connection: NodeConnection): NodeExchange => {
     const exchange = new NodeExchange(this.#state, native, connection);
     try {
-      const fault = exchange.framing.check(exchange.method, native.incoming.httpVersion === '1.0');
+      const { httpVersion, url = '/' } = native.incoming;
+      const fault = exchange.framing.check(exchange.method, httpVersion) ?? targetFault(exchange.method, url);
       if (fault !== undefined) this.#distrust(connection, exchange, fault);
       else if (this.connections > this.#options.maxConnections)
         exchange.reject(TOO_MANY_CONNECTIONS, { requestId: exchange.header('x-request-id') });
@@ -146,6 +147,10 @@ const SERVER_OPTIONS = {
   // Checked with the rest of the framing, so that both transports give the same answer.
   requireHostHeader: false,
 };
+
+function targetFault(method: string, target: string): Problem | undefined {
+  return isTarget(method, target) ? undefined : problem('bad_request', 'The target of the request is not a path.');
+}
 
 const HEADERS_TOO_LARGE = `The headers of the request are larger than ${LIBRARY_MAX_HEAD_BYTES / 1024} KB.`;
 

@@ -107,11 +107,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 
   /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */
   openBody(): void {
-    const { framing } = this;
-    // A header without a name hides the headers after it from svc and from the parser: if a method with a body lacks a length,
-    // the bytes that follow could be a body.
-    const endIsUnsure = framing.chunked || (framing.lacksLength && this.method === 'POST');
-    if (framing.closes || endIsUnsure) this.#closing = true;
+    if (this.framing.closes || this.framing.chunked) this.#closing = true;
     if (this.#body.complete || this.#closed) return;
     this.#state.bodies.add(this);
     this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));

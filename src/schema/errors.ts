@@ -56,7 +56,7 @@ export const ERRORS = {
   invalid_json: {
     status: 400,
     meaning:
-      'The body is not valid JSON, is not UTF-8, is empty, is nested deeper than 128 levels, has more than 100,000 values in its objects and lists, or has a number of more than 400 characters.',
+      'The body is not valid JSON, is not UTF-8, is empty, is nested deeper than 128 levels, has more than 50,000 values in its objects and lists, or has a number of more than 400 characters.',
     fields: [],
     headers: [],
     example: { message: 'The body is empty: send a JSON object.' },

@@ -3,9 +3,9 @@ const MAX_DEPTH = 128;
 
 /**
  * Members of objects and entries of lists. With them, each step of a call (checks, prompt, log) takes less than 50 ms of the
- * event loop, at up to half a microsecond for each. A prompt with so many values has a million tokens.
+ * event loop, at up to a microsecond for each. A prompt with so many values has more than 100,000 tokens.
  */
-const MAX_VALUES = 100_000;
+const MAX_VALUES = 50_000;
 
 /** A double written without an exponent has up to 325 characters. JSON.parse rounds all further digits. */
 const MAX_NUMBER_LENGTH = 400;

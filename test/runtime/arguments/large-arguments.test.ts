@@ -19,7 +19,7 @@ function Text(text: string) -> string {
 }
 function Items(a: Item[]) -> string {
   client "offline/x"
-  prompt #"hi"#
+  prompt #"{{ a }}"#
 }
 function Colors(a: Color[]) -> string {
   client "offline/x"
@@ -27,7 +27,7 @@ function Colors(a: Color[]) -> string {
 }
 function Numbers(a: map<string, int>) -> string {
   client "offline/x"
-  prompt #"hi"#
+  prompt #"{{ a }}"#
 }
 function Picture(a: image) -> string {
   client "offline/x"
@@ -35,7 +35,7 @@ function Picture(a: image) -> string {
 }
 function Any(a: Tree) -> string {
   client "offline/x"
-  prompt #"hi"#
+  prompt #"{{ a }}"#
 }
 `);
 
@@ -81,6 +81,23 @@ test.each(SHAPES)('%s cost steps in proportion to their number, and the refusal 
   const { details, bytes } = refusal(name, twice);
   expect(details).toBeLessThanOrEqual(101);
   expect(bytes).toBeLessThan(100_000);
+});
+
+test.each<[string, string, (size: number) => object]>([
+  ['items', 'Items', (size) => ({ a: list(size, { name: 'a', color: 'COLOR_NUMBER_1' }) })],
+  ['a map', 'Numbers', (size) => ({ a: members(size, 1) })],
+  ['numbers of a union', 'Any', (size) => ({ a: list(size, 1) })],
+  ['objects of a union', 'Any', (size) => ({ a: list(size, { a: [] }) })],
+])('a prompt prints %s in steps in proportion to their number', (_what, name, body) => {
+  const render = (size: number): (() => unknown) => {
+    const prepared = runtime.prepare(name, body(size));
+    if (!prepared.ok) throw new Error('should be accepted');
+    return () => runtime.render(prepared.value);
+  };
+  render(10)();
+  const [few, many] = [render(4_000), render(8_000)].map(countSteps);
+  expect(many).toBeLessThan(2.2 * (few ?? 0));
+  expect(many).toBeLessThan(8_000 * 300);
 });
 
 test('misspelled values get a suggestion, of thousands of values only the first ones', () => {

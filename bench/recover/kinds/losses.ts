@@ -98,18 +98,7 @@ export const LOSSES = group('losses', {
   },
   'a required number is a sentence': {
     fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, depth, member }) =>
-          depth === 1 &&
-          member?.role === 'field' &&
-          tree.kind === 'scalar' &&
-          (tree.role === 'int' || tree.role === 'float') &&
-          !tree.shared,
-      );
-      if (spot?.member === undefined || !isNeeded(draw.shape, spot.member.key)) return undefined;
-      return refused(draw.replaceSpot(spot, '"not stated in the text"'));
-    },
+    damage: (draw) => withoutNumber(draw, '"not stated in the text"'),
   },
   'an unknown label in a required field': {
     fits: both(isRecord, has('enum')),
@@ -185,18 +174,7 @@ export const REFUSALS = group('no value', {
   },
   'an error in the place of a number': {
     fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, depth, member }) =>
-          depth === 1 &&
-          member?.role === 'field' &&
-          tree.kind === 'scalar' &&
-          (tree.role === 'int' || tree.role === 'float') &&
-          !tree.shared,
-      );
-      if (spot?.member === undefined || !isNeeded(draw.shape, spot.member.key)) return undefined;
-      return refused(draw.replaceSpot(spot, draw.random.pick(['ERROR', '"#REF!"', '"TBD"', '?'])));
-    },
+    damage: (draw) => withoutNumber(draw, draw.random.pick(['ERROR', '"#REF!"', '"TBD"', '?'])),
   },
   'a template instead of the value': {
     fits: both(isRecord, has('text')),
@@ -304,4 +282,18 @@ function isNeeded(shape: Shape, key: string): boolean {
 
 function isOptionalField(shape: Shape, key: string): boolean {
   return fieldShape(shape, key)?.kind === 'optional';
+}
+
+/** The value with a text in the place of a required number. */
+function withoutNumber(draw: Draw, text: string): Damaged {
+  const spot = draw.spot(
+    ({ tree, depth, member }) =>
+      depth === 1 &&
+      member?.role === 'field' &&
+      tree.kind === 'scalar' &&
+      (tree.role === 'int' || tree.role === 'float') &&
+      !tree.shared,
+  );
+  if (spot?.member === undefined || !isNeeded(draw.shape, spot.member.key)) return undefined;
+  return refused(draw.replaceSpot(spot, text));
 }

@@ -39,7 +39,12 @@ export const PUNCTUATION = group('commas, colons and brackets', {
     return text.slice(0, end) + closing.slice(0, draw.random.int(0, closing.length - 1));
   },
   'last bracket missing, in a fence with prose': (draw) =>
-    `Here is the JSON:\n\n\`\`\`json\n${draw.write().replace(/\s*[}\]]$/u, '')}\n\`\`\`\n\nI hope this helps.`,
+    `Here is the JSON:\n\n\`\`\`json\n${withoutEnd(draw)}\n\`\`\`\n\nI hope this helps.`,
+  'a tag in the place of the last bracket': (draw) => `<answer>${withoutEnd(draw)}</answer>`,
+  'a paragraph in the place of the last bracket': (draw) =>
+    `${withoutEnd(draw)}\n\n${draw.random.pick(['I hope this helps!', 'Note: all values are from the text.'])}`,
+  'a full stop for a comma': (draw) => oneComma(draw, '.', { indent: 2 }),
+  'a comment of HTML after a comma': (draw) => oneComma(draw, ', <!-- see page 2 -->', { indent: 2 }),
   'a list that a key closes': {
     fits: both(isComposite, has('list'), has('class')),
     damage: (draw) => {
@@ -132,6 +137,11 @@ export const PUNCTUATION = group('commas, colons and brackets', {
   },
   'empty members between commas': { fits: isList, damage: (draw) => oneComma(draw, ', ,', {}) },
 });
+
+/** The value without its last bracket. */
+function withoutEnd(draw: Draw): string {
+  return draw.write().replace(/\s*[}\]]$/u, '');
+}
 
 function spotSize(tree: Spot['tree']): number {
   if (tree.kind === 'list') return tree.items.length;

@@ -147,6 +147,10 @@ export const STRINGS = group('strings', {
     fits: hasText,
     damage: (draw) => oneText(draw, ({ text }) => `"${text}`, isPlainMember),
   },
+  'a double quote that closes a single one': {
+    fits: hasText,
+    damage: (draw) => oneText(draw, ({ text }) => `'${text}"`, isPlainMember),
+  },
   'opening quote missing': {
     fits: hasText,
     damage: (draw) => oneText(draw, ({ text }) => `${text}"`, isPlainMember),

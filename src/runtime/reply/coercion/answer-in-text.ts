@@ -83,7 +83,7 @@ const BOUNDARY =
   /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|thus|therefore|hence|although|though|while|yet|which|instead(?! of)|then)\b/giu;
 /** A negation and up to six words after it; `no` negates at most the second word. */
 const NEGATION =
-  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|other than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question))(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
+  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|other than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question|or|and)\b)(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
 const DENIAL =
   /^[\s*_"'`]*(?:(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;
 

@@ -16,6 +16,14 @@ const WORDS: ReadonlyMap<string, BoolText> = new Map([
   ['yes', 'true'],
   ['false', 'false'],
   ['no', 'false'],
+  ['on', 'true'],
+  ['off', 'false'],
+  ['✅', 'true'],
+  ['✓', 'true'],
+  ['✔', 'true'],
+  ['❌', 'false'],
+  ['✗', 'false'],
+  ['✘', 'false'],
 ]);
 
 /**

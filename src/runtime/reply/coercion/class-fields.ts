@@ -45,7 +45,8 @@ export class ClassFields {
 
   #foldedPosition(key: string): number {
     spend(FOLDS.length + key.length / FOLDED_PER_STEP);
-    for (let fold = 0; fold < FOLDS.length; fold += 1) {
+    const folds = NOTE.test(key) ? FOLDS.length : FOLDS.length - 1;
+    for (let fold = 0; fold < folds; fold += 1) {
       const position = this.#positionBy(fold, key);
       if (position !== undefined) return position;
     }
@@ -85,9 +86,16 @@ export class ClassFields {
 
 /**
  * The ways to compare a key with those of the fields, from strict to loose: in another letter case; with other separators
- * of words, or marks around it.
+ * of words, or marks around it; without a note or a type after it.
  */
-const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim()), foldKey];
+const FOLDS: readonly ((key: string) => string)[] = [
+  (key) => foldCase(key.trim()),
+  foldKey,
+  (key) => foldKey(key.slice(0, key.length - (NOTE.exec(key)?.[0].length ?? 0))),
+];
+
+/** A note in parentheses or the name of a type after a key: `age (in years)`, `age: int`. */
+const NOTE = /(?<=[\p{L}\p{N}_*])\s{0,3}(?:\([^()]{1,60}\)|:\s{0,3}[\w[\]?<>|, ]{1,40})$/u;
 
 /** The characters of a key that are folded in one step. */
 const FOLDED_PER_STEP = 2;

@@ -45,6 +45,13 @@ export function wholeAnswerIn(node: ReplyNode): ReplyNode | undefined {
   return isWhole ? answer : undefined;
 }
 
+/** Returns the value of `{"name": "Ada"}`, an object in the place of a string; undefined for other lists and objects. */
+export function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
+  return kind === 'object' && items.length === 1 && NAME.test(keys[0] ?? '') ? items[0] : undefined;
+}
+
+const NAME = /^(?:name|title|label|tag|term|word|keyword|string)$/iu;
+
 function fromList(plan: Plan, list: ReplyNode): CoercionOutcome {
   return onlyValue(plan, list, coercedBy(plan, list.items), (value) => {
     const mark = list.items.length > 1 ? MARK.picked : MARK.fromComposite;

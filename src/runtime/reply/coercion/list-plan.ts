@@ -4,11 +4,11 @@ import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { REPAIR, ReplyNode, type NodeKind } from '../text/reply-node.ts';
+import { REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, DROPPED, isDisplay, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { CoercedValue, DROPPED, isDisplay, isText, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
 import { coerceNested, unwrap, type WrappedType } from './unwrap.ts';
 import { isOtherKey } from './wrapper-keys.ts';
@@ -143,7 +143,7 @@ export class ListPlan extends Plan {
     if (nested !== undefined) return nested;
     const single = this.#single(node);
     if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
-    const parts = isWholePart(single) ? undefined : this.#fromParts(node);
+    const parts = isWholePart(single) && !isText(single) ? undefined : this.#fromParts(node);
     if (parts !== undefined) return parts;
     return single.ok && (single.marks & MARK.nullForMismatch) === 0 ? listOfOne(single) : listError(node, single);
   }
@@ -151,7 +151,7 @@ export class ListPlan extends Plan {
   /** Handles `"1, 2, 3"` for numbers or enum values, each of which has to match as a whole. */
   #fromParts(node: ReplyNode): CoercionOutcome | undefined {
     const element = this.#element();
-    const parts = element.takesText ? [] : partsOf(node);
+    const parts = element.takesText ? linesOf(node) : partsOf(node);
     if (parts.length < 2) return undefined;
     const outcomes = parts.map((part) => element.coerce(part));
     if (!outcomes.every(isWholePart)) return undefined;
@@ -254,6 +254,24 @@ function partsOf(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
   const texts = node.text.split(/[,;\n]|\sand\s/u).map((text) => text.trim());
   return texts.filter((text) => text !== '').map((text) => scalarNode(text));
+}
+
+/** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
+function linesOf(node: ReplyNode): readonly ReplyNode[] {
+  if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return [];
+  const lines = node.text.trim().split('\n');
+  const markers = lines.map((line) => MARKER.exec(line));
+  const isList = markers.every((marker, at) => marker !== null && isNext(marker[1] ?? '', markers[0]?.[1] ?? '', at));
+  return isList ? lines.map((line, at) => stringNode(line.slice(markers[at]?.[0].length).trim())) : [];
+}
+
+const MAX_LINES_TEXT = 100_000;
+const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;
+
+/** True for the marker of the line at this position, if the first line has that one. */
+function isNext(marker: string, first: string, at: number): boolean {
+  const start = Number.parseInt(first, 10);
+  return Number.isNaN(start) ? marker === first : start <= 1 && Number.parseInt(marker, 10) === start + at;
 }
 
 /** Longer strings are prose. */

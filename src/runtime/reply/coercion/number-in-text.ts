@@ -28,13 +28,31 @@ const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
 
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
 export function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
-  const trimmed = raw.length > MAX_WHOLE ? '' : raw.trim().replace(/,+$/u, '');
+  const trimmed = raw.length > MAX_WHOLE ? '' : asciiDigits(raw.trim().replace(/,+$/u, ''));
   if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
   const whole = numberOf(trimmed);
   if (whole !== undefined) return { text: whole, exact: true, cued: false };
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
   return other === undefined ? numberInside(searchedPart(raw)) : { text: other, exact: false, cued: false };
 }
+
+/** Returns a number in full-width digits with those of ASCII. */
+function asciiDigits(text: string): string {
+  return /[０-９]/u.test(text) ? text.normalize('NFKC') : text;
+}
+
+/** Returns the rating that a string states: `4/5`, `4 out of 5`, `★★★★☆`; undefined for any other. */
+export function findRating(text: string): string | undefined {
+  if (text.length > MAX_RATING) return undefined;
+  const [, points, of] = RATING.exec(text.trim()) ?? [];
+  if (points !== undefined) return Number(points) <= Number(of) ? String(Number(points)) : undefined;
+  const [, filled] = STARS.exec(text.trim()) ?? [];
+  return filled === undefined ? undefined : String([...filled.replaceAll('\ufe0f', '')].length);
+}
+
+const MAX_RATING = 40;
+const RATING = /^(\d{1,3})\s*(?:\/|out of)\s*(5|10|100)(?:\s*(?:stars?|points?))?$/iu;
+const STARS = /^((?:[★⭐]\ufe0f?){1,10})☆{0,10}$/u;
 
 /** No string that is a number as a whole has more characters. */
 const MAX_WHOLE = 1000;

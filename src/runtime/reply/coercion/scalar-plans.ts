@@ -4,8 +4,9 @@ import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { findBool } from './bool-in-text.ts';
-import { answerIn, fromComposite, wholeAnswerIn } from './from-composite.ts';
+import { answerIn, fromComposite, namedIn, wholeAnswerIn } from './from-composite.ts';
 import { LabelMatcher } from './label-matcher.ts';
+import { findRating } from './number-in-text.ts';
 import { CoercedValue, MARK, nullFor, type CoercedDetails, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { spend } from './step-budget.ts';
@@ -68,7 +69,7 @@ export class StringPlan extends Plan {
   /** A list or object that is not a wrapper is displayed as a whole, so that nothing of it is lost. */
   #fromComposite(node: ReplyNode): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
-    const answer = wholeAnswerIn(node);
+    const answer = wholeAnswerIn(node) ?? namedIn(node);
     if (answer?.isScalar !== true) return this.#display(node);
     const outcome = this.coerce(answer);
     if (!outcome.ok) return outcome;
@@ -261,7 +262,9 @@ export class LiteralPlan extends DonePlan {
     if (!node.isScalar)
       return answerIn(node)?.isScalar === true ? fromComposite(this, node) : mismatch(this.name, node);
     const outcome = this.#inner.coerce(node);
-    return outcome.ok && outcome.json === this.name ? outcome : mismatch(this.name, node);
+    if (outcome.ok) return outcome.json === this.name ? outcome : mismatch(this.name, node);
+    if (node.kind !== 'string' || findRating(node.text) !== this.name) return mismatch(this.name, node);
+    return new CoercedValue(this.name, 2, { flags: valueFlags('number-in-text', node) });
   }
 }
 

@@ -54,5 +54,7 @@ const VERBS = { dropped: 'was dropped', defaulted: 'became null' };
 /** Returns what the value of a refused reply lacks. */
 export function lossDetails({ list, more }: Warnings): readonly Violation[] {
   const details = list.map(({ path, message, kind }) => ({ path, message: `${VERBS[kind]}: ${message}` }));
-  return more === 0 ? details : [...details, { path: '', message: `and ${more} more losses` }];
+  return more === 0
+    ? details
+    : [...details, { path: '', message: `and ${more} more ${more === 1 ? 'loss' : 'losses'}` }];
 }

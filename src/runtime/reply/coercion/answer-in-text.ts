@@ -21,7 +21,7 @@ export type TextAnswer =
 export function answerAmong(text: string, hits: readonly Hit[]): TextAnswer {
   if (hits.length === 0) return { kind: 'none' };
   const cued = cuedHits(text, hits);
-  for (const remaining of [cued, distinctOf(cued), corrected(text, cued)]) {
+  for (const remaining of [cued, corrected(text, cued, STRONG), distinctOf(cued), corrected(text, cued, RETRACTION)]) {
     const [json, ...others] = valuesOf(remaining);
     if (json === undefined || others.length > 0) continue;
     const isOnly = remaining.length === hits.length || valuesOf(hits).length === 1;
@@ -39,15 +39,18 @@ function distinctOf(hits: readonly Hit[]): readonly Hit[] {
 }
 
 /** Returns the last value if the text between it and the value before states that it corrects that. */
-function corrected(text: string, hits: readonly Hit[]): readonly Hit[] {
+function corrected(text: string, hits: readonly Hit[], words: RegExp): readonly Hit[] {
   const last = hits.at(-1);
   const before = hits.findLast((hit) => hit.json !== last?.json);
   if (last === undefined || before === undefined) return [];
   const between = text.slice(Math.max(before.to, last.from - MAX_BETWEEN), last.from);
-  return RETRACTION.test(between) ? [last] : [];
+  return words.test(between) ? [last] : [];
 }
 
 const MAX_BETWEEN = 200;
+/** Words that only correct, directly before the correct value. */
+const STRONG =
+  /\b(?:wait|oops|correction|scratch that|strike that|on second thoughts?|i mean(?:t)?|actually)[,.:!–—-]+\s*(?:no,?\s+)?(?:(?:it(?:['’]s| is| should be)|that(?:['’]s| is)|make (?:it|that))\s+)?[*_"'`]*$/iu;
 const RETRACTION =
   /\b(?:wait|oops|correction|scratch that|strike that|on second thoughts?|i mean(?:t)?|sorry)\b|(?:^|[.;!?\n,–—-])\s*(?:no|actually)\b,?/iu;
 

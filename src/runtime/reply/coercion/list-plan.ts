@@ -153,8 +153,9 @@ export class ListPlan extends Plan {
     const element = this.#element();
     const parts = element.takesText ? linesOf(node) : partsOf(node);
     if (parts.length < 2) return undefined;
-    const outcomes = parts.map((part) => element.coerce(part));
-    if (!outcomes.every(isWholePart)) return undefined;
+    const whole = parts.map((part) => element.coerce(part));
+    const outcomes = element.takesText || whole.every(isWholePart) ? whole : inSentence(node, element);
+    if (outcomes.length < 2 || !outcomes.every(isWholePart)) return undefined;
     const writer = new ValueWriter();
     writer.score = 1;
     writer.flag('separated', '');
@@ -255,6 +256,33 @@ function partsOf(node: ReplyNode): readonly ReplyNode[] {
   const texts = node.text.split(/[,;\n]|\sand\s/u).map((text) => text.trim());
   return texts.filter((text) => text !== '').map((text) => scalarNode(text));
 }
+
+/**
+ * Returns the values that one sentence enumerates, as in `The values are 26 and -10.`; empty if it contains other values, or
+ * words of negation.
+ */
+function inSentence({ text: raw, quoted }: ReplyNode, element: Plan): readonly CoercionOutcome[] {
+  const text = raw.trim();
+  if (quoted || text.length > MAX_SENTENCE || NOT_ENUMERATED.test(text)) return [];
+  const parts = text.replace(/[.!]$/u, '').split(/,\s+(?:and\s+)?|\s+and\s+|\s+&\s+/u);
+  const coerce = (part: string): CoercionOutcome => element.coerce(scalarNode(part));
+  const values = parts.map((part, at) => {
+    const words = part.split(' ');
+    const count = Math.min(words.length, MAX_WORDS);
+    for (let taken = count; taken > 0 && at === 0; taken -= 1) {
+      const value = coerce(words.slice(-taken).join(' '));
+      const before = words.slice(0, -taken).join(' ');
+      if (isWholePart(value) && (before === '' || !coerce(before).ok)) return value;
+    }
+    return coerce(part);
+  });
+  return values.length > 1 && values.every(isWholePart) ? values : [];
+}
+
+const MAX_SENTENCE = 300;
+/** The most words of one value. */
+const MAX_WORDS = 4;
+const NOT_ENUMERATED = /\n|[.!?;:]\s|\b(?:not|no|never|neither|nor|without|except|instead|between|or)\b|n['’]t\b/iu;
 
 /** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
 function linesOf(node: ReplyNode): readonly ReplyNode[] {

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
@@ -9,6 +10,7 @@ import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
 import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
 import { SharedPorts } from './shared-ports.ts';
+import { readStep, removeStep, type Step } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
@@ -52,6 +54,8 @@ export class Supervisor implements HandleOwner {
   #reported = 0;
   /** Events that arrived while the actions of another one were under way. */
   readonly #events: FleetEvent[] = [];
+  /** Of the notes that workers write. */
+  readonly #directory: string;
   readonly #ports = new SharedPorts();
   /** Cluster state: how often each round-robin client of the definition files had its turn, over all workers. */
   readonly #turns = new Map<string, number>();
@@ -69,6 +73,7 @@ export class Supervisor implements HandleOwner {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
   }
@@ -149,6 +154,7 @@ export class Supervisor implements HandleOwner {
     this.#options.metrics.retire(handle.metrics);
     this.#report({ type: 'exited', worker: handle.id, reason });
     this.#handles.delete(handle.id);
+    removeStep(this.#directory, handle.pid);
     this.#discardPrograms();
     if (this.#handles.size === 0) this.#drained();
   }
@@ -292,7 +298,8 @@ export class Supervisor implements HandleOwner {
     handle.failure = loads
       ? `a worker did not load the program within ${START_MS / 1000} s`
       : 'a worker did not answer';
-    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid }, 'a worker hangs and is killed');
+    const step = readStep(this.#directory, handle.pid);
+    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid, ...stepFields(step) }, hangs(step));
     handle.kill();
   }
 
@@ -344,6 +351,17 @@ export class Supervisor implements HandleOwner {
     if (shared.ok) handle.send({ type: 'shared-port', id }, shared.value);
     else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
+}
+
+function stepFields(step: Step | undefined): object {
+  return step === undefined ? {} : { function: step.functionName, input: step.input, size: step.size };
+}
+
+/** The last step that the worker began is nearly always the one that hangs; a stopped process can be in none. */
+function hangs(step: Step | undefined): string {
+  if (step === undefined) return 'a worker hangs and is killed; it had begun no call since its last heartbeat';
+  const unit = step.input === 'request' ? 'bytes' : 'characters';
+  return `a worker hangs and is killed; it began a ${step.input} of "${step.functionName}" with ${step.size} ${unit} last`;
 }
 
 function ignore(): void {}

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
@@ -17,6 +18,7 @@ import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type PrimaryMessage } from './protocol.ts';
+import { StepNote } from './step-note.ts';
 import { WorkerDrain } from './worker-drain.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
@@ -66,6 +68,7 @@ class Worker {
   #logger: ServiceLogger | undefined;
   /** Before the start, no secret is known. */
   #redactor = new Redactor([]);
+  #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
   #mayBeReady = true;
   #lastRequestAt = 0;
@@ -124,6 +127,7 @@ class Worker {
   async #start(start: Start): Promise<void> {
     this.#phase = 'starting';
     this.#mayBeReady = start.mayBeReady;
+    this.#step = new StepNote(dirname(start.programPath), process.pid);
     const program = loadProgram(start.programPath);
     if (!program.ok) {
       this.#fail(program.failure);
@@ -175,6 +179,7 @@ class Worker {
       exposePrompts: config.exposePrompts,
       onLoss: config.onLoss,
       maxReplyBytes: replyLimit(config),
+      onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
@@ -189,7 +194,8 @@ class Worker {
     });
     this.#metrics = metrics;
     const metricsText = () => this.#link.metricsText();
-    return createServices(config, { logger, redactor, runtime, program, metrics, metricsText, version });
+    const onBody = (functionName: string, bytes: number) => this.#step?.begin(functionName, 'request', bytes);
+    return createServices(config, { logger, redactor, runtime, program, metrics, metricsText, version, onBody });
   }
 
   /** Creates the transports; they do not listen yet. */
@@ -228,6 +234,7 @@ class Worker {
   }
 
   #beat(): void {
+    this.#step?.clear();
     const inFlight = this.#services?.active.size ?? 0;
     this.#link.send({ type: 'heartbeat', inFlight, rssBytes: residentBytes() });
     this.#beats += 1;

@@ -49,6 +49,14 @@ function Later(name: string) -> string {
 }
 `;
 
+/** Loaded into every process of a server: the body of one request never ends to be parsed. */
+const HANG = `
+const parse = JSON.parse;
+JSON.parse = (text, ...more) => {
+  while (typeof text === 'string' && text.startsWith('{"name":"hang here"'));
+  return parse(text, ...more);
+};`;
+
 /** The server logs this after its first signal. */
 const DRAINS = '"msg":"stopping"';
 
@@ -86,6 +94,22 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     await waitUntil('a replacement', () => complete(running, [victim]));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
     expect(running.output()).toContain('a worker hangs and is killed');
+  });
+
+  test('the log names the function, and the size of its input, with which a worker hangs', async () => {
+    const hook = join(temporaryFolder({ 'hang.cjs': HANG }), 'hang.cjs');
+    server = await startServer({
+      files: FILES,
+      flags: ['--transport', transport],
+      env: { NODE_OPTIONS: `--require ${hook}` },
+    });
+    const running = server;
+    const body = { name: 'hang here' };
+    await expect(fetch(`${running.url}/call/Hi`, post(body))).rejects.toThrow('fetch failed');
+    const size = JSON.stringify(body).length;
+    await waitUntil('the log line', () => running.output().includes('a worker hangs and is killed'));
+    expect(running.output()).toContain(`a request of \\"Hi\\" with ${size} bytes`);
+    expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
   });
 
   test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async () => {

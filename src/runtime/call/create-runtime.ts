@@ -106,7 +106,7 @@ class ProgramRuntime implements FunctionRuntime {
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
     const services = this.#services(call.functionName);
-    const reader = new StreamReader(services.parser, services.options, observer);
+    const reader = new StreamReader(services.parser, services.options, observer, call.functionName);
     const run = new FunctionRun({ services, call, context, reader });
     // The observer is called on a later turn of the event loop.
     setImmediate(() => {

@@ -10,12 +10,13 @@ import type { ReplyOutcome, RuntimeOptions, WholeReply } from './runtime.ts';
  */
 export function parseReply(
   reply: WholeReply,
-  options: Pick<RuntimeOptions, 'parseElsewhere' | 'parseElsewhereAbove'>,
+  options: Pick<RuntimeOptions, 'onParse' | 'parseElsewhere' | 'parseElsewhereAbove'>,
   parseHere: () => ParseOutcome,
   toRead = reply.text.length,
 ): ReplyOutcome | Promise<ReplyOutcome> {
   const { parseElsewhere, parseElsewhereAbove } = options;
   if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return parseElsewhere(reply);
+  options.onParse?.(reply.functionName, reply.text.length);
   const outcome = parseHere();
   return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
 }

@@ -42,10 +42,13 @@ export class StreamReader implements ReplyReader {
   readonly #parser: ReplyParser;
   readonly #options: RuntimeOptions;
   readonly #observer: StreamObserver;
+  readonly #functionName: string;
   #stream: ReplyStream | undefined;
   #sawText = false;
+  #length = 0;
 
-  constructor(parser: ReplyParser, options: RuntimeOptions, observer: StreamObserver) {
+  constructor(parser: ReplyParser, options: RuntimeOptions, observer: StreamObserver, functionName: string) {
+    this.#functionName = functionName;
     this.#parser = parser;
     this.#options = options;
     this.#observer = observer;
@@ -54,12 +57,15 @@ export class StreamReader implements ReplyReader {
   begin(reason: string | undefined): void {
     const restart = this.#sawText;
     this.#sawText = false;
+    this.#length = 0;
     this.#stream = this.#parser.openStream();
     if (restart) this.#observer.reset(reason ?? 'another attempt starts');
   }
 
   text(delta: string): void {
     this.#sawText = true;
+    this.#length += delta.length;
+    this.#options.onParse?.(this.#functionName, this.#length);
     this.#stream?.push(delta);
     this.#observer.text();
   }

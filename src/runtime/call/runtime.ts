@@ -132,6 +132,8 @@ export interface RuntimeOptions {
   readonly exposePrompts: boolean;
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
+  /** Called before a reply, or what a stream has of it, is parsed here: its length in UTF-16 units. */
+  readonly onParse?: (functionName: string, length: number) => void;
   /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;
   /** Replies longer than this (in UTF-16 units) go to `parseElsewhere`. */

@@ -28,6 +28,8 @@ export interface HttpServices {
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
   readonly wrongKeys: WrongKeys;
+  /** Called before a body is read: its size in bytes. */
+  readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;
   /** The metrics of all processes as Prometheus text. */
@@ -89,6 +91,7 @@ export interface ServiceParts {
   readonly metrics: ProcessMetrics;
   readonly metricsText: () => Promise<string>;
   readonly version: string;
+  readonly onBody?: (functionName: string, bytes: number) => void;
   /** Shorter limits, for tests. */
   readonly streamLimits?: StreamLimits;
 }
@@ -107,6 +110,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     authenticator: new Authenticator(config.apiKey),
     wrongKeys: new WrongKeys(active),
     admission: createAdmission(config),
+    onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
     metricsText: parts.metricsText,
     health: { ready: false, degraded: null },

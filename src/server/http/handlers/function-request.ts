@@ -205,6 +205,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #readArguments(bytes: Uint8Array): void {
+    this.context.services.onBody(this.functionName, bytes.length);
     const body = readJson(bytes);
     if (!body.ok) {
       this.refuse(body.failure);

@@ -1,0 +1,49 @@
+// Writes the bill of materials of the package (CycloneDX) to dist/sbom.cdx.json: the packages that an installation needs, with
+// their hashes, from the lock file. The build runs it, and so does npm before it packs, unless it ignores scripts, as `.npmrc`
+// asks it to. Prints nothing, since `npm pack --json` prints to stdout.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+
+/** Development dependencies of which the package contains a copy. */
+const COPIED = new Set(['node_modules/swagger-ui-dist']);
+
+// `npm sbom --omit dev` leaves out packages that a development dependency needs too, so the lock file decides.
+const shipped = new Set(
+  Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && (entry.dev !== true || COPIED.has(path)))
+    .map(([path, entry]) => `${entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13)}@${entry.version}`),
+);
+
+const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel', 'error'];
+// The npm that runs this script, if one does.
+const npm = process.env.npm_execpath;
+const [command, ...before] = npm === undefined ? ['npm'] : [process.execPath, npm];
+const text = execFileSync(command, [...before, ...args], {
+  cwd: root,
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+
+const bill = JSON.parse(text);
+// npm names the package after the folder.
+bill.metadata.component.name = name;
+const reference = bill.metadata.component['bom-ref'];
+bill.components = bill.components.filter((component) => shipped.has(component['bom-ref'].split('|')[0]));
+const references = new Set([reference, ...bill.components.map((component) => component['bom-ref'])]);
+bill.dependencies = bill.dependencies
+  .filter(({ ref }) => references.has(ref))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => references.has(each)) }));
+const listed = new Set(bill.components.map((component) => component['bom-ref'].split('|')[0]));
+const missing = [...shipped].filter((each) => !listed.has(each));
+if (missing.length > 0) throw new Error(`npm did not list ${missing.join(', ')}`);
+const unhashed = bill.components.filter(({ hashes }) => hashes === undefined).map(({ purl }) => purl);
+if (unhashed.length > 0) throw new Error(`the lock file has no hash for ${unhashed.join(', ')}`);
+
+mkdirSync(join(root, 'dist'), { recursive: true });
+writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);

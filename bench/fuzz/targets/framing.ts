@@ -23,10 +23,14 @@ function has(pattern: RegExp): (sent: Sent) => boolean {
 
 const PIPELINED: Allowed = [['requests behind another one', has(/HTTP\/1[^]*\n[^]*\sHTTP\//u)]];
 
+/** nginx refuses what RFC 9110, 5.5 allows. */
+const VALID: Allowed = [['a tab before a length', has(/\r\ncontent-length:[^\r]*\t/iu)]];
+
 /** The requests that uWebSockets.js reads although nginx refuses them. */
 const LOOSER: Allowed = [
   ['a header without a name', has(/\r\n[ \t]*:/u)],
   ['chunks that are not exact', hasInexactChunks],
+  ...VALID,
 ];
 
 /** The ways in which svc is stricter than nginx. */
@@ -135,7 +139,7 @@ export function faultOf(verdicts: Verdicts, sent: Sent): Outcome & { readonly li
   ] as const) {
     if (nginx === undefined) break;
     if (svc.ran.length > new Set(svc.ran).size) return broken(`${name} runs a call twice`, all);
-    const allowed = name === 'uws' ? LOOSER : [];
+    const allowed = name === 'uws' ? LOOSER : VALID;
     const smuggled = svc.ran.filter((call) => !nginx.ran.includes(call));
     if (smuggled.length > 0) return listedOr(allowed, `${name} runs a call that nginx does not see`, sent, all);
     const more = routed(svc) > routed(nginx);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import type { Verdict } from './bars.ts';
@@ -76,7 +76,9 @@ function ratio(value: number): string {
 export function writeResults(data: unknown, kind?: string): string {
   mkdirSync(RESULTS_FOLDER, { recursive: true });
   const path = resultsPath(kind);
-  writeFileSync(path, `${resultText({ machine: machine(), ...(data as object) })}\n`);
+  // Another run can read the file at the same time.
+  writeFileSync(`${path}.new`, `${resultText({ machine: machine(), ...(data as object) })}\n`);
+  renameSync(`${path}.new`, path);
   return path;
 }
 

@@ -52,3 +52,11 @@ test('fmt does not change a file with an unreadable test, although svc serves it
   expect(error).toContain('svc_src/tests.svc:3:');
   expect(readFileSync('svc_src/tests.svc', 'utf8')).toBe(text);
 });
+
+test('fmt does not change a file with an open string in a block that svc skips', async () => {
+  const text = 'function   Later() -> string {\n  "\n}\n';
+  mkdirSync('svc_src');
+  writeFileSync('svc_src/workflow.svc', text);
+  expect(await svc('fmt')).toMatchObject({ code: 1, out: '' });
+  expect(readFileSync('svc_src/workflow.svc', 'utf8')).toBe(text);
+});

@@ -45,7 +45,7 @@ const STRICTER: Allowed = [
   ['a folded header', has(/\r\n[ \t]/u)],
   ['a Trailer header', has(/\r\ntrailer:/iu)],
   ['chunk extensions, trailers or inexact chunks', hasInexactChunks],
-  ['a Host that is not a host', has(/\r\nhost:[ \t]*[^\r]*[^\w.:[\]\r-]/iu)],
+  ['a Host that is not a host', has(/\r\nhost:(?![ \t]*[\w.:[\]-]+[ \t]*\r)/iu)],
   ...PIPELINED,
 ];
 

@@ -22,6 +22,11 @@ const NAMED = /^@{0,2}\w/u;
 
 const UNTERMINATED = new Set<TokenType>([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression]);
 
+/** True for a literal without an end: the text after it can be a part of it. */
+export function isUnterminated({ tokenType }: t.DefinitionToken): boolean {
+  return UNTERMINATED.has(tokenType);
+}
+
 export interface Balanced {
   /** The tokens without trivia. Every bracket has a partner: `match` of the opening one. */
   readonly tokens: t.DefinitionToken[];
@@ -76,7 +81,7 @@ class Balancer {
       this.#tooDeep = 0;
       this.#closeDownTo(0, token);
     }
-    if (UNTERMINATED.has(token.tokenType)) this.#unterminated = token.startOffset;
+    if (isUnterminated(token)) this.#unterminated = token.startOffset;
     if (this.#tooDeep > 0) this.#skip(token);
     else if (CLOSER_OF.has(token.tokenType)) this.#opening(token);
     else if (CLOSERS.has(token.tokenType)) this.#closing(token);

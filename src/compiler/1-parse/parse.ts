@@ -3,7 +3,7 @@ import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { countUpTo } from '../../base/count-up-to.ts';
-import { balanceBrackets, keysWithoutBrace, type Balanced } from './balance-brackets.ts';
+import { balanceBrackets, isUnterminated, keysWithoutBrace, type Balanced } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
 import { coverageOf, lenient } from './lenient.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
@@ -37,7 +37,8 @@ export function parse(file: SourceFile): Parsed {
   );
   const diagnostics = [...withoutEndsOfMissingBlocks(brackets, found, declarations), ...found];
   const document = { file, declarations, blocksNotServed };
-  const readable = diagnostics.every(({ severity }) => severity !== 'error');
+  // In a block that svc skips as a whole, a literal without an end has no diagnostic.
+  const readable = diagnostics.every(({ severity }) => severity !== 'error') && !tokens.some(isUnterminated);
   return { document, diagnostics: lenient(diagnostics, [document]), readable };
 }
 

@@ -125,7 +125,9 @@ export class ExpressionParser {
   #filterCall(): FilterCall {
     const name = this.#reader.expectName('the name of a filter');
     const args = this.#reader.isOperator('(') ? this.#arguments() : NO_ARGUMENTS;
-    return { name: name.text, args, ...this.#reader.context.located(name.start, this.#reader.previousEnd) };
+    // Without a name, the previous part ends before the white space.
+    const end = Math.max(name.start, this.#reader.previousEnd);
+    return { name: name.text, args, ...this.#reader.context.located(name.start, end) };
   }
 
   #test(input: Expression): Expression {

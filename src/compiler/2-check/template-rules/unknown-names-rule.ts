@@ -12,6 +12,8 @@ import type { RuleContext } from './template-rule.ts';
 /** A filter must exist, and its arguments must match. Otherwise, rendering fails. */
 export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
   const { name } = filter;
+  // A missing name is a syntax error, which has its own diagnostic.
+  if (name === '') return;
   if (!isFilterName(name)) {
     context.report(unknownFilter(context.span(filter), name, Object.keys(FILTERS)));
     return;

@@ -92,7 +92,7 @@ test('the package contains all that it needs, and no sources or tests', () => {
   expect(readdirSync(installed).toSorted()).toEqual(
     expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json', 'svc_src']),
   );
-  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'src']);
+  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'sbom.cdx.json', 'src']);
 });
 
 test('the command runs from the package', () => {

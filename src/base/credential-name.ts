@@ -54,6 +54,7 @@ const MOST_JUDGED = 4096;
  * (`primary_key`) are not.
  */
 export function isCredentialName(name: string): boolean {
+  if (!mayEndCredentialName(name, name.length)) return false;
   const short = name.length > LONGEST_NAME ? name.slice(-LONGEST_NAME) : name;
   const known = judged.get(short);
   if (known !== undefined) return known;

@@ -88,7 +88,9 @@ export function createRequestLog(
         ? `[not logged: the request contains ${secrets.tooMany ?? 'many'} credentials]`
         : shorten(text, hide);
     };
-    logger[level](requestFields(entry, show, { logContent: config.logContent, secrets }), 'request');
+    const finishReason = entry.finishReason === undefined ? undefined : label(entry.finishReason, redactor, hide);
+    const fields = requestFields({ ...entry, finishReason }, show, { logContent: config.logContent, secrets });
+    logger[level](fields, 'request');
     if (logger.enabled('debug') && entry.prompt !== undefined) {
       const prompt = show(JSON.stringify(entry.prompt));
       const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
@@ -117,11 +119,27 @@ function unchanged(text: string, hide: Hide): string {
 function createShortener(redactor: Redactor): (text: string, hide: Hide) => string {
   return (text, hide) => {
     if (text.length <= SHORT_CHARACTERS) return hide(text);
-    const clean = redactor.redact(hide(text.slice(0, SHORT_CHARACTERS + REACH)));
-    // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
-    const safe = text.length > SHORT_CHARACTERS + REACH ? Math.max(0, clean.length - REACH) : clean.length;
-    return `${clean.slice(0, Math.min(SHORT_CHARACTERS, safe))}… (${String(text.length)} characters)`;
+    const head = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
+    return `${head}… (${String(text.length)} characters)`;
   };
+}
+
+/** A provider writes the reason, and usually one of a few words. */
+const LONGEST_LABEL = 256;
+
+/** A word that a provider wrote, with what it echoed masked, and cut. */
+function label(text: string, redactor: Redactor, hide: Hide | undefined): string | undefined {
+  if (hide === undefined) return undefined;
+  if (text.length <= LONGEST_LABEL) return hide(text);
+  return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window)))}…`;
+}
+
+/** Returns at most the first `limit` characters of a text without its credentials, of which none remains in part. */
+function redactedHead(text: string, limit: number, redact: Hide): string {
+  const clean = redact(text.slice(0, limit + REACH));
+  // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
+  const safe = text.length > limit + REACH ? Math.max(0, clean.length - REACH) : clean.length;
+  return clean.slice(0, Math.min(limit, safe));
 }
 
 /** Hides the credentials that this request brought; undefined if there are too many. Nearly all requests bring none. */

@@ -101,8 +101,10 @@ class SecretCollector {
     if (typeof value === 'string' || typeof value === 'number') this.#add(String(value));
     else if (typeof value === 'object' && value !== null && !this.#stop()) {
       for (const [key, inner] of Object.entries(value)) {
-        if (isCredentialName(key)) this.#visitOptions(inner, NO_KEYS);
-        else if (!plainKeys.has(key)) this.#visitOptions(inner, plainKeys === NO_KEYS ? NO_KEYS : keysIn(key));
+        // The name decides only about what is inside: a request can have a hundred thousand names.
+        if (plainKeys.has(key)) continue;
+        const isLeaf = typeof inner !== 'object' || plainKeys === NO_KEYS;
+        this.#visitOptions(inner, isLeaf ? NO_KEYS : keysIn(key));
       }
     }
   }
@@ -120,7 +122,7 @@ class SecretCollector {
 }
 
 function keysIn(key: string): ReadonlySet<string> {
-  return key === 'env' ? NO_KEYS : PLAIN_KEYS;
+  return key === 'env' || isCredentialName(key) ? NO_KEYS : PLAIN_KEYS;
 }
 
 function folded(key: string): string {

@@ -274,6 +274,7 @@ test('an argument whose name looks like a credential is hidden, also where the m
     prompt: [{ role: 'user', content: Buffer.from(KEY_OF_CALLER).toString('base64') }],
     rawReply: encodeURIComponent(KEY_OF_CALLER),
     failedAttempts: [{ client: 'A', message: KEY_OF_CALLER }],
+    finishReason: `stopped at ${KEY_OF_CALLER}`,
   };
   const lines = JSON.stringify(logged(entry, { logLevel: 'debug', logContent: 'full' }));
   expect(lines).not.toContain(KEY_OF_CALLER);

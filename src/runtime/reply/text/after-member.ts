@@ -118,12 +118,18 @@ export class AfterMember {
     const cursor = this.#cursor;
     const from = cursor.at;
     const code = cursor.peek();
-    for (let at = from; at < cursor.at; at += 1) {
-      const isBreak = cursor.text.charCodeAt(at) === LINE_FEED;
+    // The lines before a closing bracket do not matter, and most lines are there.
+    if (code === CLOSE_BRACE || code === CLOSE_BRACKET) this.lines = 0;
+    else if (cursor.at > from) this.#count(from, cursor.at);
+    return code;
+  }
+
+  #count(from: number, to: number): void {
+    for (let at = from; at < to; at += 1) {
+      const isBreak = this.#cursor.text.charCodeAt(at) === LINE_FEED;
       if (isBreak) this.lines += 1;
       this.#column = isBreak ? 0 : this.#column + 1;
     }
-    return code;
   }
 
   /**
@@ -132,7 +138,6 @@ export class AfterMember {
    */
   isCommaAlone(): Verdict {
     const { text, at, isLast } = this.#cursor;
-    if (this.lines === 0) return 'no';
     const end = skipBlanks(text, at + 1);
     if (end >= text.length && !isLast) return end - at > LOOK_AHEAD ? 'no' : 'wait';
     if (!isLineEnd(text.charCodeAt(end))) return 'no';

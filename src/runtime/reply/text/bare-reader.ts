@@ -85,7 +85,7 @@ export class BareReader {
       case CLOSE_BRACKET:
         return inList ? end : -1;
       case LINE_FEED:
-        return lineEndsToken(text, at + 1, context, isJsonToken(text.slice(start, end))) === 'yes' ? end : -1;
+        return lineEndsToken(text, at + 1, context, () => isJsonToken(text.slice(start, end))) === 'yes' ? end : -1;
       case SLASH:
         return at > end && commentAhead(text, at, isLast) === 'yes' ? end : -1;
       default:
@@ -230,7 +230,7 @@ export class BareReader {
   }
 
   #lineEnds(at: number): Verdict {
-    const verdict = lineEndsToken(this.#cursor.text, at + 1, this.#context(), this.#isScalarTo(at));
+    const verdict = lineEndsToken(this.#cursor.text, at + 1, this.#context(), () => this.#isScalarTo(at));
     if (verdict !== 'no') return verdict;
     this.#open = 0;
     this.#spaced = true;
@@ -307,14 +307,13 @@ function memberAhead(text: string, from: number, isLast: boolean): Verdict {
 }
 
 /** Does the line break before `from` end a token without quotes? `isScalar`: the token is a number or a word of JSON. */
-function lineEndsToken(text: string, from: number, context: BareContext, isScalar: boolean): Verdict {
+function lineEndsToken(text: string, from: number, context: BareContext, isScalar: () => boolean): Verdict {
   if (context.inList) return 'yes';
   const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return isScalar ? 'yes' : 'no';
+  if (at - from > LOOK_AHEAD) return isScalar() ? 'yes' : 'no';
   if (at >= text.length) return context.isLast ? 'yes' : 'wait';
-  if (isScalar) return 'yes';
   const code = text.charCodeAt(at);
-  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
+  if (code === CLOSE_BRACE || code === CLOSE_BRACKET || isScalar()) return 'yes';
   if (code === BACKTICK) return fenceAhead(text, at, context.isLast);
   const quote = code === DOUBLE_QUOTE || code === SINGLE_QUOTE;
   return context.simple && quote ? 'yes' : keyAhead(text, at, context.isLast);

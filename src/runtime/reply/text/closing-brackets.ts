@@ -20,11 +20,10 @@ import { keyAhead, LOOK_AHEAD } from './look-ahead.ts';
  */
 
 /**
- * Closes what the closing bracket at the cursor closes. Returns false if that is nothing, and `wait` if only the text to come
+ * Closes what the closing bracket at the cursor, which does not match the innermost list or object, closes. Returns false if that is nothing, and `wait` if only the text to come
  * shows it.
  */
-export function closeBy<T>(sink: Sink<T>, cursor: Readonly<Cursor>, bracket: number): boolean | 'wait' {
-  if (sink.inObject === (bracket === CLOSE_BRACE)) return sink.close(bracket);
+export function closeOther<T>(sink: Sink<T>, cursor: Readonly<Cursor>, bracket: number): boolean | 'wait' {
   const closing = closingOf(cursor, sink.closers, bracket === CLOSE_BRACE ? '}' : ']');
   if (closing === 'all') return sink.close(bracket);
   if (closing === 'innermost') sink.closeInnermost();

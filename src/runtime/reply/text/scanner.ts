@@ -17,7 +17,7 @@ import {
   SEMICOLON,
   SLASH,
 } from './characters.ts';
-import { closeBy } from './closing-brackets.ts';
+import { closeOther } from './closing-brackets.ts';
 import { Cursor } from './cursor.ts';
 import { KeyReader } from './key-reader.ts';
 import { REPAIR, type ReplyNode } from './reply-node.ts';
@@ -160,12 +160,13 @@ export class Scanner<T> implements ValueSource<T> {
   }
 
   #closeContainer(bracket: number): boolean {
-    const isClosed = closeBy(this.#sink, this.#cursor, bracket);
+    const isMatch = this.#inObject === (bracket === CLOSE_BRACE);
+    const isClosed = isMatch ? this.#sink.close(bracket) : closeOther(this.#sink, this.#cursor, bracket);
     if (isClosed === 'wait') return false;
-    this.#skipped.character(isClosed ? 0 : REPAIR.brackets);
-    this.#after.lines = 0;
+    if (!isClosed) return this.#skipped.character(REPAIR.brackets);
+    this.#cursor.at += 1;
     this.#inObject = this.#sink.inObject;
-    if (isClosed) this.#state = this.#sink.depth === 0 ? 'done' : 'after';
+    this.#state = this.#sink.depth === 0 ? 'done' : 'after';
     return true;
   }
 
@@ -195,7 +196,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** Reads the comma after a member. If it is alone on its line, the object inside another one has lost its closing brace. */
   #readComma(): boolean {
-    const isAlone = this.#inObject ? this.#after.isCommaAlone() : 'no';
+    const isAlone = this.#inObject && this.#after.lines > 0 ? this.#after.isCommaAlone() : 'no';
     if (isAlone === 'wait') return false;
     if (isAlone === 'yes' && this.#sink.closers.startsWith('}}')) this.#sink.closeInnermost();
     this.#cursor.at += 1;

@@ -8,6 +8,9 @@ import type { ReplyNode } from './text/reply-node.ts';
 const PLACEHOLDER =
   /^(?:an? )?(?:string|str|text|int|integer|float|number|double|decimal|bool|boolean|date(?:time)?|any|null|object|array|list|enum)(?:\[\]|\?)*(?:\s*(?:\||or\b|[;,(]).*)?$|^<[^<>]*>$|^\[[^[\]]*\]$|^\{+\w*\}+$|^(?:\.{3}|…)$|^your[ _].*$/isu;
 
+/** The value of an enum, such as `DATE`, is not the name of a type. */
+const LABEL = /^[A-Z_]+$/u;
+
 /** No more members of a value are examined: a template is short. */
 const MAX_EXAMINED = 200;
 
@@ -23,7 +26,8 @@ export function isTemplate(root: ReplyNode): boolean {
     if (node === undefined || open.length > MAX_EXAMINED) return false;
     if (!node.isScalar) open.push(...node.items);
     else if (node.kind === 'string' || node.kind === 'bare') {
-      if (!PLACEHOLDER.test(node.text.trim().slice(0, 200))) return false;
+      const text = node.text.trim().slice(0, 200);
+      if (!PLACEHOLDER.test(text) || LABEL.test(text)) return false;
       strings += 1;
     } else if (node.kind === 'number' && !/^[01](?:\.0*)?$/u.test(node.text)) return false;
   }

@@ -23,6 +23,8 @@ export interface NumberContext {
 
 /** As an integer, `1.200` can be 1200 or 1. */
 const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
+/** A list is not one number. */
+const LIST = /^\[[^\]]*,[^\]]*\]$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
 const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
 
@@ -30,6 +32,7 @@ const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
 export function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
   const trimmed = raw.length > MAX_WHOLE ? '' : asciiDigits(raw.trim().replace(/,+$/u, ''));
   if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
+  if (LIST.test(trimmed)) return undefined;
   const whole = numberOf(trimmed);
   if (whole !== undefined) return { text: whole, exact: true, cued: false };
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);

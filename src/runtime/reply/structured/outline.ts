@@ -21,7 +21,7 @@ interface Line {
 const HEADINGS = 100;
 const BLANK: Line = { depth: Infinity, inner: Infinity, marked: false, key: undefined, text: '', whole: '' };
 
-const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\(?[a-z]\)|\[\d{1,4}\])\s+(?:\[[ xX]\]\s+)?/u;
+const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\(?[a-z]\)|\[\d{1,4}\])(?:\s+(?:\[[ xX]\]\s+)?|$)/u;
 const HEADING = /^(#{1,6})\s+/u;
 /** A key of a few words, before a colon or an equals sign; emphasis can end before or after the colon. */
 const KEY =
@@ -174,7 +174,9 @@ function itemOf([head = BLANK, ...rest]: readonly Line[], nesting: number): Repl
       ? treeOf(rest, nesting + 1)
       : stringNode([head, ...rest].map((line) => line.whole).join('\n'));
   }
-  const isBelow = head.text === '' && rest.every((line) => line.depth > head.inner);
+  // As in YAML, the items of a list can be at the column of their key.
+  const isBelow =
+    head.text === '' && rest.every((line) => line.depth > head.inner || (line.marked && line.depth === head.inner));
   if (isBelow) return objectOf(memberOf([head, ...rest], nesting));
   return objectOf([[head.key, valueOf(head.text)], ...membersOf(rest, nesting)]);
 }

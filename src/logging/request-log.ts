@@ -31,6 +31,8 @@ export interface RequestEntry {
   /** The body as received, and parsed. */
   readonly requestText?: string | undefined;
   readonly requestBody?: unknown;
+  /** The credentials in the body, if they are known already. */
+  readonly secrets?: RequestSecrets | undefined;
   /** The body that was sent; for a stream, its last event. */
   readonly responseText?: string | undefined;
   /** Of the last attempt; logged at debug only. */
@@ -80,7 +82,7 @@ export function createRequestLog(
   return (entry) => {
     const level = requestLogLevel(entry.status);
     if (!logger.enabled(level)) return;
-    const secrets = requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
+    const secrets = entry.secrets ?? requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
     const hide = hiding(secrets);
     const show = (text: string | undefined) => {
       if (text === undefined || config.logContent === 'none') return undefined;

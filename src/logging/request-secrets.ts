@@ -32,7 +32,7 @@ const MOST_REQUEST_SECRETS = 64;
 const MOST_CHARACTERS = 64 * 1024;
 
 /** Values that are visited in a body which can contain credentials: a log line must not cost more than the call. */
-const MOST_VALUES = 100_000;
+const MOST_VALUES = 25_000;
 
 /** The text of a body without any of these has no credential. An escape can spell a part of a word. */
 const HINT =
@@ -87,8 +87,8 @@ class SecretCollector {
   }
 
   visitArguments(value: unknown): void {
-    if (typeof value !== 'object' || value === null || this.#stop()) return;
-    for (const [key, inner] of Object.entries(value)) {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of this.#members(value)) {
       if (isOptionsKey(key) || (this.#refused && MISPLACED.test(folded(key)))) this.#visitOptions(inner, keysIn(key));
       else if (isCredentialName(key)) this.#visitOptions(inner, NO_KEYS);
       else this.visitArguments(inner);
@@ -99,8 +99,8 @@ class SecretCollector {
   #visitOptions(value: unknown, plainKeys: ReadonlySet<string>): void {
     this.expected = true;
     if (typeof value === 'string' || typeof value === 'number') this.#add(String(value));
-    else if (typeof value === 'object' && value !== null && !this.#stop()) {
-      for (const [key, inner] of Object.entries(value)) {
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of this.#members(value)) {
         // The name decides only about what is inside: a request can have a hundred thousand names.
         if (plainKeys.has(key)) continue;
         const isLeaf = typeof inner !== 'object' || plainKeys === NO_KEYS;
@@ -115,9 +115,13 @@ class SecretCollector {
     this.#characters += value.length;
   }
 
-  #stop(): boolean {
-    this.#visited += 1;
-    return this.#visited > MOST_VALUES;
+  /** The members of an object or list, as long as the walk has not taken too long. */
+  *#members(value: object): Generator<readonly [string, unknown]> {
+    for (const key of Object.keys(value)) {
+      this.#visited += 1;
+      if (this.#visited > MOST_VALUES) return;
+      yield [key, (value as Readonly<Record<string, unknown>>)[key]];
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { Redactor } from '../../../logging/redactor.ts';
 import { requestLogLevel } from '../../../logging/request-log.ts';
-import { requestSecrets } from '../../../logging/request-secrets.ts';
+import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { Attempt, Failure } from '../../../schema/errors.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
@@ -61,6 +61,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected abstract readonly route: FunctionRoute;
   protected abstract readonly timeoutMs: number;
   #body: JsonBody | undefined;
+  /** The credentials in the body of a request that was refused or failed. */
+  #secrets: RequestSecrets | undefined;
   #prepared: PreparedCall | undefined;
   /** The admission counts the request. */
   #entered = false;
@@ -172,7 +174,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Masks what the request itself brought as a secret. The redactor of the server masks the rest. */
   #withoutSecrets(of: Problem): Problem {
-    const { values } = requestSecrets(this.#body?.value, this.#body?.text, of.status === 400);
+    this.#secrets = requestSecrets(this.#body?.value, this.#body?.text, of.status === 400);
+    const { values } = this.#secrets;
     if (values.length === 0) return of;
     const clean = new Redactor(values).redactValues(JSON.stringify({ message: of.message, fields: of.fields }));
     return { ...of, ...(JSON.parse(clean) as Pick<Problem, 'message' | 'fields'>) };
@@ -309,6 +312,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       error: of === undefined ? undefined : { code: of.code, message: of.message, details: of.fields['details'] },
       requestText: this.#body?.text,
       requestBody: this.#body?.value,
+      secrets: this.#secrets,
       responseText: end.responseText,
       prompt: report?.prompt,
       rawReply: report?.rawReply,

@@ -1,8 +1,8 @@
-// Writes the bill of materials of the package (CycloneDX) to dist/sbom.cdx.json: the packages that an installation needs, with
+// Writes the bill of materials of the package (CycloneDX) to sbom.cdx.json: the packages that an installation needs, with
 // their hashes, from the lock file. The build runs it, and so does npm before it packs, unless it ignores scripts, as `.npmrc`
 // asks it to. Prints nothing, since `npm pack --json` prints to stdout.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -45,5 +45,4 @@ if (missing.length > 0) throw new Error(`npm did not list ${missing.join(', ')}`
 const unhashed = bill.components.filter(({ hashes }) => hashes === undefined).map(({ purl }) => purl);
 if (unhashed.length > 0) throw new Error(`the lock file has no hash for ${unhashed.join(', ')}`);
 
-mkdirSync(join(root, 'dist'), { recursive: true });
-writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
+writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);

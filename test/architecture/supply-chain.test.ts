@@ -104,8 +104,8 @@ function packed(): Packed {
 }
 
 test('the package contains its bill of materials: every dependency with its version and hash', () => {
-  expect(packed().files.map(({ path }) => path)).toContain('dist/sbom.cdx.json');
-  const bill = JSON.parse(readFileSync(join(ROOT, 'dist/sbom.cdx.json'), 'utf8')) as {
+  expect(packed().files.map(({ path }) => path)).toContain('sbom.cdx.json');
+  const bill = JSON.parse(readFileSync(join(ROOT, 'sbom.cdx.json'), 'utf8')) as {
     readonly bomFormat: string;
     readonly metadata: { readonly component: { readonly name: string } };
     readonly components: ReadonlyArray<{

@@ -27,6 +27,8 @@ const REPEATED = 300;
 /** The most steps for twice the text, as a multiple, and the steps below which a multiple shows nothing. */
 const MAX_GROWTH = 2.5;
 const FEW_STEPS = 5_000;
+/** Repetitions that cannot all be nested in each other: svc reads 400 levels. */
+const MORE_THAN_LEVELS = 500;
 
 interface Type {
   readonly returns: string;
@@ -144,8 +146,11 @@ function growthFault(parser: ReplyParser, reply: string): Outcome | undefined {
   const once = stepsOf(times);
   const twice = stepsOf(2 * times);
   if (twice < FEW_STEPS || twice <= MAX_GROWTH * once) return undefined;
-  // Some work grows in leaps, so the next doublings decide.
-  const more = stepsOf(8 * times);
-  if (more <= 4 * MAX_GROWTH * twice) return undefined;
-  return broken('steps grow faster than the reply', `${once}, ${twice}, and ${more} for 8 times the text`);
+  // The steps of a nested value grow with the square of its depth, which is limited.
+  const [many, double] = [stepsOf(MORE_THAN_LEVELS), stepsOf(2 * MORE_THAN_LEVELS)];
+  if (double <= MAX_GROWTH * many + FEW_STEPS) return undefined;
+  return broken(
+    'steps grow faster than the reply',
+    `${many} steps for ${MORE_THAN_LEVELS} repetitions, ${double} for twice as many`,
+  );
 }

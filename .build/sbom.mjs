@@ -1,6 +1,6 @@
 // Writes the bill of materials of the package (CycloneDX) to sbom.cdx.json: the packages that an installation needs, with
-// their hashes, from the lock file. The build runs it, and so does npm before it packs, unless it ignores scripts, as `.npmrc`
-// asks it to. Prints nothing, since `npm pack --json` prints to stdout.
+// their hashes, from the lock file. The build runs it, and npm runs it before it packs, unless npm ignores scripts (`.npmrc` of
+// this repository). Prints nothing, because `npm pack --json` prints to stdout.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

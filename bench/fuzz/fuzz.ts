@@ -8,9 +8,9 @@ import { broken, outcomeOf, type Fault, type Outcome, type Target } from './targ
 
 /** Inputs between two samples of the coverage. */
 const BATCH = 64;
-/** An input is new in this share of cases, and otherwise a mutation of one in the corpus. */
+/** The share of inputs that are new; the others are mutations of inputs in the corpus. */
 const NEW_SHARE = 0.2;
-/** The oldest of more inputs leave the corpus. */
+/** The most inputs in the corpus; the oldest ones leave it first. */
 const MAX_CORPUS = 4_000;
 
 /** A broken invariant, with the smallest input found that breaks it. */
@@ -27,7 +27,7 @@ export interface Findings {
   readonly seconds: number;
   /** Characters of source that the inputs ran (in process), or kinds of results. */
   readonly coverage: number;
-  /** The part of it that the inputs to begin with did not reach. */
+  /** The part of it that the initial inputs did not reach. */
   readonly found: number;
   readonly corpus: number;
   readonly failures: readonly Failure[];
@@ -36,9 +36,9 @@ export interface Findings {
 
 export interface FuzzOptions {
   readonly seed: string;
-  /** Asked after each batch. */
+  /** Called after each batch; returns false to stop. */
   goesOn(inputs: number): boolean;
-  /** Receives each input before it is checked, for a report should the check never return. */
+  /** Receives each input before its check, so that an input whose check never returns can be reported. */
   readonly onInput?: (input: JsonValue) => void;
 }
 
@@ -141,7 +141,7 @@ class Run<Input extends JsonValue> {
     return outcomeOf(this.#target, input).finally(restore);
   }
 
-  /** If a batch took more steps than one of its inputs may take, counts those of each input. */
+  /** If a batch took more steps than the limit of one of its inputs, counts the steps of each input. */
   async #checkSteps(inputs: readonly Input[], steps: number): Promise<void> {
     if (inputs.every((input) => steps <= this.#mostSteps(input))) return;
     for (const input of inputs) {

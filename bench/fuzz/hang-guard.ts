@@ -7,12 +7,12 @@ const HANG_MS = 60_000;
 const MAX_BYTES = 1_000_000;
 
 export interface HangGuard {
-  /** Notes the input that is checked from now on. */
+  /** Records the input whose check begins. */
   readonly begin: (input: JsonValue) => void;
   end(): Promise<void>;
 }
 
-/** Ends the process, and prints the input, if an input is never done: a check that loops cannot report that itself. */
+/** Prints the input and ends the process if a check never returns: a check that loops cannot report itself. */
 export function guardAgainstHangs(): HangGuard {
   const turns = new Int32Array(new SharedArrayBuffer(8));
   const text = new Uint8Array(new SharedArrayBuffer(MAX_BYTES));

@@ -2,9 +2,9 @@ import type { JsonValue } from '../../src/base/json.ts';
 import { changeAt, membersOf } from './mutate.ts';
 
 interface Limits {
-  /** Members of objects can go. */
+  /** Members of objects can be removed. */
   readonly free?: boolean;
-  /** Checks after which an input is small enough. */
+  /** The most checks; after that many, an input is small enough. */
   readonly checks?: number;
 }
 

@@ -20,7 +20,7 @@ export interface Target<Input extends JsonValue = JsonValue> {
   readonly name: string;
   /** Strings that mutations insert. */
   readonly dictionary: readonly string[];
-  /** Inputs to begin with. */
+  /** The initial inputs. */
   readonly seeds: readonly Input[];
   generate(random: Random): Input;
   /** Checks all invariants. An exception is a fault too. */

@@ -1,11 +1,11 @@
-/** Longer names are judged by their end, so that a hostile name costs little. */
+/** For longer names, only the end decides, so that a hostile name costs little. */
 const LONGEST_NAME = 128;
 
 /** Ends of names, without separators and in lower case, whose values are credentials. */
 const CREDENTIAL_END =
   /(?:passwords?|passwds?|passphrases?|passcodes?|secrets?|(?:api|access|secret|private|auth|account|shared|signing|encryption|master|admin|subscription|client|service)keys?|accesskeyids?|secretids?|credentials?|creds|authorization|authorisation|cookies?|signatures?|(?:access|auth|session|security|refresh|id|api|bearer|sas|csrf|xsrf)tokens?|token|connectionstrings?|bearer|jwts?|assertion)$/u;
 
-/** Words that make a name one of a credential unless its last word states that the value is something about it. */
+/** Words that mark the name of a credential, unless the last word shows that the value only describes the credential. */
 const CREDENTIAL_WORDS: ReadonlySet<string> = new Set([
   'apikey',
   'authorization',
@@ -26,30 +26,30 @@ const ABOUT_CREDENTIALS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Words before `token`, for parts of text and marks of pages rather than credentials. */
+/** Words before `token` that mark parts of text and positions in pages rather than credentials. */
 const PLAIN_TOKENS: ReadonlySet<string> = new Set(
   'begin bos cls continuation cursor end eos first last mask max min next pad page per prev previous sep special start stop unk'.split(
     ' ',
   ),
 );
 
-/** Words before `key`, for the keys of data. */
+/** Words before `key` that mark the keys of data. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(
   'answer array bucket cache candidate column composite config data dedupe dict field foreign group hash hot i18n idempotency index issue item json label locale lookup map message music name natural object option order parent partition primary project property public range registry routing row s3 search shard sort surrogate template ticket translation type unique value'.split(
     ' ',
   ),
 );
 
-/** Whole last words that mean a credential only as a word of their own: `author` and `design` contain them too. */
+/** Last words that mark a credential only as separate words: `author` and `design` contain them too. */
 const SHORT_WORDS: ReadonlySet<string> = new Set(['auth', 'hmac', 'pwd', 'sas', 'sig']);
 
 const judged = new Map<string, boolean>();
 
-/** Names come from requests, so the memory for them is limited. */
+/** Requests choose the names, so their number is limited. */
 const MOST_JUDGED = 4096;
 
 /**
- * Whether values under this name are credentials, by the shape of the name: `api_key`, `X-Api-Key`, `clientSecret`,
+ * True if the shape of a name shows that its values are credentials: `api_key`, `X-Api-Key`, `clientSecret`,
  * `AWS_SESSION_TOKEN`, `set-cookie`. Names of counts and types (`max_tokens`, `token_type`) and of other keys
  * (`primary_key`) are not.
  */
@@ -97,7 +97,7 @@ const ENDS = new Uint8Array(1 << 15);
 for (const word of LAST_WORDS.split(' ')) ENDS[endOf(word, word.length)] = 1;
 
 /**
- * Whether a credential name can end before the character `end` of a text: a quick test that rules out nearly all names.
+ * True if the name of a credential can end before the character `end` of a text: a quick test that rules out nearly all names.
  * Digits at the end do not count.
  */
 export function mayEndCredentialName(text: string, end: number): boolean {

@@ -4,20 +4,20 @@ import { isJsonObject } from './json.ts';
 /** Shorter strings are words, not credentials. */
 const SHORTEST = 4;
 
-/** The names of headers and query parameters whose values are no secret, although they can look like one. */
+/** Names of headers and query parameters whose values are not secrets, although they can look like secrets. */
 const PLAIN_HEADER =
   /^(?:accept|accept-.*|anthropic-(?:beta|version)|api-version|content-.*|http-referer|openai-beta|referer|user-agent|x-.*-version|x-title)$/iu;
 
-/** A string that no one has typed: long, without spaces, with letters and digits. */
+/** A string that a program generated: long, without spaces, with letters and digits. */
 const GENERATED = /^(?=\S*\d)(?=\S*[A-Za-z])\S{16,}$/u;
 
 /** The user and password of a URL. */
 const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/(?<info>[^/?#\s]*)@/iu;
 
 /**
- * Returns the credentials in the options of a client, as JSON data: strings under names that look like credentials, headers
- * and query parameters that do by name or by value, and credentials in URLs. A string that contains JSON is searched like
- * the value that it stands for.
+ * Returns the credentials in the options of a client, as JSON data: strings under names of credentials, headers and query
+ * parameters whose name or value looks like a credential, and credentials in URLs. Searches a string that contains JSON like
+ * the value that it represents.
  */
 export function credentialsIn(options: unknown): ReadonlySet<string> {
   const found = new Set<string>();

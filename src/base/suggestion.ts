@@ -47,8 +47,8 @@ export function didYouMeanOneOf(wanted: string, names: readonly string[]): strin
 }
 
 /**
- * Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. A distance above `limit` is
- * Infinity: the comparison ends as soon as it is certain.
+ * Damerau-Levenshtein distance (optimal string alignment), where a change of case costs 0.25. Can return Infinity for a
+ * distance above `limit`, because the comparison stops as soon as the distance is certain to exceed it.
  */
 export function editDistance(a: string, b: string, limit = Infinity): number {
   const width = b.length + 1;
@@ -65,7 +65,7 @@ export function editDistance(a: string, b: string, limit = Infinity): number {
       current.push(best);
       if (best < least) least = best;
     }
-    // A swap continues from the row before.
+    // A swap builds on the row before the previous one, so both rows have to exceed the limit.
     if (least > limit && leastBefore > limit) return Infinity;
     leastBefore = least;
     twoBack = previous;

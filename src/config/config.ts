@@ -244,14 +244,14 @@ export const SETTINGS = {
     parse: wholeNumber(0, 1_000_000),
     default: CALLS_OF_ALL_WORKERS,
   }),
-  /** A fraction. */
+  /** A fraction of 1. */
   callerShare: setting({
     flag: '--caller-share <share>',
     variable: 'SVC_CALLER_SHARE',
     group: 'Limits',
-    help: 'Part of the places that one address can hold as long as it likes: calls of its own clients, unfinished bodies',
+    help: 'Share of the slots and of the body memory for one address: calls with its own clients, unfinished bodies',
     parse: share,
-    // Four callers have to work together to keep all others out, and one that uses its own clients still has a fair part.
+    // Only four addresses together can keep all others out, and one that brings its own clients still gets a useful share.
     default: '25%',
   }),
   onLoss: setting({
@@ -338,7 +338,7 @@ export const SETTINGS = {
     flag: '--trust-loopback',
     variable: 'SVC_TRUST_LOOPBACK',
     group: 'Security',
-    help: 'Let requests of programs on this machine name such addresses; not behind a proxy on this machine',
+    help: 'Let programs on this machine name such addresses; do not set it behind a proxy on this machine',
     parse: yesOrNo,
     default: 'false',
   }),

@@ -63,7 +63,7 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
   };
 }
 
-/** A part of a whole, as a percentage or a fraction: `25%`, `0.25`. */
+/** A share, as a percentage or a fraction: `25%`, `0.25`. */
 export function share(text: string): Result<number, string> {
   const match = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/u.exec(text);
   const value = Number(match?.[1]) / (match?.[2] === '%' ? 100 : 1);

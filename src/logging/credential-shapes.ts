@@ -3,7 +3,7 @@ import { depthOf, findStringEnd, skipContainer } from './quoted-value.ts';
 
 export const MASK = '[redacted]';
 
-/** Values that are no credential, whatever their name. */
+/** Values that are not credentials, whatever their name. */
 const PLAIN_VALUE = /^(?:true|false|null|undefined|none|env\.\w+)$/iu;
 
 /** In prose, a word after a colon continues the sentence: `token: expected a string`. */
@@ -20,8 +20,8 @@ const NEXT_WORD = / +[^\s,;&)}\]"'`<>\\|]+/uy;
 const REST_OF_LINE = /[^\r\n"'`\\]+/uy;
 
 /**
- * Masks every value whose name looks like a credential, and every text that looks like one by itself: keys of well-known
- * services, tokens, private keys, the user and password of URLs. JSON text stays valid. Linear.
+ * Masks every value whose name looks like a credential, and every string with the shape of one: keys of well-known services,
+ * tokens, private keys, the user and password of URLs. JSON text stays valid. Takes linear time.
  */
 export function redactShapes(text: string): string {
   return redactPatterns(redactAssigned(text));
@@ -34,7 +34,7 @@ interface Masked {
   readonly mask: string;
 }
 
-/** Looks at each `:` and `=`, since few characters of a text are one: before it can be a name, behind it its value. */
+/** Searches for `:` and `=`, which are rare: a name can precede them, and its value can follow. */
 function redactAssigned(text: string): string {
   let result = '';
   let done = 0;
@@ -59,7 +59,7 @@ function indexOrEnd(text: string, character: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** The user and password of a URL, behind its scheme. */
+/** The user and password of a URL, after its scheme. */
 const USER_INFO = /\\*\/\\*\/(?<info>[^\s/?#"'<>\\]*)@/uy;
 
 function maskedBehind(text: string, sign: number): Masked | undefined {
@@ -75,14 +75,14 @@ function maskedBehind(text: string, sign: number): Masked | undefined {
 
 interface Name {
   readonly text: string;
-  /** The quote behind the name, with the backslashes that all quotes of its JSON text have; empty if it has none. */
+  /** The quote after the name, with the backslashes that all quotes of its JSON text have; empty if it has none. */
   readonly mark: string;
 }
 
-/** More spaces or backslashes are no form of an assignment. */
+/** An assignment does not have more spaces or backslashes. */
 const MOST_SPACES = 16;
 
-/** The name that gets a value at `sign`, if it looks like that of a credential. */
+/** Returns the name that is assigned at `sign`, if it looks like the name of a credential. */
 function nameBefore(text: string, sign: number): Name | undefined {
   let end = sign;
   while (text.charCodeAt(end - 1) === SPACE_CODE && sign - end < MOST_SPACES) end -= 1;
@@ -160,7 +160,7 @@ function valueOf(text: string, sign: number, name: Name): Masked | undefined {
 /** What a quote can follow that ends a string. */
 const CLOSED = /\s*(?:[,}\]:]|$)/uy;
 
-/** Behind a name with other quotes, a quote can be the end of the string that contains them: `{"text": "password:"}`. */
+/** After a name with other quotes, a quote can end the string that contains them: `{"text": "password:"}`. */
 function opensString(
   text: string,
   start: number,
@@ -199,7 +199,7 @@ function bareValue(
   return { start, end: start + lengthOf(text, start, { name, value }), mask: MASK };
 }
 
-/** Shorter values are those of formulas and switches. */
+/** Shorter values belong to formulas and switches. */
 const SHORTEST_ASSIGNED = 4;
 
 function lengthOf(

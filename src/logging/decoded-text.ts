@@ -106,7 +106,7 @@ class EscapeReader {
     this.#text = text;
   }
 
-  /** Returns the end of the escape that begins at `at`, or 0 if none does; `code` is then what it stands for. */
+  /** Returns the end of the escape that begins at `at`, or 0 if none does; `code` is then the character or byte that it represents. */
   read(at: number): number {
     this.isByte = false;
     switch (this.#byte(at)) {

@@ -1,6 +1,6 @@
 /**
  * Finds the end of a string inside JSON text, or inside JSON text that is itself a string of JSON: `opened` is its quote
- * with the backslashes before it (none, 1, 3, …), and `start` the place behind it. Returns the place of the closing quote
+ * with the backslashes before it (none, 1, 3, …), and `start` is the place after it. Returns the place of the closing quote
  * with its backslashes, of the end of a string around it, or of the end of a truncated text.
  */
 export function findStringEnd(text: string, start: number, opened: string): number {
@@ -29,7 +29,7 @@ export function depthOf(slashes: number): number {
   return ((slashes + 1) & -(slashes + 1)) - 1;
 }
 
-/** Does not look behind `start`. */
+/** Does not look before `start`. */
 function backslashesBefore(text: string, at: number, start: number): number {
   let count = 0;
   while (at - count > start && text[at - count - 1] === '\\') count += 1;
@@ -40,8 +40,8 @@ const STRUCTURE = /["{}[\]]/gu;
 
 /**
  * Finds the end of the object or list that begins at `start`; `mark` is the quote of its strings, with their backslashes.
- * Returns the place behind it, of the end of a string around it, or of the end of a truncated text. Without double quotes
- * as its mark, it ends before the next one.
+ * Returns the place after it, or the end of a string around it or of a truncated text. If `mark` is not a double quote, the
+ * object or list ends before the next double quote.
  */
 export function skipContainer(text: string, start: number, mark: string): number {
   const depth = Math.max(0, mark.length - 1);

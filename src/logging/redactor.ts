@@ -1,15 +1,15 @@
 import { MASK, redactShapes } from './credential-shapes.ts';
 import { SecretMatcher } from './secret-matcher.ts';
 
-/** Secrets that renew themselves: the newest of these are known, which is more than all accounts of a server need. */
+/** The most renewed secrets that svc remembers, the newest ones: more than all accounts of a server need. */
 const MOST_RENEWED = 500;
 
-/** A shorter value is not a credential, and masking it would tear holes into ordinary texts. */
+/** A shorter value is not a credential, and masking it would make ordinary text unreadable. */
 const SHORTEST_SECRET = 4;
 
 /**
- * Masks credentials in texts: the secrets that it knows, in whatever encoding a text quotes them, and everything that
- * looks like a credential by its name or its own shape. It runs over whole texts, so the nesting of a value does not
+ * Masks credentials in text: the secrets that it knows, in every encoding in which the text quotes them, and every value
+ * whose name or shape looks like a credential. It processes the whole text, so the nesting of a value does not
  * matter. JSON text stays valid. A text without credentials costs a few scans.
  */
 export class Redactor {
@@ -58,7 +58,7 @@ interface Masked {
   readonly mask: string;
 }
 
-/** Widens the range to whole escapes and numbers of JSON text, which stays valid in this way. */
+/** Widens the range to whole escapes and numbers, so that JSON text stays valid. */
 function maskFor(text: string, start: number, end: number): Masked {
   if (!/^[\d.]+$/u.test(text.slice(start, Math.min(end, start + 64)))) {
     return { start: escapeAt(text, start)?.start ?? start, end: escapeAt(text, end)?.end ?? end, mask: MASK };
@@ -74,7 +74,7 @@ function isNumeric(character: string | undefined): boolean {
   return character !== undefined && /[\d.eE+-]/u.test(character);
 }
 
-/** The escape of JSON text with `at` inside it: begun before, and not ended. */
+/** The JSON escape that begins before `at` and ends after it. */
 function escapeAt(text: string, at: number): { readonly start: number; readonly end: number } | undefined {
   for (let start = at - 1; start >= Math.max(0, at - 5); start -= 1) {
     if (text[start] !== '\\' || !beginsEscape(text, start)) continue;

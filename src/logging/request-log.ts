@@ -31,7 +31,7 @@ export interface RequestEntry {
   /** The body as received, and parsed. */
   readonly requestText?: string | undefined;
   readonly requestBody?: unknown;
-  /** The credentials in the body, if they are known already. */
+  /** The credentials in the body, if they are already known. */
   readonly secrets?: RequestSecrets | undefined;
   /** The body that was sent; for a stream, its last event. */
   readonly responseText?: string | undefined;
@@ -52,8 +52,8 @@ const SHORT_FLAGS = 20;
 const SHORT_FLAG_CHARACTERS = 120;
 
 /**
- * svc redacts a body before it cuts it: the cut could leave the head of a credential, which no search finds. A credential
- * that begins before the cut is recognized by its first part, which ends at most this far behind it, however it is encoded.
+ * svc redacts a body before it cuts it, because no search finds the part of a credential that a cut leaves. A credential that
+ * begins before the cut is recognized by its first part, which ends at most this far after the cut in every encoding.
  */
 const REACH = 1024;
 
@@ -112,7 +112,7 @@ type Show = (text: string | undefined) => string | undefined;
 
 type Hide = (text: string) => string;
 
-/** The line itself is redacted too, but the escapes in it make that more costly. */
+/** The line itself is redacted too, but its escapes make that more expensive. */
 function unchanged(text: string, hide: Hide): string {
   return hide(text);
 }
@@ -126,17 +126,17 @@ function createShortener(redactor: Redactor): (text: string, hide: Hide) => stri
   };
 }
 
-/** A provider writes the reason, and usually one of a few words. */
+/** The provider writes a finish reason, usually one of a few words. */
 const LONGEST_LABEL = 256;
 
-/** A word that a provider wrote, with what it echoed masked, and cut. */
+/** Returns a word from a provider, with the credentials that it echoes masked, and truncated. */
 function label(text: string, redactor: Redactor, hide: Hide | undefined): string | undefined {
   if (hide === undefined) return undefined;
   if (text.length <= LONGEST_LABEL) return hide(text);
   return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window)))}…`;
 }
 
-/** Returns at most the first `limit` characters of a text without its credentials, of which none remains in part. */
+/** Returns at most the first `limit` characters of a text, without any part of its credentials. */
 function redactedHead(text: string, limit: number, redact: Hide): string {
   const clean = redact(text.slice(0, limit + REACH));
   // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
@@ -182,7 +182,7 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }:
   };
 }
 
-/** An escape of a printable character, which no encoder of JSON writes: it can hide the name of a credential. */
+/** An escaped printable character, which no JSON encoder writes: it can hide the name of a credential. */
 const NEEDLESS_ESCAPE = /\\u00[2-7]/u;
 
 /** A body with credentials is logged as it was parsed: as received, it can escape a credential, or repeat a key. */

@@ -22,16 +22,16 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Masking a shorter value would tear holes into ordinary words. */
+/** Masking a shorter value would make ordinary text unreadable. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Of one request; with more, its line has no content. */
+/** The most credentials of one request; with more, svc logs no content of the request. */
 const MOST_REQUEST_SECRETS = 64;
 
-/** Searching for longer secrets together would cost more than the line is worth. A private key has 3,300 characters. */
+/** The most characters of all secrets of a request; a search for more costs too much for a log line. A private key has 3,300. */
 const MOST_CHARACTERS = 64 * 1024;
 
-/** Values that are visited in a body which can contain credentials: a log line must not cost more than the call. */
+/** The most values to visit in a body that can contain credentials: a log line must not cost more than the call. */
 const MOST_VALUES = 25_000;
 
 /** The text of a body without any of these has no credential. An escape can spell a part of a word. */
@@ -46,7 +46,7 @@ export interface RequestSecrets {
   readonly values: readonly string[];
   /** The body has a place for credentials, even if it is empty. */
   readonly expected: boolean;
-  /** Set if there are more, or if they are longer, than one line of the log is worth: states how many there are. */
+  /** The number of credentials, set if there are too many, or if they are too long, to search for. */
   readonly tooMany?: string;
 }
 
@@ -66,7 +66,7 @@ export function requestSecrets(body: unknown, text: string | undefined, refused:
   return collector.result();
 }
 
-/** The recursion is bounded because the depth of bodies is. */
+/** Recursion is safe because the depth of bodies is limited. */
 class SecretCollector {
   readonly found = new Set<string>();
   expected = false;
@@ -101,7 +101,7 @@ class SecretCollector {
     if (typeof value === 'string' || typeof value === 'number') this.#add(String(value));
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of this.#members(value)) {
-        // The name decides only about what is inside: a request can have a hundred thousand names.
+        // A name matters only for the value below it, because a request can have a hundred thousand names.
         if (plainKeys.has(key)) continue;
         const isLeaf = typeof inner !== 'object' || plainKeys === NO_KEYS;
         this.#visitOptions(inner, isLeaf ? NO_KEYS : keysIn(key));
@@ -115,7 +115,7 @@ class SecretCollector {
     this.#characters += value.length;
   }
 
-  /** The members of an object or list, as long as the walk has not taken too long. */
+  /** Yields the members of an object or list until the walk has visited too many values. */
   *#members(value: object): Generator<readonly [string, unknown]> {
     for (const key of Object.keys(value)) {
       this.#visited += 1;

@@ -1,7 +1,7 @@
 import { decodeOnce, plainText } from './decoded-text.ts';
 import type { DecodedText } from './decoded-text.ts';
 
-/** A sequence of bytes that betrays a part of a secret. */
+/** A sequence of bytes that reveals a part of a secret. */
 export interface SecretForm {
   /** One character for each byte, folded. */
   readonly folded: string;
@@ -10,8 +10,8 @@ export interface SecretForm {
 }
 
 /**
- * Long forms are cut into overlapping pieces of this length. A piece of a secret, at the end of a truncated text or
- * alone, is then found like the whole.
+ * The length of the overlapping pieces of long forms. The matcher then also finds a part of a secret, alone or at the end of
+ * a truncated text.
  */
 const PIECE = 16;
 
@@ -79,7 +79,7 @@ function pieces(folded: string, inBase64: boolean): readonly SecretForm[] {
   return found;
 }
 
-/** The fold of bytes that no comparison regards. */
+/** The fold of bytes that comparisons skip. */
 export const SKIPPED = 0;
 
 /**

@@ -9,7 +9,7 @@ export interface TextRange {
   readonly end: number;
 }
 
-/** Collects ranges; those that follow each other become one, since a hostile text can match at each character. */
+/** Collects ranges and merges adjacent ones, because a hostile text can match at each character. */
 class RangeList {
   readonly #ranges: Array<{ start: number; end: number }> = [];
 
@@ -19,7 +19,7 @@ class RangeList {
     else this.#ranges.push({ start, end });
   }
 
-  /** All ranges, in order and apart from each other. */
+  /** Returns all ranges, in order and without overlaps. */
   joined(): readonly TextRange[] {
     const result = new RangeList();
     for (const { start, end } of this.#ranges.toSorted((a, b) => a.start - b.start)) result.add(start, end);
@@ -36,7 +36,7 @@ const OVERLAP = 1024;
 /** An escape for a letter or a digit (also of base64), or for an escape: the text has to be decoded to be searched. */
 const ESCAPED_WORD = /%(?:u00|2[56bf]|3\d|[46][1-9a-f]|[57][\da]|5c)|\\(?:u00|x)(?:2[56bf]|[3-7])|\\\/|&(?:amp;)*#/iu;
 
-/** Nearly all texts have none of the characters: a search for each is faster than the pattern. */
+/** Few texts contain any of these characters, and a search for each of them is faster than the pattern. */
 function hasEscapedWord(text: string): boolean {
   const mayHave = text.includes('%') || text.includes('&') || RARE_BACKSLASH.test(text);
   return mayHave && ESCAPED_WORD.test(text);
@@ -48,8 +48,8 @@ const RARE_BACKSLASH = /\\[ux/]/u;
 const ANY_ESCAPE = /[%\\&\u{80}-\u{10ffff}]/u;
 
 /**
- * Finds the secrets among the characters of a text, whole or in pieces, plain or in any mixture of the encodings that
- * programs apply to what they quote. The time is linear in the text, whatever the secrets are.
+ * Finds the secrets in a text, whole or in part, plain or in any mixture of the encodings with which programs quote text.
+ * Takes time that is linear in the length of the text, whatever the secrets are.
  */
 export class SecretMatcher {
   readonly #forms: readonly SecretForm[];
@@ -64,7 +64,7 @@ export class SecretMatcher {
     this.#filter = new PieceFilter(this.#forms);
   }
 
-  /** Returns the parts to mask, in order and apart from each other. */
+  /** Returns the ranges to mask, in order and without overlaps. */
   find(text: string): readonly TextRange[] {
     if (!this.#mayContain(text)) return [];
     this.#automaton ??= new Automaton(this.#forms);
@@ -96,11 +96,11 @@ const GRAM = 4;
 const LONGEST_STRIDE = 8;
 
 /**
- * Decides quickly that a text contains none of the forms: of every form, it looks for a part which no encoder escapes, by
+ * Rules out quickly that a text contains any of the forms: for every form, it searches for a part that no encoder escapes, by
  * its sequences of four characters, at every `stride`th place only.
  */
 class PieceFilter {
-  /** False if a form has no such part: then every text with escapes has to be decoded. */
+  /** False if a form has no such part, so every text with escapes has to be decoded. */
   readonly complete: boolean;
   readonly #stride: number;
   /** Marks the first two characters of all sequences, in all spellings that fold to them. */

@@ -56,7 +56,7 @@ export const ERRORS = {
   invalid_json: {
     status: 400,
     meaning:
-      'The body is not valid JSON, is not UTF-8, is empty, is nested deeper than 128 levels, has more than 50,000 values in its objects and lists, or has a number of more than 400 characters.',
+      'The body is not valid JSON, is not UTF-8, is empty, is nested deeper than 128 levels, has more than 50,000 values in its objects and lists, or contains a number longer than 400 characters.',
     fields: [],
     headers: [],
     example: { message: 'The body is empty: send a JSON object.' },
@@ -75,7 +75,7 @@ export const ERRORS = {
   invalid_options: {
     status: 400,
     meaning:
-      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, or is too large: `details` lists every fault, and states the limit.',
+      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, or exceeds a limit. `details` lists every fault, with the limit that it exceeds.',
     fields: ['details'],
     headers: [],
     example: {
@@ -168,7 +168,7 @@ export const ERRORS = {
   missing_credential: {
     status: 500,
     meaning:
-      "The provider's API key is missing, or it belongs to another host than the one to which the request leads. `client` names the client and `variable` the environment variable to set, or the option that is a literal.",
+      "The provider's API key is missing, or svc does not send it to the host that the request selects. `client` names the client, and `variable` the environment variable to set, or the option that the definition sets to a literal.",
     fields: ['client', 'variable'],
     headers: [],
     example: {
@@ -225,7 +225,7 @@ export const ERRORS = {
   overloaded: {
     status: 503,
     meaning:
-      'The worker and its queue are full (its shares of `--max-in-flight` and `--max-queue`), or too many connections are open, or the caller has reached its share (`--caller-share`), which the message states. Retry after the number of seconds in the header `retry-after`.',
+      'The worker and its queue are full (its shares of `--max-in-flight` and `--max-queue`), too many connections are open, or the caller has reached its share (`--caller-share`). The message states which limit applies. Retry after the number of seconds in the header `retry-after`.',
     fields: [],
     headers: ['retry-after'],
     example: { message: 'Too many calls are in flight: try again.' },

@@ -8,10 +8,10 @@ export interface Violation {
 /** The reports of a list of a million wrong items would make an answer larger than the request. */
 const MAX_VIOLATIONS = 100;
 
-/** A message can quote names that a caller wrote, and a name can have megabytes. */
+/** A message can quote names from a request, and such a name can be megabytes long. */
 const MAX_CHARACTERS = 1000;
 
-/** Collects the first 100 violations, and then one entry which states that there are more. Cuts long paths and messages. */
+/** Collects the first 100 violations, and then one entry which states that there are more. Truncates long paths and messages. */
 export class ViolationList {
   readonly all: Violation[] = [];
 

@@ -2,12 +2,12 @@ import { CallerShares, placesOf } from './caller-shares.ts';
 
 /** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {
-  /** The caller in whose share the slot counts, if the request decides how long it takes. */
+  /** The caller whose share the slot counts against, if the request decides how long the call lasts. */
   readonly caller?: string | undefined;
   admitted(): void;
 }
 
-/** `full`: all slots and the queue. `share`: the caller has its share of them. */
+/** `full`: all slots and the queue are taken. `share`: the caller has reached its share of them. */
 export type Refusal = 'full' | 'share';
 
 /**
@@ -21,11 +21,11 @@ export class Admission {
   #running = 0;
   #admitting = false;
   #closed = false;
-  /** Slots and places in the queue together: a waiting call will have a slot. */
+  /** Counts slots and queue positions together, because a waiting call will take a slot. */
   readonly #places: CallerShares;
   readonly #queuePlaces: number;
 
-  /** `callerShare`: the part of the slots, and of the queue, that one caller can have. */
+  /** `callerShare`: the fraction of the slots, and of the queue, that one caller can hold. */
   constructor(limit: number, queueLimit: number, callerShare = 1) {
     this.#limit = limit;
     this.#queueLimit = queueLimit;
@@ -41,12 +41,12 @@ export class Admission {
     return this.#queue.size;
   }
 
-  /** The slots and places in the queue that one caller can have together. */
+  /** The slots and queue positions that one caller can hold in total. */
   get callerPlaces(): number {
     return this.#places.limit;
   }
 
-  /** Returns why the waiter is refused. If it is not, `admitted` is called now or later, unless `leave` comes first. */
+  /** Returns the reason if the waiter is refused. Otherwise, `admitted` is called now or later, unless `leave` comes first. */
   enter(waiter: Waiter): Refusal | undefined {
     const { caller } = waiter;
     const waits = this.#running >= this.#limit || this.#queue.size > 0;
@@ -75,7 +75,7 @@ export class Admission {
     this.#closed = true;
   }
 
-  /** Counts at the time of use: only calls that would wait need the number. */
+  /** Counts on demand, because only calls that would wait need the number. */
   #waitingOf(caller: string): number {
     let count = 0;
     for (const waiter of this.#queue) if (waiter.caller === caller) count += 1;

@@ -1,4 +1,4 @@
-/** Limits what each caller holds of something that all callers share. A caller that holds nothing takes no memory. */
+/** Limits how much of a shared resource each caller holds. A caller that holds nothing takes no memory. */
 export class CallerShares {
   readonly limit: number;
   readonly #held = new Map<string, number>();
@@ -15,7 +15,7 @@ export class CallerShares {
     return true;
   }
 
-  /** Returns what was taken. */
+  /** Releases an amount that `take` reserved. */
   give(caller: string, amount: number): void {
     const held = (this.#held.get(caller) ?? 0) - amount;
     if (held > 0) this.#held.set(caller, held);
@@ -23,7 +23,7 @@ export class CallerShares {
   }
 }
 
-/** The share of one caller in `total` places, at least 1. */
+/** Returns how many of `total` slots one caller can hold, at least 1. */
 export function placesOf(total: number, share: number): number {
   return Math.max(1, Math.floor(total * share));
 }

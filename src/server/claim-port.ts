@@ -44,8 +44,8 @@ const ATTEMPTS = 5;
  * same user would succeed too and receive half of the connections. Therefore the primary holds an abstract Unix socket named
  * after the port (Linux; a lock file elsewhere), and tries a listener without SO_REUSEPORT. The failure is a reason for users.
  *
- * Anyone on the machine can take the name of the socket or of the file. What another user holds prevents nothing: the kernel
- * never shares a port between users, so the listener alone decides then.
+ * Any user of the machine can take the name of the socket or of the file. svc ignores the claim of another user: the kernel
+ * never shares a port between users, so the listener alone decides in this case.
  */
 export async function claimPort(
   host: string,
@@ -98,7 +98,7 @@ async function holdByFile(host: string, port: number): Promise<Result<PortClaim,
 /**
  * Creates a file that names this process, and returns its removal; undefined when the file names another living process. Two
  * processes that find the file of a dead one at the same moment can both succeed: on Linux, where svc runs in production, no
- * file is used. The file of another user is ignored.
+ * file is used. svc ignores a file of another user.
  */
 export function lockFile(name: string): (() => void) | undefined {
   const path = join(tmpdir(), name);
@@ -121,7 +121,7 @@ function createFile(path: string): boolean {
   }
 }
 
-/** Does not follow a link: the owner of the link put it there. */
+/** Does not follow a symbolic link, because the user who created the link claims the name. */
 function isForeign(path: string): boolean {
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
   return owner !== undefined && owner !== process.geteuid?.();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /**
  * True if a process of this user holds the abstract Unix socket `\0name`. Anyone can bind such a name, and Node does not
  * report who did: the kernel lists the socket in /proc/net/unix, and each process that holds it has a link to it. False if
- * that cannot be found out, as for a process in another container.
+ * svc cannot determine this, as for a process in another container.
  */
 export function isHeldByThisUser(name: string, proc = '/proc'): boolean {
   const links = new Set(inodesOf(name, proc).map((inode) => `socket:[${inode}]`));
@@ -13,7 +13,7 @@ export function isHeldByThisUser(name: string, proc = '/proc'): boolean {
 }
 
 /**
- * Columns: number, references, protocol, flags, type, state, inode, and the path, in which `@` stands for a zero byte. Some
+ * Columns: number, references, protocol, flags, type, state, inode, and the path, in which `@` represents a zero byte. Some
  * versions of Node fill the name with zero bytes.
  */
 function inodesOf(name: string, proc: string): readonly string[] {

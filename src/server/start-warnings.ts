@@ -3,7 +3,7 @@ import { isLoopbackHost } from './http/local-caller.ts';
 
 type Exposure = Pick<Config, 'allowPrivateUrls' | 'apiKey' | 'clientRegistry' | 'host'>;
 
-/** What anyone can do with a server of these settings, and what to set against it; one sentence each, for the log. */
+/** Returns warnings for the log: what anyone can do with a server that has these settings, and what to set. */
 export function startWarnings({ allowPrivateUrls, apiKey, clientRegistry, host }: Exposure): readonly string[] {
   if (apiKey !== undefined) return [];
   const isPublic = !isLoopbackHost(host.includes(':') ? `[${host}]` : host);

@@ -1,22 +1,22 @@
 import { openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a worker began to work on, in its last turn of the event loop that has not ended. */
+/** A step that a worker began in a turn of the event loop that has not ended. */
 export interface Step {
   readonly functionName: string;
-  /** `request`: reads a body and checks arguments. `reply`: parses a reply, or what a stream has of it. */
+  /** `request`: reads a body and checks arguments. `reply`: parses a reply, or the part of it that has arrived. */
   readonly input: 'request' | 'reply';
   /** Bytes of a body, UTF-16 units of a reply. A step of up to twice the size can follow without a note. */
   readonly size: number;
 }
 
-/** Longer notes are cut: the name of a function can have any length. */
+/** svc truncates longer notes, because the name of a function can have any length. */
 const NOTE_BYTES = 512;
 
 /**
- * A note of the function on which a worker works, for the primary: a worker that hangs can report nothing. The note is a small
- * file, because processes share no memory in Node. A step that equals the last one is not written again, so that calls of
- * one function cost one write for each heartbeat.
+ * Notes the step that a worker is running, so that the primary can log it: a worker that hangs cannot report anything. The note
+ * is a small file, because Node processes share no memory. A step like the previous one is not written again, so that calls
+ * of one function cost one write per heartbeat.
  */
 export class StepNote {
   readonly #file: number | undefined;
@@ -24,7 +24,7 @@ export class StepNote {
   #functionName = '';
   #size = 0;
 
-  /** `directory`: belongs to this server. Without it, or on a full disk, there are no notes. */
+  /** `directory` belongs to this server. If it does not exist, or the disk is full, the worker writes no notes. */
   constructor(directory: string, pid: number) {
     try {
       this.#file = openSync(pathOf(directory, pid), 'w', 0o600);
@@ -33,7 +33,7 @@ export class StepNote {
     }
   }
 
-  /** To be called before a step that can take long. */
+  /** Call this before a step that can take long. */
   begin(functionName: string, input: Step['input'], size: number): void {
     if (functionName === this.#functionName && size <= 2 * this.#size) return;
     this.#functionName = functionName;
@@ -41,7 +41,7 @@ export class StepNote {
     this.#write(`${input} ${size} ${functionName}`);
   }
 
-  /** To be called with each heartbeat: no step is under way. */
+  /** Call this with each heartbeat, when no step is running. */
   clear(): void {
     if (this.#functionName === '') return;
     this.#functionName = '';
@@ -56,7 +56,7 @@ export class StepNote {
     try {
       writeSync(this.#file, this.#bytes, 0, NOTE_BYTES, 0);
     } catch {
-      // A note is only for the log.
+      // Only the log uses the note.
     }
   }
 }

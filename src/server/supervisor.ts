@@ -54,7 +54,7 @@ export class Supervisor implements HandleOwner {
   #reported = 0;
   /** Events that arrived while the actions of another one were under way. */
   readonly #events: FleetEvent[] = [];
-  /** Of the notes that workers write. */
+  /** The directory of the notes that workers write. */
   readonly #directory: string;
   readonly #ports = new SharedPorts();
   /** Cluster state: how often each round-robin client of the definition files had its turn, over all workers. */
@@ -357,11 +357,11 @@ function stepFields(step: Step | undefined): object {
   return step === undefined ? {} : { function: step.functionName, input: step.input, size: step.size };
 }
 
-/** The last step that the worker began is nearly always the one that hangs; a stopped process can be in none. */
+/** The step that the worker began last is nearly always the one that hangs; a stopped process can be outside any step. */
 function hangs(step: Step | undefined): string {
-  if (step === undefined) return 'a worker hangs and is killed; it had begun no call since its last heartbeat';
+  if (step === undefined) return 'a worker hangs and is killed; it began no step after its last heartbeat';
   const unit = step.input === 'request' ? 'bytes' : 'characters';
-  return `a worker hangs and is killed; it began a ${step.input} of "${step.functionName}" with ${step.size} ${unit} last`;
+  return `a worker hangs and is killed; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}`;
 }
 
 function ignore(): void {}

@@ -66,7 +66,7 @@ class Worker {
   #bodyBudget: BodyBudget | undefined;
   #listeners: readonly Listener[] = [];
   #logger: ServiceLogger | undefined;
-  /** Before the start, no secret is known. */
+  /** Knows no secret before the start. */
   #redactor = new Redactor([]);
   #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
@@ -297,7 +297,7 @@ function bodyBudget({ callerShare, maxBodyBytes }: Config): BodyBudget {
   return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
 }
 
-/** A part of the memory of a worker: with the copies of a reply, and before they are collected, it takes up to 20 times its size. */
+/** A fraction of the memory of a worker: with its copies, and until V8 collects them, a reply takes up to 20 times its size. */
 function replyLimit({ maxWorkerMemoryBytes }: Config): number {
   if (maxWorkerMemoryBytes === 0) return DEFAULT_REPLY_BYTES;
   return Math.max(MIN_REPLY_BYTES, Math.floor(maxWorkerMemoryBytes / 32));

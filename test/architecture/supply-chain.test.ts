@@ -45,13 +45,12 @@ test('a package without a hash is never part of an installation of svc', () => {
   expect(unhashed.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([]);
 });
 
-/** A digest or a commit names one content for ever; a tag can move. */
+/** A digest or a commit identifies fixed content; a tag can move. */
 const PINNED = /@(?:sha256:[\da-f]{64}|[\da-f]{40})$/u;
 
 /**
- * Not pinned: where these lines were written, neither the registry of images nor GitHub could be reached, so their digests
- * could not be known. Replace each by the same line with its digest (`docker buildx imagetools inspect`) or commit
- * (`git ls-remote`), and remove it here.
+ * References that are not pinned yet. To pin one, add its digest (`docker buildx imagetools inspect`) or commit
+ * (`git ls-remote`) in the file, and remove the line here.
  */
 const UNPINNED: ReadonlySet<string> = new Set([
   'Dockerfile: node:22-bookworm-slim',
@@ -79,7 +78,7 @@ test('base images and actions are pinned by digest, except for those that are li
   expect(new Set(found.filter((reference) => !PINNED.test(reference)))).toEqual(UNPINNED);
 });
 
-test('references are found in every form', () => {
+test('the search finds references in every form', () => {
   expect(references('test/architecture/pinning-sample.txt')).toEqual([
     'test/architecture/pinning-sample.txt: a:1',
     'test/architecture/pinning-sample.txt: b@sha256:0',

@@ -1,8 +1,7 @@
 /**
- * Binaries of development tools for other platforms, for which the lock file has no hash: npm writes the hash of a package
- * that it can look up, and the registry from which this file was written does not have these. They are optional, no
- * installation of svc contains them, and Linux on x64 with glibc, which CI uses, installs none of them. To add their hashes,
- * run `npm install --package-lock-only` against the public registry, then remove them here.
+ * Optional binaries of development tools for other platforms, for which the lock file has no hash. No installation of svc
+ * contains them, and Linux on x64 with glibc, which CI uses, installs none of them. To add their hashes, run
+ * `npm install --package-lock-only` against the public registry, then remove them here.
  */
 export const UNHASHED_PACKAGES: readonly string[] = [
   '@oxc-parser/binding-android-arm-eabi@0.156.0',

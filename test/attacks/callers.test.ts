@@ -59,7 +59,7 @@ const PROXY_HEADERS =
   'forwarded via x-forwarded-for x-forwarded-proto x-real-ip true-client-ip x-client-ip cf-connecting-ip ' +
   'x-cluster-client-ip client-ip fly-client-ip x-azure-clientip x-envoy-peer';
 
-/** What a page of an attacker, and proxies of several vendors, send for a foreign caller. */
+/** Headers that the page of an attacker, and proxies of several vendors, send for a foreign caller. */
 const FOREIGN: ReadonlyArray<Readonly<Record<string, string>>> = [
   { host: 'attacker.example', origin: 'http://attacker.example' },
   { host: 'attacker.example' },
@@ -89,13 +89,13 @@ onBothTransports('by default, no caller on this machine reaches loopback', { fil
 });
 
 onBothTransports(
-  '200 hanging calls with a client of their own leave the other places to other callers and to ordinary calls',
+  '200 hanging calls with their own client leave the other slots to other callers and to ordinary calls',
   { files: FILES, flags: ['--allow-private-urls', '--max-in-flight', '64', '--max-queue', '64'] },
   async (server) => {
     server.model.answer(() => new Promise(() => undefined));
     const body = { svc_options: leadingTo(server) };
     const hanging = Array.from({ length: 200 }, () => sendCall(server, 'Text', body));
-    // Of 32 places and 32 in the queue, each of two workers gives a quarter of its places to one caller.
+    // Of 32 slots and 32 queue positions, each of two workers gives one caller a quarter of its part.
     await hanging[0]?.until(() => hanging.filter(({ received }) => received.length > 0).length >= 184);
     await hanging[0]?.until(() => server.model.unanswered === 16);
     const refused = hanging.filter(({ received }) => received.length > 0).map((one) => one.answers()[0]);

@@ -24,7 +24,7 @@ for (const [when, latency] of [
   ['in a later packet', 100],
 ] as const) {
   onBothTransports(
-    `calls behind ${FRAMING_ROWS.length} requests with broken framing never run, ${when}`,
+    `calls after ${FRAMING_ROWS.length} requests with broken framing never run, ${when}`,
     { files: { 'main.svc': CALL } },
     async (server) => {
       for (const { bytes } of FRAMING_ROWS) {

@@ -4,7 +4,7 @@ import { readStream } from '../support/sse.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 import type { AttackedServer } from './support/attacked-server.ts';
 
-/** Each has characters that one of the encodings changes, and a mark of its own for the search. */
+/** Each secret has characters that one of the encodings changes, and its own marker for the search. */
 const ENV_KEY = 'cnry0env/Kq7+Zr8=Xw"9Vy2';
 const LITERAL_KEY = 'cnry1lit-Hn3.Jm4_Bt5&Cu6';
 const LITERAL_HEADER = 'cnry2hdr-Pp1Oo2Ii3Uu4Yy5';
@@ -105,7 +105,7 @@ const ENCODINGS: ReadonlyArray<(text: string) => string> = [
   (text) => Buffer.from(text).toString('hex'),
 ];
 
-/** All that the provider and the request know, in one encoding. */
+/** All secrets that the provider and the request know, in one encoding. */
 function echo(encode: (text: string) => string): string {
   return SECRETS.map((secret) => `refused "${encode(secret)}" for you`).join('; ');
 }

@@ -16,7 +16,7 @@ const NOBODY = 65_534;
 const isRoot = process.platform === 'linux' && process.geteuid?.() === 0;
 
 test.runIf(isRoot).each(TRANSPORTS)(
-  'another user who holds the names of port claims does not keep svc from a port, and a second svc is refused still (%s)',
+  'another user who holds the names of port claims does not keep svc from a port, and a second svc is still refused (%s)',
   async (transport) => {
     const port = String(await freePort());
     const names = ['0.0.0.0', '127.0.0.1', '::'].map((host) => JSON.stringify(`\0svc-${host}-${port}`));

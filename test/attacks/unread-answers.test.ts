@@ -58,7 +58,7 @@ onBothTransports(
       for (let round = 0; round < 1_500; round += 1) {
         for (const { socket } of connections)
           if (!socket.destroyed) socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
-        // So that requests arrive one by one.
+        // Makes the requests arrive one by one.
         await server.ask('GET', '/livez');
       }
       for (const connection of connections) connection.end();
@@ -78,7 +78,7 @@ onBothTransports(
       const connection = server.connect();
       connection.socket.pause();
       connection.write(`POST /call/Tell HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`);
-      // So that the attack is the answers, and not many replies of the model at once.
+      // Limits the attack to the answers: the replies of the model do not arrive at the same time.
       await expect.poll(() => server.model.requests.length).toBe(opened + 1);
     }
     for (let asked = 0; asked < 10; asked += 1) {

@@ -27,7 +27,7 @@ test.each(OTHERS.split(' '))('%s names something else', (name) => {
   expect(isCredentialName(name)).toBe(false);
 });
 
-test('a long name is judged by its end, in time that its length does not decide', () => {
+test('only the end of a long name decides, in time that does not depend on its length', () => {
   expect(isCredentialName(`${'a_'.repeat(1_000_000)}api_key`)).toBe(true);
   expect(isCredentialName(`api_key${'_a'.repeat(1_000_000)}`)).toBe(false);
 });

@@ -60,7 +60,7 @@ test('an exception is a fault, and the smallest input shows it', async () => {
   expect(failures).toMatchObject([{ rule: expect.stringMatching('throws TypeError'), input: { type: 0, reply: '`' } }]);
 });
 
-test('a stream that ends otherwise than the whole reply is a fault', async () => {
+test('a stream that ends differently from the whole reply is a fault', async () => {
   const target = replyTarget(({ returns, definitions }) => {
     const parser = parserOf(returns, definitions);
     return {
@@ -75,7 +75,7 @@ test('a stream that ends otherwise than the whole reply is a fault', async () =>
     };
   });
   const input = { type: 0, reply: '[{"kind0": "a"}]', deltas: [3] };
-  expect((await outcomeOf(target, input)).fault?.rule).toBe('a stream ends otherwise than the whole reply');
+  expect((await outcomeOf(target, input)).fault?.rule).toBe('a stream ends differently from the whole reply');
 });
 
 function hasAb(input: { readonly list: readonly string[]; readonly n: number }): Promise<boolean> {
@@ -91,7 +91,7 @@ const REFUSED = { answers: [{ status: 400, routed: false }], ran: [] };
 
 test.each([
   [
-    'a call that only one transport runs, and nginx not',
+    'a call that one transport runs although nginx does not see it',
     { uws: ANSWERED, node: REFUSED, nginx: REFUSED },
     'uws runs a call that nginx does not see',
   ],

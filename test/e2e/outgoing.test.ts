@@ -75,7 +75,7 @@ const FORWARDING = [
   { origin: 'http://attacker.example' },
 ];
 
-test('by default, private addresses are for no caller', async () => {
+test('by default, no caller can name private addresses', async () => {
   await start();
   for (const headers of [{}, ...FORWARDING]) {
     expect(await say(leadingTo(elsewhere.url), headers)).toBe('invalid_options');
@@ -84,23 +84,26 @@ test('by default, private addresses are for no caller', async () => {
   expect(elsewhere.requests).toHaveLength(0);
 });
 
-test.each(['uws', 'node'])('%s: with --trust-loopback, they are for callers on this machine', async (transport) => {
-  await start('--transport', transport, '--trust-loopback');
-  expect(await say(leadingTo(elsewhere.url))).toBe('elsewhere');
-  expect(await say(leadingTo(elsewhere.url.replace('127.0.0.1', 'localhost')))).toBe('elsewhere');
-  for (const headers of FORWARDING) {
-    for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
-      const url = elsewhere.url.replace('127.0.0.1', host);
-      expect(await say(leadingTo(url), headers), `${host} ${JSON.stringify(headers)}`).toBe('invalid_options');
+test.each(['uws', 'node'])(
+  '%s: with --trust-loopback, callers on this machine can name private addresses',
+  async (transport) => {
+    await start('--transport', transport, '--trust-loopback');
+    expect(await say(leadingTo(elsewhere.url))).toBe('elsewhere');
+    expect(await say(leadingTo(elsewhere.url.replace('127.0.0.1', 'localhost')))).toBe('elsewhere');
+    for (const headers of FORWARDING) {
+      for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
+        const url = elsewhere.url.replace('127.0.0.1', host);
+        expect(await say(leadingTo(url), headers), `${host} ${JSON.stringify(headers)}`).toBe('invalid_options');
+      }
+      expect(await say(leadingTo(declared.url), headers)).toBe('declared');
+      expect(await say({ env: { PROVIDER_URL: `${elsewhere.url}/v1` } }, headers)).toBe('client_error');
     }
-    expect(await say(leadingTo(declared.url), headers)).toBe('declared');
-    expect(await say({ env: { PROVIDER_URL: `${elsewhere.url}/v1` } }, headers)).toBe('client_error');
-  }
-  expect(elsewhere.requests).toHaveLength(2);
-  for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', 'metadata.google.internal']) {
-    expect(await say(leadingTo(`http://${host}`))).toBe('invalid_options');
-  }
-});
+    expect(elsewhere.requests).toHaveLength(2);
+    for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', 'metadata.google.internal']) {
+      expect(await say(leadingTo(`http://${host}`))).toBe('invalid_options');
+    }
+  },
+);
 
 test('--allow-private-urls allows them to every caller, but never the metadata service', async () => {
   await start('--allow-private-urls');

@@ -49,7 +49,7 @@ function Later(name: string) -> string {
 }
 `;
 
-/** Loaded into every process of a server: the body of one request never ends to be parsed. */
+/** Loaded into every process of a server: the parsing of one request's body never ends. */
 const HANG = `
 const parse = JSON.parse;
 JSON.parse = (text, ...more) => {

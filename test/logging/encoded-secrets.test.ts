@@ -90,7 +90,7 @@ test('a secret in hexadecimal of either case is masked', () => {
   }
 });
 
-test('of the beginning of a secret, fewer than 16 characters remain', () => {
+test('a truncated secret shows fewer than 16 of its characters', () => {
   const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY0123456789abcdefghijklm';
   for (let length = 16; length < secret.length; length += 1) {
     const clean = new Redactor([secret]).redactValues(`key ${secret.slice(0, length)}`);
@@ -123,7 +123,7 @@ test('a text without the secret stays as it is', () => {
   expect(redactor.find(JSON.stringify({ text: text.repeat(50) }))).toEqual([]);
 });
 
-test('the work grows with the length of the text only, for hostile texts and secrets', () => {
+test('for hostile texts and secrets, the work grows with the length of the text only', () => {
   hostileSteps(100);
   const small = hostileSteps(10_000);
   expect(hostileSteps(40_000)).toBeLessThan(5 * small);

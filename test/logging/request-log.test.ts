@@ -264,7 +264,7 @@ test.each(MISPLACED)('a refused request with a key in %s is logged without it', 
   }
 });
 
-test('an argument whose name looks like a credential is hidden, also where the model repeats it', () => {
+test('an argument whose name looks like a credential is hidden, even where the model repeats it', () => {
   const requestBody = { user: { password: KEY_OF_CALLER }, max_tokens: 'many', author: 'Ada Lovelace' };
   const entry = {
     ...CALL,
@@ -283,7 +283,7 @@ test('an argument whose name looks like a credential is hidden, also where the m
   expect(lines).toContain('many');
 });
 
-test('many masks before the cut do not show what the cut would split', () => {
+test('many masks before the cut do not expose a credential that the cut splits', () => {
   const short = `{"password":"${'p'.repeat(60)}"}`;
   for (let shift = 0; shift < 80; shift += 1) {
     const text = `${short.repeat(35)}${'x'.repeat(shift)}${CANARY.repeat(60)}${'y'.repeat(3000)}`;
@@ -291,7 +291,7 @@ test('many masks before the cut do not show what the cut would split', () => {
   }
 });
 
-test('a credential in any encoding that crosses the cut is not there in part', () => {
+test('no part of a credential that crosses the cut is logged, in any encoding', () => {
   const unicode = [...CANARY].map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
   for (const encoded of [encodeURIComponent(CANARY), Buffer.from(CANARY).toString('hex'), unicode]) {
     for (let at = 2048 - encoded.length; at <= 2048; at += 1) {

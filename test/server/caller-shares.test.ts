@@ -7,11 +7,11 @@ import { RawConnection } from './support/raw-connection.ts';
 import { startServer, type TestServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';
 
-it('a caller has at least one place', () => {
+it('a caller can hold at least one slot', () => {
   expect([placesOf(100, 0.25), placesOf(3, 0.25), placesOf(0, 0.25), placesOf(10, 1)]).toEqual([25, 1, 1, 10]);
 });
 
-it('a caller that returned everything takes no memory and can have its share again', () => {
+it('a caller that released everything takes no memory and can reserve its share again', () => {
   const shares = new CallerShares(2);
   expect([shares.take('a', 2), shares.take('a', 1), shares.take('b', 1)]).toEqual([true, false, true]);
   shares.give('a', 1);
@@ -31,7 +31,7 @@ function waiterOf(caller?: string): Waiter {
   return { caller, admitted: () => undefined };
 }
 
-it('one caller has its share of slots, and others the rest', () => {
+it('one caller gets its share of the slots, and others get the rest', () => {
   const admission = new Admission(8, 8, 0.25);
   expect(['a', 'a', 'a'].map((caller) => admission.enter(waiterOf(caller)))).toEqual([undefined, undefined, 'share']);
   expect(admission.enter(waiterOf('b'))).toBeUndefined();
@@ -39,7 +39,7 @@ it('one caller has its share of slots, and others the rest', () => {
   expect([admission.running, admission.waiting]).toEqual([8, 0]);
 });
 
-it('one caller has its share of the queue too', () => {
+it('one caller gets its share of the queue too', () => {
   const admission = new Admission(100, 4, 0.25);
   const ordinary = Array.from({ length: 100 }, () => waiterOf());
   for (const waiter of ordinary) admission.enter(waiter);
@@ -49,7 +49,7 @@ it('one caller has its share of the queue too', () => {
   expect([admission.waiting, admission.enter(waiterOf('a'))]).toEqual([0, undefined]);
 });
 
-it('ordinary calls of one caller can have every place', () => {
+it('ordinary calls of one caller can take every slot', () => {
   const admission = new Admission(8, 8, 0.25);
   for (let call = 0; call < 16; call += 1) expect(admission.enter(waiterOf())).toBeUndefined();
   expect(admission.enter(waiterOf())).toBe('full');
@@ -73,7 +73,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     return connection;
   }
 
-  it('leaves places to others while the calls of one caller, who decides whom they ask, hang', async () => {
+  it('leaves slots to others while the calls of one caller, who chose their servers, hang', async () => {
     server = await startServer(name, { maxInFlight: 8, callerShare: 0.25 });
     server.runtime.decidesUpstream = true;
     server.runtime.onCall = () => new Promise(() => undefined);

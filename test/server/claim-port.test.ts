@@ -82,7 +82,7 @@ function procFolder(inodeOfProcess: number): string {
   return proc;
 }
 
-it('finds out whether a process of this user holds a socket', () => {
+it('detects whether a process of this user holds a socket', () => {
   expect(isHeldByThisUser('svc-a-1', procFolder(42))).toBe(true);
   expect(isHeldByThisUser('svc-a-1', procFolder(41))).toBe(false);
   expect(isHeldByThisUser('svc-a-2', procFolder(42))).toBe(false);

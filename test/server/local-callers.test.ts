@@ -54,7 +54,7 @@ it('loopback hosts are localhost, names below it, 127.0.0.0/8 and [::1]', () => 
   for (const host of [...foreign, ...odd]) expect(isLoopbackHost(host), host).toBe(false);
 });
 
-it('an origin is loopback by its host, and "null" is none', () => {
+it('the host decides whether an origin is loopback, and "null" is not', () => {
   for (const origin of ['http://localhost:3000', 'https://[::1]', 'http://127.0.0.1']) {
     expect(isLoopbackOrigin(origin), origin).toBe(true);
   }
@@ -114,14 +114,14 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     );
   });
 
-  it('does not trust what a proxy forwards, whatever vendor the header is from', async () => {
+  it('does not trust a request that a proxy forwards, whatever the vendor of its header', async () => {
     for (const header of FORWARDING) {
       expect(await isLocal(true, 'host: localhost', `${header}: 8.8.8.8`), header).toBe(false);
     }
   });
 });
 
-it('does not trust HTTP/1.0, in which nginx forwards without any header of its own', async () => {
+it('does not trust HTTP/1.0, over which nginx forwards without a header of its own', async () => {
   server = await startServer('node', { trustLoopback: true });
   const connection = new RawConnection(server.port);
   connection.write(

@@ -24,7 +24,7 @@ test.each([
   ['an exponent', `{"n":1e${DIGITS}}`, 5],
   ['a number in a list in the options', `{"svc_options":{"a":[1, ${DIGITS}]}}`, 24],
 ])('a number of 300,000 digits is refused before JSON.parse: %s', (_what, text, position) => {
-  expect(message(text)).toBe(`The body has a number of more than 400 characters at position ${position}.`);
+  expect(message(text)).toBe(`The body contains a number longer than 400 characters at position ${position}.`);
 });
 
 test('every double passes, however it is written', () => {

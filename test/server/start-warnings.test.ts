@@ -3,7 +3,7 @@ import { startWarnings } from '../../src/server/start-warnings.ts';
 
 const OPEN = { host: '0.0.0.0', clientRegistry: 'open', allowPrivateUrls: false } as const;
 
-it('without a password on a public address, it states what anyone can do and what to set', () => {
+it('without a password on a public address, the warnings state what anyone can do and what to set', () => {
   const [calls, clients, ...more] = startWarnings(OPEN);
   expect(calls).toBe(
     'SVC_PASSWORD is not set and svc listens on 0.0.0.0: anyone who can reach this server can call every function, paid for ' +
@@ -31,6 +31,6 @@ it('with --allow-private-urls, requests reach private addresses too', () => {
   expect(startWarnings({ ...OPEN, allowPrivateUrls: true })[1]).toContain('to any public or private address');
 });
 
-it('with a password, there is nothing to warn of', () => {
+it('with a password, there are no warnings', () => {
   expect(startWarnings({ ...OPEN, apiKey: 'k'.repeat(16) })).toEqual([]);
 });

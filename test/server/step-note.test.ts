@@ -6,7 +6,7 @@ import { readStep, removeStep, StepNote } from '../../src/server/step-note.ts';
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'svc-steps-'));
 
-it('the primary reads the function and the size that a worker noted last, until a heartbeat', () => {
+it('the primary reads the last step that a worker noted, until a heartbeat', () => {
   const note = new StepNote(DIRECTORY, 1);
   expect(readStep(DIRECTORY, 1)).toBeUndefined();
   note.begin('First', 'request', 2_000_000);
@@ -24,14 +24,14 @@ it('notes a step of the same function again once it is more than twice as large'
   expect(readStep(DIRECTORY, 2)).toMatchObject({ size: 201 });
 });
 
-it('the note of a worker that is gone can be removed, also twice', () => {
+it('the note of a worker that ended can be removed, even twice', () => {
   new StepNote(DIRECTORY, 3).begin('F', 'request', 1);
   removeStep(DIRECTORY, 3);
   removeStep(DIRECTORY, 3);
   expect(readdirSync(DIRECTORY)).not.toContain('step-3');
 });
 
-it('without a directory there are no notes, and no error', () => {
+it('without a directory, there are no notes and no error', () => {
   const nowhere = join(DIRECTORY, 'nowhere');
   new StepNote(nowhere, 4).begin('F', 'request', 1);
   expect(readStep(nowhere, 4)).toBeUndefined();

@@ -19,7 +19,7 @@ it('starts again after a minute without a wrong key', () => {
   expect(keys.count('10.0.0.1', 119_999)).toBe(0);
 });
 
-it('remembers ten thousand addresses, and forgets the one that was quiet for longest', () => {
+it('remembers ten thousand addresses, and forgets the one with the oldest wrong key first', () => {
   const keys = new WrongKeys(new SwapRemoveSet());
   for (let count = 0; count < 5; count += 1) keys.count('guesser', 0);
   for (let index = 0; index < 9_998; index += 1) keys.count(`address ${index}`, 1);
@@ -84,7 +84,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
   });
 
   it.each(['/openapi.json', '/metrics', '/_debug/status', '/nothing', '/call/Greet'])(
-    'delays what reveals whether a key is right at %s',
+    'delays the answer that reveals whether a key is right at %s',
     async (path) => {
       const connection = ask(path, 'authorization: Bearer guess');
       await connection.until(() => server.services.wrongKeys.waiting === 1);

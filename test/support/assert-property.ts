@@ -11,7 +11,7 @@ export function assertProperty<T>(property: fc.IProperty<T>, { numRuns = 100 }: 
   fc.assert(property, { numRuns: numRuns * factor, ...(seed === undefined ? {} : { seed }) });
 }
 
-/** The same for a property that waits. */
+/** The same for an asynchronous property. */
 export async function assertAsyncProperty<T>(
   property: fc.IAsyncProperty<T>,
   { numRuns = 100 }: Runs = {},

@@ -296,7 +296,7 @@ class Connection {
     };
     await this.#handle(request, wireOn(this.#socket, this.#answered, reset));
     this.#answered += 1;
-    // The caller left. The socket emits `close` later, and the request counts as abandoned then.
+    // The caller left. The request counts as abandoned once the socket emits `close`.
     if (this.#socket.destroyed) return;
     this.unfinished = undefined;
     if (this.#bytes.length > 0) this.data(Buffer.alloc(0));

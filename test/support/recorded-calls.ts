@@ -24,7 +24,7 @@ export interface SentCall {
   readonly text: string;
 }
 
-/** What one request to the server led to. */
+/** The outcome of one request to the server. */
 export interface RecordedCall {
   /** The requests of all clients that a call could use, including those for tokens. */
   readonly sent: readonly SentCall[];

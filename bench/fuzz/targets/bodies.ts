@@ -170,7 +170,7 @@ function choice<Item>(items: readonly Item[], at: number): Item {
 }
 
 async function checkOn(side: Side, input: BodyInput, id: string): Promise<Outcome | undefined> {
-  // uWebSockets.js reads no chunk extensions (docs/http.md).
+  // uWebSockets.js does not support chunk extensions (docs/http.md).
   const sent = requestOf(input, id, side.name === 'node');
   const bytes = Buffer.from(sent.head + sent.body, 'latin1');
   const until = input.leaves >= 100 ? bytes.length : Math.floor((bytes.length * Math.max(0, input.leaves)) / 100);
@@ -181,7 +181,7 @@ async function checkOn(side: Side, input: BodyInput, id: string): Promise<Outcom
     return until < bytes.length ? !isSeen || outcomes > 0 : answered;
   };
   const settled = await send(side, bytes.subarray(0, until), {
-    // The head leaves in one write: the target "framing" splits heads.
+    // One write sends the head: the target "framing" splits heads.
     writes: [sent.head.length, ...input.writes],
     leaves: until < bytes.length,
     isDone,
@@ -189,7 +189,7 @@ async function checkOn(side: Side, input: BodyInput, id: string): Promise<Outcom
   side.running -= 1;
   const seen = side.seen.get(id);
   side.seen.delete(id);
-  if (!settled) return broken('a request is never done', JSON.stringify(seen ?? 'not seen'));
+  if (!settled) return broken('a request never ends', JSON.stringify(seen ?? 'not seen'));
   if (side.running === 0 && side.budget.held !== 0) return broken('the body budget leaks', String(side.budget.held));
   return outcomeFault(seen, sent, { arrived: until - sent.head.length, leaves: until < bytes.length });
 }
@@ -208,7 +208,7 @@ async function send(side: Side, bytes: Buffer, { writes, leaves, isDone }: Sendi
   const closed = once(socket, 'close').then(() => (answered = true));
   await Promise.race([once(socket, 'connect'), closed]);
   for (let at = 0, count = 0; at < bytes.length && !socket.destroyed; count += 1) {
-    // At most some dozen writes: the rest leaves at once.
+    // At most a few dozen writes; the last one sends the rest.
     const length = count > 40 ? bytes.length : Math.max(1, choice(writes, count) || 1);
     socket.write(bytes.subarray(at, at + length));
     at += length;

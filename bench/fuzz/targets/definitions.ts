@@ -11,7 +11,7 @@ import { broken, pollution, type Outcome, type Target } from '../target.ts';
 
 const OPTIONS = { version: '0.1.0', versionCheck: true, beta: true, apiKey: false };
 
-/** The folders of definition files to begin with, from the root of the project, where the command runs. */
+/** The folders of the initial definition files, relative to the root of the project, where the command runs. */
 const FOLDERS = ['svc_src', 'test/compiler/samples', 'bench/compat/projects'];
 
 /** Longer files would take most of the time. */

@@ -130,7 +130,7 @@ export class FramingServer {
     return { ran, answers: answersIn(Buffer.concat(received).toString('latin1'), this.name === 'nginx') };
   }
 
-  /** Undefined if the server is well: it answers a plain GET, and its workers are the same processes as at the start. */
+  /** Returns undefined if the server answers a plain GET and its workers are the same processes as at the start. */
   async harm(): Promise<string | undefined> {
     const outcome = await fetch(`http://127.0.0.1:${this.#port}/livez`).then(
       async (answer) => (await answer.arrayBuffer(), answer.status),

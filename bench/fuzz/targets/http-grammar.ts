@@ -1,6 +1,6 @@
 import type { Random } from '../../recover/random.ts';
 
-/** Six characters that stand for the number of the input, so that a server can report which request it ran. */
+/** A placeholder of six characters for the number of the input, so that a server can report which request it ran. */
 export const ID = 'ID0000';
 
 /** The requests of one connection, in Latin-1, and the lengths of the writes in which they leave. */

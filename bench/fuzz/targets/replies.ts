@@ -18,13 +18,13 @@ import { broken, pollution, type Outcome, type Target } from '../target.ts';
 /** A reply, the number of its type, and the lengths of its deltas as a stream. */
 export type ReplyInput = { readonly type: number; readonly reply: string; readonly deltas: readonly number[] };
 
-/** A reply may take these steps at least, and so many for each character, in every way that svc reads it. */
+/** The steps that every reply is allowed, and the further steps for each character, in each way that svc reads it. */
 const LEAST_STEPS = 1_000_000;
 const STEPS_PER_CHARACTER = 64;
 
 /** A reply of this length, repeated, shows how its steps grow. */
 const REPEATED = 300;
-/** The most steps for twice the text, as a multiple, and the steps below which a multiple shows nothing. */
+/** The most steps for twice the text, as a multiple, and the steps below which a multiple proves nothing. */
 const MAX_GROWTH = 2.5;
 const FEW_STEPS = 5_000;
 /** Repetitions that cannot all be nested in each other: svc reads 400 levels. */
@@ -126,7 +126,7 @@ function streamFault(
   }
   const end = stream.finish();
   if (isDeepStrictEqual(plain(end), plain(whole))) return undefined;
-  return broken('a stream ends otherwise than the whole reply', JSON.stringify([plain(end), plain(whole)]));
+  return broken('a stream ends differently from the whole reply', JSON.stringify([plain(end), plain(whole)]));
 }
 
 function plain(outcome: ParseOutcome): unknown {

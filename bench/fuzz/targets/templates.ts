@@ -20,7 +20,7 @@ export type TemplateInput = {
 
 /**
  * A rendering has 250,000 units of work, of at most 300 ns each. In steps, most units are below ten, so this is far above the most
- * that the budget allows, and far below a loop without an end.
+ * that the budget allows, and far below an infinite loop.
  */
 const MAX_STEPS = 50_000_000;
 

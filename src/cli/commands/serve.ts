@@ -84,13 +84,13 @@ function recompile(config: Config, logger: ServiceLogger): Program | undefined {
   return compiled.value.program;
 }
 
-/** A shorter value is not a credential, and redacting it would tear holes into ordinary log lines. */
+/** A shorter value is not a credential, and redacting it would make ordinary log lines unreadable. */
 const MIN_SECRET_LENGTH = 6;
 
 /**
  * Adds the values of all variables that clients read with `env.X` to the secrets of the configuration, except for those of
- * public options, and the credentials that the definitions contain. A variable with a key can have any name; a client that
- * sends it to a provider shows that it is a secret.
+ * public options, and the credentials that the definitions contain. A variable with a key can have any name, so every
+ * variable that a client sends to a provider counts as a secret.
  */
 export function withDefinitionSecrets(config: Config, program: Program): Config {
   const secrets = new Set(config.secrets);

@@ -22,7 +22,7 @@ export const MAX_VALUE_DEPTH = 256;
 /** The cost of an edit distance is the product of the lengths, so a long string gets no suggestion. */
 const LONGEST_SUGGESTED = 100;
 
-/** Pairs of characters that one list of violations compares for suggestions: an enum can have thousands of values. */
+/** The most pairs of characters to compare for the suggestions of one list of violations: an enum can have thousands of values. */
 const MAX_COMPARED = 3_000_000;
 
 /** Keys of a media value; exactly one of the first two has text. */

@@ -89,7 +89,7 @@ export class FunctionRun {
   }
 
   async #recordedAttempt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
-    // An attempt can fail before its request, and a call can have many of those.
+    // An attempt can fail before it sends a request, and a call can have many such attempts.
     if (this.#recorder.attempts.length > 0) await nextTurn();
     const startedAt = performance.now();
     const result = await this.#attemptAt(source, deadlineAt);

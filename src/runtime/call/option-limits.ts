@@ -4,10 +4,10 @@ import { ViolationList } from '../../schema/violation.ts';
 import { pathStep, pathText } from '../arguments/value-path.ts';
 import type { ValuePath } from '../arguments/value-path.ts';
 
-/** The entries of a map or list that svc reads itself: more clients, variables, tags or headers than any request needs. */
+/** The most entries of a map or list that svc reads itself: more clients, variables, tags or headers than any request needs. */
 const MOST_ENTRIES = 100;
 
-/** The entries of a map or list that goes to the provider: OpenAI accepts 128 tools, and enums of 1,000 values. */
+/** The most entries of a map or list that goes to the provider: OpenAI accepts 128 tools, and enums of 1,000 values. */
 const MOST_ENTRIES_OF_BODY = 1000;
 
 /** All maps and lists together: svc goes through the options several times, at less than a microsecond for each entry. */
@@ -29,9 +29,9 @@ const READ_BY_ENTRY: ReadonlySet<string> = new Set(
 const CLIENT_OPTIONS_DEPTH = 4;
 
 /**
- * Returns what is too large in the options of a request: maps and lists with too many entries, too much text, and numbers
- * that JSON.parse cannot represent. `key` is the name under which the request sent the options. It takes few steps for
- * options of any size: it does not go through a map or list that is too large.
+ * Returns the faults of options that are too large: maps and lists with too many entries, too many characters, and numbers
+ * that JSON.parse cannot represent. `key` is the name under which the request sent the options. Takes few steps for options
+ * of any size, because it does not walk a map or list that is too large.
  */
 export function oversizeFaults(options: unknown, key: string): ViolationList {
   const walk = new SizeWalk();
@@ -77,7 +77,7 @@ class SizeWalk {
     }
   }
 
-  /** False if the entries are too many to go through them. */
+  /** Returns false if there are too many entries to walk. */
   #countEntries(count: number, path: ValuePath, most: number): boolean {
     if (count > most) {
       this.#fault(path, `has more than ${most} entries`);

@@ -154,7 +154,7 @@ function decides(options: CallOptions, catalogue: ClientCatalogue): boolean {
   return namedClients(options).some(({ name }) => catalogue.find(name) === undefined);
 }
 
-/** On a server that accepts only its own clients, a request cannot lead them elsewhere either. */
+/** On a server that accepts only its own clients, a request cannot redirect those clients either. */
 function environmentFaults(
   { options: { clientRegistry }, targetVariables }: PrepareServices,
   { key, env }: CallOptions,
@@ -164,7 +164,7 @@ function environmentFaults(
     .filter((variable) => targetVariables.has(variable))
     .map((variable) => ({
       path: `${key}.env.${variable}`,
-      message: `cannot be set by a request: "${variable}" decides where the server sends its calls, and with --client-registry ${clientRegistry} only the server's own environment does`,
+      message: `cannot be set by a request: "${variable}" decides where the server sends its calls, and with --client-registry ${clientRegistry} only the server's own environment can set it`,
     }));
 }
 

@@ -43,7 +43,7 @@ export interface PreparedCall {
   readonly functionName: string;
   /** The caller asks for `warnings` beside the value. */
   readonly includeWarnings: boolean;
-  /** The request decides which servers the call asks, and so how long it takes: its options define clients or set `env`. */
+  /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface PreparedReply extends PreparedCall {
 
 /** The origin of a request, which decides the per-request URLs that are allowed. */
 export interface CallOrigin {
-  /** A caller on this machine whom the operator trusts: private and loopback addresses are allowed. */
+  /** The operator trusts this caller on the same machine, so it can name private and loopback addresses. */
   readonly local: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface RuntimeOptions {
   readonly exposePrompts: boolean;
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
-  /** Called before a reply, or what a stream has of it, is parsed here: its length in UTF-16 units. */
+  /** Called before svc parses a reply, or the part of it that has arrived, in this process. `length` is in UTF-16 units. */
   readonly onParse?: (functionName: string, length: number) => void;
   /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */
   readonly parseElsewhere?: (reply: WholeReply) => Promise<ReplyOutcome>;

@@ -3,8 +3,8 @@ import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { decidesTarget } from '../model/credential-rule.ts';
 
 /**
- * Variables by which tools and the libraries of clouds find hosts. svc reads some of them only from the server's environment:
- * a request that sets one expects an effect, which it must not have.
+ * Variables with which tools and cloud SDKs find hosts. svc reads some of them only from the server's environment, but a
+ * request that sets one expects an effect that it must not have.
  */
 const OF_THE_NETWORK =
   /^(?:(?:https?|all|no|ftp|socks)_proxy|aws_(?:default_)?region|aws_endpoint_url(?:_\w+)?|aws_ec2_metadata_service_endpoint|aws_container_credentials_(?:relative|full)_uri|gce_metadata_(?:host|ip|root)|google_cloud_project)$/iu;

@@ -69,7 +69,7 @@ export function createHttpClient(request: HttpClientRequest): Result<ModelClient
   return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
 }
 
-/** The place of a client's URL, beside the one to which the server's own values lead. */
+/** The place of a client's URL, compared with the one that the server's own values give. */
 type Place = 'own' | 'own origin' | 'elsewhere';
 
 function placeOf({ source, requester }: HttpClientRequest, url: string): Place {
@@ -161,7 +161,7 @@ function accessOf(client: LocatedClient, rule: CredentialRule, redactor: Redacto
     setting: (variable) => readVariable(requester.environment, variable).value,
     hide: (secret) => {
       redactor.add(secret);
-      // What a request brings belongs to it alone.
+      // The secrets of a request belong to that request only.
       if (source.from === 'files' && (request === undefined || request.size === 0)) services.hide?.(secret);
     },
     pools: services.pools,

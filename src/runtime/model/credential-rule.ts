@@ -91,7 +91,7 @@ function isPrivate(url: string): boolean {
   return hostRefusal(new URL(url).hostname, 'public-only') !== undefined;
 }
 
-/** Equal for two bases below which calls reach the same URLs: what counts is the URL that the path of the API completes. */
+/** Returns the same string for two base URLs if an API path below them leads to the same URL. */
 function normalized(url: string): string {
   return new URL(`${url}/path`).href;
 }
@@ -210,7 +210,7 @@ function withheld(client: string, variable: string): Failure {
 function literalWithheld(client: string, literal: string): Failure {
   return {
     code: 'missing_credential',
-    message: `The definition of the client "${client}" contains "${literal}" as a literal, which belongs to the host that the server's own values give. "env" of the request leads to another host, so svc does not send it there, and a credential is missing. Define a client of the request with credentials of its own, or let the definition read "${literal}" from a variable and send that in "env"`,
+    message: `The definition of the client "${client}" contains "${literal}" as a literal, which svc sends only to the host that the server's own values give. "env" of the request selects another host, so a credential is missing. Define a client with its own credentials in the request, or change the definition to read "${literal}" from a variable, and send that variable in "env"`,
     client,
     variable: literal,
   };

@@ -4,7 +4,7 @@ import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 
 /**
  * The path of the first credential that a definition contains as a literal, such as `headers.x-api-key`; undefined if it
- * contains none. Every header and every query parameter can be one, and so can members of the body with such a name.
+ * contains none. Every header and every query parameter can be one, and so can body members with the name of one.
  */
 export function literalCredential({ provider, options }: ClientType): string | undefined {
   const table = PROVIDER_DESCRIPTIONS[provider].options;
@@ -13,7 +13,7 @@ export function literalCredential({ provider, options }: ClientType): string | u
   );
 }
 
-/** Which literals of a value are credentials: all, those that are not in a map, none. Members of a map have names of their own. */
+/** The literals of a value that are credentials: all, those outside maps, or none. Members of a map have their own names. */
 type Literals = 'every' | 'direct' | 'none';
 
 function holdsCredentials(table: OptionTable, option: string): boolean {
@@ -22,7 +22,7 @@ function holdsCredentials(table: OptionTable, option: string): boolean {
   return description?.secret === true || description?.namesAccount === true;
 }
 
-/** The last word of a name; `max_tokens` is none. */
+/** Matches the last word of the name of a credential; `max_tokens` does not match. */
 const CREDENTIAL_NAME =
   /(?:^|[_.-])(?:(?:access|api|auth|private|secret|session)?(?:key|token|secret)|key_id|jwt|bearer|pass|passwd|password|passphrase|pwd|pat|credentials?|auth|authorization|cookie|sas|sig|signature|dsn|connection_string)$/u;
 

@@ -41,7 +41,7 @@ export interface ModelListener {
 export interface ModelAttempt {
   /** The listener hears nothing more, and the provider sees the connection go. */
   cancel(): void;
-  /** The reply was used: svc keeps nothing of it any more. */
+  /** Releases the memory of the reply after its use. */
   release(): void;
   /** The text is used at most once in this many milliseconds, so faster reads can be coalesced. */
   coalesceReads(everyMs: number): void;

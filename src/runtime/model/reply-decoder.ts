@@ -67,7 +67,7 @@ export class ReplyDecoder {
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
   }
 
-  /** Of a stream: its text so far, at a byte for each character, and what waits for the end of its event. */
+  /** The bytes that a stream keeps: its text so far, at a byte for each character, and an event that is not complete. */
   get keptBytes(): number {
     return this.#text.length + (this.#frames?.waitingBytes ?? 0);
   }

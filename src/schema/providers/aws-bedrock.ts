@@ -35,8 +35,8 @@ const CREDENTIAL_VARIABLES: readonly string[] = [
 const REGION_VARIABLES = ['AWS_REGION', 'AWS_DEFAULT_REGION'] as const;
 
 /**
- * The names of Amazon's regions: `us-east-1`, `us-gov-west-1`. Other labels in their place can be services whose names below
- * customers choose: `bedrock-runtime.s3.amazonaws.com` is the bucket of whoever has created it.
+ * The names of AWS regions: `us-east-1`, `us-gov-west-1`. Another label in this position can be a service in which customers
+ * choose the subdomain: anyone can create the bucket `bedrock-runtime.s3.amazonaws.com`.
  */
 const REGION_PATTERN = '[a-z]{2,5}(?:-[a-z]{2,16}){1,3}-[0-9]{1,2}';
 

@@ -60,7 +60,7 @@ export interface OptionDescription {
   readonly inBody?: true;
   /** Part of the host to which requests go. */
   readonly decidesUrl?: true;
-  /** Decides in another way which URL or client a call reaches: a part of the path, or the choice of a client. */
+  /** Decides in another way which URL or client a call reaches: as part of the path, or by the choice of a client. */
   readonly decidesTarget?: true;
   /** svc masks the value in errors. */
   readonly secret?: true;

@@ -1,11 +1,11 @@
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { CallerShares } from '../caller-shares.ts';
 
-/** Whose limit a body exceeds. */
+/** The limit that a body exceeds. */
 export type BodyBudgetLimit = 'server' | 'caller';
 
 /**
- * Limits the bytes of the unfinished bodies of a process, of all callers together and of each one: a caller decides how slowly
+ * Limits the bytes of the unfinished bodies of a process, in total and for each caller, because a caller decides how slowly
  * its bodies arrive.
  */
 export class BodyBudget {
@@ -21,7 +21,7 @@ export class BodyBudget {
     return this.#all.held;
   }
 
-  /** Takes `bytes`; if that exceeds a limit, takes nothing and returns which one. */
+  /** Takes `bytes`. If that exceeds a limit, takes nothing and returns the limit. */
   take(caller: string, bytes: number): BodyBudgetLimit | undefined {
     if (!this.#shares.take(caller, bytes)) return 'caller';
     if (this.#all.take(bytes)) return undefined;

@@ -79,7 +79,7 @@ function servePage(context: RequestContext, routes: Routes, path: string): void 
   else if (page.open || context.authorized()) page.handle(context);
 }
 
-/** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so it waits like a 403. */
+/** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */
 function pathNotFound(context: RequestContext, routes: Routes): void {
   const pages = [...PAGES.keys(), '/docs'];
   if (context.ifAuthorized(() => context.notFound(pages))) {

@@ -28,7 +28,7 @@ export interface HttpServices {
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
   readonly wrongKeys: WrongKeys;
-  /** Called before a body is read: its size in bytes. */
+  /** Called before svc reads a body, with its size in bytes. */
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;

@@ -1,6 +1,6 @@
 /**
- * How a request shows that its caller runs on this machine: its connection comes from loopback, it names a loopback host, and no
- * proxy states that it forwards the request for another host.
+ * The evidence that the caller of a request runs on this machine: the connection comes from loopback, the request names a
+ * loopback host, and no header of a proxy shows that it forwards the request for another host.
  */
 
 /** `127.0.0.1`, `127.1.2.3`: dotted decimal only, because parsers disagree about every other notation. */
@@ -12,8 +12,8 @@ const LOCAL_NAME = /^(?:[a-z0-9-]{1,63}\.){0,8}localhost$/iu;
 const HOST_WITH_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/iu;
 
 /**
- * True for a `Host` such as `localhost:2024`, `127.0.0.1` or `[::1]:80`. Any other name can be one that an attacker made resolve to
- * this machine (DNS rebinding): the browser of a local user then sends requests for the attacker's page.
+ * True for a `Host` such as `localhost:2024`, `127.0.0.1` or `[::1]:80`. An attacker can make any other name resolve to this
+ * machine (DNS rebinding); the browser of a local user then sends requests on behalf of the attacker's page.
  */
 export function isLoopbackHost(host: string): boolean {
   const name = HOST_WITH_PORT.exec(host)?.[1] ?? '';
@@ -26,12 +26,12 @@ export function isLoopbackOrigin(origin: string): boolean {
   return isLoopbackHost(match?.[1] ?? '');
 }
 
-/** Words in the names of headers with which proxies, balancers and content networks of many vendors state what they do. */
+/** Words in the names of headers that proxies, load balancers and CDNs of many vendors add. */
 const PROXY_WORDS =
   'forward(?:ed|er|ing)?|via|proxy|proxied|envoy|original|originating|cdn|cf|cloudfront|akamai|fastly|fly|azure|appengine|vercel|' +
   'netlify|nf|arr|varnish|incap|sucuri|amzn|tailscale|ngrok';
 
-/** The last part of a name that states an address: `-ip`, `-clientip`, `-remote-addr`, `-pseudo-ipv4`. */
+/** The last part of the name of a header that contains an address: `-ip`, `-clientip`, `-remote-addr`, `-pseudo-ipv4`. */
 const ADDRESS_WORDS =
   '(?:client|real|remote|socket|user|source|src|peer|connecting|caller|visitor|host)?(?:ip|ipv[46]|addr|address)';
 
@@ -49,8 +49,8 @@ const REMEMBERED = 256;
 const verdicts = new Map<string, boolean>();
 
 /**
- * True for the name, in lower case, of a header that a proxy adds. Decides by the shape of the name, because vendors invent
- * further ones; a header that it wrongly takes for such a one only ends the trust in a local caller.
+ * True for the lower-case name of a header that a proxy adds. Matches patterns in the name, because vendors keep adding
+ * headers; a false positive only ends the trust in a local caller.
  */
 export function isForwardingHeader(name: string): boolean {
   const known = verdicts.get(name);

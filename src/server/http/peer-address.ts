@@ -1,7 +1,7 @@
-/** `::ffff:a.b.c.d`, the form of an IPv4 address on a socket that accepts both, as groups. */
+/** `::ffff:a.b.c.d`, the IPv4-mapped form that a dual-stack socket reports, in groups. */
 const MAPPED = /^0:0:0:0:0:ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/u;
 
-/** One form for each address: dotted decimal for IPv4, also if mapped to IPv6; eight groups without leading zeros for IPv6. */
+/** Returns one form for each address: dotted decimal for IPv4, mapped or not; eight groups without leading zeros for IPv6. */
 export function addressOf(text: string): string {
   if (!text.includes(':')) return text;
   const groups = expanded(text.replace(/%.*$/u, '').toLowerCase()).join(':');
@@ -17,8 +17,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * The part of an address that one caller cannot change at will: an IPv4 address, or the first 64 bits of an IPv6 address
- * (RFC 6177: every site, and nearly every host, has that many to choose from).
+ * Returns the part of an address that a caller cannot change at will: an IPv4 address, or the first 64 bits of an IPv6
+ * address (RFC 6177: a site, and often a single host, can use every address below such a prefix).
  */
 export function networkOf(address: string): string {
   return address.includes(':') ? address.split(':', 4).join(':') : address;
@@ -30,7 +30,7 @@ function expanded(text: string): readonly string[] {
   return [...front, ...Array.from({ length: Math.max(0, gap) }, () => '0'), ...back];
 }
 
-/** The groups of a part between `::`; a dotted end counts as two. */
+/** Returns the groups on one side of `::`; a dotted-decimal end counts as two. */
 function groupsOf(part: string): readonly string[] {
   if (part === '') return [];
   return part.split(':').flatMap((group) => {

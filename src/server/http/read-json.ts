@@ -36,8 +36,8 @@ function unsupported(message: string, header: string, accepted: string): Problem
 }
 
 /**
- * Parses the JSON object in a body. Limits its depth, values and numbers before any other code reads it. Skips a byte order mark, as RFC 8259
- * allows; of equal keys the last one counts, as everywhere in JavaScript.
+ * Parses the JSON object in a body. Checks the limits on its depth, values and numbers before any other code reads it. Skips
+ * a byte order mark, as RFC 8259 allows; of equal keys the last one counts, as everywhere in JavaScript.
  */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
   if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));

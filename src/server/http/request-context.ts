@@ -23,7 +23,7 @@ export class RequestContext implements CallOrigin {
     this.requestId = requestIdOf(request.header('x-request-id'));
   }
 
-  /** The operator trusts callers on this machine, and this is one. */
+  /** True if the operator trusts callers on this machine, and this caller is one. */
   get local(): boolean {
     return this.services.config.trustLoopback && this.request.local;
   }
@@ -44,7 +44,7 @@ export class RequestContext implements CallOrigin {
     return this.request.method !== 'HEAD';
   }
 
-  /** Sends the whole answer. Calls a function for the body only if the answer has one. */
+  /** Sends the whole answer. If `body` is a function, calls it only if the answer has a body. */
   send(status: number, headers: HeaderList, body: AnswerBody | (() => AnswerBody)): void {
     const bytes = typeof body === 'function' ? this.#bodyFrom(body) : body;
     this.response.send(status, this.headers(headers), bytes);

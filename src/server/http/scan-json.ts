@@ -2,8 +2,8 @@
 const MAX_DEPTH = 128;
 
 /**
- * Members of objects and entries of lists. With them, each step of a call (checks, prompt, log) takes less than 50 ms of the
- * event loop, at up to a microsecond for each. A prompt with so many values has more than 100,000 tokens.
+ * The most members of objects and entries of lists. Up to this number, each step of a call (checks, prompt, log) takes less
+ * than 50 ms of the event loop, at up to a microsecond per value. A prompt with that many values has more than 100,000 tokens.
  */
 const MAX_VALUES = 50_000;
 
@@ -20,8 +20,8 @@ const NINE = 57;
 const BACKSLASH = 92;
 
 /**
- * Returns why JSON text, as UTF-8, is too deep, has too many values or a number that is too long; undefined if it is
- * within the limits. Completes a sentence that begins with the text. One pass before JSON.parse, whatever the text is.
+ * Returns the limit that JSON text (UTF-8) exceeds, of its depth, its values or the length of a number, as the end of a
+ * sentence (`The body …`); undefined if the text is within the limits. Takes one pass, whatever the text contains.
  */
 export function excessOfJson(bytes: Uint8Array): string | undefined {
   if (bytes.length <= SHORTEST_LARGE) return undefined;
@@ -39,7 +39,7 @@ export function excessOfJson(bytes: Uint8Array): string | undefined {
     if (code >= MINUS && code <= NINE) {
       if (numberStart < 0) numberStart = index;
       else if (index - numberStart >= MAX_NUMBER_LENGTH) {
-        return `has a number of more than ${MAX_NUMBER_LENGTH} characters at position ${numberStart}`;
+        return `contains a number longer than ${MAX_NUMBER_LENGTH} characters at position ${numberStart}`;
       }
       continue;
     }

@@ -39,7 +39,7 @@ export interface TransportOptions {
    * refused by an answer.
    */
   readonly closeAbove: number;
-  /** Bytes of complete answers that clients have not accepted; above it, the largest one is cut. */
+  /** The most bytes of complete answers that clients have not accepted; above it, the transport cuts the largest one. */
   readonly maxUnreadBytes: number;
   /** How long node:http keeps an idle connection. uWebSockets.js has its own timeout. */
   readonly keepAliveTimeoutMs: number;
@@ -80,7 +80,7 @@ export interface HttpRequest {
    * that it forwards for another host.
    */
   readonly local: boolean;
-  /** The address of the other end of the connection (see `addressOf`); costs a system call. Empty once the client left. */
+  /** The address of the other end of the connection (see `addressOf`); costs a system call. Empty after the client has left. */
   readonly peer: string;
   /**
    * Collects the body up to `limit` bytes, and calls `done` exactly once. Call it at most once, and before the handler returns:

@@ -4,25 +4,25 @@ import type { Drainable } from './drainable.ts';
 import { networkOf } from './peer-address.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
-/** A person who mistypes, or a program with an old key that tries again, is answered at once. */
+/** Wrong keys without a delay, for a person who mistypes and a program that retries with an old key. */
 const FREE_FAILURES = 3;
 
-/** The wait after the first failure that is not free; it doubles with each further one. */
+/** The first delay; it doubles with each further wrong key. */
 const FIRST_DELAY_MS = 100;
 
 /** Short enough for a client that retries, and long enough that one connection tries fewer than a thousand keys in an hour. */
 const LONGEST_DELAY_MS = 5_000;
 
-/** An address without a wrong key for this long starts again. */
+/** An address that sends no wrong key for this long starts again without a delay. */
 const FORGET_MS = 60_000;
 
-/** Addresses that are remembered: about 1 MB. The one whose last wrong key is oldest goes first. */
+/** The most addresses that svc remembers, about 1 MB. It forgets the one with the oldest wrong key first. */
 const MAX_ADDRESSES = 10_000;
 
-/** Answers of one address that wait at the same time. A client that has further ones is guessing: its connections are cut. */
+/** The most delayed answers of one address. A client with more of them is guessing, so svc cuts its connections. */
 const MAX_WAITING_OF_ADDRESS = 64;
 
-/** Answers that wait in one process, each with a connection. */
+/** The most delayed answers in one process; each holds a connection. */
 const MAX_WAITING = 1_024;
 
 interface Failures {
@@ -31,8 +31,8 @@ interface Failures {
 }
 
 /**
- * Slows down an address that sends wrong keys: each further answer waits longer. A right key is never delayed, since a caller
- * who has one can share the address with one who guesses.
+ * Slows down an address that sends wrong keys: each further answer has a longer delay. A right key is never delayed, because
+ * its caller can share the address with one that guesses.
  */
 export class WrongKeys {
   readonly #active: SwapRemoveSet<Drainable>;
@@ -54,7 +54,7 @@ export class WrongKeys {
     return this.#failures.size;
   }
 
-  /** Counts a wrong key of this network at this time (milliseconds), and returns for how long its answer has to wait. */
+  /** Counts a wrong key of this network at `now`, and returns the delay of its answer, both in milliseconds. */
   count(network: string, now: number): number {
     const known = this.#failures.get(network);
     const failures = known === undefined ? { count: 0, lastAt: now } : known;
@@ -97,7 +97,7 @@ export class WrongKeys {
   }
 }
 
-/** An answer to a wrong key that waits. A drain sends it at once. */
+/** A delayed answer to a wrong key. A drain sends it immediately. */
 class WaitingAnswer implements Drainable {
   setIndex = -1;
   readonly #answer: () => void;

@@ -71,7 +71,7 @@ export class AttackedServer {
     return childrenOf(pidOf(this.#server)).map((pid) => memoryOf(pid));
   }
 
-  /** The most megabytes that one worker has used since the attack began. */
+  /** The peak memory of one worker, in megabytes, since the attack began. */
   get peakMemory(): number {
     return Math.max(...this.memory.map(({ peak }) => peak));
   }
@@ -114,8 +114,8 @@ export class AttackedServer {
   }
 
   /**
-   * The harm that the server has taken, empty if it is well: the workers are the same processes as at the start of the attack,
-   * and they answer a plain GET.
+   * Returns the harm that the attack did; empty if the workers are the same processes as at the start of the attack, and they
+   * answer a plain GET.
    */
   async harm(): Promise<readonly string[]> {
     const found: string[] = [];

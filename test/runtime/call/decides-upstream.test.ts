@@ -33,7 +33,7 @@ test.each([
   ['a shorthand', { client: 'openai/gpt-4o' }, true],
   ['a shorthand as fallback', { client_registry: { fallback: ['openai/gpt-4o'] } }, true],
   ['a variable', { env: { OTHER: 'x' } }, true],
-])('a request with %s decides whom the call asks: %j, %s', (_, options, decides) => {
+])('a request with %s decides which servers the call reaches: %j, %s', (_, options, decides) => {
   const runtime = testRuntime(FILES, { URL: 'https://model.example/v1', OPENAI_API_KEY: 'k' });
   for (const body of [{ svc_options: options }, ...(Object.keys(options).length === 0 ? [{}] : [])]) {
     const prepared = runtime.prepare('F', body, { local: false });

@@ -154,7 +154,7 @@ function registry(...clients: readonly object[]): object {
 test('nested strategies of a request list at most 100 clients', () => {
   expect(faultsOf(nestedStrategies(10))).toEqual([]);
   expect(faultsOf(nestedStrategies(11))).toEqual([
-    'svc_options.client_registry.clients[0].options.strategy: The client "Top" can ask 110 clients: one call with clients of its own makes at most 100 requests to models',
+    'svc_options.client_registry.clients[0].options.strategy: The client "Top" can ask 110 clients: a call with its own clients makes at most 100 requests to models',
   ]);
 });
 
@@ -163,7 +163,7 @@ test('a fallback list and the strategies in it name at most 100 clients', () => 
     client_registry: { fallback: copies('Inner', 10), clients: [strategy('Inner', copies('Failing', 10))] },
   };
   expect(faultsOf(options)).toEqual([
-    'svc_options.client_registry.fallback: can ask 101 clients: one call with clients of its own makes at most 100 requests to models',
+    'svc_options.client_registry.fallback: can ask 101 clients: a call with its own clients makes at most 100 requests to models',
   ]);
 });
 
@@ -179,7 +179,7 @@ async function attemptsOf(functionName: string, options?: object): Promise<reado
 test('members and retries of a call with clients of its own make at most 100 requests', async () => {
   const [attempts, message] = await attemptsOf('F', registry(strategy('Top', copies('Persistent', 90))));
   expect(attempts).toBe(100);
-  expect(message).toMatch(/one call with clients of its own makes at most 100 requests to models$/u);
+  expect(message).toMatch(/a call with its own clients makes at most 100 requests to models$/u);
   expect(message.length).toBeLessThan(2000);
 });
 

@@ -27,7 +27,7 @@ function originOf(url: string | undefined): string | undefined {
   return url === undefined ? undefined : new URL(url).origin;
 }
 
-/** Where each secret may appear. */
+/** The origins that each secret can reach. */
 function allowedOrigins({ clients, env }: Scenario): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const allowed = new Map<string, Set<string | undefined>>();
   const allow = (secret: string, origin: string | undefined): void => {
@@ -83,7 +83,7 @@ function violationsOf(sent: SentCall, drawn: Scenario): readonly string[] {
   return found;
 }
 
-/** What the runs have covered: a property that sends nothing proves nothing. */
+/** The coverage of the runs: a property that sends nothing proves nothing. */
 const seen = { own: 0, moved: 0, literalsAtHome: 0, literalsKept: 0, refusedByPolicy: 0 };
 
 function count({ sent, failures }: RecordedCall, drawn: Scenario): void {

@@ -216,7 +216,7 @@ test('the failure of a literal that stays names it and states what to do', async
       code: 'missing_credential',
       client: 'Main',
       variable: 'api_key',
-      message: expect.stringContaining('Define a client of the request with credentials of its own'),
+      message: expect.stringContaining('Define a client with its own credentials in the request'),
     },
   ]);
   expect(JSON.stringify(failures)).not.toMatch(/sk-literal|own\.example/u);

@@ -129,7 +129,7 @@ test('replies share a budget, except for their first 64 KiB, and hold it until t
   expect(second.failures).toEqual([
     {
       kind: 'cut',
-      message: 'sent a reply for which the server has no room: it holds at most 2.9 MiB of replies at once',
+      message: 'sent a reply for which this server has no memory left: it holds at most 2.9 MiB of replies at once',
     },
   ]);
   first.end();

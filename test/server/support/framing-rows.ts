@@ -28,7 +28,7 @@ export interface FramingRow {
 /** uWebSockets.js cuts the connection when a second request finds the first one unanswered. */
 const REFUSED = { alone: 400, followed: { uws: 'cut', node: 400 } } as const;
 
-/** On uWebSockets.js, the request behind it is its body. */
+/** On uWebSockets.js, the next request is read as its body. */
 const REFUSED_BODY = { alone: 400, followed: 400 } as const;
 
 /** The parser of uWebSockets.js refuses the trailers before the answer leaves. */

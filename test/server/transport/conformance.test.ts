@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** By chance, some answers without a body end their connection. */
+/** A random share of the answers without a body ends the connection. */
 function noChance(): void {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 }
@@ -408,7 +408,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect(listening.transport.unsentAnswers).toBeLessThanOrEqual(1);
   });
 
-  it('runs pipelined requests one after the other, or none of them', async () => {
+  it('runs pipelined requests one after another, or none of them', async () => {
     const begun: string[] = [];
     let left = 0;
     const finish: (() => void)[] = [];
@@ -444,7 +444,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect([begun, left]).toEqual([['/a', '/b', '/c'], 1]);
   });
 
-  it('notices the end of a connection with any number of requests and bodies that wait', async () => {
+  it('notices the end of a connection with any number of waiting requests and bodies', async () => {
     let left = 0;
     let begun = 0;
     const listening = await listen((request, response) => {
@@ -467,7 +467,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     }
   });
 
-  it('does not run requests behind one that ends the connection', async () => {
+  it('does not run requests after one that ends the connection', async () => {
     const begun: string[] = [];
     const listening = await listen((request, response) => {
       begun.push(request.path);

@@ -11,7 +11,7 @@ function refusal(address: string, guard: AddressGuard): string | undefined {
   const kind = addressKind(address);
   if (kind === 'link-local') return `${address} is a link-local or metadata address, which a request must never name`;
   if (kind === 'private' && guard === 'public-only') {
-    return `${address} is a private address; the server allows these to callers only with --allow-private-urls, and to callers on its own machine with --trust-loopback`;
+    return `${address} is a private address, which requests can name only if the server has --allow-private-urls, or has --trust-loopback and the caller runs on its machine`;
   }
   return undefined;
 }

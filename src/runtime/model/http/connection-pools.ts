@@ -18,9 +18,9 @@ export interface Destination {
 }
 
 /**
- * The bytes of replies that one process holds at once, where no limit of memory determines them: the largest one. Each reply has
- * its own bound; this one stops a provider that requests chose from filling the memory with many at once. A reply takes
- * about ten times its size while svc decodes, copies and parses it.
+ * The bytes of replies that one process holds at once if no memory limit determines them: enough for the largest reply. Each
+ * reply has its own limit; this one prevents a provider that requests chose from filling the memory with many replies. A reply
+ * takes about ten times its size while svc decodes, copies and parses it.
  */
 export const DEFAULT_REPLY_BYTES = 64 * 1024 * 1024;
 

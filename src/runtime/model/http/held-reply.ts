@@ -1,6 +1,6 @@
 import type { ByteBudget } from '../../../base/byte-budget.ts';
 
-/** The first bytes of each reply do not count: nearly no reply is larger, and a thousand of them fit everywhere. */
+/** The first bytes of each reply do not count: few replies are larger, and a thousand of this size fit in any worker. */
 const FREE_BYTES = 64 * 1024;
 
 /** The bytes of one reply that a process holds, from their arrival until the value of the reply is known. */

@@ -51,7 +51,7 @@ export class HttpExchange implements ResponseListener {
   #headers: ResponseHeaders = NO_HEADERS;
   #errorBody: BodyBuffer | undefined;
   #bytes = 0;
-  /** Of these, the reader keeps so many. */
+  /** The part of them that the reader keeps. */
   #held = 0;
   readonly #reply: HeldReply;
 
@@ -79,13 +79,13 @@ export class HttpExchange implements ResponseListener {
     this.#request?.finish();
   }
 
-  /** Of the bytes so far, the reader keeps only so many. */
+  /** Sets how many of the bytes so far the reader keeps. */
   keeps(bytes: number): void {
     this.#held = bytes;
     this.#reply.set(bytes);
   }
 
-  /** The reader keeps nothing of the reply any more. To be called once the reply is whole and used; failures release it. */
+  /** Releases the bytes of the reply. Call it once the complete reply has been used; failures release them by themselves. */
   release(): void {
     this.#reply.release();
   }
@@ -201,12 +201,12 @@ const TOO_LARGE: UpstreamFailure = {
   message: `sent a reply larger than ${MAX_REPLY_BYTES / MIB} MiB`,
 };
 
-/** Another attempt can find room: other replies hold it. */
+/** A retry can succeed, because other replies release their memory. */
 function noRoom({ limit }: ByteBudget): UpstreamFailure {
   const size = limit < MIB ? `${limit} bytes` : `${Math.round((limit / MIB) * 10) / 10} MiB`;
   return {
     kind: 'cut',
-    message: `sent a reply for which the server has no room: it holds at most ${size} of replies at once`,
+    message: `sent a reply for which this server has no memory left: it holds at most ${size} of replies at once`,
   };
 }
 

@@ -121,7 +121,7 @@ export function findWebIdentity(
   const tokenFile = read('AWS_WEB_IDENTITY_TOKEN_FILE');
   const roleArn = read('AWS_ROLE_ARN');
   if (tokenFile === undefined || roleArn === undefined) return undefined;
-  // A request can choose the region, so it has to be one before the token goes there.
+  // A request can choose the region, so svc checks that it is one before the token goes there.
   const ofRegion = AWS_REGION.test(region) ? `https://sts.${region}.amazonaws.com` : '';
   const serviceUrl = read('AWS_ENDPOINT_URL_STS') ?? ofRegion;
   if (!URL.canParse(serviceUrl)) return undefined;

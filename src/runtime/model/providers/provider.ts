@@ -46,7 +46,7 @@ export interface ProviderAccess {
   readonly secrets: (variables: readonly string[]) => SecretGroup;
   /** A variable that names a file or a service of the server: no request changes it. */
   readonly ofServer: (variable: string) => string | undefined;
-  /** To be called with each secret that a file or a service returned, so that no error or log shows it. */
+  /** Call this with each secret that a file or a service returned, so that no error or log shows it. */
   readonly hide: (secret: string) => void;
   /** A variable that is not a secret. */
   readonly setting: (variable: string) => string | undefined;

@@ -68,13 +68,13 @@ const MAX_DEPTH = 16;
 const MAX_CLIENTS = 1000;
 
 /**
- * Requests to models that one call can make if its request brings clients: each costs the operator money or a place at a
+ * Requests to models that one call can make if its request brings clients: each costs the operator money or capacity at a
  * provider. Clients of the definition files are asked as often as the files define it.
  */
 export const MAX_REQUESTS = 100;
 
 /** Completes a sentence or a message. */
-export const MAX_REQUESTS_RULE = `one call with clients of its own makes at most ${MAX_REQUESTS} requests to models`;
+export const MAX_REQUESTS_RULE = `a call with its own clients makes at most ${MAX_REQUESTS} requests to models`;
 
 /** Returns the most clients that a plan asks one after the other, without retries. */
 export function clientsAsked(plan: ClientPlan): number {

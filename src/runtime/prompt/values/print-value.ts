@@ -129,7 +129,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 const TO_ESCAPE = /["\\]|[\p{C}\p{Z}\p{Grapheme_Extend}](?<! )/gu;
 
-/** Contains nothing to escape: most strings, and much faster to find than what to escape. */
+/** Matches most strings, which contain nothing to escape; much faster than a search for characters to escape. */
 const PLAIN = /^[ !#-[\]-~]*$/u;
 
 /** A string in double quotes; quotes, backslashes, and characters that show nothing of their own are escaped. */

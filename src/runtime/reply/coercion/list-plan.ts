@@ -296,7 +296,7 @@ function linesOf(node: ReplyNode): readonly ReplyNode[] {
 const MAX_LINES_TEXT = 100_000;
 const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;
 
-/** True for the marker of the line at this position, if the first line has that one. */
+/** True if the marker of the line at this position continues the list whose first marker is `first`. */
 function isNext(marker: string, first: string, at: number): boolean {
   const start = Number.parseInt(first, 10);
   return Number.isNaN(start) ? marker === first : start <= 1 && Number.parseInt(marker, 10) === start + at;

@@ -39,7 +39,7 @@ export function findNumber(raw: string, context: NumberContext): FoundNumber | u
   return other === undefined ? numberInside(searchedPart(raw)) : { text: other, exact: false, cued: false };
 }
 
-/** Returns a number in full-width digits with those of ASCII. */
+/** Replaces full-width digits by ASCII digits. */
 function asciiDigits(text: string): string {
   return /[０-９]/u.test(text) ? text.normalize('NFKC') : text;
 }

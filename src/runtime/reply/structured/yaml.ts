@@ -3,8 +3,8 @@ import { bareNode, jsonOf, listOf, objectOf } from './make-node.ts';
 
 /*
  * YAML in block style, as models write it: mappings, sequences, block scalars, quoted strings, and JSON as the value of a
- * key. Anchors, tags and several documents are not read. A text that is not YAML in every line is no YAML here: other
- * readings of its lines forgive more.
+ * key. Does not read anchors, tags or several documents. A text with a line that is not YAML does not count as YAML, because
+ * other readings of its lines tolerate more.
  */
 
 interface Line {

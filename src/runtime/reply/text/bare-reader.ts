@@ -278,7 +278,7 @@ export interface BareContext {
   readonly isLast: boolean;
 }
 
-/** No number has more characters; longer tokens are not copied to compare them. */
+/** No number is longer, so longer tokens are not copied for the comparison. */
 const LONGEST_SCALAR = 400;
 
 const NOT_LAST: BareContext = { inList: false, simple: true, open: 0, isLast: false };

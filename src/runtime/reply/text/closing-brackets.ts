@@ -20,8 +20,8 @@ import { keyAhead, LOOK_AHEAD } from './look-ahead.ts';
  */
 
 /**
- * Closes what the closing bracket at the cursor, which does not match the innermost list or object, closes. Returns false if that is nothing, and `wait` if only the text to come
- * shows it.
+ * Closes the lists and objects that the closing bracket at the cursor closes, although it does not match the innermost one.
+ * Returns false if it closes nothing, and `wait` if only further text shows this.
  */
 export function closeOther<T>(sink: Sink<T>, cursor: Readonly<Cursor>, bracket: number): boolean | 'wait' {
   const closing = closingOf(cursor, sink.closers, bracket === CLOSE_BRACE ? '}' : ']');

@@ -11,7 +11,7 @@ export class Cursor {
   isLast = false;
   /** The mark that ends the open comment; empty outside of comments. */
   #commentMark: '' | CommentMark = '';
-  /** The end of the open comment so far, which can be the beginning of its mark. */
+  /** The last characters of the open comment so far, which can be the beginning of its mark. */
   #commentTail = '';
 
   /** Goes to the next text, after the rest of a comment that is still open. */

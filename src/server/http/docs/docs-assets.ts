@@ -13,7 +13,7 @@ export interface DocsAsset {
   readonly tag: string;
   /** Compressed forms that are available, the smallest first. */
   readonly encodings: readonly ContentEncoding[];
-  /** Returns the same memory for every request. */
+  /** Returns the same buffer for every request. */
   bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
@@ -60,7 +60,7 @@ function loadAsset(contentType: string, file: string): DocsAsset {
   }
   const gzip = readFileSync(`${file}.gz`);
   const br = readFileSync(`${file}.br`);
-  // Few clients accept no compression, so most workers never need the plain form.
+  // Nearly all clients accept compression, so most workers never need the uncompressed form.
   let plain: Uint8Array | undefined;
   return {
     contentType,

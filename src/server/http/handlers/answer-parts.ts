@@ -20,7 +20,7 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
 /** Requests can name clients and models. Gateways accept 4 to 8 KB of headers in an answer; no model's name is this long. */
 const LONGEST_NAME = 256;
 
-/** The name of a client or model, cut if it is long. */
+/** Returns the name of a client or model, truncated if it is long. */
 export function shortName(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 3)}...`;
 }

@@ -28,16 +28,17 @@ const OVERLOADED: Failure = {
   retryAfterSeconds: 1,
 };
 
-/** The caller has its share of the body budget. */
+/** The unfinished bodies of the caller have reached its share of the body budget. */
 const TOO_MANY_BODIES: Failure = {
   code: 'overloaded',
-  message: 'The unfinished bodies of your address hold its share of the memory for bodies (--caller-share): try again.',
+  message:
+    'Unfinished bodies from your address have reached its share of the memory for bodies (--caller-share): try again.',
   retryAfterSeconds: 1,
 };
 
 /**
- * Characters of a body from which svc parses it, checks it and renders the prompt in separate turns of the event loop: each step
- * can take tens of milliseconds, and other requests run in between. A smaller body takes less than a turn costs.
+ * The length in characters from which svc parses a body, checks it and renders the prompt in separate turns of the event loop:
+ * each step can take tens of milliseconds, and other requests run in between. For a smaller body, a turn costs more than a step.
  */
 const LARGE_BODY = 256 * 1024;
 
@@ -218,7 +219,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.#nextStep(() => this.#loadValidators(body.value));
   }
 
-  /** Runs a step of the request, unless it has ended: at once, or in a turn of its own for a large body. */
+  /** Runs a step of the request, unless the request has ended: immediately, or in a separate turn if its body is large. */
   #nextStep(step: () => void): void {
     const run = (): void => {
       if (!this.#finished) this.guarded(step);
@@ -248,7 +249,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.context.response.whenAlone(this);
   }
 
-  /** Called by the transport: no other request in the same packet can end the call any more. */
+  /** The transport calls this once no other request in the same packet can end the call. */
   alone(): void {
     this.guarded(() => this.#enter());
   }
@@ -323,7 +324,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
 function shareUsed(places: number, share: number): Failure {
   const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
-  const message = `The calls of your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
+  const message = `Calls from your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
   return { code: 'overloaded', message, retryAfterSeconds: 1 };
 }
 

@@ -30,7 +30,7 @@ export class BodyReader {
   #chunks: Uint8Array[] = [];
   /** Bytes taken from the budget. */
   #held = 0;
-  /** In whose share they count; determined when a body needs more than one chunk. */
+  /** The caller whose share they count against; determined when a body has more than one chunk. */
   #caller: string | undefined;
   #size = 0;
   #limit = 0;

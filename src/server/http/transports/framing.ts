@@ -5,7 +5,7 @@ import { REQUEST_HEADERS, type RequestHeader } from '../transport.ts';
 /** Methods that a route could accept; all others are answered with 501. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Methods whose requests have no body: a parser in front of svc could ignore it, and read it as the next request. */
+/** Methods for which svc refuses a body: a proxy in front of svc could ignore the body and read it as the next request. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
 /** RFC 9110, 7.2: a host and a port, without user information, path or list. */
@@ -64,7 +64,7 @@ export class Framing {
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
     // uWebSockets.js would read trailers as the next request.
-    else if (name === 'trailer') this.#fault = 'a Trailer header: svc reads no trailers';
+    else if (name === 'trailer') this.#fault = 'a Trailer header, and svc does not support trailers';
     else if (name === '') this.#fault = 'a header without a name';
     else this.#forwarded ||= isForwardingHeader(name);
   }
@@ -97,7 +97,7 @@ export class Framing {
     const olderThan11 = version === '1.0';
     if (this.#size > MAX_HEAD_BYTES) return tooLarge(`larger than ${MAX_HEAD_BYTES / 1024} KB`);
     if (this.#lines > MAX_HEADER_LINES) return tooLarge(`more than ${MAX_HEADER_LINES} lines`);
-    // A proxy without any setting forwards in HTTP/1.0, with its own Host and no other sign.
+    // With its default settings, nginx forwards over HTTP/1.0, with a Host of its own and no forwarding header.
     this.#forwarded ||= olderThan11;
     const fault =
       versionFault(version) ??
@@ -125,7 +125,7 @@ export class Framing {
     this.#hosts += 1;
     this.#host = value;
     if (value === '') this.#fault = 'an empty Host header';
-    else if (!HOST.test(value)) this.#fault = 'a Host header that is not a host';
+    else if (!HOST.test(value)) this.#fault = 'a Host header that is not a host with an optional port';
   }
 
   #takeLength(value: string): void {
@@ -152,15 +152,15 @@ export class Framing {
   }
 
   #bodyFault(method: string): string | undefined {
-    if (WITHOUT_BODY.has(method)) return this.hasBody ? `a body, which ${method} does not have` : undefined;
-    // A header without a name hides the headers behind it from uWebSockets.js: the bytes that follow could be a body.
+    if (WITHOUT_BODY.has(method)) return this.hasBody ? `a body, and svc accepts no body for ${method}` : undefined;
+    // A header without a name hides all later headers from uWebSockets.js, so the bytes that follow could be a body.
     const lacksLength = this.#lengths === 0 && this.#encodings === 0 && method !== 'OPTIONS';
-    return lacksLength ? 'neither a Content-Length nor a Transfer-Encoding' : undefined;
+    return lacksLength ? 'neither a Content-Length nor a Transfer-Encoding header' : undefined;
   }
 }
 
 function versionFault(version: string): string | undefined {
-  return version === '1.1' || version === '1.0' ? undefined : 'a version of HTTP other than 1.1 and 1.0';
+  return version === '1.1' || version === '1.0' ? undefined : 'an HTTP version other than 1.1 and 1.0';
 }
 
 function tooLarge(by: string): Problem {

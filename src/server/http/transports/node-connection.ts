@@ -7,23 +7,23 @@ export interface NativeExchange {
   readonly outgoing: ServerResponse;
 }
 
-/** A request that runs. */
+/** A running request. */
 interface Running {
-  /** True while nothing but the answer is missing. */
+  /** True if the request has arrived completely and its answer is outstanding. */
   readonly awaitsAnswer: boolean;
 }
 
 type Run = (native: NativeExchange, connection: NodeConnection) => Running;
 
 /**
- * Requests of one connection that wait for the answers before them, and that are discarded. Clients that pipeline keep about ten
- * requests in flight, and each one takes about 20 KB.
+ * The most requests of one connection that wait for earlier answers, and the most that svc discards. Clients that pipeline
+ * keep about ten requests in flight, and each one takes about 20 KB.
  */
 const MAX_WAITING = 16;
 
 /**
- * Runs the requests of one connection one after the other. node:http reports pipelined requests at once, and reports the end of
- * the connection only to the first: all of them would run, and all but one would never learn that their client left.
+ * Runs the requests of one connection one after another. node:http emits pipelined requests at the same time, and reports the
+ * end of the connection to the first one only: all of them would run, and all but one would not notice that the client left.
  */
 export class NodeConnection {
   readonly #socket: Socket;
@@ -39,7 +39,7 @@ export class NodeConnection {
     this.#run = run;
   }
 
-  /** True while a request runs whose body is complete: whatever arrives does not belong to it. */
+  /** True while a request with a complete body is running: data that arrives does not belong to it. */
   get awaitsAnswer(): boolean {
     return this.#current?.awaitsAnswer ?? false;
   }
@@ -55,7 +55,7 @@ export class NodeConnection {
     }
   }
 
-  /** Runs nothing more: the bytes that follow cannot be trusted. */
+  /** Runs no further request, because the bytes that follow cannot be trusted. */
   stop(): void {
     this.#stopped = true;
     this.#waiting.length = 0;
@@ -65,7 +65,7 @@ export class NodeConnection {
     return this.#stopped;
   }
 
-  /** To be called when an answer has left, or its client. `isLast`: the answer ends the connection. */
+  /** Call this when the answer was sent or the client left. `isLast`: the answer ends the connection. */
   ended(isLast: boolean): void {
     this.#current = undefined;
     if (isLast || this.#socket.destroyed) this.stop();
@@ -78,7 +78,7 @@ export class NodeConnection {
     this.#current = this.#run(native, this);
   }
 
-  /** Reads on, because the end of the connection is behind these bytes; node:http keeps an object for each request. */
+  /** Keeps reading, because the end of the connection follows these bytes. Limited, because node:http keeps each request. */
   #discard({ incoming }: NativeExchange): void {
     incoming.resume();
     this.#discarded += 1;
@@ -86,7 +86,7 @@ export class NodeConnection {
   }
 }
 
-/** A larger body would stop the connection from being read, and hide its end. */
+/** A larger body would pause the connection and hide its end. */
 function isBuffered(incoming: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = incoming.headers;
   return encoding === undefined && Number(length) < incoming.readableHighWaterMark;

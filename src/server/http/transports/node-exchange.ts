@@ -89,7 +89,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     return this.#closed;
   }
 
-  /** True while nothing but the answer is missing. */
+  /** True if the request has arrived completely and its answer is outstanding. */
   get awaitsAnswer(): boolean {
     return this.#body.complete && !this.#closed;
   }
@@ -135,7 +135,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     this.#outgoing.on('drain', () => listener(true));
   }
 
-  /** The requests of a connection run one after the other. */
+  /** The requests of a connection run one after another. */
   whenAlone(request: LoneRequest): void {
     if (!this.#closed) request.alone();
   }
@@ -167,7 +167,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     const answer = this.#answer;
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
-    // Else a client that reads nothing would hold the request and its answer.
+    // Otherwise, a client that reads nothing would keep the request and its answer in memory.
     this.#abortListener = undefined;
     this.#answer = undefined;
     const headOnly = this.method === 'HEAD' || hasNoContent(answer.status);
@@ -224,7 +224,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     if (this.#answer !== undefined) this.#writeAnswer();
   }
 
-  /** The answer has left, or the client. */
+  /** Called when the answer was sent or the client left. */
   #answerEnded(): void {
     this.#state.unread.delete(this);
     if (this.#closed) return;

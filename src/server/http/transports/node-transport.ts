@@ -113,7 +113,7 @@ export class NodeTransport implements Transport {
 
   #refuseSocket(socket: Socket, of: Problem): void {
     const connection = this.#connections.get(socket);
-    // The client would take this answer for the one to the request that runs.
+    // The client would read this as the answer to the running request.
     if (connection?.awaitsAnswer === true) socket.destroy();
     else if (connection?.stopped === true) socket.destroySoon();
     else {
@@ -149,7 +149,9 @@ const SERVER_OPTIONS = {
 };
 
 function targetFault(method: string, target: string): Problem | undefined {
-  return isTarget(method, target) ? undefined : problem('bad_request', 'The target of the request is not a path.');
+  return isTarget(method, target)
+    ? undefined
+    : problem('bad_request', 'The target of the request is neither a path nor an absolute URL.');
 }
 
 const HEADERS_TOO_LARGE = `The headers of the request are larger than ${LIBRARY_MAX_HEAD_BYTES / 1024} KB.`;

@@ -2,15 +2,15 @@ import { SwapRemoveSet, type SwapRemoveMember } from '../../../base/swap-remove-
 
 /** A complete answer, or the end of a stream, that its client has not accepted yet. */
 export interface UnreadAnswer extends SwapRemoveMember {
-  /** Memory that only this answer needs: 0 for a page whose bytes all answers share. */
+  /** The bytes that only this answer holds: 0 for a page whose buffer all answers share. */
   readonly unreadBytes: number;
   /** Ends the connection. */
   cut(): void;
 }
 
 /**
- * The answers that clients have not accepted yet. Above the limit, the largest one is cut: callers with answers of the usual
- * size keep theirs while others hold large ones. A single answer is always allowed.
+ * The answers that clients have not accepted yet. Above the limit, cuts the largest one, so that callers with answers of the
+ * usual size keep theirs. A single answer is always allowed.
  */
 export class UnreadAnswers {
   readonly #limit: number;

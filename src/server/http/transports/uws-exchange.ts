@@ -23,8 +23,8 @@ const KEEP_ALIVE = 'timeout=5';
 
 /**
  * The share of answers without a body that end their connection. The library reports only for bodies whether a client accepts
- * data, and svc cannot recognise a connection, so a client that reads nothing could collect such answers without end. By
- * chance, not by a counter: with a second connection, a client could let that one pay for the first.
+ * data, and svc cannot identify a connection, so a client that reads nothing could accumulate such answers without limit. svc
+ * chooses them at random, because a client could predict a counter and spend the closes on a second connection.
  */
 const LAST_EMPTY_ANSWERS = 1 / 500;
 
@@ -230,7 +230,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     const answer = this.#answer;
     if (answer === undefined || this.#closed) return;
     this.#closed = true;
-    // Else a client that reads nothing would hold the request and its answer.
+    // Otherwise, a client that reads nothing would keep the request and its answer in memory.
     this.#abortListener = undefined;
     this.#answer = undefined;
     if (this.method === 'HEAD' || hasNoContent(answer.status)) this.#writeEmpty(answer);
@@ -239,9 +239,9 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
   }
 
   /**
-   * Keeps the part of the body that the kernel does not accept. In the library's own buffer, answers would accumulate: it
-   * accepts the next request of a client that reads nothing. Like this, it closes the connection when one arrives, and
-   * closes it anyway when the client has accepted nothing for 8 to 12 seconds.
+   * Keeps the part of the body that the kernel does not accept. In the library's own buffer, answers would accumulate, because
+   * it accepts the next request of a client that reads nothing. This way, the library closes the connection when another
+   * request arrives, or when the client has accepted nothing for 8 to 12 seconds.
    */
   #writeWhole({ status, headers, body = '' }: Answer): void {
     const native = this.#native;
@@ -266,9 +266,9 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
   }
 
   /**
-   * Ends the connection once the kernel has accepted the answer. The library's own way would run the next request of a client
-   * that reads nothing. Here, the answer is never complete for the library, whose total is one byte more than the length that
-   * it announces. The last byte follows in a cork of its own, because a write reports only whether everything before it left.
+   * Ends the connection once the kernel has accepted the answer. If the library ended it, the next request of a client that
+   * reads nothing would run. The total that svc passes to the library is therefore one byte more than the announced length, so
+   * that the answer never completes. The last byte has its own cork, because a write reports only on the bytes before it.
    */
   #writeLast({ status, headers, body = '' }: Answer): void {
     const native = this.#native;
@@ -301,12 +301,12 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     return this.#sent;
   }
 
-  /** Counts an answer whose client has not accepted all of it. To be called outside of a cork: it can cut connections. */
+  /** Registers an answer that its client has not fully accepted. Call it outside a cork, because it can cut connections. */
   #hold(
     body: Uint8Array | string,
     bytes: Uint8Array = typeof body === 'string' ? Buffer.from(body) : body,
   ): Uint8Array {
-    // Bytes are a page that all answers share.
+    // A body in bytes is a page whose buffer all answers share.
     this.unreadBytes = typeof body === 'string' ? bytes.length : 0;
     this.#state.bodies.delete(this);
     this.#state.unread.add(this);
@@ -358,7 +358,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 }
 
 /**
- * Ends the headers without an end of the answer: the library writes values unmodified, so a line break in this one is the empty
+ * Ends the headers but not the answer: the library writes values unmodified, so the line break in this value becomes the empty
  * line after the headers. The caller closes the connection.
  */
 function endHead(native: NativeResponse, name: string, value: string): void {

@@ -106,6 +106,11 @@ test.each([
     { uws: REFUSED, node: { ...ANSWERED, ran: [] }, nginx: REFUSED },
     'node answers more requests than nginx sees',
   ],
+  [
+    'a call that one transport runs more often than nginx',
+    { uws: ANSWERED, node: { ...ANSWERED, ran: [...ANSWERED.ran, ...ANSWERED.ran] }, nginx: ANSWERED },
+    'node runs a call that nginx does not see',
+  ],
   ['a call that all run', { uws: ANSWERED, node: ANSWERED, nginx: ANSWERED }, undefined],
 ])('the framing target judges %s', (_, verdicts, rule) => {
   expect(faultOf(verdicts, { text: 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', first: 100 }).fault?.rule).toBe(rule);

@@ -21,10 +21,17 @@ function has(pattern: RegExp): (sent: Sent) => boolean {
   return ({ text }) => pattern.test(text);
 }
 
-const PIPELINED: Allowed = [['requests behind another one', has(/HTTP\/1[^]*\n[^]*\sHTTP\//u)]];
+const PIPELINED: Allowed = [['requests behind another one', has(/HTTP\/1[^]*\n[^]*\sHTTP\//iu)]];
 
-/** nginx refuses what RFC 9110, 5.5 allows. */
-const VALID: Allowed = [['a tab before a length', has(/\r\ncontent-length:[^\r]*\t/iu)]];
+/** The requests that nginx refuses, or after which it closes the connection, although RFC 9110 allows them. */
+const VALID: Allowed = [
+  ['a tab before a length', has(/\r\ncontent-length:[^\r]*\t/iu)],
+  ['two Expect headers', has(/\r\nexpect:[^]*\r\nexpect:/iu)],
+  [
+    'a Connection with another option that contains "close"',
+    has(/\r\nconnection:(?=[^\r]*close)(?!(?:[^\r]*,)?[ \t]*close[ \t]*(?:,|\r))/iu),
+  ],
+];
 
 /** The requests that uWebSockets.js reads although nginx refuses them. */
 const LOOSER: Allowed = [
@@ -138,15 +145,14 @@ export function faultOf(verdicts: Verdicts, sent: Sent): Outcome & { readonly li
     ['node', node],
   ] as const) {
     if (nginx === undefined) break;
-    if (svc.ran.length > new Set(svc.ran).size) return broken(`${name} runs a call twice`, all);
     const allowed = name === 'uws' ? LOOSER : VALID;
-    const smuggled = svc.ran.filter((call) => !nginx.ran.includes(call));
+    const smuggled = without(svc.ran, nginx.ran);
     if (smuggled.length > 0) return listedOr(allowed, `${name} runs a call that nginx does not see`, sent, all);
     const more = routed(svc) > routed(nginx);
     if (more) return listedOr(allowed, `${name} answers more requests than nginx sees`, sent, all);
   }
   if (uws.ran.join() !== node.ran.join()) return listedOr(DIFFERENT, 'the transports differ', sent, all);
-  if (nginx === undefined || nginx.ran.every((call) => uws.ran.includes(call))) return {};
+  if (nginx === undefined || without(nginx.ran, uws.ran).length === 0) return {};
   // A handler answered with its reason, such as the wrong content type.
   if ([...uws.answers, ...node.answers].some((answer) => answer.routed && answer.status >= 400)) return {};
   return listedOr(STRICTER, 'svc is stricter than nginx', sent, all);
@@ -155,6 +161,16 @@ export function faultOf(verdicts: Verdicts, sent: Sent): Outcome & { readonly li
 function listedOr(list: Allowed, rule: string, sent: Sent, detail: string): Outcome & { readonly listed?: string } {
   const [listed] = list.find(([, applies]) => applies(sent)) ?? [];
   return listed === undefined ? broken(rule, detail) : { listed: `${rule}: ${listed}` };
+}
+
+/** Returns the calls that ran more often than among the others. */
+function without(calls: readonly string[], others: readonly string[]): readonly string[] {
+  const left = [...others];
+  return calls.filter((call) => {
+    const at = left.indexOf(call);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
 }
 
 function routed({ answers }: Verdict): number {

@@ -33,8 +33,16 @@ const ENV = { URL: 'https://models.example/v1', KEY: 'sk-canary-of-the-server' }
 /** From the strictest server to the one that accepts most: an option that one accepts, the next one accepts too. */
 const REGISTRIES = ['off', 'known', 'open'] as const;
 
-/** Failures that svc reports for options; any other is a bug. */
-const CODES: ReadonlySet<string> = new Set(['invalid_options', 'missing_credential', 'invalid_argument']);
+/**
+ * Failures that svc reports for options; any other is a bug. `client_error`: a variable of the request is a URL that the client
+ * of a definition file cannot use.
+ */
+const CODES: ReadonlySet<string> = new Set([
+  'invalid_options',
+  'missing_credential',
+  'invalid_argument',
+  'client_error',
+]);
 
 /** A refusal lists a hundred faults, and that there are more. */
 const MAX_DETAILS = 101;

@@ -126,7 +126,8 @@ function concluding<T extends Span>(text: string, hits: readonly T[]): readonly 
 
 const CONCLUSION =
   /(?:^|[.!?]\s+|\n\s*)(?:therefore|thus|so|hence|in conclusion|to conclude|overall|in summary|finally)\b/giu;
-const HAS_WORD = /[\p{L}\p{N}]/u;
+/** The text contains a letter or a digit. */
+export const HAS_WORD = /[\p{L}\p{N}]/u;
 
 /** The characters of a line that are read on either side of a value. */
 const MAX_LINE = 400;

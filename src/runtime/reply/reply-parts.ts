@@ -4,6 +4,7 @@ import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
 import { isJsonString } from './frames/unframe.ts';
 import type { ReplyType } from './reply-type.ts';
+import { listOf } from './structured/make-node.ts';
 import {
   isBracketInProse,
   isCodeFence,
@@ -13,7 +14,7 @@ import {
   type Surroundings,
 } from './surroundings.ts';
 import type { Candidate, FenceBody } from './text/candidate-finder.ts';
-import { MAX_DEPTH, ReplyNode } from './text/reply-node.ts';
+import { MAX_DEPTH, type ReplyNode } from './text/reply-node.ts';
 import { fenceBody, scalarNode } from './text/whole-text.ts';
 
 /** A part of a reply that can be the answer, and what it becomes. Offsets count from the start of the reply. */
@@ -268,10 +269,7 @@ function partOf(members: readonly Candidate<ReplyNode>[], outcome: CoercionOutco
 }
 
 function joined(members: readonly Candidate<ReplyNode>[]): ReplyNode {
-  const list = new ReplyNode('list');
-  list.complete = true;
-  for (const { value } of members) list.add(value);
-  return list;
+  return listOf(members.map(({ value }) => value));
 }
 
 function isCleanList({ outcome, kind }: ReplyPart): boolean {

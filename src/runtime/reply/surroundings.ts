@@ -1,4 +1,5 @@
 import {
+  HAS_WORD,
   beginsCorrection,
   isCorrection,
   lineAfter,
@@ -85,7 +86,7 @@ function leadRole(text: string, { from, fence, after }: PlacedValue): Role | und
   const start = fence === undefined ? from : outerStart(text, from, fence);
   const limit = start < from ? after : Math.max(after, fence?.from ?? 0);
   const lines = text.slice(Math.max(limit, start - MAX_LEAD), start).split('\n');
-  const last = lines.findLastIndex((line) => HAS_TEXT.test(line));
+  const last = lines.findLastIndex((line) => HAS_WORD.test(line));
   const lead = lines[last];
   if (lead === undefined) return undefined;
   const role = isLabel(lead) ? roleOfLabel(lastClause(lead)) : undefined;
@@ -104,7 +105,6 @@ function outerStart(text: string, from: number, fence: FenceBody): number {
   return start < 0 ? from : start;
 }
 
-const HAS_TEXT = /[\p{L}\p{N}]/u;
 const HEADING = /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u;
 /** The most words without a period that count as a label. */
 const MAX_LABEL_WORDS = 5;
@@ -116,7 +116,7 @@ function isLabel(line: string): boolean {
 
 /** Returns the last sentence of a line, which a colon can end. */
 function lastClause(line: string): string {
-  return line.split(/[.!?;]\s+/u).findLast((part) => HAS_TEXT.test(part)) ?? line;
+  return line.split(/[.!?;]\s+/u).findLast((part) => HAS_WORD.test(part)) ?? line;
 }
 
 function roleAfterColon(before: string): Role | undefined {

@@ -122,7 +122,7 @@ const byVertexUrl: fc.Arbitrary<Target> = valueOf('base_url', URLS, URL_VARIABLE
 
 const target = fc.oneof({ weight: 4, arbitrary: byBaseUrl }, byResource, byRegion, byEndpoint, byLocation, byVertexUrl);
 
-/** The places of a credential in a client: a marker stands for it in literals. */
+/** The places where a client can have a credential. Literals contain a marker instead of one. */
 const PLACES: Readonly<Record<string, (value: string) => string>> = {
   key: (value) => `api_key ${value}`,
   header: (value) => `headers { x-any ${value} }`,

@@ -97,7 +97,7 @@ export function closingTagAhead(text: string, at: number, isLast: boolean): Verd
 export class AfterMember {
   /** The number of line breaks since the member. */
   lines = 0;
-  /** The last key, or the last member of a list, is not a string without quotes: such a string is no other member. */
+  /** False if the last key, or the last member of a list, is a string without quotes. */
   quoted = true;
   /** The number of spaces after the last of them. */
   #column = 0;

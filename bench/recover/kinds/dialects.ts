@@ -117,6 +117,10 @@ export const DIALECTS = group('Python and JavaScript', {
     fits: both(isComposite, has('bool')),
     damage: (draw) => booleans(draw, (value) => (value ? '"yes"' : '"no"')),
   },
+  'booleans as enabled and disabled': {
+    fits: both(isComposite, has('bool')),
+    damage: (draw) => booleans(draw, (value) => (value ? '"Enabled"' : '"Disabled"')),
+  },
   'booleans as 1 and 0': {
     fits: both(isComposite, has('bool')),
     damage: (draw) => booleans(draw, (value) => (value ? '1' : '0')),

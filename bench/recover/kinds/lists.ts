@@ -1,4 +1,16 @@
-import { both, core, group, isList, isListOf, isListOfObjects, isLabelShape, type Draw, type Kind } from '../kind.ts';
+import {
+  both,
+  core,
+  group,
+  isComposite,
+  isList,
+  isListOf,
+  isListOfObjects,
+  isLabelShape,
+  type Draw,
+  type Kind,
+} from '../kind.ts';
+import type { ReplyTree } from '../reply-tree.ts';
 import { fenced } from './around.ts';
 
 const isListOfTexts = isListOf((item) => item.kind === 'text');
@@ -54,6 +66,22 @@ export const LISTS = group('lists', {
       `[${items(draw, {})
         .map((item) => `{"item": ${item}}`)
         .join(', ')}]`,
+  },
+  'labels as the keys of bools': {
+    fits: isListOf(isLabelShape),
+    damage: (draw) => {
+      const chosen = items(draw, {});
+      const isSet =
+        chosen.length > 0 && new Set(chosen).size === chosen.length && chosen.every((item) => item.startsWith('"'));
+      return isSet ? `{${chosen.map((item) => `${item}: true`).join(', ')}}` : undefined;
+    },
+  },
+  'names of a field in one string': {
+    fits: isComposite,
+    damage: (draw) => {
+      const spot = draw.spot(({ member, tree }) => member?.role === 'field' && namesIn(tree).length > 2);
+      return spot === undefined ? undefined : draw.replaceSpot(spot, JSON.stringify(namesIn(spot.tree).join(', ')));
+    },
   },
   'numbers as strings': {
     fits: isListOf((item) => item.kind === 'int' || item.kind === 'float'),
@@ -167,4 +195,12 @@ function hasCommas(draw: Draw): boolean {
 
 function lines(draw: Draw, spell: (text: string, at: number) => string): string {
   return plainItems(draw).map(spell).join('\n');
+}
+
+/** The strings of a list that consists of short names; empty for any other part. */
+function namesIn(tree: ReplyTree): readonly string[] {
+  if (tree.kind !== 'list') return [];
+  const texts = tree.items.flatMap((item) => (item.kind === 'text' ? item.text : []));
+  const areNames = texts.length === tree.items.length && texts.every((text) => /^[a-z]+(?: [a-z]+)?$/u.test(text));
+  return areNames ? texts : [];
 }

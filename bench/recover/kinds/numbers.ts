@@ -21,6 +21,8 @@ export const NUMBERS = group('numbers', {
     Number.isInteger(value) && value > 0 && value % 10 === 0 ? `${value / 10}e1` : undefined,
   ),
   'in quotes': numbers((value) => `"${value}"`),
+  'in bold': numbers((value) => `"**${value}**"`),
+  'in underscores': numbers((value) => `"__${value}__"`),
   'currency sign': numbers((value, _tree, random) =>
     value > 0 ? random.pick([`$${value}`, `€${value}`, `${value} €`]) : undefined,
   ),

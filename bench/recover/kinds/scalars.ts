@@ -51,6 +51,11 @@ export const SCALARS = group('scalars in prose', {
       return `First I count ${a} items, then ${b} more. 2 of them are duplicates.\n\nFinal answer: ${plain(draw)}`;
     },
   },
+  'answer after other numbers, all in a tag': {
+    fits: aNumber,
+    damage: (draw) =>
+      `<answer>\nI count ${draw.random.int(2, 90)} items, and ${draw.random.int(2, 90)} more.\n\nAnswer: ${plain(draw)}\n</answer>`,
+  },
   'bold after other numbers': {
     fits: aNumber,
     damage: (draw) =>

@@ -40,6 +40,17 @@ export const SPELLINGS = group('keys and enum values', {
     fits: hasFields,
     damage: (draw) => oneKey(draw, (key, { tree }) => `"${key}: ${typeName(tree)}"`, ': '),
   },
+  'keys with a type in angle brackets': {
+    fits: hasFields,
+    damage: (draw) => oneKey(draw, (key, { tree }) => `"${key}<${typeName(tree)}>"`, ': '),
+  },
+  'a key with a typing error': { fits: hasFields, damage: (draw) => nearKey(draw, (key) => mistyped(draw, key)) },
+  'a key in the singular': { fits: hasFields, damage: (draw) => nearKey(draw, singular) },
+  'a key in British spelling': { fits: hasFields, damage: (draw) => nearKey(draw, british) },
+  'labels with a typing error': {
+    fits: hasLabels,
+    damage: (draw) => labelValues(draw, (text) => mistyped(draw, text)),
+  },
   'keys after hyphens': {
     fits: hasFields,
     damage: (draw) => fieldKeys(draw, (key) => `- ${JSON.stringify(key)}`),
@@ -192,6 +203,39 @@ function oneKey(draw: Draw, spell: (key: string, spot: Spot) => string, colon: s
     key: (key, { index }) => (index === spot.index ? spell(key, spot) : JSON.stringify(key)),
     colon: ({ index }) => (index === spot.index ? colon : ': '),
   });
+}
+
+/** Changes the key of one field of the root that has others; undefined if no key changes. */
+function nearKey(draw: Draw, spell: (key: string) => string): string | undefined {
+  const { tree } = draw;
+  const members = tree.kind === 'object' && tree.members.length > 1 ? tree.members : [];
+  const wanted = members.filter((member) => member.role === 'field' && spell(member.key) !== member.key);
+  if (wanted.length === 0) return undefined;
+  const changed = draw.random.pick(wanted);
+  const spelling = spell(changed.key);
+  return draw.write({
+    indent: 2,
+    key: (key, { member }) => JSON.stringify(member === changed ? spelling : key),
+  });
+}
+
+/** Doubles, drops or swaps a letter in the middle of a name of six letters or more. */
+function mistyped(draw: Draw, name: string): string {
+  const at = Math.floor(name.length / 2);
+  const [one, two] = [name.charAt(at), name.charAt(at + 1)];
+  if (name.length < 6 || one === two || !/^[A-Za-z]{2}$/u.test(one + two) || name.charAt(at - 1) === one) return name;
+  return name.slice(0, at) + draw.random.pick([one + one + two, two, two + one]) + name.slice(at + 2);
+}
+
+/** `line_items` becomes `line_item`. */
+function singular(key: string): string {
+  return /(?:[^siu])s$/u.test(key) && !key.endsWith('ies') ? key.slice(0, -1) : key;
+}
+
+function british(key: string): string {
+  return key
+    .replaceAll(/(?<=col|fav|lab|hon)or/giu, (or) => `${or.charAt(0)}u${or.charAt(1)}`)
+    .replaceAll(/(?<=organ|categor|real)i[z]/giu, 'is');
 }
 
 function typeName(tree: ReplyTree): string {

@@ -1,8 +1,12 @@
-import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
+import { CoercionError, coercionError, shorten } from './coercion/coercion-error.ts';
 import { isKept, isText, lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
-import { beginsTask, isCorrection, isNothingBetween } from './cues.ts';
+import { spend } from './coercion/step-budget.ts';
+import { optionTaken } from './choose-option.ts';
+import { correctionError, isAddition, isPartOf, statedCorrection, type StatedCorrection } from './corrections.ts';
+import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt } from './cues.ts';
 import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
+import type { RankedPart, Standing } from './ranked-part.ts';
 import type { ReplyType } from './reply-type.ts';
 import { isTemplate } from './template-values.ts';
 import type { ReplyNode } from './text/reply-node.ts';
@@ -31,6 +35,8 @@ export interface Choice {
   readonly best: RankedPart | undefined;
   /** The reason why no part is the answer, apart from the mismatches of the parts. */
   readonly refusal: CoercionError | undefined;
+  /** The words after the best part with which the model corrects it. */
+  readonly correction?: StatedCorrection | undefined;
 }
 
 /** The verdict about a reply, and all that led to it. */
@@ -42,39 +48,39 @@ export interface Judgement {
   readonly ofThoughts: boolean;
 }
 
-export type Standing = RankedPart | FailedPart;
-
-/** A part that matches the type, with its rank by each criterion: lower is better. */
-export interface RankedPart extends Demotion {
-  readonly part: ReplyPart;
-  readonly value: CoercedValue;
-  readonly ranks: readonly number[];
-}
-
-export interface FailedPart extends Demotion {
-  readonly part: ReplyPart;
-  readonly value: undefined;
-}
-
-/** The reason why a part is unlikely to be the answer; empty if there is none. */
-interface Demotion {
-  readonly demotion: string;
-}
-
 export function chooseOutcome(read: ReplyParts, text: string, plan: Plan, type: ReplyType): Choice {
   const parts = standingsOf(read.parts, text, type);
   const several = severalPart(members(read, parts), read.parts, plan, type);
-  const standings = several === undefined ? parts : [...parts, standingOf(several, '', type)];
+  const standings = several === undefined ? parts : [...besideOf(several, parts, type), standingOf(several, '', type)];
   const ranked = standings.filter((standing) => standing.value !== undefined);
+  const option = optionTaken(ranked, text);
+  if (option instanceof CoercionError) return { standings, best: bestOf(ranked, text), refusal: option };
+  if (option !== undefined) return { standings, best: option, refusal: undefined };
   const best = bestOf(ranked, text);
-  const refusal = best === undefined ? undefined : (conflict(best, ranked) ?? failedCorrection(best, standings, text));
-  return { standings, best, refusal };
+  if (best === undefined) return { standings, best, refusal: undefined };
+  const correction = best.part.kind === 'text' ? undefined : statedCorrection(best.part, read.values, text);
+  const refusal =
+    conflict(best, ranked) ??
+    failedCorrection(best, standings, text) ??
+    correctionError(correction, text) ??
+    statedAddition(best, ranked, text) ??
+    onlyExample(best, text);
+  return { standings, best, refusal, correction };
+}
+
+/** Returns the parts beside several values: if these are one object or map, each of them is only a member. */
+function besideOf({ from, to }: ReplyPart, parts: readonly Standing[], type: ReplyType): readonly Standing[] {
+  const isMember = (part: ReplyPart) => part.kind !== 'text' && part.from >= from && part.to <= to;
+  if (type.hasList) return parts;
+  return parts.map((each) => (isMember(each.part) ? standingOf(each.part, 'one member of it', type) : each));
 }
 
 // --- the standing of each part -----------------------------------------------------------------------------------------
 
 function standingsOf(parts: readonly ReplyPart[], text: string, type: ReplyType): readonly Standing[] {
-  const first = parts.map((part) => standingOf(part, demotionOf(part), type));
+  // Options can be the members of a list.
+  const isMember = ({ role, from }: ReplyPart) => type.hasList && role === 'aside' && optionAt(text, from) >= 0;
+  const first = parts.map((part) => standingOf(part, isMember(part) ? '' : demotionOf(part), type));
   const start = supersededEnd(first, text);
   const end = nextTaskStart(first, text);
   return first.map((standing) => {
@@ -89,7 +95,7 @@ const NEXT_TASK = 'it answers another input, which the model made up';
 const EMPTY = 'it is empty';
 
 function demotionOf({ kind, node, role }: ReplyPart): string {
-  if (kind === 'text' || kind === 'whole') return '';
+  if (kind === 'text' || (kind === 'whole' && role !== 'draft')) return '';
   if (role === 'code') return 'it is part of code';
   if (role === 'draft') return 'the text introduces it as a draft';
   if (role === 'aside') return 'the text introduces it as an example, a source or the like';
@@ -224,11 +230,33 @@ function bestOf(ranked: readonly RankedPart[], text: string): RankedPart | undef
   for (const next of ranked) {
     const order = best === undefined || previous === undefined ? -1 : compare(next, best);
     if (order > 0) continue;
-    const isEarlier = order === 0 && isNothingBetween(text.slice(previous?.part.to ?? 0, next.part.from));
+    const isEarlier =
+      order === 0 &&
+      isNothingBetween(text.slice(previous?.part.to ?? 0, next.part.from)) &&
+      !(best !== undefined && isLaterState(next, best));
     if (!isEarlier) best = next;
     previous = next;
   }
   return best;
+}
+
+function isLaterState({ part, value }: RankedPart, earlier: RankedPart): boolean {
+  const isLater = part.from >= earlier.part.to;
+  return isLater && !part.node.isScalar && value.json !== earlier.value.json && grows(earlier.part.node, part.node);
+}
+
+/** True if a value can be a later state of another: it has all of it, and more at the ends of texts, lists or objects. */
+function grows(earlier: ReplyNode, later: ReplyNode): boolean {
+  if (earlier.kind === 'null') return true;
+  if (earlier.isScalar || later.isScalar)
+    return earlier.isScalar && later.isScalar && later.text.startsWith(earlier.text);
+  if (earlier.kind !== later.kind || earlier.items.length > later.items.length) return false;
+  spend(earlier.items.length);
+  return earlier.items.every((item, at) => {
+    const index = earlier.kind === 'list' ? at : later.keys.indexOf(earlier.keys[at] ?? '', at);
+    const other = index < 0 ? undefined : later.items[index];
+    return other !== undefined && grows(item, other);
+  });
 }
 
 /** Returns the error of two scalars of equal standing. */
@@ -254,6 +282,25 @@ function failedCorrection(best: RankedPart, standings: readonly Standing[], text
   if (later === undefined || later.part.outcome.ok) return undefined;
   const corrects = best.demotion !== '' || isCorrection(text.slice(to, later.part.from));
   return corrects ? later.part.outcome : undefined;
+}
+
+/** Returns the error of a list or map that only adds to an earlier one, as the words between the two state. */
+function statedAddition(
+  { part, value }: RankedPart,
+  ranked: readonly RankedPart[],
+  text: string,
+): CoercionError | undefined {
+  const draft = ranked.findLast((each) => each.part.kind !== 'text' && each.part.to <= part.from);
+  if (draft?.demotion !== SUPERSEDED && draft?.part.node.kind !== part.node.kind) return undefined;
+  const between = text.slice(draft.part.to, part.from);
+  if (!isAddition(between) || !isPartOf(value.json, draft.value.json, between)) return undefined;
+  return coercionError(`only additions to the value follow: ${JSON.stringify(shorten(between.trim()))}`);
+}
+
+/** Returns the error of a value that the words before it call made up, in a reply that has no other. */
+function onlyExample({ part, demotion }: RankedPart, text: string): CoercionError | undefined {
+  if (demotion === '' || !isMadeUp(text.slice(0, part.from))) return undefined;
+  return coercionError('the reply contains only an example, which its words call made up');
 }
 
 /** True for two objects with a key in common, and for two lists. */

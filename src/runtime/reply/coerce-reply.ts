@@ -1,13 +1,20 @@
-import { chooseOutcome, likeliestError, type Choice, type Judgement, type RankedPart } from './choose-part.ts';
+import { chooseOutcome, likeliestError, type Choice, type Judgement } from './choose-part.ts';
+import type { RankedPart } from './ranked-part.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
+import { lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
+import { isPartOf } from './corrections.ts';
+import { HAS_WORD } from './cues.ts';
 import { FastPath } from './fast-path/fast-path.ts';
-import { judgeStructured, judgeUnframed } from './other-readings.ts';
+import { joinBatches } from './frames/batches.ts';
+import { checkedLines } from './frames/checkboxes.ts';
+import { openPrefilled } from './frames/prefilled.ts';
+import { finalVersion } from './final-version.ts';
+import { judgeStructured, judgeUnframed, throughout } from './other-readings.ts';
 import { readParts, tooDeep, type ReplyPart, type ReplyParts } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
-import { stringNode } from './text/reply-node.ts';
+import { CERTAIN_REPAIRS, stringNode } from './text/reply-node.ts';
 import { fencedString, scalarNode } from './text/whole-text.ts';
 
 /**
@@ -18,6 +25,25 @@ import { fencedString, scalarNode } from './text/whole-text.ts';
 export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
   const budget = new StepBudget(text.length);
   return budget.run(() => explained(coerceText(text, plan, type, fastPath))) ?? tooMuchWork(text, plan);
+}
+
+/**
+ * The UTF-16 units that the tolerant parser reads at a time in an event loop that serves other calls. It takes up to 2 µs for each,
+ * the fast path 10 ns.
+ */
+export const SHORT_TEXT = 32_768;
+
+/** Coerces a whole reply in a short time; undefined if that takes longer. */
+export function coerceShortReply(
+  text: string,
+  plan: Plan,
+  type: ReplyType,
+  fastPath?: FastPath,
+): CoercionOutcome | undefined {
+  return new StepBudget(text.length).run(() => {
+    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, plan, type, fastPath));
+    return coerceOnFastPath(text, plan, type, fastPath);
+  }, 'short');
 }
 
 /** Computes the reasons of an error while steps are counted: they are computed on first use. */
@@ -35,8 +61,11 @@ export function tooMuchWork(text: string, plan: Plan): CoercionError {
 
 function coerceText(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
   if (type.asString !== 'no') return coerceString(text, plan, type);
-  const value = type.hasComposite ? (fastPath ?? fastPathOf(text, plan)).finish(text) : undefined;
-  return value ?? judgeReply(text, plan, type).outcome;
+  return coerceOnFastPath(text, plan, type, fastPath) ?? judgeReply(text, plan, type).outcome;
+}
+
+function coerceOnFastPath(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
+  return type.hasComposite && type.asString === 'no' ? (fastPath ?? fastPathOf(text, plan)).finish(text) : undefined;
 }
 
 export function coerceString(text: string, plan: Plan, type: ReplyType): CoercionOutcome {
@@ -57,17 +86,90 @@ function fastPathOf(text: string, plan: Plan): FastPath {
  * its text is all there is. The thoughts count only if nothing else is the answer.
  */
 export function judgeReply(text: string, plan: Plan, type: ReplyType): Judgement {
+  const checked = type.hasLabels ? checkedLines(text) : undefined;
+  return checked === undefined ? judgeText(text, plan, type) : judgeInstead(text, checked, plan, type);
+}
+
+/** Judges another text than that of the reply. */
+function judgeInstead(text: string, other: string, plan: Plan, type: ReplyType): Judgement {
+  const judgement = judgeText(other, plan, type);
+  return { ...judgement, choice: throughout(judgement.choice, text.length) };
+}
+
+function judgeText(text: string, plan: Plan, type: ReplyType): Judgement {
   const judgement = judge(text, plan, type, false);
-  const other = isSettled(judgement, type) ? undefined : judgeOtherwise(text, judgement, plan, type);
+  const mayBeBatches = type.hasList && judgement.read.values.length > 1 && !judgement.read.gaveUp;
+  const joined = mayBeBatches ? joinBatches(text) : undefined;
+  if (joined !== undefined) return judgeInstead(text, joined, plan, type);
+  const { correction } = judgement.choice;
+  if (correction !== undefined && judgement.read.answerFrom <= correction.from) {
+    const corrected = judgeCorrected(text, judgement, plan, type);
+    if (corrected !== undefined) return corrected;
+  }
+  const settled = isSettled(judgement, text, type);
+  const version = isAnswer(judgement) ? undefined : judgeFinalVersion(text, judgement, plan, type);
+  if (version !== undefined) return version;
+  if (judgement.choice.refusal !== undefined && type.hasComposite) return judgement;
+  const other = settled ? undefined : judgeOtherwise(text, judgement, plan, type);
   if (other !== undefined) return other;
-  if (judgement.outcome.ok || !text.includes('<')) return judgement;
+  // Words after the thoughts that state no value are the answer: the model may have dismissed what it thought.
+  const { answerFrom } = judgement.read;
+  const isAnswered = answerFrom > 0 && HAS_WORD.test(text.slice(answerFrom));
+  if (judgement.outcome.ok || isAnswered || !text.includes('<')) return judgement;
   const ofThoughts = judge(text, plan, type, true);
   return ofThoughts.outcome.ok ? ofThoughts : judgement;
 }
 
-/** True if no other reading can be better: the reply is the value as it is, or cannot be read at all. */
-function isSettled({ outcome, choice, read }: Judgement, type: ReplyType): boolean {
-  return type.takesText || read.gaveUp || (outcome.ok && outcome.flags.length === 0 && !isBlank(choice));
+/** True for a value that is not a draft. */
+function isAnswer({ outcome, choice: { best } }: Judgement): boolean {
+  return outcome.ok && best !== undefined && best.demotion === '' && best.part.kind !== 'text';
+}
+
+/** Reads the last version of a value, which a label or words of correction announce after another one. */
+function judgeFinalVersion(
+  text: string,
+  { read, choice }: Judgement,
+  plan: Plan,
+  type: ReplyType,
+): Judgement | undefined {
+  if (choice.correction !== undefined) return undefined;
+  const version =
+    type.takesText || !type.hasComposite || read.gaveUp ? undefined : finalVersion(text.slice(read.answerFrom));
+  if (version === undefined) return undefined;
+  const judgement = judgeInstead(text, version, plan, type);
+  return isAnswer(judgement) ? judgement : undefined;
+}
+
+/** Reads the value that a model gives again after words of correction: without JSON, or as a scalar in a sentence. */
+function judgeCorrected(
+  text: string,
+  { choice: { best, correction } }: Judgement,
+  plan: Plan,
+  type: ReplyType,
+): Judgement | undefined {
+  if (type.takesText || correction === undefined) return undefined;
+  const corrected = type.hasComposite
+    ? judgeStructured(text.slice(correction.lineEnd), plan, type)
+    : judge(text.slice(correction.from), plan, type, false);
+  if (corrected?.outcome.ok !== true || best === undefined) return undefined;
+  const announcement = text.slice(correction.from, correction.lineEnd);
+  return isPartOf(corrected.outcome.json, best.value.json, announcement) ? undefined : corrected;
+}
+
+/**
+ * True if no other reading can be better: the reply contains the value as it is, or cannot be read at all. The fast path
+ * settles for such a value too. In a reply that lacks its first bracket, the value is a part of the answer.
+ */
+function isSettled({ outcome, choice, read }: Judgement, text: string, type: ReplyType): boolean {
+  if (type.takesText || read.gaveUp) return true;
+  if (!outcome.ok || isBlank(choice) || !outcome.flags.every((flag) => isCertain(flag))) return false;
+  return choice.best?.part.kind === 'whole' || openPrefilled(text.slice(read.answerFrom)) === undefined;
+}
+
+/** True for the flags that the fast path sets: the value is in a fence or in prose, or needed repairs that are certain. */
+function isCertain({ flag, detail }: Flag): boolean {
+  if (flag === 'repaired') return typeof detail === 'number' && (detail & ~CERTAIN_REPAIRS) === 0;
+  return flag === 'markdown' || flag === 'prose' || flag === 'extra-key';
 }
 
 /**
@@ -78,11 +180,12 @@ function isBlank({ best }: Choice): boolean {
   if (best === undefined) return false;
   const { value, part } = best;
   if (value.json === 'null') return part.place === 'label' || value.losses.defaulted > 0;
-  return value.json.length === 2 && !part.node.isScalar && part.place !== 'alone';
+  return part.node.items.length === 0 && !part.node.isScalar && part.place !== 'alone';
 }
 
-/** The text is one element of XML: an element in it that has the name of a thought, such as `reasoning`, is a field. */
-const IN_ELEMENT = /^\s*(?:```\w*\s*)?<(\w+)>[^]*<\/\1>\s*(?:```)?\s*$/u;
+/** The text consists of elements of XML: an element in one that has the name of a thought, such as `reasoning`, is a field. */
+const IN_ELEMENTS = /^\s*(?:```\w*\s*)?<\w+>[^]*<\/\w+>\s*(?:```)?\s*$/u;
+const LEADING_THOUGHT = /^\s*<(think(?:ing)?|thoughts?|reasoning|analysis|scratchpad)>[^]*?<\/\1>\s*(?=<)/iu;
 
 function judgeOtherwise(
   text: string,
@@ -92,11 +195,15 @@ function judgeOtherwise(
 ): Judgement | undefined {
   const answer = text.slice(read.answerFrom);
   const isFound = outcome.ok && choice.best?.part.kind !== 'text' && !isBlank(choice);
-  const unframed = judgeUnframed(answer, isFound, (inner) => judge(inner, plan, type, false));
+  const unframed = judgeUnframed(answer, isFound, (inner) => {
+    const judgement = judge(inner, plan, type, false);
+    return judgement.outcome.ok || isFound ? judgement : (judgeStructured(inner, plan, type) ?? judgement);
+  });
   if (unframed !== undefined) return unframed;
   if (isFound) return undefined;
-  const isField = read.answerFrom > 0 && answer.trim() !== '' && IN_ELEMENT.test(text);
-  const structured = judgeStructured(isField ? text : answer, plan, type);
+  const elements = text.replace(LEADING_THOUGHT, '');
+  const isField = read.answerFrom > 0 && answer.trim() !== '' && IN_ELEMENTS.test(elements);
+  const structured = judgeStructured(isField ? elements : answer, plan, type);
   const isSame = outcome.ok && structured?.outcome.ok === true && structured.outcome.json === outcome.json;
   return isSame && isBlank(choice) ? undefined : structured;
 }

@@ -2,10 +2,10 @@ import { err, ok } from '../../base/result.ts';
 import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import { coerceReply } from './coerce-reply.ts';
+import { coerceReply, coerceShortReply } from './coerce-reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
-import { explainReply } from './explain-reply.ts';
+import { explainReply, explainShortReply } from './explain-reply.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
 import { describeReplyType } from './reply-type.ts';
@@ -37,8 +37,13 @@ export function createReplyParser(
   const type = describeReplyType(returns, definitions);
   return {
     parse: (text) => parseOutcome(coerceReply(text, plan, type)),
+    parseShort: (text) => {
+      const outcome = coerceShortReply(text, plan, type);
+      return outcome && parseOutcome(outcome);
+    },
     openStream: () => new GrowingReply(plan, type, parseOutcome),
     explain: (text) => explainReply(text, plan, type),
+    explainShort: (text) => explainShortReply(text, plan, type),
   };
 }
 

@@ -34,7 +34,8 @@ const TASK = anyOf`
 /** `In the format of your example`, `following the schema`: these words belong to an answer. */
 export const AS_REQUESTED = new RegExp(String.raw`\b${READ} (?:${WHOSE} ){1,5}${TASK}s?\b`, 'giu');
 
-export const NOT_FINAL = /\b(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)\b/iu;
+export const NOT_FINAL =
+  /\b(?:(?:not|isn't|never) (?:yet )?(?:the )?(?:final|correct|right)|before (?:the )?(?:correction|revision|fix|update|change|edit)s?)\b/iu;
 
 export const FINAL = words(anyOf`
   final(?:ly|i[sz]ed)?
@@ -47,6 +48,7 @@ export const DRAFT = words(anyOf`
   (?:first|initial|early|earlier) (?:try|attempt|guess|pass|version|draft|thought|idea|estimate|answer|result|output)
   (?:wrong|incorrect|invalid|bad|rejected) (?:answer|result|output|version|value|record|json)
   rough|preliminary|tentative(?:ly)?|scratch(?:pad| work)?
+  superseded|outdated|obsolete|do not use|don't use|discarded
 `);
 
 export const ASIDE = words(anyOf`
@@ -56,6 +58,13 @@ export const ASIDE = words(anyOf`
   alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)
   unlike|confused with
   mock|dummy|test data|defaults?
+`);
+
+export const MADE_UP = words(anyOf`
+  made-?up|fictional|fictitious|fake|dummy
+  (?:example|sample|placeholder|illustrative) (?:values?|data) only
+  (?:only|just|merely) (?:an? )?(?:example|illustration|placeholder)
+  how (?:the|my|your) (?:output|answer|result|response) (?:will|would|could|might) look
 `);
 
 /** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */
@@ -72,6 +81,11 @@ export const SHORT_ASIDE = words(anyOf`
   usage|validation|metadata|notes?
   another|options?|other
   raw|unused
+`);
+
+/** In longer labels, these words are often about something else: `On the right:`. */
+export const SHORT_ANSWER = words(anyOf`
+  right|good|current|chosen|selected|choice
 `);
 
 export const ANSWER = /\b(?:answers?|results?|outputs?|solution|conclusion|verdict|response|after|new|now)\b/iu;
@@ -109,9 +123,12 @@ const RATHER = anyOf`
 `;
 export const SHOULD_BE = new RegExp(String.raw`\b${RATHER}${END}`, 'iu');
 
-/** A line that begins another task, which a model makes up after its answer: `Input: …`, `### Instruction:`, `<|user|>`. */
+/**
+ * A line that begins another task, which a model makes up after its answer: `Input: …`, `### Instruction:`, `## Exercise 2 (harder)`,
+ * `<|user|>`.
+ */
 export const NEXT_TASK =
-  /^[ \t>*_#]*(?:(?:(?:next|new) )?(?:input|instructions?|user|human|question|q|query|prompt)(?: \d+)?[*_]*[ \t]*:|<\|(?:im_start\|>)?user\b|\[INST\])/imu;
+  /^[ \t>*_#]*(?:(?:(?:next|new) )?(?:input|instructions?|user|human|question|q|query|prompt)(?: \d+)?[*_]*[ \t]*:|<\|(?:im_start\|>)?user\b|\[INST\])|^#{1,6}[ \t]*(?:(?:next|new|another) )?(?:instruction|exercise|question|problem|task|prompt|input)s? \d{1,2}\b[^\n]{0,60}$/imu;
 
 // --- the words between two values ----------------------------------------------------------------------------------------
 

@@ -8,8 +8,10 @@ import {
   DRAFT,
   FINAL,
   INSTEAD,
+  MADE_UP,
   NEXT_TASK,
   NOT_FINAL,
+  SHORT_ANSWER,
   SHORT_ASIDE,
   SHORT_DRAFT,
   SHOULD_BE,
@@ -35,26 +37,46 @@ const MAX_READ = 20_000;
 /**
  * Returns the values that the strongest cue in a text singles out, or all of them if the text has no cue. The cues, from
  * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); an answer
- * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). `hits`: the
- * values, in the order of the text.
+ * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). Of several values
+ * in a tag, the next cue singles out one. `hits`: the values, in the order of the text.
  */
 export function cuedHits<T extends Span>(text: string, hits: readonly T[]): readonly T[] {
   if (hits.length < 2 || text.length > MAX_READ) return hits;
+  let kept = hits;
   for (const cue of CUES) {
     const spans = cue(text);
-    const inside = hits.filter((hit) => spans.some((span) => hit.from >= span.from && hit.to <= span.to));
-    if (inside.length > 0) return inside;
+    const inside = kept.filter((hit) => spans.some((span) => hit.from >= span.from && hit.to <= span.to));
+    if (inside.length === 1 || (inside.length > 1 && cue !== tagged)) return inside;
+    if (inside.length > 1) kept = inside;
   }
-  return aloneOnLine(text, hits) ?? concluding(text, hits) ?? hits;
+  return aloneOnLine(text, kept) ?? concluding(text, kept) ?? resulting(text, kept) ?? kept;
 }
+
+/** True if a box, a tag or a label states that one of the values is the answer, or one is alone on the last line. */
+export function isSingledOut(text: string, hits: readonly Span[]): boolean {
+  if (text.length > MAX_READ || HTML.test(text)) return false;
+  const isInside = (hit: Span) => (span: Span) => hit.from >= span.from && hit.to <= span.to;
+  const last = hits.at(-1);
+  if (last !== undefined && !HAS_WORD.test(lineBefore(text, last.from)) && !HAS_WORD.test(text.slice(last.to))) {
+    return text.slice(0, last.from).includes('\n');
+  }
+  return CUES.slice(0, -1).some((cue) => hits.some((hit) => cue(text).some(isInside(hit))));
+}
+
+const HTML = /<(?:html|head|body|title)\b/iu;
 
 type Cue = (text: string) => readonly Span[];
 
+/** `Final answer:` in other languages. */
+const FOREIGN_LABEL =
+  /^[#*_ \t]*(?:r[ée]ponse(?: finale)?|(?:endg[üu]ltige |finale )?antwort|endergebnis|ergebnis|respuesta(?: final)?|resultado(?: final)?|risposta(?: finale)?|risultato(?: finale)?|resposta(?: final)?|r[ée]sultat(?: final)?|antwoord|odpowied[źz]|(?:итоговый |окончательный )?ответ|результат|(?:最终|最終)?(?:答案|回答|結果|结果|的な答え)|答え|정답|답)[*_]*\s*(?:[:：]|(?=$))[*_]*/gimu;
+
 const CUES: readonly Cue[] = [
   (text) => lastOf(groupSpans(text, /\\boxed\{([^{}]*)\}/gu)),
-  (text) => lastOf(groupSpans(text, /<(?:final_?)?(?:answer|result|output|response|label|value)>([^<]*)<\//giu)),
+  tagged,
   (text) => lastOf(labelled(text, FINAL_LABEL)),
   (text) => lastOf(labelled(text, ANSWER_LABEL)),
+  (text) => lastOf(labelled(text, FOREIGN_LABEL)),
   (text) => onlyOne(groupSpans(text, /\*\*([^*\n]+)\*\*/gu)),
 ];
 
@@ -67,6 +89,11 @@ const FINAL_LABEL = new RegExp(
 );
 const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|select|go with)\b|\b(?:classified|classify (?:it|this|that)|labell?ed|categori[sz]ed|rated) as\b:?`;
 const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`, 'gimu');
+
+/** Returns the content of the last tag around an answer: `<answer>5</answer>`. */
+function tagged(text: string): readonly Span[] {
+  return lastOf(groupSpans(text, /<(?:final_?)?(?:answer|result|output|response|label|value)>([^<]*)<\//giu));
+}
 
 /** Returns the clauses that follow these labels: the rest of the line, or the next line that is not empty. */
 function labelled(text: string, label: RegExp): readonly Span[] {
@@ -124,6 +151,17 @@ function concluding<T extends Span>(text: string, hits: readonly T[]): readonly 
   return inside.length > 0 ? inside : undefined;
 }
 
+/** Returns the value that ends the text, if it is the result of a calculation: `Adding 3 and 4 gives 7.` */
+function resulting<T extends Span>(text: string, hits: readonly T[]): readonly T[] | undefined {
+  const last = hits.at(-1);
+  if (last === undefined || HAS_WORD.test(text.slice(last.to))) return undefined;
+  return RESULT.test(text.slice(Math.max(0, last.from - MAX_RESULT), last.from)) ? [last] : undefined;
+}
+
+const MAX_RESULT = 30;
+const RESULT =
+  /(?:(?:\d|\w)\s*=|\b(?:gives?(?: (?:us|a total of|a result of))?|yields?|equals?|totals?|makes|comes (?:out )?to|adds? up to|amounts? to|results? in)|,\s*(?:so|thus|hence|therefore|which is|that is|making)(?:\s+(?:it(?:['’]s| is)|that(?:['’]s| is)|the \w+ is))?)\s*[*_"'`$]*$/iu;
+
 const CONCLUSION =
   /(?:^|[.!?]\s+|\n\s*)(?:therefore|thus|so|hence|in conclusion|to conclude|overall|in summary|finally)\b/giu;
 /** The text contains a letter or a digit. */
@@ -161,7 +199,7 @@ export function roleOfLabel(label: string): Role | undefined {
   const isShort = text.trim().split(/\s+/u).length <= MAX_SHORT_WORDS;
   if (DRAFT.test(text) || (isShort && SHORT_DRAFT.test(text))) return 'draft';
   if (ASIDE.test(text) || (isShort && SHORT_ASIDE.test(text))) return 'aside';
-  return ANSWER.test(text) ? 'answer' : undefined;
+  return ANSWER.test(text) || (isShort && SHORT_ANSWER.test(text)) ? 'answer' : undefined;
 }
 
 const MAX_SHORT_WORDS = 4;
@@ -190,9 +228,45 @@ export function isCorrection(between: string): boolean {
     : CORRECTION.test(between);
 }
 
+/** True if the last line of the words before a value states that the value is made up. */
+export function isMadeUp(before: string): boolean {
+  const lines = before.slice(-MAX_LINE).replaceAll('```', '').split('\n');
+  return MADE_UP.test(lines.findLast((line) => HAS_WORD.test(line)) ?? '');
+}
+
 /** True if a line of the text begins another task. */
 export function beginsTask(text: string): boolean {
   return NEXT_TASK.test(text.slice(0, MAX_READ));
+}
+
+/** The characters before a value in which the label of an option can be. */
+const MAX_OPTION = 120;
+const NAME = '(?:option|alternative|possibility|reading|interpretation|variant|candidate)';
+const NUMBERS = ['1 a one first', '2 b two second', '3 c three third', '4 d four fourth'].map((words) =>
+  words.split(' '),
+);
+const OPTION = new RegExp(String.raw`(?:^|\n)[\s>*_#-]*${NAME}\s+(\w+)[^\n]{0,60}\n?\s*(?:\x60\x60\x60\w*\s*)?$`, 'iu');
+const TAKEN = new RegExp(String.raw`\b${NAME}\s+(\w+)|\bthe (first|second|third|fourth)\b`, 'iu');
+const TAKES =
+  /\b(?:choose|chose|pick|prefer|recommend|go with|going with|select|favou?r|use|best|better|correct|right|likely|plausible|final|answer)\b/iu;
+
+/** Returns the number of the option (`Option 2:`) that the value at an offset is; -1 if it is none. */
+export function optionAt(text: string, from: number): number {
+  return numberOfOption(OPTION.exec(text.slice(Math.max(0, from - MAX_OPTION), from))?.[1]);
+}
+
+/** Returns the number of the option that the text after all of them takes; -1 if it takes none. A question takes none. */
+export function takenOption(text: string, from: number): number {
+  const sentences = text.slice(from, from + MAX_READ).split(/(?<=[.!?\n])\s/u);
+  const taking = sentences.findLast((sentence) => TAKES.test(sentence) && TAKEN.test(sentence) && !ASKS.test(sentence));
+  const [, number, ordinal] = TAKEN.exec(taking ?? '') ?? [];
+  return numberOfOption(number ?? ordinal);
+}
+
+const ASKS = /\?|\byou\b/u;
+
+function numberOfOption(word = ''): number {
+  return NUMBERS.findIndex((words) => words.includes(word.toLowerCase()));
 }
 
 /** True if there are only separators between two values. */

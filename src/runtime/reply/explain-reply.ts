@@ -1,9 +1,10 @@
-import { criterionOf, type Judgement, type RankedPart, type Standing } from './choose-part.ts';
-import { coerceString, judgeReply, tooMuchWork } from './coerce-reply.ts';
+import { criterionOf, type Judgement } from './choose-part.ts';
+import type { RankedPart, Standing } from './ranked-part.ts';
+import { coerceString, judgeReply, SHORT_TEXT, tooMuchWork } from './coerce-reply.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
-import type { ExplainedCandidate, Explanation } from './reply-parser.ts';
+import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { ReplyType } from './reply-type.ts';
 
 /** The limits of an explanation: a reply can have more candidates, and a candidate more text, than a person reads. */
@@ -16,6 +17,12 @@ const MAX_FLAGS = 20;
 export function explainReply(text: string, plan: Plan, type: ReplyType): Explanation {
   const explanation = new StepBudget(text.length).run(() => explainText(text, plan, type));
   return explanation ?? ofWhole(text, tooMuchWork(text, plan));
+}
+
+/** Explains the outcome in a short time; undefined if that takes longer. */
+export function explainShortReply(text: string, plan: Plan, type: ReplyType): Explanation | undefined {
+  if (text.length > SHORT_TEXT) return undefined;
+  return new StepBudget(text.length).run(() => explainText(text, plan, type), 'short');
 }
 
 function ofWhole(text: string, outcome: CoercionOutcome): Explanation {

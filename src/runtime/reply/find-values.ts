@@ -21,7 +21,7 @@ export interface FoundValues {
 export function findValues(text: string, readThoughts: boolean): FoundValues {
   const { candidates: read, fences, thoughtsEnd, openThought, gaveUp } = find(text, readThoughts);
   const candidates = withoutExtraBracket(text, read);
-  const restarts = candidates.map((candidate) => restartIn(text, candidate));
+  const restarts = gaveUp ? [] : candidates.map((candidate) => restartIn(text, candidate));
   const at = restarts.findLastIndex((start) => start >= 0);
   const broken = candidates[at];
   const restart = restarts[at];
@@ -82,13 +82,19 @@ function endsEarly(text: string, { value, from, to }: Candidate<ReplyNode>): boo
 const CLOSERS = /^[\]}]{2}$/u;
 const ITEM = /^\s*["'[{\d-]/u;
 
+/** A sentence on lines of its own that announces another start, and the bracket after it. */
+const RESTART =
+  /\n\s*\n[^\n"]{0,60}\b(?:re-?start|start (?:over|again)|try (?:that |this )?again|re-?do|begin again)\b[^\n"]{0,40}\n\s*\n\s*[[{]/iu;
+
 /**
- * Returns the start of the last fence that opens inside a value after the value's own fence has closed: the model broke
- * off, closed the fence and started again, but the string that it left open goes on. -1 if there is none.
+ * Returns the start of a value inside another one that broke off, whose open string goes on: the value after a sentence that
+ * announces it, or in the last fence that opens after the value's own fence has closed. -1 if there is none.
  */
 function restartIn(text: string, { from, to, fence }: Candidate<ReplyNode>): number {
-  if (fence === 0) return -1;
   const source = text.slice(from, to);
+  const announced = RESTART.exec(source);
+  if (announced !== null) return from + announced.index + announced[0].length - 1;
+  if (fence === 0) return -1;
   const end = /\n[ \t]*```[ \t]*\r?\n/u.exec(source);
   if (end === null) return -1;
   const after = end.index + end[0].length - 1;

@@ -1,4 +1,4 @@
-import { chooseOutcome, type Choice, type Judgement, type Standing } from './choose-part.ts';
+import { chooseOutcome, type Choice, type Judgement } from './choose-part.ts';
 import { isKept, isText, MARK, type CoercionOutcome } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { unframe } from './frames/unframe.ts';
@@ -6,6 +6,7 @@ import type { ReplyPart } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { structuredValues } from './structured/structured-text.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
+import type { Standing } from './ranked-part.ts';
 
 /*
  * Two other readings of a reply that is more than JSON: without the frames around its JSON, and as structured text without
@@ -32,7 +33,7 @@ export function judgeUnframed(
 }
 
 /** Extends all parts to the whole text, because their offsets count without the frames. */
-function throughout(choice: Choice, to: number): Choice {
+export function throughout(choice: Choice, to: number): Choice {
   const extended = new Map<Standing, Standing>();
   for (const each of choice.standings) extended.set(each, { ...each, part: { ...each.part, from: 0, to } });
   const best = choice.best === undefined ? undefined : extended.get(choice.best);

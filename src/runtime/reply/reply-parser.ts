@@ -1,15 +1,23 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
+import type { Explanation, Losses, ParseFlag } from '../../schema/explanation.ts';
 import type { Violation } from '../../schema/violation.ts';
 
 /** Turns the text of a model into a value of one type. It is created once per function and worker. */
 export interface ReplyParser {
   /** Parses a whole reply. Never throws, whatever the text; takes time in proportion to its length. */
   parse(text: string): ParseOutcome;
+  /**
+   * Parses a reply in an event loop that serves other calls. Returns undefined, after a short time, for a reply that takes
+   * longer: `parse` it on a thread.
+   */
+  parseShort(text: string): ParseOutcome | undefined;
   /** Begins a reply that arrives in deltas. The outcome of `finish()` equals that of `parse()` for all deltas joined. */
   openStream(): ReplyStream;
   /** Explains the outcome of `parse(text)`. Takes longer than `parse`. */
   explain(text: string): Explanation;
+  /** As `explain`; undefined for a reply that takes longer, like `parseShort`. */
+  explainShort(text: string): Explanation | undefined;
 }
 
 export interface ReplyStream {
@@ -17,6 +25,8 @@ export interface ReplyStream {
   push(delta: string): void;
   /** Returns the newest partial value as JSON text; undefined if there is none, or if it equals the last one taken. */
   takePartial(): string | undefined;
+  /** True if the last partial does not include all of the text: of a large delta, each partial reads only a part. */
+  readonly isBehind: boolean;
   /**
    * The number of UTF-16 units that `finish()` has to read: those since the last partial, or the whole reply if it has
    * to be read again.
@@ -24,6 +34,8 @@ export interface ReplyStream {
   readonly toRead: number;
   /** Returns the final outcome, by the rules for whole replies. Call it once, after the last delta. */
   finish(): ParseOutcome;
+  /** As `finish`; undefined for a reply that takes longer, like `parseShort`. */
+  finishShort(): ParseOutcome | undefined;
 }
 
 export type ParseOutcome = Result<ParsedReply, ParseFailure>;
@@ -40,56 +52,8 @@ export interface ParsedReply {
   readonly explanation?: Explanation;
 }
 
-/** Counts the parts of a reply that its value lacks. The counts are exact, even where the flags are limited. */
-export interface Losses {
-  /** List members and map entries of the reply that are not in the value. */
-  readonly dropped: number;
-  /** Values of the reply that became null, except for nulls, empty values and words such as `n/a`. */
-  readonly defaulted: number;
-}
-
 /** The losses of a value that lacks nothing: every value without losses has this object. */
 export const NO_LOSSES: Losses = { dropped: 0, defaulted: 0 };
-
-export interface ParseFlag {
-  /** A stable word for metrics: `markdown`, `repaired`, `dropped-item`, `extra-key`, `defaulted`, `substring-match`, … */
-  readonly flag: string;
-  readonly path: string;
-  readonly detail?: string;
-  /** The losses that the flag reports; absent if it reports none. */
-  readonly losses?: Losses;
-}
-
-/** The parts of a reply that can be the answer, and the verdict about each. Plain data of a bounded size. */
-export interface Explanation {
-  /** In the order in which they end; values joined to a list come last. */
-  readonly candidates: readonly ExplainedCandidate[];
-  /** The number of candidates beyond the first 50 or so, which the list omits. */
-  readonly omitted: number;
-}
-
-export interface ExplainedCandidate {
-  /**
-   * `whole`: the value is the whole reply. `fence`, `prose`, `thought`: the value is inside one. `text`: the reply as a
-   * whole, or what follows its thoughts, read as a scalar. `several`: the values of the reply as the members of a list.
-   */
-  readonly place: 'whole' | 'fence' | 'prose' | 'thought' | 'text' | 'several';
-  /** Offsets in UTF-16 units from the start of the reply. */
-  readonly from: number;
-  readonly to: number;
-  /** `passed-over`: it matches the type, but another candidate is the answer, or the reply is refused. */
-  readonly verdict: 'taken' | 'passed-over' | 'mismatch';
-  /** The JSON text that it becomes, at most 2,000 characters of it; absent for a mismatch. */
-  readonly json?: string;
-  /** `json` is only the beginning. */
-  readonly cut?: true;
-  /** The first reasons for a mismatch. */
-  readonly reasons?: readonly Violation[];
-  /** The first repairs and guesses. */
-  readonly flags: readonly ParseFlag[];
-  /** The criterion that decided against a candidate that was passed over, such as `inside a sentence`. */
-  readonly criterion?: string;
-}
 
 /** The flag of an int beyond ±9007199254740991, of which only the JSON text is exact. */
 export const LARGE_INT = 'large-int';

@@ -1,5 +1,7 @@
 import { coercionError } from './coercion/coercion-error.ts';
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
+import { entriesOf, keyAndValue } from './coercion/entries.ts';
+import { ENUMERATED, withoutLabel } from './coercion/enumerated-parts.ts';
 import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
 import { isJsonString } from './frames/unframe.ts';
@@ -87,7 +89,9 @@ class PartReader {
     const { candidates, gaveUp } = this.#found;
     const brackets = new Set(this.#candidates.filter((each) => isBracketInProse(this.#text, this.#placed(each, 0))));
     const likely = this.#candidates.filter((each) => !brackets.has(each));
-    const values = likely.flatMap((candidate, index) => this.#valuePart(candidate, likely[index - 1]?.to ?? 0));
+    const values = likely.flatMap((candidate, index) =>
+      this.#valuePart(candidate, likely[index - 1]?.to ?? 0, likely[index + 1]?.from),
+    );
     const parts = [...values, ...this.#nullParts(), ...this.#fenceParts(), ...this.#textParts()].toSorted(
       (a, b) => a.to - b.to,
     );
@@ -102,10 +106,11 @@ class PartReader {
 
   // --- objects and lists -----------------------------------------------------------------------------------------------
 
-  #valuePart(candidate: Candidate<ReplyNode>, after: number): ReplyPart[] {
+  #valuePart(candidate: Candidate<ReplyNode>, after: number, next: number | undefined): ReplyPart[] {
     const { value: node, from, to, fence } = candidate;
     const kind = fence > 0 ? 'fence' : this.#isWhole(candidate) ? 'whole' : 'prose';
-    const around = kind === 'whole' ? NOTHING_AROUND : surroundingsOf(this.#text, this.#placed(candidate, after));
+    const around =
+      kind === 'whole' ? NOTHING_AROUND : surroundingsOf(this.#text, { ...this.#placed(candidate, after), next });
     // A scalar comes from an object or list that is an answer of its own, not from brackets in a sentence.
     if (!this.#type.hasComposite && around.place === 'sentence') return [];
     const outcome = this.#plan.coerce(node);
@@ -201,8 +206,17 @@ class PartReader {
   #isGuess(outcome: CoercionOutcome, node: ReplyNode): boolean {
     if (node.kind !== 'string' || this.#type.hasScalar || !outcome.ok) return false;
     if ((outcome.marks & MARK.implied) !== 0) return true;
+    if (outcome.flags.some(({ flag }) => flag === ENUMERATED)) return !isEnumeration(node.text);
     return !node.quoted && (outcome.marks & MARK.singleToList) !== 0 && isSentence(node.text, outcome.json);
   }
+}
+
+/** True for at least three names of one or two words: fewer, or longer ones, can be a sentence. */
+function isEnumeration(text: string): boolean {
+  const parts = withoutLabel(text)
+    .trim()
+    .split(/\s*,\s*/u);
+  return parts.length > 2 && parts.every((part) => part.split(/\s+/u).length < 3);
 }
 
 /** The most words of a list member without quotes. */
@@ -211,7 +225,7 @@ const MAX_MEMBER_WORDS = 4;
 /** True for a text that became a list member unchanged, but has the form of one or more sentences. */
 function isSentence(text: string, json: string): boolean {
   if (!json.includes(JSON.stringify(text))) return false;
-  return /[\n,;:]|[.?!…]$/u.test(text) || text.split(/\s+/u).length > MAX_MEMBER_WORDS;
+  return /[\n,;:，、；：]|[.?!…。]$/u.test(text) || text.split(/\s+/u).length > MAX_MEMBER_WORDS;
 }
 
 // --- several values as a list --------------------------------------------------------------------------------------------
@@ -223,7 +237,24 @@ export function severalPart(
   plan: Plan,
   type: ReplyType,
 ): ReplyPart | undefined {
-  return type.hasList ? (severalObjects(values, parts, plan, type) ?? severalLists(values, plan, type)) : undefined;
+  if (!type.hasList) return severalEntries(values, parts, plan, type);
+  return severalObjects(values, parts, plan, type) ?? severalLists(values, plan, type);
+}
+
+/** Reads `{"a": 1}` and `{"b": 2}` as the entries of one map or the members of one object. */
+function severalEntries(
+  values: readonly Candidate<ReplyNode>[],
+  parts: readonly ReplyPart[],
+  plan: Plan,
+  { hasComposite, takesText }: ReplyType,
+): ReplyPart | undefined {
+  if (!hasComposite || takesText || values.length < 2 || values.length > MAX_LIKELY) return undefined;
+  const list = joined(values);
+  const alone = new Set(parts.flatMap(({ place, node }) => (place === 'alone' ? [node] : [])));
+  if (!values.every(({ value }) => alone.has(value))) return undefined;
+  if (entriesOf(list, keyAndValue) === undefined) return undefined;
+  const outcome = plan.coerce(list);
+  return outcome.ok && outcome.flags.some(({ flag }) => flag === 'entries') ? partOf(values, outcome) : undefined;
 }
 
 function severalObjects(

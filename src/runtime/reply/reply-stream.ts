@@ -1,7 +1,7 @@
-import { coerceReply } from './coerce-reply.ts';
+import { coerceReply, coerceShortReply, SHORT_TEXT } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
 import { PartialValue, type Plan } from './coercion/plan.ts';
-import { PARSED_PER_STEP, spend, StepBudget } from './coercion/step-budget.ts';
+import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -26,6 +26,9 @@ export class GrowingReply implements ReplyStream {
   #unread = new GrowingText();
   #fastPath: FastPath | undefined = undefined;
   #tolerant: TolerantPartials | undefined = undefined;
+  /** The text that the tolerant parser has not read: first what the fast path has shown, then the rest. */
+  #shown = '';
+  #rest = '';
   /** The reply as a string, for the type that takes it as it is. */
   readonly #string = new ReplyNode('string');
   /** The reply as the string of a union, until another member begins. */
@@ -51,8 +54,9 @@ export class GrowingReply implements ReplyStream {
 
   takePartial(): string | undefined {
     const isString = this.#type.asString === 'yes';
-    this.#budget.grow(this.#unread.joined.length);
-    const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue()));
+    const delta = this.#takeUnread(isString ? Infinity : SHORT_TEXT);
+    this.#budget.grow(delta.length);
+    const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue(delta)), 'short');
     if (this.#budget.isSpent) this.#release();
     if (json === undefined || json === this.#last) return undefined;
     // Reading a character flattens a concatenated text, so this check runs only where the kind can change.
@@ -66,6 +70,8 @@ export class GrowingReply implements ReplyStream {
     this.#fastPath = undefined;
     this.#tolerant = undefined;
     this.#prose = undefined;
+    this.#shown = '';
+    this.#rest = '';
   }
 
   /** An empty list does not turn into an object, even if a later value in the reply suits a union better. */
@@ -74,45 +80,59 @@ export class GrowingReply implements ReplyStream {
     return last !== undefined && last !== 'null' && json.charCodeAt(0) !== last.charCodeAt(0);
   }
 
+  get isBehind(): boolean {
+    return !this.#budget.isSpent && (!this.#unread.isEmpty || this.#shown !== '' || this.#rest !== '');
+  }
+
   get toRead(): number {
     const unread = this.#unread.joined.length;
     return this.#fastPath?.gaveUp === false ? unread : this.#text.joined.length + unread;
   }
 
   finish(): ParseOutcome {
-    const unread = this.#unread.joined;
-    this.#tolerant = undefined; // Releases its tree before the whole reply is read again.
-    const fastPath = this.#finishedFastPath(unread);
-    return this.#outcomeOf(coerceReply(this.#text.joined + unread, this.#plan, this.#type, fastPath));
+    const fastPath = this.#finishedFastPath('long');
+    return this.#outcomeOf(coerceReply(this.#whole, this.#plan, this.#type, fastPath));
+  }
+
+  finishShort(): ParseOutcome | undefined {
+    const fastPath = this.#finishedFastPath('short');
+    const outcome = coerceShortReply(this.#whole, this.#plan, this.#type, fastPath);
+    return outcome && this.#outcomeOf(outcome);
+  }
+
+  get #whole(): string {
+    return this.#text.joined + this.#unread.joined;
   }
 
   /** Returns the fast path after the last text; undefined if it has to begin again, because no steps are left. */
-  #finishedFastPath(unread: string): FastPath | undefined {
+  #finishedFastPath(patience: Patience): FastPath | undefined {
+    this.#tolerant = undefined; // Releases its tree before the whole reply is read again.
+    const unread = this.#unread.joined;
     const fastPath = this.#fastPath;
     this.#budget.grow(unread.length);
-    if (fastPath?.gaveUp === false) this.#budget.run(() => fastPath.push(unread));
+    if (fastPath?.gaveUp === false) this.#budget.run(() => fastPath.push(unread), patience);
     return this.#budget.isSpent ? undefined : fastPath;
   }
 
-  /** Returns the text since the last call. */
-  #takeUnread(): string {
+  /** Returns the text since the last call, at most so many units of it. */
+  #takeUnread(most: number): string {
     const unread = this.#unread.joined;
-    this.#text.append(unread);
+    const taken = unread.slice(0, most);
+    this.#text.append(taken);
     this.#unread = new GrowingText();
-    return unread;
+    if (unread.length > taken.length) this.#unread.append(unread.slice(taken.length));
+    return taken;
   }
 
   #partialString(): string | undefined {
-    this.#takeUnread();
     const { text } = this.#text;
     if (text === '') return undefined;
     this.#string.text = text;
     return this.#plan.show(this.#string).json;
   }
 
-  #partialValue(): string | undefined {
+  #partialValue(delta: string): string | undefined {
     if (!this.#type.hasComposite && this.#prose === undefined) return undefined;
-    const delta = this.#takeUnread();
     const prose = this.#prose?.read(delta, this.#text.text);
     if (prose !== undefined) {
       this.#isProse = true;
@@ -135,16 +155,31 @@ export class GrowingReply implements ReplyStream {
   }
 
   #partialComposite(delta: string): string | undefined {
-    if (this.#tolerant !== undefined) return this.#tolerant.read(delta, this.#last);
+    if (this.#tolerant !== undefined) {
+      this.#rest += delta;
+      return this.#readTolerantly(this.#tolerant);
+    }
     this.#fastPath ??= new FastPath(this.#plan);
     this.#fastPath.push(delta);
     if (!this.#fastPath.gaveUp) return this.#fastPath.show();
     this.#tolerant = new TolerantPartials(this.#plan, this.#type);
     const { text } = this.#text;
     const before = text.length - delta.length;
-    // The tolerant parser has to know what the fast path has shown, since partials take nothing back.
-    if (this.#last !== undefined) this.#tolerant.read(text.slice(0, before), this.#last);
-    return this.#tolerant.read(this.#last === undefined ? text : text.slice(before), this.#last);
+    this.#shown = this.#last === undefined ? '' : text.slice(0, before);
+    this.#rest = this.#last === undefined ? text : text.slice(before);
+    return this.#readTolerantly(this.#tolerant);
+  }
+
+  /** The tolerant parser has to know what the fast path has shown, since partials take nothing back. */
+  #readTolerantly(tolerant: TolerantPartials): string | undefined {
+    const known = this.#shown.slice(0, SHORT_TEXT);
+    if (known !== '') tolerant.read(known, this.#last);
+    this.#shown = this.#shown.slice(known.length);
+    const room = SHORT_TEXT - known.length;
+    if (this.#shown !== '' || room === 0) return undefined;
+    const next = this.#rest.slice(0, room);
+    this.#rest = this.#rest.slice(next.length);
+    return tolerant.read(next, this.#last);
   }
 }
 

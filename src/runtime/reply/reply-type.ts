@@ -13,6 +13,8 @@ export interface ReplyType {
   readonly nullable: boolean;
   /** The type is a list or a union with one. */
   readonly hasList: boolean;
+  /** The type is enums and literals, or a list of them. */
+  readonly hasLabels: boolean;
   /** The type is a list of lists or a union with one: `[1, 2]` can be one of several rows. */
   readonly hasRows: boolean;
 }
@@ -31,6 +33,7 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
     nullable,
     hasList: kinds.has('list'),
+    hasLabels: isOfLabels(type, definitions),
     hasRows: isListOfLists(type, definitions),
   };
 }
@@ -42,6 +45,13 @@ function isListOfLists(type: Type, definitions: DefinitionIndex): boolean {
   collectKinds(type.element, definitions, kinds);
   kinds.delete('null');
   return kinds.size === 1 && kinds.has('list');
+}
+
+function isOfLabels(type: Type, definitions: DefinitionIndex): boolean {
+  const kinds = new Set<string>();
+  collectKinds(type.kind === 'list' ? type.element : type, definitions, kinds);
+  kinds.delete('null');
+  return kinds.size > 0 && [...kinds].every((kind) => kind === 'enum' || kind === 'literal');
 }
 
 function collectKinds(type: Type, definitions: DefinitionIndex, kinds: Set<string>): void {

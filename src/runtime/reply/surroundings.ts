@@ -27,15 +27,16 @@ export interface Surroundings {
 /** The only content of a reply. */
 export const NOTHING_AROUND: Surroundings = { place: 'alone', role: undefined };
 
-/** A value in a reply: its offsets, the fence around it, and the end of the value before it. */
+/** A value in a reply: its offsets, the fence around it, the end of the value before it, and the start of the next one. */
 export interface PlacedValue extends Span {
   readonly fence: FenceBody | undefined;
   readonly after: number;
+  readonly next?: number | undefined;
 }
 
 export function surroundingsOf(text: string, value: PlacedValue): Surroundings {
   const before = lineBefore(text, value.from, Math.max(value.fence?.from ?? 0, value.after));
-  const after = lineAfter(text, value.to, value.fence?.to);
+  const after = lineAfter(text, value.to, Math.min(value.fence?.to ?? text.length, value.next ?? text.length));
   const place = placeBetween(before, after);
   if (isCode(text, value, before)) return { place, role: 'code' };
   if (place === 'sentence') return { place, role: roleInSentence(before, after) ?? roleAfterColon(before) };
@@ -45,9 +46,10 @@ export function surroundingsOf(text: string, value: PlacedValue): Surroundings {
 // --- the place ---------------------------------------------------------------------------------------------------------
 
 /** The marks of quotes, lists, emphasis, headings and tags before a value that is alone on its lines. */
-const MARKS_BEFORE = /^(?:[\s>*_#`|"'(•–-]|\d+[.)]\s|<\/?[\w|]+>|json\b)*$/iu;
+const MARKS_BEFORE = /^(?:[\s>*_#`|"'(•–,;-]|\d+[.)]\s|<\/?[\w|]+>|json\b)*$/iu;
 const MARKS_AFTER = /^(?:[\s`*_.,;!)"'>|\]}]|<\/?[\w|]+>)*$/u;
-const ENDS_LABEL = /[:=：]\W*$/u;
+/** A label ends in a colon; the number of an item can follow. */
+const ENDS_LABEL = /[:=：](?:\s*\d{1,3}[.)])?\W*$/u;
 
 function placeBetween(before: string, after: string): Place {
   if (!MARKS_AFTER.test(after)) return 'sentence';
@@ -109,13 +111,14 @@ const HEADING = /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u;
 /** The most words without a period that count as a label. */
 const MAX_LABEL_WORDS = 5;
 
-function isLabel(line: string): boolean {
+/** True for a heading, a line that ends in a colon, or a few words without a period. */
+export function isLabel(line: string): boolean {
   if (HEADING.test(line) || ENDS_LABEL.test(line) || /^\W*e\.g\.\W*$/iu.test(line)) return true;
   return !/[.!?]\W*$/u.test(line) && line.trim().split(/\s+/u).length <= MAX_LABEL_WORDS;
 }
 
 /** Returns the last sentence of a line, which a colon can end. */
-function lastClause(line: string): string {
+export function lastClause(line: string): string {
   return line.split(/[.!?;]\s+/u).findLast((part) => HAS_WORD.test(part)) ?? line;
 }
 

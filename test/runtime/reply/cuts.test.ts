@@ -24,6 +24,20 @@ test('a reply is read the same wherever it is cut into deltas', () => {
   );
 });
 
+/** Texts that were once read differently in deltas. */
+const KNOWN: readonly string[] = [
+  '[-1.5...\n\ntwo words',
+  '[two words,\n"a"\n\ntwo words',
+  '[two words,\n1\n\ntwo words',
+  `{"a": "”${' '.repeat(121)}",\n"a`,
+  `{"${'a'.repeat(121)}”:": 1}`,
+  String.raw`{"a": "x\", " - x": 1,` + '\n"b": 2}',
+];
+
+test.each(KNOWN)('%j is read the same at once and character by character', (text) => {
+  expect(read(cut(text, [1]))).toEqual(read([text]));
+});
+
 function read(deltas: readonly string[]): unknown {
   const finder = new CandidateFinder(new Scanner(new TreeSink()));
   for (const delta of deltas) finder.push(delta);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Explanation } from '../../../src/runtime/reply/reply-parser.ts';
+import type { Explanation } from '../../../src/schema/explanation.ts';
 import { parserOf } from './parser-of.ts';
 import { SAMPLE_DEFINITIONS, section, valueSamples } from './read-samples.ts';
 

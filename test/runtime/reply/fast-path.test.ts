@@ -50,6 +50,10 @@ class Wanted {
   id int @stream.not_null
   text string?
 }
+class Pair {
+  value int
+  left Pair?
+}
 class Checked {
   n int @check(big, {{ this > 10 }})
   s string
@@ -219,6 +223,19 @@ test('the fast path and the tolerant parser agree on a reply with slips anywhere
     { numRuns: 1500 },
   );
   expect(taken).toBeGreaterThan(50);
+});
+
+/** Replies that the two once read differently. */
+const KNOWN: readonly (readonly [returns: string, reply: string])[] = [
+  ['(Whole | string | null)[]', '\\[Sure:\n```json\n[null]\n```\nDone.'],
+  ['int[]', '[3, 4] instead of \\[1, 2\\]'],
+  ['map<string, int>', '{\\"a\\": 1}'],
+  ['Data', 'The answer is [""]</think> as asked.'],
+  ['Pair', '<think>?</think>\n"value": 1, "left": {"value": 2, "left": null}}'],
+];
+
+test.each(KNOWN)('the fast path and the tolerant parser agree for %s on %j', (returns, reply) => {
+  expect(() => takesAsTolerant(reply, planOf(returns, DEFINITIONS), [1])).not.toThrow();
 });
 
 /** Compares both for the whole reply and for its deltas. Returns true if the fast path takes the whole reply. */

@@ -11,7 +11,7 @@ const SIZE = 3_000;
 const MAX_GROWTH = 2.2;
 
 /** The most steps for each character of a reply. Small objects in a list take about 500. */
-const MAX_STEPS = 800;
+const MAX_STEPS = 1000;
 
 test.each(HOSTILE_TYPES)('reading a repetition as %s takes steps in proportion to its length', (type) => {
   const parser = parserOf(type, HOSTILE_DEFINITIONS);

@@ -38,7 +38,7 @@ test('other flags do not displace the flags of losses', () => {
 });
 
 test('values without losses share one object', () => {
-  for (const reply of ['[{"id": 1}]', '[{"id": "1", "note": null}]', '```\n[{id: 1, other: 2,}]\n```']) {
+  for (const reply of ['[{"id": 1}]', '[{"id": "1", "note": null}]', '```\n[{id: 1, other: "x",}]\n```']) {
     expect(parsed(rows, reply).losses).toBe(NO_LOSSES);
   }
 });

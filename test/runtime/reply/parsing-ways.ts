@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { parseReply } from '../../../src/runtime/call/parse-reply.ts';
+import { parseReply, parseText } from '../../../src/runtime/call/parse-reply.ts';
 import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import { writeProgram } from '../../../src/runtime/call/load-program.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
@@ -39,17 +39,17 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
       throw error;
     },
   });
-  const way = (parseElsewhereAbove: number) => async (type: string, text: string) => {
+  const way = (options: Parameters<typeof parseReply>[1]) => async (type: string, text: string) => {
     const functionName = names.get(type) ?? '';
     const fn = index.functions.get(functionName);
     if (fn === undefined) throw new Error(`no function for ${type}`);
     const reply = { functionName, text, cancellation: new Cancellation(), deadlineAt: performance.now() + 60_000 };
-    const options = { parseElsewhere: pool.parse.bind(pool), parseElsewhereAbove };
-    return parseReply(reply, options, () => createReplyParser(fn.returns, index, compileCondition).parse(text));
+    return parseReply(reply, options, parseText(createReplyParser(fn.returns, index, compileCondition), text));
   };
   const close = async (): Promise<void> => {
     await pool.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { inline: way(Infinity), pooled: way(-1), close };
+  const pooled = way({ parseElsewhere: pool.parse.bind(pool), parseElsewhereAbove: -1 });
+  return { inline: way({ parseElsewhereAbove: Infinity }), pooled, close };
 }

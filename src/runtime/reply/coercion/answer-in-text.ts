@@ -1,4 +1,5 @@
-import { cuedHits, type Span } from '../cues.ts';
+import { cuedHits, isSingledOut, type Span } from '../cues.ts';
+import { pointsElsewhere, statesFailure } from './failure-text.ts';
 
 /** A value that occurs in a text. */
 export interface Hit extends Span {
@@ -19,9 +20,17 @@ export type TextAnswer =
  * remain, none of them is the answer, however often each occurs. `hits`: in the order of the text.
  */
 export function answerAmong(text: string, hits: readonly Hit[]): TextAnswer {
-  if (hits.length === 0) return { kind: 'none' };
+  if (hits.length === 0 || pointsElsewhere(text)) return { kind: 'none' };
+  if (statesFailure(text) && !isSingledOut(text, hits)) return { kind: 'none' };
   const cued = cuedHits(text, hits);
-  for (const remaining of [cued, corrected(text, cued, STRONG), distinctOf(cued), corrected(text, cued, RETRACTION)]) {
+  const choices = [
+    corrected(text, hits, STRONG),
+    cued,
+    corrected(text, cued, STRONG),
+    distinctOf(cued),
+    corrected(text, cued, RETRACTION),
+  ];
+  for (const remaining of choices) {
     const [json, ...others] = valuesOf(remaining);
     if (json === undefined || others.length > 0) continue;
     const isOnly = remaining.length === hits.length || valuesOf(hits).length === 1;
@@ -50,7 +59,7 @@ function corrected(text: string, hits: readonly Hit[], words: RegExp): readonly 
 const MAX_BETWEEN = 200;
 /** Words that only correct, directly before the correct value. */
 const STRONG =
-  /\b(?:wait|oops|correction|scratch that|strike that|on second thoughts?|i mean(?:t)?|actually)[,.:!–—-]+\s*(?:no,?\s+)?(?:(?:it(?:['’]s| is| should be)|that(?:['’]s| is)|make (?:it|that))\s+)?[*_"'`]*$/iu;
+  /(?:\b(?:wait|oops|sorry|correction|edit(?:ed)?|update[d]?|scratch that|strike that|on second thoughts?|i mean(?:t)?|actually|my mistake)[,.:!–—-]+\s*(?:no,?\s+|actually,?\s+)*(?:(?:(?:it|that|this|the \w+)(?:['’]s| is| should be| must be| should have been)|make (?:it|that))\s+)?|\b(?:it|that|this) should (?:actually |instead |really )?(?:be|have been)\s+|\b(?:but|however|though),? (?:it|this|that|the \w+)(?:['’]s| is| was) (?:actually|really|in fact) )[*_"'`]*$/iu;
 const RETRACTION =
   /\b(?:wait|oops|correction|scratch that|strike that|on second thoughts?|i mean(?:t)?|sorry)\b|(?:^|[.;!?\n,–—-])\s*(?:no|actually)\b,?/iu;
 
@@ -86,9 +95,9 @@ const BOUNDARY =
   /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|thus|therefore|hence|although|though|while|yet|which|instead(?! of)|then)\b/giu;
 /** A negation and up to six words after it; `no` negates at most the second word. */
 const NEGATION =
-  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|other than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question|or|and)\b)(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
+  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|(?:\w{2,}er|less|more) than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question|or|and)\b)(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
 const DENIAL =
-  /^[\s*_"'`]*(?:(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;
+  /^[\s*_"'`]*(?:\?\s*(?:no|nope|false)\W*$|(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;
 
 // --- words in answer positions ---------------------------------------------------------------------------------------
 

@@ -7,24 +7,52 @@ export interface FoundBool {
   readonly exact: boolean;
   /** True if a cue singles out the word among others. */
   readonly cued: boolean;
+  /** True for the word of a state, such as `enabled`. */
+  readonly isState?: boolean;
 }
+
+/** The flag of a bool that the word of a state means. */
+export const STATE_WORD = 'state-to-bool';
 
 type BoolText = FoundBool['json'];
 
 const WORDS: ReadonlyMap<string, BoolText> = new Map([
-  ['true', 'true'],
-  ['yes', 'true'],
-  ['false', 'false'],
-  ['no', 'false'],
-  ['on', 'true'],
-  ['off', 'false'],
-  ['✅', 'true'],
-  ['✓', 'true'],
-  ['✔', 'true'],
-  ['❌', 'false'],
-  ['✗', 'false'],
-  ['✘', 'false'],
+  ...['true', 'yes', 'on', '✅', '✓', '✔', '☑', '🟢', '👍'].map((word) => [word, 'true'] as const),
+  ...['false', 'no', 'off', '❌', '✗', '✘', '☐', '👎'].map((word) => [word, 'false'] as const),
 ]);
+
+/** Words that state a bool if they are the whole string. */
+const WHOLE: ReadonlyMap<string, BoolText> = new Map([
+  ...WORDS,
+  ...wordsOf(
+    'y t yep yeah yup yes! affirmative oui ja sí si sim да 是 是的 はい 예 네 vrai wahr verdadero vero verdadeiro verdade',
+    'true',
+  ),
+  ...wordsOf('n f nope nah non nein não нет 否 不是 不 いいえ 아니요 faux falsch falso ложь', 'false'),
+]);
+
+/** Words for the states of something, which mean a bool if they are the whole string. */
+const STATES: ReadonlyMap<string, BoolText> = new Map([
+  ...wordsOf('enabled active activated checked', 'true'),
+  ...wordsOf('disabled inactive deactivated unchecked', 'false'),
+]);
+
+function wordsOf(words: string, json: BoolText): readonly (readonly [string, BoolText])[] {
+  return words.split(' ').map((word) => [word, json] as const);
+}
+
+/** The box of a list of tasks. */
+const BOX = /^\s*(?:[-*]\s+)?\[([ xX✓✔]?)\]\s*$/u;
+
+function wholeBool(raw: string): BoolText | undefined {
+  if (raw.length > MAX_WHOLE) return undefined;
+  const box = BOX.exec(raw)?.[1];
+  if (box !== undefined) return box.trim() === '' ? 'false' : 'true';
+  const text = withoutDecoration(raw.replaceAll('\ufe0f', '')).toLowerCase();
+  const [word = '', sign, ...more] = text.split(/\s+/u);
+  if (sign === undefined) return WHOLE.get(text);
+  return more.length === 0 && WHOLE.get(word) === WORDS.get(sign) ? WHOLE.get(word) : undefined;
+}
 
 /**
  * Finds the bool that a string means: `true`, `false`, and `not true`, as whole words in any letter case; `yes` and `no`
@@ -32,8 +60,12 @@ const WORDS: ReadonlyMap<string, BoolText> = new Map([
  * occur and none of them is the answer.
  */
 export function findBool(raw: string): FoundBool | undefined {
-  const whole = raw.length > MAX_WHOLE ? undefined : WORDS.get(withoutDecoration(raw).toLowerCase());
+  const whole = wholeBool(raw);
   if (whole !== undefined) return { json: whole, exact: true, cued: false };
+  const state = raw.length > MAX_WHOLE ? undefined : STATES.get(withoutDecoration(raw).toLowerCase());
+  if (state !== undefined) return { json: state, exact: false, cued: false, isState: true };
+  const letter = LETTER.exec(raw.slice(0, MAX_WHOLE));
+  if (letter !== null) return { json: /y/iu.test(letter[1] ?? '') ? 'true' : 'false', exact: false, cued: false };
   const text = searchedPart(raw);
   const answer = answerAmong(
     text,
@@ -42,6 +74,9 @@ export function findBool(raw: string): FoundBool | undefined {
   if (answer.kind !== 'answer') return undefined;
   return { json: answer.json === 'true' ? 'true' : 'false', exact: false, cued: answer.cued };
 }
+
+/** `Answer: Y`, `N - it differs`. */
+const LETTER = /^\W*(?:(?:the )?(?:final )?(?:answer|result|output)\W{1,6})?([YN])\W*(?:$|\n|\s[-–—:(]\s?|[:,;]\s)/u;
 
 /** No word with marks around it has more characters. */
 const MAX_WHOLE = 100;

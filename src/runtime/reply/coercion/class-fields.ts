@@ -1,8 +1,11 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import type { CoercionError } from './coercion-error.ts';
 import { foldCase, foldSeparators, withoutDecoration } from './folding.ts';
+import { mayBePath, pathOf } from './key-paths.ts';
+import { NearNames } from './near-names.ts';
 import type { Plan } from './plan.ts';
 import { spend } from './step-budget.ts';
+import { isCommentaryKey } from './wrapper-keys.ts';
 
 /** How one field of a class is read and written. */
 export interface FieldPlan {
@@ -30,17 +33,26 @@ export class ClassFields {
   readonly #exact: ReadonlyMap<string, number>;
   /** The positions by the folded spellings of the keys, for each of FOLDS. */
   readonly #folded: readonly ReadonlyMap<string, number>[];
+  readonly #near: NearNames;
 
   constructor(fields: readonly FieldPlan[]) {
     this.all = fields;
     this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
     this.#exact = exactPositions(fields);
     this.#folded = FOLDS.map((fold) => foldedPositions(fields, fold));
+    this.#near = new NearNames(fields.map(({ key }) => key));
   }
 
   /** Returns the position of the field with the key, or -1. */
   positionOf(key: string): number {
     return this.#exact.get(key) ?? this.#foldedPosition(key);
+  }
+
+  /** True for a key that is a path to a part of a field, such as `address.street`. */
+  isPath(key: string): boolean {
+    if (!mayBePath(key)) return false;
+    const [head, ...rest] = pathOf(key) ?? [];
+    return head !== undefined && rest.length > 0 && this.positionOf(key) < 0 && this.positionOf(head) >= 0;
   }
 
   #foldedPosition(key: string): number {
@@ -64,6 +76,25 @@ export class ClassFields {
 
   #distanceOf(key: string): number {
     return this.#exact.has(key) ? -1 : FOLDS.findIndex((_, fold) => this.#positionBy(fold, key) !== undefined);
+  }
+
+  /**
+   * Returns the fields without a value that exactly one undeclared key of the object is near to. In an object with no
+   * declared key, nothing shows that it is of the class.
+   */
+  nearIn({ keys }: ReplyNode, values: FieldValues): readonly NearKey[] {
+    if (values.unknown === 0 || values.known === 0) return NO_NEAR_KEYS;
+    if (this.shown.every((position) => values.at(position) !== undefined)) return NO_NEAR_KEYS;
+    const near = new Map<number, number>();
+    for (const at of values.unknownAt) {
+      const key = keys[at] ?? '';
+      const position = isCommentaryKey(key) ? -1 : this.#near.positionOf(withoutNote(key), { plurals: true });
+      if (position >= 0) near.set(position, near.has(position) ? -1 : at);
+    }
+    return [...near].flatMap(([position, at]) => {
+      const isMissing = values.at(position) === undefined && this.all[position]?.skip === false;
+      return at >= 0 && isMissing ? { position, at } : [];
+    });
   }
 
   /** Assigns the members of an object to the fields. */
@@ -91,19 +122,26 @@ export class ClassFields {
 const FOLDS: readonly ((key: string) => string)[] = [
   (key) => foldCase(key.trim()),
   foldKey,
-  (key) => foldKey(key.slice(0, key.length - (NOTE.exec(key)?.[0].length ?? 0))),
+  (key) => foldKey(withoutNote(key)),
 ];
 
-/** A note in parentheses or the name of a type after a key: `age (in years)`, `age: int`. */
-const NOTE = /(?<=[\p{L}\p{N}_*])\s{0,3}(?:\([^()]{1,60}\)|:\s{0,3}[\w[\]?<>|, ]{1,40})$/u;
+/** A note in parentheses or the name of a type after a key: `age (in years)`, `age: int`, `age<int>`. */
+const NOTE = /(?<=[\p{L}\p{N}_*])\s{0,3}(?:\([^()]{1,60}\)|:\s{0,3}[\w[\]?<>|, ]{1,40}|<[\w[\]?<>|, ]{1,40}>)$/u;
+
+function withoutNote(key: string): string {
+  return key.slice(0, key.length - (NOTE.exec(key)?.[0].length ?? 0));
+}
 
 /** The characters of a key that are folded in one step. */
 const FOLDED_PER_STEP = 2;
 
 /** Ignores letter case, accents, the separators of words, and marks around the key: `**finalAnswer**` is `final_answer`. */
 function foldKey(key: string): string {
-  return foldSeparators(withoutDecoration(key));
+  return foldSeparators(withoutDecoration(key.replace(SIGIL, '')));
 }
+
+/** The signs before the names of variables, options, attributes and symbols: `$name`, `@name`, `--name`, `:name`, `/name`. */
+const SIGIL = /^\s{0,3}(?:[$@:%&~+/.]|--?)(?=[\p{L}\p{N}_])/u;
 
 /** Skipped fields come last: a key that a shown field has as well belongs to the shown field. */
 function exactPositions(fields: readonly FieldPlan[]): ReadonlyMap<string, number> {
@@ -133,6 +171,14 @@ function foldedPositions(fields: readonly FieldPlan[], fold: (key: string) => st
   return positions;
 }
 
+/** A field without a value, and the index of the member whose key is near to its own. */
+export interface NearKey {
+  readonly position: number;
+  readonly at: number;
+}
+
+const NO_NEAR_KEYS: readonly NearKey[] = [];
+
 // --- the values of one object ----------------------------------------------------------------------------------------
 
 /** The values of one object by field. For repeated fields, the key closest to the declared one counts, then the first. */
@@ -141,15 +187,20 @@ export class FieldValues {
   known = 0;
   /** The number of keys that belong to no field. */
   unknown = 0;
+  #unknownAt: number[] | undefined = undefined;
   #duplicates = 0;
   #values: (ReplyNode | undefined)[] | undefined = undefined;
   /** The indexes of the values in their object. */
   #indexes: number[] | undefined = undefined;
+  /** The number of fields whose values have near keys. */
+  #near = 0;
 
   /** `index`: the index of the value in its object. */
   put(position: number, index: number, value: ReplyNode | undefined): void {
     if (position < 0) {
       this.unknown += 1;
+      this.#unknownAt ??= [];
+      if (this.#unknownAt.length < MAX_UNKNOWN) this.#unknownAt.push(index);
       return;
     }
     this.#values ??= [];
@@ -158,6 +209,19 @@ export class FieldValues {
     else this.#duplicates += 1;
     this.#values[position] = value;
     this.#indexes[position] = index;
+  }
+
+  /** Adds the value of a field that has a near key, which so far belonged to no field. */
+  putNear({ position, at }: NearKey, value: ReplyNode): void {
+    this.#unknownAt = this.#unknownAt?.filter((index) => index !== at);
+    this.unknown -= 1;
+    this.#near += 1;
+    this.put(position, at, value);
+  }
+
+  /** The indexes of the first keys that belong to no field. */
+  get unknownAt(): readonly number[] {
+    return this.#unknownAt ?? [];
   }
 
   addDuplicate(): void {
@@ -173,10 +237,19 @@ export class FieldValues {
     return position < 0 ? undefined : this.#indexes?.[position];
   }
 
-  /** True if some key was not assigned to a field. */
+  /** Returns the position of the field that has the value at an index of the object. */
+  fieldAt(index: number): number | undefined {
+    const position = this.#indexes?.indexOf(index) ?? -1;
+    return position < 0 ? undefined : position;
+  }
+
+  /** True if some key was not assigned to a field, or is only near to its key. */
   get hasLeftOver(): boolean {
-    return this.unknown + this.#duplicates > 0;
+    return this.unknown + this.#duplicates + this.#near > 0;
   }
 }
+
+/** The most unknown keys that can be meant for a field. */
+const MAX_UNKNOWN = 24;
 
 export const NO_FIELD_VALUES = new FieldValues();

@@ -1,14 +1,28 @@
 import { TypedObject } from '../fast-path/typed-object.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
+import { isNothing } from '../text/nothing.ts';
+import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingAffinity, GrowingObject } from './growing-value.ts';
-import { compareCoerced, isDisplay, MARK, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { entriesOf, keyAndValue } from './entries.ts';
+import { membersOfGroups } from './field-groups.ts';
+import { mayBePath, nestedByPaths, pathOf } from './key-paths.ts';
+import {
+  compareCoerced,
+  DEFAULTED,
+  isDisplay,
+  MARK,
+  ValueWriter,
+  withPaths,
+  type CoercedValue,
+  type CoercionOutcome,
+} from './outcome.ts';
 import { asOnlyMember, Plan, type PartialValue } from './plan.ts';
 import { spend } from './step-budget.ts';
-import { bestMember, coerceNested, unwrap, type WrappedType } from './unwrap.ts';
-import { frameAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
+import { STATE_WORD } from './bool-in-text.ts';
+import { asUnwrapped, bestMember, coerceNested, findWrapped, unwrap, type WrappedType } from './unwrap.ts';
+import { frameAt, isAnswerKey, isCommentaryKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
@@ -54,7 +68,9 @@ export class ClassPlan extends Plan {
     if (node.kind !== 'object') return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node);
-    if (values.known === 0 && node.items.length > 0) return undefined;
+    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
+    if (values.unknown > 0 && (this.#hasPath(node, values) || this.#fields.nearIn(node, values).length > 0))
+      return undefined;
     let writer: ValueWriter | undefined;
     spend(shown.length);
     for (const position of shown) {
@@ -69,6 +85,11 @@ export class ClassPlan extends Plan {
     return this.#finish(writer ?? new ValueWriter(node), node, values, 0);
   }
 
+  #hasPath({ keys }: ReplyNode, values: FieldValues): boolean {
+    for (const at of values.unknownAt) if (this.#pathOf(keys[at] ?? '', values) !== undefined) return true;
+    return false;
+  }
+
   // --- other values --------------------------------------------------------------------------------------------------
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
@@ -78,15 +99,26 @@ export class ClassPlan extends Plan {
   }
 
   #fromObject(node: ReplyNode): CoercionOutcome {
+    if (isStripped(node)) return mismatch(this.name, node);
     const values = this.#fields.assign(node);
     const framed = values.unknown === 0 ? undefined : this.#inFrame(node);
     if (framed !== undefined) return framed;
+    const nested = values.unknown === 0 ? undefined : this.#fromPaths(node, values);
+    if (nested !== undefined) return nested;
     const filled = this.#fill(node, values);
+    const framedArguments = values.known === 0 ? filled : this.#ownOrFramed(node, filled);
+    if (framedArguments !== filled && framedArguments.ok) return asUnwrapped(framedArguments);
     if (filled.ok || !this.#lacksField(values)) return filled;
-    const inner = unwrap(this.#wrapped, node);
+    const inner = (values.known === 0 ? this.#fromGroups(node) : undefined) ?? unwrap(this.#wrapped, node);
     if (inner !== undefined || values.known > 0) return inner ?? filled;
     const implied = this.#implied(node);
     return implied?.ok === true ? implied : filled;
+  }
+
+  #fromGroups(node: ReplyNode): CoercedValue | undefined {
+    const members = membersOfGroups(this.#fields, node);
+    const outcome = members === undefined ? undefined : this.#fill(members, this.#fields.assign(members));
+    return outcome?.ok === true ? asUnwrapped(outcome) : undefined;
   }
 
   /** Finds the object in a tool call or a JSON schema, even if the name of the tool or the type is itself a field. */
@@ -96,6 +128,47 @@ export class ClassPlan extends Plan {
     const inner = unwrap(this.#wrapped, node, at);
     if (inner !== undefined) return inner;
     return isSchema(node) ? coercionError(`expected ${this.name}, got a JSON schema`) : undefined;
+  }
+
+  /**
+   * Chooses between `{"name": "save", "arguments": {…}}` as an object of the class, which has fields of these names, and as
+   * a tool call whose arguments are the object.
+   */
+  #ownOrFramed(node: ReplyNode, own: CoercionOutcome): CoercionOutcome {
+    const at = frameAt(node);
+    const inner = at < 0 ? undefined : findWrapped(this.#wrapped, node, at);
+    const isBetter = !own.ok || !this.hasField(node.keys[at] ?? '') || (inner && compareCoerced(inner, own) < 0);
+    return inner !== undefined && isBetter === true ? inner : own;
+  }
+
+  /** Handles keys that are paths to parts of fields: `{"address.street": …}`, `{"items[0].name": …}`. */
+  #fromPaths(node: ReplyNode, values: FieldValues): CoercedValue | undefined {
+    if (!this.#hasPath(node, values)) return undefined;
+    const tree = nestedByPaths(node, (key) => (this.hasField(key) ? undefined : this.#pathOf(key, values)));
+    if (tree === undefined) return undefined;
+    const nested = this.#fields.assign(tree);
+    if (nested.known + nested.unknown > 0 && nested.known === values.known && nested.unknown >= values.unknown)
+      return undefined;
+    const outcome = this.#fromObject(tree);
+    return outcome.ok ? withPaths(outcome) : undefined;
+  }
+
+  /** Returns the path of `address.street`, of `address_street`, and of `street` if `address` is missing and only it has such a field. */
+  #pathOf(key: string, values: FieldValues): readonly string[] | undefined {
+    const path = mayBePath(key) ? pathOf(key) : undefined;
+    if (path !== undefined) return path;
+    const { all, shown } = this.#fields;
+    let only: readonly string[] | undefined;
+    for (const position of shown) {
+      const field = all[position];
+      if (field === undefined || values.at(position) !== undefined || !field.plan.startsWith('object')) continue;
+      const rest = key.startsWith(field.key) ? key.slice(field.key.length).replace(/^[_ -]/u, '') : '';
+      if (rest !== '' && field.plan.hasField(rest)) return [field.key, rest];
+      if (!field.plan.hasField(key)) continue;
+      if (only !== undefined) return undefined;
+      only = [field.key, key];
+    }
+    return only;
   }
 
   /** True if the object has none of the keys, or lacks a required one. */
@@ -111,10 +184,24 @@ export class ClassPlan extends Plan {
 
   /** The value of a wrapper: an object with at least one of the keys. */
   #read(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind === 'list') return this.#fromEntries(node);
     if (node.kind !== 'object' || isSchema(node)) return undefined;
     const values = this.#fields.assign(node);
-    const filled = values.known === 0 ? undefined : this.#fill(node, values);
+    const filled = values.known === 0 ? undefined : this.#ownOrFramed(node, this.#fill(node, values));
     return filled?.ok === true ? filled : undefined;
+  }
+
+  /** Handles the members of an object in a list: `[{"field": "age", "value": 36}]`, `[["age", 36]]`, `["age: 36"]`. */
+  #fromEntries(list: ReplyNode): CoercedValue | undefined {
+    const object = entriesOf(list, keyAndValue);
+    const members =
+      object && (nestedByPaths(object, (key) => (this.hasField(key) ? undefined : pathOf(key))) ?? object);
+    if (members === undefined) return undefined;
+    const values = this.#fields.assign(members);
+    if (values.known === 0 || values.hasLeftOver) return undefined;
+    const outcome = this.#fill(members, values);
+    if (!outcome.ok) return undefined;
+    return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
   }
 
   /**
@@ -129,6 +216,8 @@ export class ClassPlan extends Plan {
   }
 
   #fromList(node: ReplyNode): CoercionOutcome {
+    const entries = node.items.length > 1 ? this.#fromEntries(node) : undefined;
+    if (entries !== undefined) return entries;
     const member = bestMember(this, node);
     const implied = this.#implied(node);
     if (implied?.ok !== true) return member;
@@ -160,8 +249,18 @@ export class ClassPlan extends Plan {
     return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
+  /** Takes values under keys that are near to those of fields without a value, if they match without a loss. */
+  #takeNear(node: ReplyNode, values: FieldValues): void {
+    for (const near of this.#fields.nearIn(node, values)) {
+      const item = node.items[near.at];
+      const outcome = item === undefined ? undefined : this.#fields.all[near.position]?.plan.coerce(item);
+      if (item !== undefined && outcome?.ok === true && (outcome.marks & POOR) === 0) values.putNear(near, item);
+    }
+  }
+
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
     const { all, shown } = this.#fields;
+    this.#takeNear(node, values);
     spend(shown.length);
     const writer = new ValueWriter(node);
     let errors: CoercionError[] | undefined;
@@ -190,12 +289,16 @@ export class ClassPlan extends Plan {
     if (inner?.isScalar === true && this.#fields.all[this.#fields.positionOf(item.keys[0] ?? '')] === field) {
       return this.#coerceField(field, inner);
     }
+    if (outcome.ok && NEGATIVE.test(field.key) && outcome.flags.some(({ flag }) => flag === STATE_WORD)) {
+      return memberError(field.name, mismatch('bool', item));
+    }
     return outcome.ok ? outcome : memberError(field.name, outcome);
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, marks: number): CoercedValue {
     writer.extraKeys += values.unknown;
     if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
+    if (values.unknown > 0) this.#loseUnread(writer, node, values);
     return writer.finish('{', '}', marks);
   }
 
@@ -204,8 +307,31 @@ export class ClassPlan extends Plan {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
       const position = this.#fields.positionOf(key);
-      if (position < 0) writer.flag('extra-key', key);
+      const near = position < 0 ? values.fieldAt(at) : undefined;
+      if (near !== undefined) {
+        writer.score += NEAR_KEY;
+        writer.flag('similar-key', key, `read as ${this.#fields.all[near]?.key ?? ''}`);
+      } else if (position < 0) writer.flag('extra-key', key);
       else if (values.at(position) !== item) writer.flag('duplicate-key', key);
+    }
+  }
+
+  /** Counts the values that fields without a value could have, if only their keys were spelled as declared. */
+  #loseUnread(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
+    const { all, shown } = this.#fields;
+    const missing = shown.filter((position) => values.at(position) === undefined).slice(0, MAX_MISSING);
+    for (const at of missing.length === 0 ? [] : values.unknownAt) {
+      const key = node.keys[at] ?? '';
+      const item = node.items[at];
+      if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
+      const isPart = this.#fields.isPath(key);
+      const index = missing.findIndex((position) => {
+        const plan = all[position]?.plan;
+        return isPart || plan?.hasField(key) === true || (plan !== undefined && plan.cast(item) !== undefined);
+      });
+      const [position = -1] = index < 0 ? [] : missing.splice(index, 1);
+      const field = all[position];
+      if (field !== undefined) writer.lose(DEFAULTED, 'unread-key', key, { reason: `${field.name} has no value` });
     }
   }
 
@@ -225,6 +351,18 @@ export class ClassPlan extends Plan {
     return node.cached(this, () => new GrowingObject(this.#fields, node)).show();
   }
 }
+
+/** A field that `disabled` or `inactive` can make true: `is_disabled`. */
+const NEGATIVE = /disabl|inactiv|deactiv|uncheck|(?:^|[_-])(?:no|not|off|without)(?:[_-]|$)/iu;
+
+/** The score of a key that is only near to that of its field. */
+const NEAR_KEY = 20;
+
+/** The marks of a value that hardly matches. */
+const POOR = MARK.display | MARK.picked | MARK.implied | MARK.onlyDefaults | MARK.nullForMismatch | MARK.fromComposite;
+
+/** The most fields without a value that are compared with unknown keys. */
+const MAX_MISSING = 24;
 
 function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): void {
   writer.add(writer.isEmpty ? field.jsonKey : field.nextJsonKey, field.name, value);

@@ -120,6 +120,6 @@ export function describeValue(node: ReplyNode): string {
 
 const SHORT = 60;
 
-function shorten(text: string, length = SHORT): string {
+export function shorten(text: string, length = SHORT): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }

@@ -19,7 +19,10 @@ export function fromComposite(plan: Plan, node: ReplyNode): CoercionOutcome {
   const answer = answerIn(node);
   const outcome = answer === undefined ? undefined : plan.coerce(answer);
   if (outcome?.ok === true) return fromObject(outcome);
-  const members = node.items.filter((item, at) => item.isScalar && !isDescriptionKey(node.keys[at] ?? ''));
+  const others = node.items.filter((item, at) => item.isScalar && !isDescriptionKey(node.keys[at] ?? ''));
+  // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
+  const members =
+    others.length > 0 ? others : node.items.filter((item, at) => item.isScalar && NAME.test(node.keys[at] ?? ''));
   if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
   const exact = members.flatMap((member) => plan.cast(member) ?? []);
   return onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members), fromObject);
@@ -50,7 +53,9 @@ export function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined
   return kind === 'object' && items.length === 1 && NAME.test(keys[0] ?? '') ? items[0] : undefined;
 }
 
-const NAME = /^(?:name|title|label|tag|term|word|keyword|string)$/iu;
+/** The key of a name, of a tagged value (`{"S": "Ada"}`, `{"stringValue": "Ada"}`), or of the text of an element. */
+const NAME =
+  /^(?:name|title|label|tag|term|word|keyword|string|str|s|string_?value|[#$@_]text|[#$@_]t|[$@#]value|\$oid|\$date|display_?name)$/iu;
 
 function fromList(plan: Plan, list: ReplyNode): CoercionOutcome {
   return onlyValue(plan, list, coercedBy(plan, list.items), (value) => {

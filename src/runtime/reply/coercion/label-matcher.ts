@@ -1,5 +1,6 @@
 import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
 import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
+import { NearNames } from './near-names.ts';
 import { spend } from './step-budget.ts';
 
 /** A string that represents one value of an enum, or one literal. */
@@ -36,6 +37,9 @@ const FOLDS: readonly Fold[] = [
   { fold: (text) => foldWords(text.replace(QUALIFIER, '')), foldLabel: foldWords, cost: 3, flags: ['punctuation'] },
 ];
 
+/** `!SPAM`, as in a program. */
+const NEGATED = /^[!¬]\s*[\p{L}_]/u;
+
 function foldWords(text: string): string {
   return foldSeparators(withoutDecoration(text));
 }
@@ -53,10 +57,12 @@ export class LabelMatcher {
   readonly #exact = new Map<string, string>();
   /** The values by the folded spellings of their labels, for each of FOLDS. */
   readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
+  readonly #near: NearNames;
   #inside: LabelPattern | undefined = undefined;
 
   constructor(labels: readonly Label[]) {
     this.#labels = labels;
+    this.#near = new NearNames(labels.map(({ text }) => text));
     for (const label of labels) if (!this.#exact.has(label.text)) this.#exact.set(label.text, label.json);
   }
 
@@ -77,8 +83,12 @@ export class LabelMatcher {
   match(raw: string): LabelMatch {
     spend(this.#labels.length + raw.length);
     const text = raw.trim();
+    if (NEGATED.test(text)) return NONE;
     const whole = this.whole(text);
-    return whole.kind === 'none' ? this.#insideOf(text) : whole;
+    if (whole.kind !== 'none') return whole;
+    const near = this.#labels[this.#near.positionOf(text, { plurals: false })];
+    if (near !== undefined) return { kind: 'match', json: near.json, cost: 4, flags: ['similar-value'] };
+    return this.#insideOf(text);
   }
 
   /** Compares the labels with the whole string. */

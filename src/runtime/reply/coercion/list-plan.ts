@@ -4,12 +4,25 @@ import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
+import { isStripped, REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
+import { ENUMERATED, linesOf, namesOf, partsOf, wordsOf } from './enumerated-parts.ts';
 import { GrowingMembers } from './growing-value.ts';
-import { CoercedValue, DROPPED, isDisplay, isText, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import { mayBePath, nestedByPaths, pathOf } from './key-paths.ts';
+import {
+  CoercedValue,
+  DROPPED,
+  isDisplay,
+  isKept,
+  isText,
+  MARK,
+  type CoercionOutcome,
+  ValueWriter,
+  withPaths,
+} from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
+import { rowsOf } from './rows.ts';
 import { coerceNested, unwrap, type WrappedType } from './unwrap.ts';
 import { isOtherKey } from './wrapper-keys.ts';
 
@@ -37,7 +50,7 @@ export class ListPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'list') return undefined;
+    if (node.kind !== 'list' || isStripped(node)) return undefined;
     const element = this.#element();
     const writer = new ValueWriter(node);
     for (const [index, item] of node.items.entries()) {
@@ -56,13 +69,34 @@ export class ListPlan extends Plan {
   // --- lists ---------------------------------------------------------------------------------------------------------
 
   #fromList(node: ReplyNode): CoercionOutcome {
+    if (isStripped(node)) return mismatch('a list', node);
     const [inner] = node.items;
     const isNested = node.items.length === 1 && inner?.kind === 'list' && !this.#element().startsWith('list');
     if (isNested) return flagged(this.coerce(inner), 'unwrapped-list');
+    const inObjects = this.#fromKeyedItems(node);
+    if (inObjects !== undefined) return inObjects;
     const outcome = this.#fromItems(node);
+    const rows = outcome.ok && outcome.losses === NO_LOSSES ? undefined : this.#fromRows(node);
+    if (rows !== undefined) return rows;
     const isWrapper =
       node.items.length === 1 && inner?.kind === 'object' && (!outcome.ok || (outcome.marks & WRAPPED) !== 0);
     return isWrapper ? (this.#fromWrapper(node) ?? outcome) : outcome;
+  }
+
+  /** Handles `[{"allergy": "nuts"}, {"allergy": "milk"}]` for a list of strings: strings that all have the same key. */
+  #fromKeyedItems({ items }: ReplyNode): CoercionOutcome | undefined {
+    const element = this.#element();
+    const key = items[0]?.keys[0];
+    if (!element.takesText || items.length < 2 || key === undefined) return undefined;
+    const isKeyed = items.every(
+      ({ kind, keys, items: [value] }) =>
+        kind === 'object' && keys.length === 1 && keys[0] === key && value?.kind === 'string',
+    );
+    if (!isKeyed || items.some((item) => !isDisplay(element.coerce(item)))) return undefined;
+    const list = new ReplyNode('list');
+    list.complete = true;
+    for (const { items: values } of items) for (const value of values) list.add(value);
+    return flagged(this.#fromItems(list), 'keyed-items');
   }
 
   #fromWrapper(node: ReplyNode): CoercedValue | undefined {
@@ -108,13 +142,50 @@ export class ListPlan extends Plan {
   /** Reads the object as the only member, as a wrapper around the list, or as the members by any keys. */
   #fromObject(node: ReplyNode): CoercionOutcome {
     if (hasNumberedKeys(node)) return flagged(this.#fromItems(listOf(node)), 'numbered-keys');
+    const chosen = this.#fromChoices(node);
+    if (chosen !== undefined) return chosen;
+    const nested = nestedByPaths(node, (key) =>
+      mayBePath(key) && !this.#element().hasField(key) ? pathOf(key) : undefined,
+    );
+    const ofPaths = nested === undefined ? undefined : this.#fromObject(nested);
+    if (ofPaths?.ok === true && isKept(ofPaths)) return withPaths(ofPaths);
     const single = this.#single(node);
     if (single.ok && (single.marks & UNCLEAN) === 0) return listOfOne(single);
-    const inner = this.#fromWrapper(node);
+    const inner = this.#fromRows(node) ?? this.#fromWrapper(node);
     if (inner !== undefined) return inner;
     if (isNothing(node) && !isMember(single)) return EMPTY_FOR_NOTHING;
     const isDoubtful = !single.ok || isDisplay(single) || (single.marks & MARK.nullForMismatch) !== 0;
     return isDoubtful ? (this.#fromValues(node) ?? listError(node, single)) : listOfOne(single);
+  }
+
+  /** Handles a table in JSON, if each of its rows matches without losses. */
+  #fromRows(node: ReplyNode): CoercedValue | undefined {
+    const rows = rowsOf(node, (key) => this.#element().hasField(key));
+    const outcome = rows === undefined ? undefined : this.#fromItems(rows);
+    if (outcome?.ok !== true || outcome.losses !== NO_LOSSES) return undefined;
+    return outcome.as(outcome.score + 2, outcome.marks | MARK.unwrapped, [
+      { flag: 'rows', path: '' },
+      ...outcome.flags,
+    ]);
+  }
+
+  /** Handles `{"SPAM": true, "ABUSE": false}` for a list of enum values: those that are true. */
+  #fromChoices({ items, keys }: ReplyNode): CoercedValue | undefined {
+    const element = this.#element();
+    if (element.takesText || items.length > MAX_CHOICES || items.some(({ kind }) => kind !== 'boolean'))
+      return undefined;
+    const writer = new ValueWriter();
+    writer.score = 2;
+    writer.flag('choices', '');
+    const seen = new Set<string>();
+    for (const [at, item] of items.entries()) {
+      const outcome = element.coerce(stringNode(keys[at] ?? ''));
+      if (!outcome.ok || !isWholePart(outcome) || !outcome.bare.startsWith('"')) return undefined;
+      if (seen.has(outcome.bare)) return undefined;
+      seen.add(outcome.bare);
+      if (item.text === 'true') addItem(writer, outcome, seen.size - 1);
+    }
+    return seen.size === 0 ? undefined : writer.finish('[', ']', MARK.unwrapped);
   }
 
   #single(node: ReplyNode): CoercionOutcome {
@@ -123,8 +194,9 @@ export class ListPlan extends Plan {
 
   /** Reads the list in a wrapper, but not in a member of the list: `children` is a field of a tree. */
   #read(node: ReplyNode): CoercedValue | undefined {
-    const outcome = node.kind === 'list' ? this.coerce(node) : undefined;
-    return outcome?.ok === true ? outcome : undefined;
+    if (node.kind === 'object' && !hasNumberedKeys(node)) return this.#fromRows(node);
+    const outcome = this.coerce(node);
+    return outcome.ok ? outcome : undefined;
   }
 
   /** Handles `{"Ada": {…}, "Bob": {…}}`: objects that all match as they are, under keys of any kind. */
@@ -151,14 +223,16 @@ export class ListPlan extends Plan {
   /** Handles `"1, 2, 3"` for numbers or enum values, each of which has to match as a whole. */
   #fromParts(node: ReplyNode): CoercionOutcome | undefined {
     const element = this.#element();
-    const parts = element.takesText ? linesOf(node) : partsOf(node);
+    const lines = element.takesText ? linesOf(node) : undefined;
+    const words = element.takesText && lines === undefined ? namesIn(node) : [];
+    const parts = element.takesText ? (lines ?? words) : partsOf(node);
     if (parts.length < 2) return undefined;
     const whole = parts.map((part) => element.coerce(part));
     const outcomes = element.takesText || whole.every(isWholePart) ? whole : inSentence(node, element);
     if (outcomes.length < 2 || !outcomes.every(isWholePart)) return undefined;
     const writer = new ValueWriter();
     writer.score = 1;
-    writer.flag('separated', '');
+    writer.flag(words.length > 0 ? ENUMERATED : 'separated', '');
     for (const [index, outcome] of outcomes.entries()) if (outcome.ok) addItem(writer, outcome, index);
     return writer.finish('[', ']', MARK.singleToList);
   }
@@ -203,6 +277,9 @@ export class ListPlan extends Plan {
 
 const EMPTY = new PartialValue('[]');
 
+/** No enum whose values are the keys of an object has more. */
+const MAX_CHOICES = 100;
+
 /** The value of a missing field. */
 const MISSING = new CoercedValue('[]', 0);
 
@@ -215,6 +292,11 @@ const WRAPPED = MARK.unwrapped | MARK.display;
 
 function isClean(outcome: CoercionOutcome): boolean {
   return outcome.ok && (outcome.marks & UNCLEAN) === 0 && outcome.losses === NO_LOSSES;
+}
+
+function namesIn(node: ReplyNode): readonly ReplyNode[] {
+  const words = wordsOf(node);
+  return words.length > 0 ? words : namesOf(node);
 }
 
 function listOfOne(single: CoercedValue): CoercedValue {
@@ -250,13 +332,6 @@ function hasNumberedKeys({ keys }: ReplyNode): boolean {
 
 const NUMBERED = /^([A-Za-z_ -]{0,32})([01])$/u;
 
-/** Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. */
-function partsOf(node: ReplyNode): readonly ReplyNode[] {
-  if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
-  const texts = node.text.split(/[,;\n]|\sand\s/u).map((text) => text.trim());
-  return texts.filter((text) => text !== '').map((text) => scalarNode(text));
-}
-
 /**
  * Returns the values that one sentence enumerates, as in `The values are 26 and -10.`; empty if it contains other values, or
  * words of negation.
@@ -284,29 +359,8 @@ const MAX_SENTENCE = 300;
 const MAX_WORDS = 4;
 const NOT_ENUMERATED = /\n|[.!?;:]\s|\b(?:not|no|never|neither|nor|without|except|instead|between|or)\b|n['’]t\b/iu;
 
-/** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
-function linesOf(node: ReplyNode): readonly ReplyNode[] {
-  if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return [];
-  const lines = node.text.trim().split('\n');
-  const markers = lines.map((line) => MARKER.exec(line));
-  const isList = markers.every((marker, at) => marker !== null && isNext(marker[1] ?? '', markers[0]?.[1] ?? '', at));
-  return isList ? lines.map((line, at) => stringNode(line.slice(markers[at]?.[0].length).trim())) : [];
-}
-
-const MAX_LINES_TEXT = 100_000;
-const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;
-
-/** True if the marker of the line at this position continues the list whose first marker is `first`. */
-function isNext(marker: string, first: string, at: number): boolean {
-  const start = Number.parseInt(first, 10);
-  return Number.isNaN(start) ? marker === first : start <= 1 && Number.parseInt(marker, 10) === start + at;
-}
-
-/** Longer strings are prose. */
-const MAX_PARTS_TEXT = 1_000;
-
 /** The flags of a value that was found inside a string. */
-const GUESSES: ReadonlySet<string> = new Set(['substring-match', 'number-in-text', 'answer-cue']);
+const GUESSES: ReadonlySet<string> = new Set(['substring-match', 'similar-value', 'number-in-text', 'answer-cue']);
 
 /** True for a part that contains only a value. */
 function isWholePart(outcome: CoercionOutcome): boolean {

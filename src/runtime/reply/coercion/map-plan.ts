@@ -2,7 +2,7 @@ import { TypedMap } from '../fast-path/typed-container.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing } from '../text/nothing.ts';
-import { ReplyNode, type NodeKind } from '../text/reply-node.ts';
+import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import {
   coercionError,
   emptiedError,
@@ -11,12 +11,23 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
+import { entriesOf, keyAndOther, keyAndValue, type EntryKeys } from './entries.ts';
 import { GrowingMembers } from './growing-value.ts';
+import { nestedByPaths, pathOf } from './key-paths.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
-import { CoercedValue, DROPPED, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
+import {
+  CoercedValue,
+  DROPPED,
+  isDisplay,
+  isKept,
+  MARK,
+  type CoercionOutcome,
+  ValueWriter,
+  withPaths,
+} from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { asOneOf, coerceNested, unwrap, unwrapFrame, type WrappedType } from './unwrap.ts';
-import { isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
+import { frameAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
 
 /**
  * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
@@ -67,7 +78,7 @@ export class MapPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'object') return undefined;
+    if (node.kind !== 'object' || isStripped(node)) return undefined;
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();
     for (const [index, item] of node.items.entries()) {
@@ -90,10 +101,22 @@ export class MapPlan extends Plan {
     const framed = unwrapFrame(this.#wrapped, node);
     if (framed !== undefined) return framed;
     const outcome = isSchema(node) ? coercionError('expected a map, got a JSON schema') : this.#fromEntries(node);
-    return isWhole(outcome) ? outcome : (unwrap(this.#wrapped, node) ?? outcome);
+    if (isWhole(outcome) && !isRooted(node)) return outcome;
+    return this.#fromPaths(node) ?? (isWhole(outcome) ? outcome : (unwrap(this.#wrapped, node) ?? outcome));
+  }
+
+  /** Handles `{"ada.name": "Ada", "ada.age": 36}`, if every key is a path. */
+  #fromPaths(node: ReplyNode): CoercedValue | undefined {
+    const { keys, items } = node;
+    const isPath = (key: string, at: number) => pathOf(key) !== undefined || isEmptied(items[at]);
+    if (keys.length === 0 || !keys.every(isPath)) return undefined;
+    const tree = nestedByPaths(node, pathOf);
+    const outcome = tree === undefined ? undefined : this.#fromObject(tree);
+    return outcome?.ok === true && isKept(outcome) ? withPaths(outcome) : undefined;
   }
 
   #fromEntries(node: ReplyNode): CoercionOutcome {
+    if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(node);
     const seen = new Map<string, string>();
     const errors: CoercionError[] = [];
@@ -106,7 +129,7 @@ export class MapPlan extends Plan {
         continue;
       }
       const outcome = this.#coerceEntry(writer, seen, key, item);
-      if (isDoubtful(outcome, node, key)) marks |= MARK.fromComposite;
+      if (isDoubtful(outcome, node, key, item)) marks |= MARK.fromComposite;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', marks);
@@ -129,18 +152,19 @@ export class MapPlan extends Plan {
    * `[{"id": "a", "count": 1}]`.
    */
   #fromList(list: ReplyNode): CoercionOutcome {
-    const pairs = this.#fromPairs(list, isKeyAndValue);
+    const isFrame = list.items.some((item) => frameAt(item) >= 0);
+    const pairs = isFrame ? undefined : this.#fromPairs(list, keyAndValue);
     if (pairs !== undefined) return pairs;
     const [only] = list.items;
     const isOne = list.items.length === 1 && only?.kind === 'object';
     const outcome = isOne ? this.coerce(only) : mismatch('a map', list);
     const map = outcome.ok ? asOneOf(list, outcome) : outcome;
-    return isWhole(map) ? map : (this.#fromPairs(list, beginsWithKey) ?? map);
+    return isWhole(map) ? map : (this.#fromPairs(list, keyAndOther) ?? map);
   }
 
-  /** Returns the map of a list of entries; undefined if not every member is one. `isPair`: the test for the keys of an entry. */
-  #fromPairs(list: ReplyNode, isPair: (keys: readonly string[]) => boolean): CoercedValue | undefined {
-    const entries = entriesOf(list, isPair);
+  /** Returns the map of a list of entries; undefined if not every member is one. */
+  #fromPairs(list: ReplyNode, entryKeys: EntryKeys): CoercedValue | undefined {
+    const entries = entriesOf(list, entryKeys);
     const outcome = entries === undefined ? undefined : this.#fromEntries(entries);
     if (outcome === undefined || !isWhole(outcome)) return undefined;
     return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
@@ -148,10 +172,12 @@ export class MapPlan extends Plan {
 
   #read(node: ReplyNode): CoercedValue | undefined {
     if (node.kind === 'list') {
+      if (node.items.some((item) => frameAt(item) >= 0)) return undefined;
       const outcome = this.#fromList(node);
       return outcome.ok ? outcome : undefined;
     }
-    const outcome = node.kind === 'object' && !isSchema(node) ? this.#fromEntries(node) : undefined;
+    const isValue = node.kind === 'object' && !isSchema(node) && frameAt(node) < 0;
+    const outcome = isValue ? this.#fromEntries(node) : undefined;
     return outcome !== undefined && isWhole(outcome) ? outcome : undefined;
   }
 
@@ -161,7 +187,8 @@ export class MapPlan extends Plan {
       const key = node.keys[at] ?? '';
       if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
       const outcome = this.value.coerce(item);
-      return outcome.ok && !isDoubtful(outcome, node, key);
+      if (item.kind === 'list' && isDisplay(outcome)) return false;
+      return outcome.ok && !isDoubtful(outcome, node, key, item);
     });
     return (key) => !hasEntry && !isDescriptionKey(key);
   }
@@ -209,47 +236,29 @@ const EMPTY = new PartialValue('{}');
 const MISSING = new CoercedValue('{}', 0);
 
 /** True for an entry that the map can take, but that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
-function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string): boolean {
+function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string, item: ReplyNode): boolean {
+  if (isListOfEntries(item)) return true;
   if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped | MARK.fromComposite)) === 0) return false;
   return isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
+}
+
+function isEmptied(item: ReplyNode | undefined): boolean {
+  return item?.isScalar === false && item.items.length === 0;
+}
+
+/** True if all keys are JSONPaths, such as `$.a`. */
+function isRooted({ keys }: ReplyNode): boolean {
+  return keys.length > 0 && keys.every((key) => key.startsWith('$.'));
+}
+
+/** True for a list of keys and values, which is more likely the map itself than the value of an entry. */
+function isListOfEntries({ kind, items }: ReplyNode): boolean {
+  return kind === 'list' && items.length > 0 && items.every((item) => keyAndValue(item.keys) !== undefined);
 }
 
 /** True for a map that drops no entry and unwraps no value. */
 function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
   return outcome.ok && outcome.losses === NO_LOSSES && (outcome.marks & MARK.fromComposite) === 0;
-}
-
-/** Returns a list of entries as an object; undefined for other lists. */
-function entriesOf(list: ReplyNode, isPair: (keys: readonly string[]) => boolean): ReplyNode | undefined {
-  const map = new ReplyNode('object');
-  map.complete = list.complete;
-  const seen = new Set<string>();
-  for (const item of list.items) {
-    const entry = entryOf(item, isPair);
-    if (entry === undefined || seen.has(entry.key)) return undefined;
-    seen.add(entry.key);
-    map.put(entry.key, entry.value);
-  }
-  return map;
-}
-
-function entryOf(
-  node: ReplyNode,
-  isPair: (keys: readonly string[]) => boolean,
-): { readonly key: string; readonly value: ReplyNode } | undefined {
-  const [first, second] = node.items;
-  if (first === undefined) return undefined;
-  if (second === undefined) return node.kind === 'object' ? { key: node.keys[0] ?? '', value: first } : undefined;
-  const isEntry = node.items.length === 2 && first.isScalar && (node.kind === 'list' || isPair(node.keys));
-  return isEntry ? { key: first.text, value: second } : undefined;
-}
-
-function isKeyAndValue([key = '', value = '']: readonly string[]): boolean {
-  return beginsWithKey([key]) && /^(?:value|v|val)$/iu.test(value);
-}
-
-function beginsWithKey([key = '']: readonly string[]): boolean {
-  return /^(?:key|name|k|id)$/iu.test(key);
 }
 
 /** The empty map for a word for nothing. */

@@ -26,18 +26,52 @@ const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
 /** A list is not one number. */
 const LIST = /^\[[^\]]*,[^\]]*\]$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
+/** `2 1/2` */
+const MIXED = /^(\d+)\s+(\d+)\s*\/\s*(\d+)$/u;
 const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
 
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
-export function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
+export function findNumber(source: string, context: NumberContext): FoundNumber | undefined {
+  const raw = withExponents(source.trimStart().replace(UNDERSCORES, '$2').replace(LONG_MINUS, '-'));
   const trimmed = raw.length > MAX_WHOLE ? '' : asciiDigits(raw.trim().replace(/,+$/u, ''));
   if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
   if (LIST.test(trimmed)) return undefined;
   const whole = numberOf(trimmed);
   if (whole !== undefined) return { text: whole, exact: true, cued: false };
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
-  return other === undefined ? numberInside(searchedPart(raw)) : { text: other, exact: false, cued: false };
+  if (other !== undefined) return { text: other, exact: false, cued: false };
+  return numberInside(context.decimals ? searchedPart(raw) : withoutScales(searchedPart(raw)));
 }
+
+/** Markdown's emphasis around the whole string: `__42__`. */
+const UNDERSCORES = /^(__?)([^_\n]{1,60})\1\s*$/u;
+
+/** Writes `1.2 × 10^3` as `1.2e3`. */
+function withExponents(text: string): string {
+  if (!/10\s*(?:\^|[⁰¹²³⁴-⁹⁻])/u.test(text)) return text;
+  return text.replaceAll(POWER, (_whole, digits: string, plain: string | undefined, raised = '') => {
+    const exponent = plain ?? [...raised].map((digit) => '0123456789-'.charAt(SUPERSCRIPTS.indexOf(digit))).join('');
+    return `${digits}e${exponent.replace('−', '-')}`;
+  });
+}
+
+const POWER =
+  /\$?(\d{1,30}(?:\.\d{1,30})?)\s*(?:×|x|\*|·|⋅|\\times|\\cdot)\s*10(?:\s*\^\s*\{?\s*([+\-−]?\d{1,3})\s*\}?|([⁻]?[⁰¹²³⁴-⁹]{1,3}))\$?/gu;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹⁻';
+
+/** Blanks the scale of a rating, so that the points remain: `Rating: 9/10`, `a 9 out of ten`. */
+function withoutScales(text: string): string {
+  return text.replaceAll(SCALE, (whole, points: string, most: string) =>
+    Number(points) <= (SCALE_WORDS[most.toLowerCase()] ?? Number(most)) ? points.padEnd(whole.length) : whole,
+  );
+}
+
+const SCALE =
+  /(?<![\d/.,-])(\d{1,3}(?:\.\d)?)(?:\s?\/\s?|\s+out of\s+|\s+of\s+(?=\w+\W*$))(5|10|100|five|ten)(?![\d/.,-]*\d|\w)/giu;
+const SCALE_WORDS: Readonly<Record<string, number>> = { five: 5, ten: 10 };
+
+/** A dash as the sign of the first number. */
+const LONG_MINUS = /^[–‒—﹣－](?=[$€£]?[\d.])/u;
 
 /** Replaces full-width digits by ASCII digits. */
 function asciiDigits(text: string): string {
@@ -68,8 +102,21 @@ function numberOf(text: string): string | undefined {
 function wholeNumber(text: string, { decimals, quoted }: NumberContext): string | undefined {
   const fraction = decimals ? FRACTION.exec(text) : null;
   if (fraction !== null) return finite(Number(fraction[1]) / Number(fraction[2]));
+  const [, whole, part, of] = (decimals ? MIXED.exec(text) : null) ?? [];
+  if (whole !== undefined) return finite(Number(whole) + Number(part) / Number(of));
   if (decimals && quoted && DECIMAL_COMMA.test(text)) return numberOf(text.replace(',', '.'));
-  return numberOfWords(withoutDecoration(text).toLowerCase());
+  const words = withoutDecoration(text).toLowerCase();
+  const rating = decimals ? undefined : wordRating(words);
+  return rating ?? numberOfWords(words.replace(STATED, ''));
+}
+
+/** `Answer: seven`, `the total is seven`. */
+const STATED = /^(?:(?:the |my )?(?:final )?(?:answer|result|total|count|number|rating|score)(?: is|:|=)[ *]*)/u;
+
+/** `nine out of ten`, `two stars` */
+function wordRating(text: string): string | undefined {
+  const words = /^([a-z]+) (?:out of (?:five|ten|a hundred|5|10|100)|stars?)$/u.exec(text.replace(STATED, ''))?.[1];
+  return words === undefined ? undefined : numberOfWords(words);
 }
 
 function finite(value: number): string | undefined {
@@ -201,14 +248,21 @@ function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
 
 /** True for an operand of a calculation, a bound, the number of a list item, and a part of a phone number. */
 function isOtherwiseUsed(before: string, after: string): boolean {
-  return OPERAND_BEFORE.test(before) || OPERAND_AFTER.test(after) || BOUND.test(before) || isItemNumber(before, after);
+  return (
+    OPERAND_BEFORE.test(before) ||
+    OPERAND_AFTER.test(after) ||
+    BOUND.test(before) ||
+    /^\+(?![\p{L}\p{N}])/u.test(after) ||
+    isItemNumber(before, after)
+  );
 }
 
 const OPERAND_BEFORE =
   /(?:[\d)\]}]\s*[+*×·÷/^]|[\d)\]}][\p{L}%]*\s+[-−–])\s*$|\b(?:plus|minus|times|divided by)\s$|\(\d+\)\s?$/iu;
 const OPERAND_AFTER =
-  /^\s*(?:=(?![=>])|[+*×·÷/^]\s*[\d(])|^\s+[-−–]\s+[\d(]|^\s(?:plus|minus|times|divided by)\s|^\)\s?\d|^\s?\(\d+\)\s?\d/iu;
-const BOUND = /(?:<|≤|≥|(?:^|\s)>=?)\s*$/u;
+  /^\s*(?:=(?![=>])|[+*×·÷/^]\s*[\d(])|^\s+[-−–]\s+[\d(]|^\s(?:plus|minus|times|divided by)\s|^\)\s?\d|^\s?\(\d+\)\s?\d|^\s\d{1,3}\s?\/\s?\d/iu;
+const BOUND =
+  /(?:<|≤|≥|(?:^|\s)>=?|\b(?:at least|at most|(?:less|more|fewer|greater|higher|lower) than|no (?:more|less|fewer) than|up to|minimum of|maximum of))\s*[$€£]?$/iu;
 
 /** `1. Text` or `1) Text` at the start of a line. */
 function isItemNumber(before: string, after: string): boolean {
@@ -217,7 +271,8 @@ function isItemNumber(before: string, after: string): boolean {
 
 /** True for the number of a step or a page, and for a number in parentheses: values only if the text has no others. */
 function isAside(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
-  if (ASIDE.test(text.slice(Math.max(0, from - NEARBY), from))) return true;
+  const before = text.slice(Math.max(0, from - NEARBY), from);
+  if (ASIDE.test(before) || CONFIDENCE.test(before)) return true;
   const open = NOTE.exec(text.slice(Math.max(0, from - MAX_NOTE), from));
   if (open === null || !/^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE))) return false;
   const start = from - open[0].length;
@@ -228,4 +283,6 @@ const ASIDE =
   /\b(?:steps?|items?|questions?|examples?|figures?|tables?|sections?|chapters?|pages?|parts?|lines?|notes?|sources?|option|case|day|week|phase|no\.|number)\s+#?$|\[$/iu;
 /** The beginning of a note in parentheses that does not state an alternative. */
 const NOTE = /\((?!\s*(?:or|and|to)\b)[^()]*$/u;
+/** `[confidence 93%]`, `| confidence=0.93`, `Confidence: 9/10` */
+const CONFIDENCE = /\b(?:confidence|certainty|probability)\b[^.\n\d]{0,12}$/iu;
 const MAX_NOTE = 80;

@@ -4,6 +4,13 @@ const SMALL: readonly string[] =
   );
 const TENS: readonly string[] = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const ORDINALS: readonly string[] = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ');
+const DOZENS: ReadonlyMap<string, string> = new Map([
+  ['dozen', '12'],
+  ['a dozen', '12'],
+  ['one dozen', '12'],
+  ['half a dozen', '6'],
+  ['a couple', '2'],
+]);
 const SCALES: ReadonlyMap<string, number> = new Map([
   ['thousand', 1e3],
   ['million', 1e6],
@@ -13,6 +20,8 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 /** Returns the number that English words in lower case spell, such as `five`, `twenty-one` or `two hundred`. */
 export function numberOfWords(text: string): string | undefined {
   if (text.length > LONGEST || !/^[a-z]+(?:[ -][a-z]+)*$/u.test(text)) return undefined;
+  const dozen = DOZENS.get(text);
+  if (dozen !== undefined) return dozen;
   const ordinal = ORDINALS.indexOf(text);
   if (ordinal >= 0) return String(ordinal + 1);
   let total = 0;

@@ -1,4 +1,5 @@
-import { NO_LOSSES, type Losses, type ParseFlag } from '../reply-parser.ts';
+import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
+import { NO_LOSSES } from '../reply-parser.ts';
 import { isNothing } from '../text/nothing.ts';
 import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
 import { joinPath, type CoercionError } from './coercion-error.ts';
@@ -101,7 +102,7 @@ export function nullFor(reason: string, node: ReplyNode): CoercedValue {
 /** The loss of one member of a list or entry of a map. */
 export const DROPPED: Losses = { dropped: 1, defaulted: 0 };
 
-const DEFAULTED: Losses = { dropped: 0, defaulted: 1 };
+export const DEFAULTED: Losses = { dropped: 0, defaulted: 1 };
 
 /** Returns the losses of a null in the place of this value. */
 function lossesWithout(node: ReplyNode): Losses {
@@ -165,6 +166,11 @@ const NEARLY_EMPTY = 4;
 /** True for a value that contains some of what the model wrote. */
 export function isKept(value: CoercedValue): boolean {
   return lossOf(value) < NEARLY_EMPTY;
+}
+
+/** Flags a value whose members have paths as keys. */
+export function withPaths(value: CoercedValue): CoercedValue {
+  return value.as(value.score + 2, value.marks, [{ flag: 'key-paths', path: '' }, ...value.flags]);
 }
 
 /** True for a string that displays a list or object. */

@@ -61,7 +61,7 @@ export abstract class Plan extends FastPlan {
     if (known !== undefined) return known as CoercionOutcome;
     const outcome = this.coerceOnce(node);
     // Only one place coerces a value that matches as it is; several can reach one that does not.
-    const isClean = outcome.ok && outcome.marks === 0;
+    const isClean = outcome.ok && outcome.score === 0 && outcome.marks === 0;
     if (!this.isShared && kind <= 1 && isClean) return outcome;
     spend(STEPS_TO_STORE);
     node.store(this, outcome, kind);

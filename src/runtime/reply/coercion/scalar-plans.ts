@@ -3,7 +3,7 @@ import { GrowingString } from '../text/growing-text.ts';
 import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { findBool } from './bool-in-text.ts';
+import { findBool, STATE_WORD } from './bool-in-text.ts';
 import { answerIn, fromComposite, namedIn, wholeAnswerIn } from './from-composite.ts';
 import { LabelMatcher } from './label-matcher.ts';
 import { findRating } from './number-in-text.ts';
@@ -69,6 +69,8 @@ export class StringPlan extends Plan {
   /** A list or object that is not a wrapper is displayed as a whole, so that nothing of it is lost. */
   #fromComposite(node: ReplyNode): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
+    // A line of text that can be a sentence (`Note: call back`) is a string as it is.
+    if (node.text !== '') return this.#display(node);
     const answer = wholeAnswerIn(node) ?? namedIn(node);
     if (answer?.isScalar !== true) return this.#display(node);
     const outcome = this.coerce(answer);
@@ -143,6 +145,7 @@ export class BoolPlan extends DonePlan {
     if (found === undefined) return mismatch('bool', node);
     const flags = [...valueFlags('string-to-bool', node)];
     if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
+    if (found.isState === true) flags.push({ flag: STATE_WORD, path: '' });
     return new CoercedValue(found.json, found.exact ? 1 : 3, { flags });
   }
 

@@ -6,12 +6,18 @@
 
 /**
  * Realistic replies need up to 7, and 15 in deltas, even for unions of 60 classes (`npm run growth`). With this limit,
- * the worst replies of 250 KB, the longest that a worker parses itself, end after about two seconds.
+ * the worst replies of 250 KB end after about two seconds. A worker reads such a reply on a thread.
  */
 const STEPS_PER_CHARACTER = 32;
 
 /** The minimum for short replies: the steps for a type with many members do not depend on the reply alone. */
 const LEAST_STEPS = 500_000;
+
+/**
+ * The steps for a reply that svc reads in the event loop: typical replies of up to 30 KB, and longer ones on the fast path, need
+ * fewer. A reply that needs more is read on a thread.
+ */
+const SHORT_STEPS = 250_000;
 
 /** The characters of JSON that V8 parses in one step. */
 export const PARSED_PER_STEP = 8;
@@ -46,6 +52,9 @@ export function leave(): void {
   nested -= 1;
 }
 
+/** The time that reading a reply can take: `short` in an event loop that serves other calls, `long` everywhere else. */
+export type Patience = 'short' | 'long';
+
 /** The steps for one reply. */
 export class StepBudget {
   /** The steps of all budgets so far, for measurements. */
@@ -71,11 +80,12 @@ export class StepBudget {
     this.#left += characters * STEPS_PER_CHARACTER;
   }
 
-  /** Returns the result of `use`; undefined if the steps run out, which aborts `use`. */
-  run<T>(use: () => T): T | undefined {
+  /** Returns the result of `use`; undefined if the steps run out, which aborts `use` and leaves no steps. */
+  run<T>(use: () => T, patience: Patience = 'long'): T | undefined {
     if (this.isSpent) return undefined;
     const outer = { left, nested };
-    left = this.#left;
+    const given = patience === 'short' ? Math.min(this.#left, SHORT_STEPS) : this.#left;
+    left = given;
     nested = 0;
     try {
       return use();
@@ -85,8 +95,8 @@ export class StepBudget {
       left = -1;
       return undefined;
     } finally {
-      StepBudget.spent += this.#left - left;
-      this.#left = left;
+      StepBudget.spent += given - left;
+      this.#left = left < 0 ? left : this.#left - given + left;
       ({ left, nested } = outer);
     }
   }

@@ -42,7 +42,7 @@ interface Nested {
 const NOTHING: Nested = { value: undefined };
 
 function readNested(raw: string): Nested {
-  const text = fenceBody(raw) ?? raw;
+  const text = beginsValue(raw) ? raw : (fenceBody(raw) ?? fenceIn(raw) ?? raw);
   if (!beginsValue(text)) return NOTHING;
   spend(text.length / READ_PER_STEP);
   const reader = new Scanner(new TreeSink());
@@ -51,6 +51,14 @@ function readNested(raw: string): Nested {
   if (root?.complete !== true || skipSpace(text, end) !== text.length) return NOTHING;
   keepStrings(root);
   return { value: root };
+}
+
+/** Returns the content of the only fence in a text, if words are around it: `Here is the result:` and JSON in a fence. */
+function fenceIn(text: string): string | undefined {
+  const [before, body, after, ...more] = text.split('```');
+  if (before === undefined || body === undefined || after === undefined || more.length > 0) return undefined;
+  if (/[[\]{}]/u.test(before + after)) return undefined;
+  return body.replace(/^\w*\s*\n/u, '');
 }
 
 /** The characters that the tolerant parser reads in one step. */
@@ -114,10 +122,18 @@ const MAX_BLOCKS = 4;
  * only member that can contain it; -1 for any.
  */
 export function unwrap(type: WrappedType, node: ReplyNode, at = -1): CoercedValue | undefined {
+  const found = findWrapped(type, node, at);
+  return found === undefined ? undefined : asUnwrapped(found);
+}
+
+/** The same, without the cost and the flag of the wrapper. */
+export function findWrapped(type: WrappedType, node: ReplyNode, at: number): CoercedValue | undefined {
   const search = new WrapperSearch(type);
   const only = node.items[at];
-  const found = only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
-  if (found === undefined) return undefined;
+  return only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
+}
+
+export function asUnwrapped(found: CoercedValue): CoercedValue {
   return found.as(found.score + 2, found.marks | MARK.unwrapped, [{ flag: 'unwrapped', path: '' }, ...found.flags]);
 }
 
@@ -148,6 +164,10 @@ class WrapperSearch {
   inside(node: ReplyNode, depth: number): CoercedValue | undefined {
     const { items, keys } = node;
     if (depth === 0 || items.length > (node.kind === 'list' ? MAX_BLOCKS : MAX_MEMBERS)) return undefined;
+    // The caller has looked for the outermost frame.
+    const only = depth === MAX_WRAPPERS ? undefined : items[frameAt(node)];
+    const framed = only === undefined ? undefined : this.at(only, depth);
+    if (framed !== undefined) return framed;
     const fits: Fit[] = [];
     const mayHold = node.kind === 'list' ? () => true : this.#type.holdersIn(node);
     for (const [index, item] of items.entries()) {

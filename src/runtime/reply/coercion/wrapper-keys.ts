@@ -24,15 +24,21 @@ const CALL_KEYS = wordsOf(
 /** Keys of values that describe an answer. */
 const DESCRIPTION_KEYS = wordsOf(`
   $schema code comment confidence count created createdat description explanation finishreason format id index
-  justification language logprobs message model name note notes object ok page probability rationale reason reasoning
+  iserror jsonrpc justification language logprobs message model name note notes object ok page probability rationale reason reasoning
   role schema source status statuscode stopreason success thinking thought thoughts timestamp title tool total type
   version
 `);
 
+/** Keys of values that a model adds to any answer, and that are not a field in another spelling. */
+const COMMENTARY_KEYS = wordsOf(`
+  $schema comment comments confidence explanation finishreason justification kind logprobs object ok probability rationale
+  reason reasoning role schema status statuscode stopreason success thinking thought thoughts type
+`);
+
 /** Keys of values that are never an answer. */
 const OTHER_KEYS = wordsOf(`
-  detail details error errorcode errormessage errors example examples failure failures meta metadata usage warning
-  warnings
+  citationmetadata detail details error errorcode errormessage errors example examples failure failures meta metadata
+  promptfeedback safetyratings usage usagemetadata warning warnings
 `);
 
 /** The keywords of JSON Schema that models copy. */
@@ -65,6 +71,11 @@ export function isDescriptionKey(key: string): boolean {
   return includes(DESCRIPTION_KEYS, key) || includes(OTHER_KEYS, key);
 }
 
+/** True for `reasoning`, `type` and other names of values that belong to the reply rather than to the answer. */
+export function isCommentaryKey(key: string): boolean {
+  return includes(COMMENTARY_KEYS, key) || includes(OTHER_KEYS, key);
+}
+
 /** True for `error` and other names of values that are not answers. */
 export function isOtherKey(key: string): boolean {
   return includes(OTHER_KEYS, key);
@@ -76,15 +87,76 @@ export function isFrameKey(key: string): boolean {
 }
 
 /**
- * Returns the position of the arguments in `{"name": "…", "arguments": {…}}`, or of the content in
- * `{"role": "assistant", "content": …}`; -1 for other objects.
+ * Returns the position of the member with the answer in a tool call or a message of a chat API; -1 for other objects:
+ * `{"name": "…", "arguments": {…}}`, `{"role": "assistant", "content": …}`, `{"type": "text", "text": …}`,
+ * `{"choices": [{"message": …}], …}`, `{"candidates": [{"content": …}], …}`.
  */
-export function frameAt({ keys }: ReplyNode): number {
-  if (keys.length > 1 && keys.length < 5 && keys.includes('role') && keys.includes('content'))
-    return keys.indexOf('content');
-  const at = keys.findIndex((key) => includes(ARGUMENT_KEYS, key));
-  if (at < 0 || keys.length < 2 || keys.length > CALL_KEYS.size) return -1;
-  return keys.every((key, other) => other === at || includes(CALL_KEYS, key)) ? at : -1;
+export function frameAt(node: ReplyNode): number {
+  const { keys } = node;
+  if (keys.length > MAX_FRAME) return -1;
+  let call = -1;
+  for (let at = keys.length - 1; at >= 0; at -= 1) {
+    const key = keys[at] ?? '';
+    if (ENVELOPES.get(key)?.(node, at) === true || isOnlyAnswer(node, key)) return at;
+    if (keys.length > 1 && includes(ARGUMENT_KEYS, key)) call = at;
+  }
+  if (call < 0 || keys.length > CALL_KEYS.size) return -1;
+  return keys.every((key, other) => other === call || includes(CALL_KEYS, key)) ? call : -1;
+}
+
+/** No message of a chat API has more members. */
+const MAX_FRAME = 24;
+
+type IsFrame = (node: ReplyNode, at: number) => boolean;
+
+const isCall: IsFrame = ({ items }, at) => {
+  const call = items[at];
+  return call !== undefined && frameAt(call) >= 0;
+};
+
+/** The test for a list of objects each of which has one of the keys. */
+function membersHave(...keys: readonly string[]): IsFrame {
+  return ({ items: values }, at) => {
+    const { kind, items } = values[at] ?? {};
+    if (kind !== 'list' || items === undefined || items.length === 0 || items.length > MAX_FRAME) return false;
+    return items.every((item) => keys.some((key) => item.keys.includes(key)));
+  };
+}
+
+function typeOf({ keys, items }: ReplyNode): string {
+  return items[keys.indexOf('type')]?.text ?? '';
+}
+
+/** The objects of chat APIs, by the key of the member with the answer. */
+const ENVELOPES: ReadonlyMap<string, IsFrame> = new Map<string, IsFrame>([
+  ['content', ({ keys, items }, at) => keys.length > 1 && keys.includes('role') && isSome(items[at])],
+  ['text', (node, at) => isPartOfMessage(node) && isSome(node.items[at])],
+  ['input', (node) => typeOf(node) === 'tool_use'],
+  ['parts', membersHave('text', 'functionCall', 'function_call')],
+  ['output', membersHave('content', 'arguments')],
+  ['tool_calls', membersHave('function')],
+  ['candidates', membersHave('content')],
+  ['choices', membersHave('message', 'delta', 'text')],
+  ['message', ({ items }, at) => items[at]?.keys.includes('role') === true],
+  ['function_call', isCall],
+  ['functionCall', isCall],
+]);
+
+/** True for an answer in JSON, as in `{"generated_text": "{…}"}`. */
+function isOnlyAnswer({ keys, items }: ReplyNode, key: string): boolean {
+  return keys.length === 1 && items[0]?.kind === 'string' && IN_JSON.test(items[0].text) && isAnswerKey(key);
+}
+
+const IN_JSON = /^\s*(?:```|[[{])/u;
+
+/** True for `{"type": "text", "text": …}`. */
+function isPartOfMessage(node: ReplyNode): boolean {
+  return /^(?:output_)?text$/u.test(typeOf(node));
+}
+
+/** False for the content of a message that only calls a tool. */
+function isSome(content: ReplyNode | undefined): boolean {
+  return content !== undefined && content.kind !== 'null' && content.text + content.items.length !== '0';
 }
 
 /** True for an object that contains nothing but the keywords of a JSON schema. */

@@ -1,4 +1,6 @@
 import { CoercedValue } from '../coercion/outcome.ts';
+import { mayCorrect } from '../corrections.ts';
+import { isMadeUp } from '../cues.ts';
 import { openPrefilled } from '../frames/prefilled.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
@@ -46,7 +48,7 @@ export class FastPath {
   /** Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. */
   finish(text: string): CoercedValue | undefined {
     this.#finder.finish();
-    const { candidates, fences, gaveUp } = this.#finder;
+    const { candidates, fences, gaveUp, thoughtsEnd } = this.#finder;
     const candidate = candidates[0];
     const { json } = this.#sink;
     if (gaveUp || json === undefined || candidate === undefined) return undefined;
@@ -55,11 +57,13 @@ export class FastPath {
     // An empty value inside a text is rarely the answer.
     if (place !== undefined && json.length === 2) return undefined;
     const { from, to } = candidate;
+    if (from < thoughtsEnd) return undefined; // A value in a thought is the answer only if there is no other.
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
     if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
       return undefined;
-    if (place !== undefined && openPrefilled(text) !== undefined) return undefined;
+    if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text.slice(0, from)))) return undefined;
+    if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

@@ -162,6 +162,8 @@ export class TypedMap extends TypedContainer {
     this.#key = key;
     const keyText = this.#entries.exactKey(key);
     if (keyText === undefined || this.#seen.has(keyText)) return undefined;
+    // Such keys can be JSONPaths.
+    if (key.startsWith('$.')) return undefined;
     this.#keyText = keyText;
     return this.#entries.value;
   }

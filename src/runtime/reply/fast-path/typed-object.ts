@@ -1,5 +1,5 @@
 import type { ClassFields, FieldPlan } from '../coercion/class-fields.ts';
-import { isFrameKey } from '../coercion/wrapper-keys.ts';
+import { isCommentaryKey, isFrameKey } from '../coercion/wrapper-keys.ts';
 import { isJsonToken } from '../text/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
 import { FlagTree, TypedContainer, FastPlan } from './typed-container.ts';
@@ -13,6 +13,8 @@ export class TypedObject extends TypedContainer {
   #position = -1;
   #key = '';
   #dropped = 0;
+  /** The keys that belong to no field. */
+  #unknown: string[] | undefined = undefined;
   /** The position after it. */
   #next = 0;
   #isEmpty = true;
@@ -31,11 +33,18 @@ export class TypedObject extends TypedContainer {
     this.#position = position;
     this.#key = key;
     // A tool call or a schema contains the object, even if its name or type is a field.
-    if (position < 0) return isFrameKey(key) ? undefined : DROPPED;
+    if (position < 0) return this.#nextUnknown(key);
     const field = this.#fields.all[position];
     if (field === undefined || field.skip || this.#values[position] !== undefined) return undefined;
     this.#next = position + 1;
     return field.plan;
+  }
+
+  #nextUnknown(key: string): FastPlan | undefined {
+    if (isFrameKey(key) || this.#fields.isPath(key)) return undefined;
+    if (this.#unknown === undefined) this.#unknown = [key];
+    else this.#unknown.push(key);
+    return DROPPED;
   }
 
   add(json: string, flags: FlagTree | undefined): void {
@@ -59,11 +68,17 @@ export class TypedObject extends TypedContainer {
     let json = '{';
     for (const position of shown) {
       const field = all[position];
-      const value = this.#values[position] ?? nullFallback(field);
+      const value = this.#values[position] ?? this.#nullFallback(field);
       if (field === undefined || value === undefined) return undefined;
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
     }
     return `${json}}`;
+  }
+
+  /** A key that belongs to no field can be meant for a field that has no value. */
+  #nullFallback(field: FieldPlan | undefined): string | undefined {
+    if (this.#unknown?.every(isCommentaryKey) === false) return undefined;
+    return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
   }
 
   show(open: string | undefined): string {
@@ -82,10 +97,6 @@ export class TypedObject extends TypedContainer {
 
 const EXTRA_KEY = new FlagTree();
 EXTRA_KEY.own = { flag: 'extra-key', path: '' };
-
-function nullFallback(field: FieldPlan | undefined): string | undefined {
-  return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
-}
 
 // --- values that belong to no field ----------------------------------------------------------------------------------
 

@@ -3,12 +3,9 @@ import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } fr
 import { MAX_COMPARED } from '../text/closing-brackets.ts';
 import type { Escapes } from '../text/escapes.ts';
 import { GrowingString } from '../text/growing-text.ts';
-import { MAX_DEPTH, REPAIR, type ReplyNode } from '../text/reply-node.ts';
+import { CERTAIN_REPAIRS, MAX_DEPTH, type ReplyNode } from '../text/reply-node.ts';
 import type { LikelyKey, Sink } from '../text/sink.ts';
 import type { FastPlan, TypedContainer } from './typed-container.ts';
-
-/** The repairs whose meaning is certain. */
-const CERTAIN = REPAIR.comma | REPAIR.comment | REPAIR.unquotedKey;
 
 /**
  * Writes one list or object as JSON text of its type. Any repair that is not certain, and any value that does not match
@@ -59,7 +56,7 @@ export class TypedSink implements Sink<TypedContainer> {
   }
 
   addRepair(repair: number): void {
-    if ((repair & ~CERTAIN) !== 0) this.gaveUp = true;
+    if ((repair & ~CERTAIN_REPAIRS) !== 0) this.gaveUp = true;
     else if (this.#top !== undefined) this.#top.repairs |= repair;
   }
 

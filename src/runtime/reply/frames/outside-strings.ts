@@ -7,7 +7,10 @@
 type Change = (text: string, at: number) => { readonly to: string; readonly length: number } | undefined;
 
 /** The quotes that open strings, and those that close them. */
-const QUOTES: Readonly<Record<string, string>> = { '"': '"', '“': '”“', '「': '」', '『': '』', '＂': '＂' };
+const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”“', '「': '」', '『': '』', '＂': '＂' };
+
+/** The text before a single quote that opens a string; any other is an apostrophe. */
+const BEFORE_SINGLE = /[[{:,［｛：，、]\s*$/u;
 
 const FOLLOWS_STRING = new Set([':', ',', '}', ']', '：', '，', '、', '｝', '］', ';', '；']);
 
@@ -15,14 +18,17 @@ const OPENERS = '{[｛［';
 const CLOSERS = '}]｝］';
 
 /** Applies the change inside brackets and outside of strings. Returns undefined if nothing changes. */
-function changeOutsideStrings(text: string, from: number, change: Change): string | undefined {
+export function changeOutsideStrings(text: string, from: number, change: Change): string | undefined {
   const parts = [text.slice(0, from)];
   let changed = false;
   let depth = 0;
   let at = from;
   while (at < text.length) {
     const character = text.charAt(at);
-    const closers = QUOTES[character];
+    const closers =
+      character === "'" && !BEFORE_SINGLE.test(text.slice(Math.max(0, at - MAX_SPACES), at))
+        ? undefined
+        : QUOTES[character];
     if (depth > 0 && closers !== undefined) {
       const end = stringEnd(text, at, closers);
       parts.push(asString(text, at, end));
@@ -51,20 +57,42 @@ function stringEnd(text: string, from: number, closers: string): number {
   return text.length;
 }
 
-/** True if the next character other than a space is punctuation or the end of the text. */
+/** True if punctuation or the end of the text is next, after spaces and the tags of JSON in HTML. */
 function isEnd(text: string, from: number): boolean {
-  let at = from;
-  while (at < text.length && at - from < MAX_SPACES && /\s/u.test(text.charAt(at))) at += 1;
+  const at = afterMarkup(text, from);
   const isEscaped = text.charAt(at) === '\\' && CLOSERS.includes(text.charAt(at + 1));
-  return at >= text.length || FOLLOWS_STRING.has(text.charAt(at)) || isEscaped;
+  return (
+    at >= text.length ||
+    FOLLOWS_STRING.has(text.charAt(at)) ||
+    isEscaped ||
+    CALL_ON_STRING.test(text.slice(at, at + 12))
+  );
 }
 
-/** Bounds the work for each quote. */
+function afterMarkup(text: string, from: number): number {
+  for (let at = from, tags = 0; ; tags += 1) {
+    const start = at;
+    while (at < text.length && at - start < MAX_SPACES && /\s/u.test(text.charAt(at))) at += 1;
+    MARKUP.lastIndex = at;
+    const length = tags < MAX_TAGS ? MARKUP.exec(text)?.[0].length : undefined;
+    if (length === undefined) return at;
+    at += length;
+  }
+}
+
+/** A conversion in Rust. */
+const CALL_ON_STRING = /^\)?\.(?:to_string|to_owned|into|clone)\b/u;
+
+/** A tag or an entity that can be between the members of JSON in HTML. */
+const MARKUP = /<\/?(?:br|span|p|div|b|strong|em|i|code|font)\b[^<>]{0,200}>|&(?:nbsp|ensp|emsp|#160|#xa0);/iuy;
+
+/** Both bound the work for each quote. */
 const MAX_SPACES = 100;
+const MAX_TAGS = 4;
 
 function asString(text: string, from: number, end: number): string {
   const string = text.slice(from, end);
-  if (text.charAt(from) === '"') return string;
+  if (text.charAt(from) === '"' || text.charAt(from) === "'") return string;
   const closed = (QUOTES[text.charAt(from)] ?? '').includes(text.charAt(end - 1)) && end > from + 1;
   return `"${string.slice(1, closed ? -1 : undefined).replaceAll('"', String.raw`\"`)}"`;
 }
@@ -111,8 +139,11 @@ export function singleBraces(text: string): string | undefined {
 
 // --- escaped brackets ------------------------------------------------------------------------------------------------
 
-/** An escaped bracket with the beginning of a value after it: `\[1,`, `\{"a"`. In a formula, `\[x = 5\]`, none follows. */
-const ESCAPED = /\\[[{]\s*(?:\\?["'[{\]}_]|-?\d+(?:\.\d+)?\s*(?:,|\\\])|\w+\s*:)/u;
+/**
+ * An escaped bracket with the beginning of a value after it: `\[1,`, `\{"a"`, `\{a:`. None follows in a formula,
+ * `\[x = 5\]`, or before prose, `\[Note: …`.
+ */
+const ESCAPED = /\\(?:[[{]\s*(?:\\?["'[{\]}_]|-?\d+(?:\.\d+)?\s*(?:,|\\\]))|\{\s*\w+\s*:)/u;
 
 /** JSON whose brackets Markdown escapes: `\{"a": 1\}`, `{"a": \["b"\]}`. */
 export function unescapeBrackets(text: string): string | undefined {
@@ -122,4 +153,27 @@ export function unescapeBrackets(text: string): string | undefined {
     const bracket = whole.charAt(at) === '\\' ? whole.charAt(at + 1) : '';
     return bracket !== '' && '[]{}'.includes(bracket) ? { to: bracket, length: 2 } : undefined;
   });
+}
+
+// --- tags ------------------------------------------------------------------------------------------------------------
+
+/** JSON as HTML, with line breaks, spaces and colours outside of its strings. */
+export function stripTags(text: string): string | undefined {
+  const from = text.search(/[[{]/u);
+  if (from < 0 || !HAS_MARKUP.test(text) || HAS_BLOCK.test(text)) return undefined;
+  const start = withoutMarkup(text.slice(0, from));
+  return changeOutsideStrings(start + text.slice(from), start.length, (whole, at) => {
+    if (!'<&'.includes(whole.charAt(at))) return undefined;
+    MARKUP.lastIndex = at;
+    const length = MARKUP.exec(whole)?.[0].length;
+    return length === undefined ? undefined : { to: ' ', length };
+  });
+}
+
+/** Text in backticks or CDATA, whose tags belong to it. */
+const HAS_BLOCK = /<!\[CDATA\[|[:,[]\s*`/u;
+const HAS_MARKUP = /<(?:br|span|p|div|b|strong|em|i|code|font)\b|&(?:nbsp|ensp|emsp|#160|#xa0);/iu;
+
+function withoutMarkup(text: string): string {
+  return text.replaceAll(new RegExp(MARKUP.source, 'giu'), ' ');
 }

@@ -5,6 +5,9 @@
 /** A fence around the reply. */
 const FENCE = /^\s*```[\w-]*\n/u;
 
+/** An opening fence after other text. */
+const OWN_FENCE = /\n[^\S\n]*```[\w-]*\n[^]*```/u;
+
 /** `"key":`, or the same without its first quote. */
 const FIRST_KEY = /^\s*("?)[\p{L}_$][\p{L}\p{N}_$ .-]{0,80}"\s*:/u;
 
@@ -18,6 +21,8 @@ const STRINGS = /^\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*"(?:[^"\\\n]|\\.)*")+\s*,?\s*$
 export function openPrefilled(reply: string): string | undefined {
   const fence = FENCE.exec(reply)?.[0] ?? '';
   const text = reply.slice(fence.length);
+  // A fence that opens later contains a value of its own.
+  if (fence === '' && OWN_FENCE.test(text)) return undefined;
   const key = FIRST_KEY.exec(text);
   if (key !== null) return isYaml(text) ? undefined : `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
   if (STRINGS.test(text)) return `${fence}[${text}]`;

@@ -1,14 +1,18 @@
 /*
- * Python literals that JSON does not have: calls of constructors, tuples, sets, string prefixes, strings in several parts.
- * They become JSON; Python strings and constants stay, because the scanner reads them.
+ * Python literals that JSON does not have: calls of constructors, tuples, sets, string prefixes, strings in several parts;
+ * also arrays of PHP, hashes of Perl, and lists of tables in Lua. They become JSON; Python strings and constants stay,
+ * because the scanner reads them.
  */
 
 const SCALAR = String.raw`(?:"(?:[^"\\\n]|\\.){0,300}"|'(?:[^'\\\n]|\\.){0,300}'|-?\d{1,20}(?:\.\d{1,20})?|None|True|False)`;
 const SCALARS = String.raw`\s*${SCALAR}(?:(?:\s*,\s*|\s+)${SCALAR}){0,50}\s*,?\s*`;
 
+/** The first entry of an array in PHP or a hash in Perl. */
+const ENTRY = String.raw`(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[A-Za-z_]\w{0,60})\s*=>`;
+
 /** A tuple, a group or a set of scalars as a value, or a string with a prefix. */
 const VALUE = new RegExp(
-  String.raw`(?:^|[[:,=(])\s*(?:\((?:${SCALARS}|\s*)\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|(?:^|:)\s*\(\s*[[{]|\dL\s*[,}\])]`,
+  String.raw`(?:^|[[:,=(])\s*(?:\((?:${SCALARS}|\s*)\)\s*(?:[,)\]}\n]|$)|\{${SCALARS}\}|[fFrRbBuU]{1,2}["'])|(?:^|:)\s*\(\s*[[{]|\dL\s*[,}\])]|\barray\s?\(|\(\s*${ENTRY}|[=:]\s*\{\s*\{\s*[A-Za-z"'[]`,
   'u',
 );
 
@@ -18,6 +22,10 @@ const NAMED = /[A-Za-z_]\w{0,60}\(\s*[A-Za-z_]\w{0,60}\s*=[^=]/u;
 const CALL = /[A-Za-z_][\w.]{0,60}\(\s*(?=[A-Za-z_]\w{0,60}\s*=[^=]|\))/uy;
 const ARGUMENT = /([A-Za-z_]\w{0,60})\s*=(?!=)\s*/uy;
 const SET = new RegExp(String.raw`\{(?=${SCALARS}\})`, 'uy');
+const ENTRIES = new RegExp(String.raw`(?:array\s?)?\(\s*(?=${ENTRY})`, 'iuy');
+const ARRAY = /array\s?\(/iuy;
+/** A list of tables in Lua. */
+const TABLES = /\{(?=\s*\{\s*[A-Za-z"'[])/uy;
 const PREFIXED = /[fFrRbBuU]{1,2}(?=["'])/uy;
 const LONG = /(\d{1,20})L\b/uy;
 /** A string ends where a delimiter follows its quote; otherwise at the first quote on its line. */
@@ -26,13 +34,16 @@ const STRING =
 
 /** Converts the Python literals in a text to JSON; undefined if there are none. */
 export function fromPython(text: string): string | undefined {
-  return VALUE.test(text) ? new PythonReader(text).read() : undefined;
+  return VALUE.test(text) && !HAS_BACKTICKS.test(text) ? new PythonReader(text).read() : undefined;
 }
 
 /** The same for a text with calls of constructors, which can also be code in prose. */
 export function fromPythonCalls(text: string): string | undefined {
   return NAMED.test(text) ? new PythonReader(text).read() : undefined;
 }
+
+/** A string in backticks, which Python does not have: Python inside it is text. */
+const HAS_BACKTICKS = /[:[,]\s*`[^`]/u;
 
 const MAX_SPACES = 100;
 const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -80,6 +91,14 @@ class PythonReader {
 
   #readWord(character: string): boolean {
     if (!/[\w]/u.test(character) || /[\w.]/u.test(this.#text.charAt(this.#at - 1))) return false;
+    if (this.#match(ENTRIES) !== undefined) {
+      this.#push('{', '}', false);
+      return true;
+    }
+    if (this.#match(ARRAY) !== undefined) {
+      this.#push('[', ']', false);
+      return true;
+    }
     if (this.#match(CALL) !== undefined) {
       this.#push('{', '}', true);
       return true;
@@ -117,6 +136,10 @@ class PythonReader {
   #readMark(character: string): void {
     const top = this.#open.at(-1);
     if (character === '{' && this.#match(SET) !== undefined) return this.#push('[', ']', false);
+    if (character === '{' && '=:'.includes(this.#before || ' ') && this.#match(TABLES) !== undefined)
+      return this.#push('[', ']', false);
+    if (character === '(' && this.#isValuePlace() && this.#match(ENTRIES) !== undefined)
+      return this.#push('{', '}', false);
     if (character === ',' && top !== undefined) top.hasComma = true;
     if (character === '(' && this.#isValuePlace()) this.#push('[', ']', false, this.#parts.length);
     else if (character in CLOSERS && (character !== '(' || top !== undefined)) {

@@ -1,8 +1,16 @@
 import { skipSpace } from '../text/characters.ts';
+import { decodeEntities } from '../text/entities.ts';
+import { joinFences } from './continued-fences.ts';
+import { joinEvents } from './event-stream.ts';
+import { stripCitations, stripWidthless } from './foreign-marks.ts';
 import { stripLinePrefixes } from './line-prefixes.ts';
-import { asciiPunctuation, singleBraces, unescapeBrackets } from './outside-strings.ts';
+import { closeStrings, fromLatexQuotes } from './lost-quotes.ts';
+import { addBrackets } from './missing-brackets.ts';
+import { asciiPunctuation, singleBraces, stripTags, unescapeBrackets } from './outside-strings.ts';
 import { openPrefilled } from './prefilled.ts';
 import { fromPython, fromPythonCalls } from './python.ts';
+import { lastSnapshot } from './snapshots.ts';
+import { fromStructs } from './structs.ts';
 
 /*
  * Frames are marks around or inside JSON that no JSON reader knows: the signs of a quotation in front of each
@@ -23,17 +31,27 @@ type Frame = readonly [string, (text: string) => string | undefined];
 const CALLS: Frame = ['calls of Python', fromPythonCalls];
 
 const FRAMES: readonly Frame[] = [
+  ['events of a stream', joinEvents],
   ['special tokens', stripTokens],
+  ['characters without width', stripWidthless],
+  ['citations', stripCitations],
+  ['fences of one value', joinFences],
+  ['states of a stream', lastSnapshot],
   ['a prefix in front of each line', stripLinePrefixes],
   ['HTML', stripPreformatted],
-  ['HTML entities', decodeEntities],
+  ['HTML entities', decodeMarkup],
+  ['tags of HTML', stripTags],
   ['quotes of CSV', undoubleQuotes],
   ['another level of escapes', unescapeJson],
   ['escaped brackets', unescapeBrackets],
   ['full-width punctuation', asciiPunctuation],
   ['doubled braces', singleBraces],
+  ['quotes of LaTeX', fromLatexQuotes],
+  ['missing quotes', closeStrings],
+  ['types before brackets', fromStructs],
   ['Python', fromPython],
   ['a missing first bracket', openPrefilled],
+  ['missing brackets', addBrackets],
 ];
 
 /** A frame inside a frame is common; more levels are noise. Each level takes time in proportion to the text. */
@@ -72,8 +90,15 @@ const FIRST_TOKENS = new RegExp(String.raw`^\s*(?:${TOKEN}\s*)+`, 'u');
 const LAST_TOKEN = new RegExp(String.raw`(?:${TOKEN}|^data: \[DONE\])$`, 'mu');
 const LONGEST_TOKEN = 60;
 
+/** A repetition of the prompt, and everything before the final channel. */
+const PROMPT = /^\s*\[INST\][^]*?\[\/INST\]/u;
+const FINAL_CHANNEL = /^[^]*<\|channel\|>final(?:\s*json)?(?:<\|constrain\|>json)?<\|message\|>/u;
+
+/** The channels of a reply whose special tokens are lost: `analysisI think…assistantfinalHIGH`. */
+const CHANNELS = /^\s*(?:analysis|commentary)(?=[A-Z\W])[^]*assistant\s?final(?:json)?(?=[^a-z])/u;
+
 function stripTokens(reply: string): string | undefined {
-  let text = reply.replace(FIRST_TOKENS, '');
+  let text = reply.replace(PROMPT, '').replace(FINAL_CHANNEL, '').replace(FIRST_TOKENS, '').replace(CHANNELS, '');
   for (;;) {
     const end = text.trimEnd();
     const token = LAST_TOKEN.exec(end.slice(-LONGEST_TOKEN))?.[0];
@@ -126,36 +151,18 @@ function undoubleQuotes(text: string): string | undefined {
 
 // --- HTML ------------------------------------------------------------------------------------------------------------
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  quot: '"',
-  '#34': '"',
-  '#x22': '"',
-  apos: "'",
-  '#39': "'",
-  '#x27': "'",
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  nbsp: ' ',
-};
-
 /** JSON in an element for code. */
 function stripPreformatted(text: string): string | undefined {
   const inner = PREFORMATTED.exec(text)?.[1];
-  return inner?.replaceAll(ENTITY, decodedEntity);
+  return inner === undefined ? undefined : decodeEntities(inner);
 }
 
 const PREFORMATTED =
   /<(?:pre|code)\b[^>\n]{0,200}>\s*(?:<code\b[^>\n]{0,200}>)?(\s*[[{][^]*?[\]}]\s*)<\/(?:code|pre)>/iu;
 
-/** JSON as HTML, in which all quotes are entities. */
-function decodeEntities(text: string): string | undefined {
-  if (text.includes('"') || !/[[{]\s*&(?:quot|#34|#x22);/u.test(text)) return undefined;
-  return text.replaceAll(ENTITY, decodedEntity);
+/** JSON as HTML, in which all quotes are entities. The entities can be escaped once more. */
+function decodeMarkup(text: string): string | undefined {
+  return !text.includes('"') && QUOTE_OR_BRACKET.test(text) ? decodeEntities(text) : undefined;
 }
 
-const ENTITY = /&(#?\w{2,4});/gu;
-
-function decodedEntity(entity: string, name: string): string {
-  return ENTITIES[name.toLowerCase()] ?? entity;
-}
+const QUOTE_OR_BRACKET = /&(?:amp;)?(?:quot|ldquo|#34|#x22|lbrace|lcub|lbrack|lsqb|comma|#123|#91|#x7b|#x5b);/iu;

@@ -20,6 +20,10 @@ export function objectOf(members: Iterable<readonly [string, ReplyNode]>): Reply
   return object;
 }
 
+/** The type between a name and its value in a declaration, as in `age: int = 36`. */
+export const DECLARED_TYPE =
+  /^(?:(?:string|str|text|int(?:eger)?|float|double|decimal|number|bool(?:ean)?|date(?:time)?|any|object|dict|list|array|enum|char|long)(?:\[[\w, ]{0,40}\]|<[\w, ]{1,40}>|\?)?|(?:optional|list|dict|map|array)[[<][\w, ]{1,40}[\]>]|[A-Za-z_]\w{0,40}\[\])\s*=\s*(?=\S)/iu;
+
 const EMPHASIS = /^(\*\*|__|\*|_|`|~~)(?=\S)(.*\S)\1$/u;
 const QUOTED = /^(["'“‘«])(.*)["'”’»]$/su;
 

@@ -1,5 +1,5 @@
 import { stringNode, type ReplyNode } from '../text/reply-node.ts';
-import { listOf, objectOf, valueOf, withoutEmphasis } from './make-node.ts';
+import { DECLARED_TYPE, listOf, objectOf, valueOf, withoutEmphasis } from './make-node.ts';
 
 /*
  * Lines of text: lists of lines with bullets or numbers, and keys with values, nested by indentation or headings.
@@ -19,16 +19,26 @@ interface Line {
 }
 
 const HEADINGS = 100;
+/** A line of marks, perhaps with the number of a record in its middle. */
+const RULE = /^(?:---+|===+|\*\*\*+|([*=-])\1{3,}[^\n]{1,40}\1{4,})$/u;
+/** A line of bold words without a mark, which is the heading of the lines below. */
+const BOLD = /^\*\*([\p{L}_][\p{L}\p{N}_ -]{0,40})\*\*$/u;
 const BLANK: Line = { depth: Infinity, inner: Infinity, marked: false, key: undefined, text: '', whole: '' };
 
-const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\(?[a-z]\)|\[\d{1,4}\])(?:\s+(?:\[[ xX]\]\s+)?|$)/u;
+const MARKER = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]|\(?[a-z]\)|[a-z]\.(?=\s)|\[\d{1,4}\])(?:\s+(?:\[[ xX]\]\s+)?|$)/u;
 const HEADING = /^(#{1,6})\s+/u;
-/** A key of a few words, before a colon or an equals sign; emphasis can end before or after the colon. */
-const KEY =
-  /^(?:\*\*|__|`|")?([\p{L}_$][\p{L}\p{N}_$ ./()&'-]{0,60}?)(?:\*\*|__|`|")?\s*(?::(?!\/\/|:)|=(?!=)|→|=>)(?:\*\*|__)?(?:\s+(.*)|)$/u;
+/** A key of a few words, before a colon, an equals sign or an arrow; emphasis can end before or after the mark. */
+const KEY = new RegExp(
+  String.raw`^(?:(?:export|const|let|var|final|val|set|local|my)\s+)?(?:\*\*|__|\x60|")?(?:\d{1,3}[.)]\s+)?([$@%:]?[\p{L}_$][\p{L}\p{N}_$ ./()&'[\]-]{0,60}?)(?:\*\*|__|\x60|")?\s*(?:(?::(?!\/\/|:)|=(?!=|>)|→|->|=>)(?:\*\*|__)?(?:\s+(.*)|(?<=[\w\]]=)(\S.*)|)|\s\.{3,}\s+(.*)|(?<=\*\*|__|\x60)\s*[–—-]\s+(.*)|\s+[–—]\s+(.*)|\s+-\s+([-+$€£]?\d[\d.,]*\s?%?))$`,
+  'u',
+);
+
+/** A comment as in YAML, with spaces that set it off: a hash after one space can be text. */
+const COMMENT = /\s{2,}#\s.*$/u;
 
 /** Returns the readings of the lines of a text, from the least to the most general. */
 export function outlineValues(text: string): readonly ReplyNode[] {
+  if (QUOTED_LINES.test(text)) return [listOf(linesIn(text).map((line) => valueOf(line.replace(/,\s*$/u, ''))))];
   const lines = text.split('\n').map((line) => lineOf(line));
   const blocks = blocksOf(lines);
   return blocks.flatMap((all) => {
@@ -39,9 +49,16 @@ export function outlineValues(text: string): readonly ReplyNode[] {
   });
 }
 
+/** At least two strings in quotes, each on a line of its own. */
+const QUOTED_LINES = /^\s*(?:```\w*\n)?(?:[ \t]*"[^"\n]*",?[ \t]*\r?\n+)+[ \t]*"[^"\n]*",?\s*(?:```)?\s*$/u;
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').filter((line) => !/^\s*(?:$|```)/u.test(line));
+}
+
 function lineOf(raw: string): Line {
   const body = raw.trim();
-  if (body === '' || body.startsWith('```') || /^(?:---+|===+|\*\*\*+)$/u.test(body)) return BLANK;
+  if (body === '' || body.startsWith('```') || RULE.test(body)) return BLANK;
   const indent = columnOf(raw);
   const heading = HEADING.exec(body);
   if (heading !== null) {
@@ -51,15 +68,27 @@ function lineOf(raw: string): Line {
   }
   const marker = MARKER.exec(body)?.[0] ?? '';
   const whole = body.slice(marker.length);
-  const [, key, value = ''] = KEY.exec(whole) ?? [];
+  const bold = marker === '' ? BOLD.exec(body)?.[1] : undefined;
+  const { key, value } = bold === undefined ? memberIn(whole) : { key: bold, value: '' };
   const inner = indent + marker.length;
   return {
     depth: indent,
     inner,
     marked: marker !== '',
     key: key?.trim(),
-    text: key === undefined ? whole : value.trim(),
+    text: key === undefined ? whole : value.replace(COMMENT, '').trim(),
     whole,
+  };
+}
+
+function memberIn(whole: string): { key: string | undefined; value: string } {
+  const [, key, ...values] = KEY.exec(whole) ?? [];
+  const value = (values.find((each) => each !== undefined) ?? '').replace(DECLARED_TYPE, '');
+  return {
+    key,
+    value: /^(?:["'[{].*["'\]}]|[\w.+-]+);$|^(?:["'[{].*["'\]}]|-?\d[\d.]*|true|false|null),$/u.test(value)
+      ? value.slice(0, -1)
+      : value,
   };
 }
 
@@ -90,8 +119,9 @@ function blocksOf(lines: readonly Line[]): Line[][] {
 /** A text with more blocks is prose. */
 const MAX_BLOCKS = 20;
 
+/** A line without a key belongs to a key without a value above it. */
 function isInside(line: Line, last: Line): boolean {
-  return line.depth > last.depth;
+  return line.depth > last.depth || (last.key !== undefined && last.text === '' && line.depth === last.depth);
 }
 
 // --- readings --------------------------------------------------------------------------------------------------------
@@ -101,13 +131,13 @@ function readingsOf(lines: readonly Line[]): ReplyNode[] {
   if (first === undefined) return [];
   const readings: ReplyNode[] = [];
   const items = lines.every((line) => line.marked && line.depth === first.depth);
-  if (items) readings.push(listOf(lines.map((line) => valueOf(line.whole))));
   const value = treeOf(lines, 0);
   const other = value.kind === 'list' ? mergedObject(value) : value.kind === 'object' ? recordsOf(value) : undefined;
   if (other !== undefined) readings.push(other);
   // A repeated key belongs to the next object.
   const isSeveral = value.kind === 'object' && new Set(value.keys).size < value.keys.length;
-  if (!value.isScalar && !isSeveral) readings.push(value);
+  if (value.items.length > 0 && !isSeveral) readings.push(value);
+  if (items) readings.push(listOf(lines.map((line) => valueOf(line.whole))));
   return readings;
 }
 
@@ -121,6 +151,7 @@ function mergedObject(list: ReplyNode): ReplyNode | undefined {
 /** Returns the objects below headings or keys as a list, or the objects that begin at each repetition of the first key. */
 function recordsOf(object: ReplyNode): ReplyNode | undefined {
   const members = object.items.map((item, at) => [object.keys[at] ?? '', item] as const);
+  if (members.length === 0) return undefined;
   if (object.items.every((item) => item.kind === 'object')) return listOf(object.items);
   const first = members[0]?.[0];
   const starts = members.flatMap(([key], at) => (key === first ? [at] : []));
@@ -170,6 +201,8 @@ function itemOf([head = BLANK, ...rest]: readonly Line[], nesting: number): Repl
   if (rest.length === 0)
     return head.key === undefined ? valueOf(head.whole) : lineObject(head, [[head.key, valueOf(head.text)]]);
   if (head.key === undefined) {
+    const nested = MARKER.test(head.whole) ? { ...lineOf(head.whole), depth: rest[0]?.depth ?? head.inner } : undefined;
+    if (nested?.marked === true) return treeOf([nested, ...rest], nesting + 1);
     return rest.some((line) => line.key !== undefined || line.marked)
       ? treeOf(rest, nesting + 1)
       : stringNode([head, ...rest].map((line) => line.whole).join('\n'));

@@ -2,22 +2,28 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { listOf, objectOf, valueOf, withoutEmphasis } from './make-node.ts';
 
 /** Returns the readings of the tables in a text: rows as objects, two columns as keys and values, one column as a list. */
-export function tableValues(text: string): readonly ReplyNode[] {
+export function tableValues(raw: string): readonly ReplyNode[] {
+  const text = raw.replaceAll(/[│┃║]/gu, '|');
   if (!text.includes('|')) return [];
-  const lines = text.split('\n');
+  const lines = text.split('\n').map((line) => (BORDER.test(line) || COLUMNS.test(line) ? RULE : line));
   const values: ReplyNode[] = [];
-  for (let at = 1; at < lines.length && values.length < MAX_VALUES; at += 1) {
-    if (!isRule(lines[at] ?? '')) continue;
-    const header = cellsOf(lines[at - 1] ?? '');
+  for (let at = 0; at < lines.length && values.length < MAX_VALUES; at += 1) {
+    if (!(lines[at] ?? '').includes('|') || isRule(lines[at] ?? '')) continue;
     const rows: string[][] = [];
-    for (let row = at + 1; row < lines.length && (lines[row] ?? '').includes('|'); row += 1) {
-      rows.push(cellsOf(lines[row] ?? ''));
+    const first = at;
+    for (; at < lines.length && (lines[at] ?? '').includes('|'); at += 1) {
+      if (!isRule(lines[at] ?? '')) rows.push(cellsOf(lines[at] ?? ''));
     }
-    if (header.length > 0 && rows.length > 0) values.push(...readingsOf(header, rows));
-    at += rows.length;
+    const isRuled = isRule(lines[first + 1] ?? '');
+    if (isRuled || hasSameCells(rows)) values.push(...tableReadings(rows, isRuled));
   }
   return values;
 }
+
+/** The lines above, between and below the rows of a table in plain text. */
+const BORDER = /^\s*[+┌├└╔╠╚┏┣┗╭╰|][-+=─━═┬┼┴┐┤┘╦╬╩╗╣╝┳╋┻┓┫┛╮╯|\s]{3,}$/u;
+const COLUMNS = /^\s*-{2,}(?:\+-{2,}){1,60}\s*$/u;
+const RULE = '|---|';
 
 /** A reply with more tables is not one value. */
 const MAX_VALUES = 30;
@@ -26,6 +32,32 @@ const MAX_VALUES = 30;
 function isRule(line: string): boolean {
   return line.includes('|') && /^[\s|:-]+$/u.test(line) && line.includes('--');
 }
+
+/** True for rows that are a table although there is no rule below the first one. */
+function hasSameCells(rows: readonly (readonly string[])[]): boolean {
+  return rows.length > 1 && (rows[0]?.length ?? 0) > 1 && rows.every((row) => row.length === rows[0]?.length);
+}
+
+function tableReadings(rows: readonly (readonly string[])[], isRuled: boolean): readonly ReplyNode[] {
+  const [header = [], ...body] = rows;
+  if (header.length === 0 || body.length === 0) return [];
+  const isPairs = !isRuled && header.length === 2;
+  const pairs = isPairs ? [objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const))] : [];
+  return [...pairs, ...readingsOf(header, body), ...transposed(header, body)];
+}
+
+/** Returns the columns as objects whose keys are in the first column. */
+function transposed(header: readonly string[], rows: readonly (readonly string[])[]): readonly ReplyNode[] {
+  const keys = rows.map((row) => row[0] ?? '');
+  if (!KEYS_BELOW.test(header[0] ?? '') || new Set(keys).size < keys.length) return [];
+  const objects = header
+    .slice(1)
+    .map((_, column) => objectOf(rows.map((row, at) => [keys[at] ?? '', valueOf(row[column + 1] ?? '')] as const)));
+  return [listOf(objects)];
+}
+
+/** The heading of a column of keys. */
+const KEYS_BELOW = /^(?:|[#/-]|fields?|propert(?:y|ies)|attributes?|keys?|names?|features?|columns?|parameters?)$/iu;
 
 function cellsOf(line: string): string[] {
   const cells = line
@@ -38,11 +70,11 @@ function cellsOf(line: string): string[] {
 
 function readingsOf(header: readonly string[], rows: readonly (readonly string[])[]): ReplyNode[] {
   const objects = rows.map((row) => objectOf(header.map((key, column) => [key, valueOf(row[column] ?? '')] as const)));
-  const values = [listOf(objects)];
+  const values: ReplyNode[] = [];
   if (objects.length === 1) values.push(...objects);
   if (header.length === 1) values.push(listOf(rows.map((row) => valueOf(row[0] ?? ''))));
   if (header.length === 2) values.push(objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const)));
-  return values;
+  return [...values, listOf(objects)];
 }
 
 // --- CSV -------------------------------------------------------------------------------------------------------------
@@ -53,11 +85,26 @@ const FIELD = /(?:^|[,;\t])(?:[^\S\t\n]*"((?:[^"]|"")*)"[^\S\t\n]*|([^,;\t"]*))(
 
 /** Returns the readings of CSV with a header: all rows have the same number of fields, at least two. */
 export function csvValues(text: string): readonly ReplyNode[] {
-  const lines = (CSV_FENCE.exec(text)?.[1] ?? text).split('\n').filter((line) => line.trim() !== '');
-  if (lines.length < 2 || !/[,;\t]/u.test(lines[0] ?? '')) return [];
-  const [header = [], ...rows] = lines.map((line) => fieldsOf(line.trim()));
-  const isTable = header.length > 1 && rows.every((row) => row.length === header.length);
-  return isTable && header.every((name) => /^[\w -]{1,60}$/u.test(name)) ? readingsOf(header, rows) : [];
+  const lines = (CSV_FENCE.exec(text)?.[1] ?? text).split('\n').filter((line) => !/^\s*(?:$|```)/u.test(line));
+  const [header = [], ...rows] = longestTable(lines.map((line) => fieldsOf(line.trim())));
+  if (rows.length === 0) return [];
+  const isPairs = header.length === 2 && lines.every((line) => line.includes('\t'));
+  const pairs = isPairs
+    ? [objectOf([header, ...rows].map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const))]
+    : [];
+  return header.every((name) => /^[\w .()[\]-]{1,60}$/u.test(name)) ? [...pairs, ...readingsOf(header, rows)] : pairs;
+}
+
+/** Returns the longest run of rows with the same number of fields, at least two: prose can be before and after them. */
+function longestTable(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  let best: readonly (readonly string[])[] = [];
+  let from = 0;
+  for (let at = 1; at <= rows.length; at += 1) {
+    if (at < rows.length && rows[at]?.length === rows[from]?.length) continue;
+    if ((rows[from]?.length ?? 0) > 1 && at - from > best.length) best = rows.slice(from, at);
+    from = at;
+  }
+  return best;
 }
 
 /** Returns the fields of a line; none if it is not a line of CSV. */

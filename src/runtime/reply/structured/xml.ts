@@ -1,3 +1,4 @@
+import { decodeEntities } from '../text/entities.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { listOf, objectOf, valueOf } from './make-node.ts';
 
@@ -21,8 +22,9 @@ interface Element {
 }
 
 /** Returns the readings of the elements in a text; none if its tags do not match. */
-export function xmlValues(text: string): readonly ReplyNode[] {
-  if (!text.includes('</')) return [];
+export function xmlValues(raw: string): readonly ReplyNode[] {
+  const text = raw.replaceAll(NAMED, '<$1 name="$2">');
+  if (!text.includes('</') && !text.includes('/>')) return [];
   const root = elementOf('');
   const open = [root];
   let at = 0;
@@ -34,6 +36,9 @@ export function xmlValues(text: string): readonly ReplyNode[] {
   }
   return open.length === 1 && root.members.length > 0 ? readingsOf(root) : [];
 }
+
+/** A tag with the name of a parameter as its value: `<parameter=age>`. */
+const NAMED = /<(parameter|param|argument|arg|function|tool|invoke)=["']?([\w.-]{1,80})["']?>/giu;
 
 const CDATA = '<![CDATA[';
 
@@ -99,10 +104,13 @@ function keyOf({ tag, attributes }: Element): string {
 function nodeOf(element: Element): ReplyNode {
   const { tag, text, verbatim } = element;
   if (element.members.length === 0 && (element.attributes.size === 0 || text.trim() !== '')) {
-    return valueOf(verbatim ? text : decode(text));
+    return valueOf(verbatim ? text : decodeEntities(text));
   }
   const attributes = [...element.attributes].filter(([key]) => key !== 'name' || element.members.length === 0);
-  const members = [...attributes.map(([key, value]) => [key, valueOf(decode(value))] as const), ...element.members];
+  const members = [
+    ...attributes.map(([key, value]) => [key, valueOf(decodeEntities(value))] as const),
+    ...element.members,
+  ];
   const [first] = members;
   const isList = members.every(([key]) => key === first?.[0]) && (members.length > 1 || isItem(first?.[0] ?? '', tag));
   return isList ? listOf(members.map(([, item]) => item)) : objectOf(grouped(members));
@@ -133,10 +141,4 @@ function readingsOf(root: Element): ReplyNode[] {
   const only = root.members.length === 1 ? root.members[0]?.[1] : undefined;
   const list = listOf(root.members.map(([, item]) => item));
   return only === undefined || only.isScalar ? [object, list] : [only, object];
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-
-function decode(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|apos|amp);/gu, (entity, name: string) => ENTITIES[name] ?? entity);
 }

@@ -1,5 +1,5 @@
 import { stringNode, type ReplyNode } from '../text/reply-node.ts';
-import { bareNode, jsonOf, listOf, objectOf } from './make-node.ts';
+import { bareNode, DECLARED_TYPE, jsonOf, listOf, objectOf } from './make-node.ts';
 
 /*
  * YAML in block style, as models write it: mappings, sequences, block scalars, quoted strings, and JSON as the value of a
@@ -112,7 +112,11 @@ class YamlReader {
     // The mapping or sequence begins on the line of the dash.
     const indent = line.indent + line.text.length - text.length;
     this.#lines[this.#at] = { indent, text, raw: line.raw };
-    return this.#below(line.indent) ?? stringNode('');
+    const from = this.#at;
+    const value = this.#below(line.indent) ?? stringNode('');
+    // A string takes a line with a colon as it is.
+    if (value.kind === 'object' && this.#at === from + 1) value.text = text.replace(COMMENT, '');
+    return value;
   }
 
   #mapping(indent: number): ReplyNode {
@@ -122,7 +126,10 @@ class YamlReader {
       if (member === undefined) break;
       const name = /^["']/u.test(key) ? quotedOf(key) : key;
       if (members.has(name)) throw new NotYaml();
-      members.set(name, text.trim() === '' ? this.#value(indent) : this.#scalar(text.trim(), indent));
+      members.set(
+        name,
+        text.replace(/^#\s.*$/u, '').trim() === '' ? this.#value(indent) : this.#scalar(text.trim(), indent),
+      );
     }
     if (members.size === 0) throw new NotYaml();
     return objectOf(members);
@@ -152,7 +159,7 @@ class YamlReader {
       return string;
     }
     if (/^[[{]/u.test(text)) return jsonOf(text.replace(COMMENT, '')) ?? fail();
-    if (/^[&*!|>%@`]/u.test(text)) throw new NotYaml();
+    if (/^[&*!|>%@`]/u.test(text) || DECLARED_TYPE.test(text)) throw new NotYaml();
     return bareNode([text.replace(COMMENT, ''), ...this.#continuations(indent)].join(' '));
   }
 

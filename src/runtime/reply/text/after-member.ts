@@ -17,6 +17,7 @@ import {
   SLASH,
 } from './characters.ts';
 import { HTML_COMMENT, type Cursor } from './cursor.ts';
+import { jsonNumberOf } from './json-number.ts';
 import { JSON_WORDS, keyAhead, LOOK_AHEAD, phraseKeyAhead, type Verdict } from './look-ahead.ts';
 
 /*
@@ -97,8 +98,8 @@ export function closingTagAhead(text: string, at: number, isLast: boolean): Verd
 export class AfterMember {
   /** The number of line breaks since the member. */
   lines = 0;
-  /** False if the last key, or the last member of a list, is a string without quotes. */
-  quoted = true;
+  /** The last key, or the last member of a list, if it has no quotes; it can be a number. Otherwise empty. */
+  bare = '';
   /** The number of spaces after the last of them. */
   #column = 0;
   readonly #cursor: Cursor;
@@ -110,7 +111,7 @@ export class AfterMember {
   /** Prepares for another value. */
   clear(): void {
     this.lines = 0;
-    this.quoted = true;
+    this.bare = '';
   }
 
   /** Skips spaces, counts their line breaks, and returns the code of the next character. */
@@ -166,13 +167,22 @@ export class AfterMember {
     const tag = closingTagAhead(text, at, isLast);
     if (tag !== 'no' || this.lines === 0) return tag;
     const code = text.charCodeAt(at);
-    const isAfterEmpty = this.lines > 1 && this.quoted;
+    const isQuoted = this.bare === '' || isScalar(this.bare);
+    const isAfterEmpty = this.lines > 1 && isQuoted;
     if (!isWordCharacter(code) || isDigit(code)) return isAfterEmpty && PROSE_MARKS.has(code) ? 'yes' : 'no';
     if (isAfterEmpty) return 'yes';
-    if (!inObject) return this.quoted ? phraseAhead(text, at, isLast) : 'no';
+    if (!inObject) return isQuoted ? phraseAhead(text, at, isLast) : 'no';
     const key = phraseKeyAhead(text, at, isLast);
     return key === 'no' ? phraseAhead(text, at, isLast) : key === 'yes' ? 'no' : 'wait';
   }
+}
+
+/** The last key or member is a string without quotes. */
+export const NO_QUOTES = 'a';
+
+/** True for a number and for a word of JSON. */
+function isScalar(token: string): boolean {
+  return JSON_WORDS.includes(token) || jsonNumberOf(token) !== undefined;
 }
 
 /** `*`, `(` and `>`, with which a paragraph can begin. */

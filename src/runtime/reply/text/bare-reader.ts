@@ -122,7 +122,7 @@ export class BareReader {
       if (verdict === 'no') continue;
       this.#take(node, start, at);
       if (verdict === 'wait') return false;
-      if (this.#quotes === 1 && code === DOUBLE_QUOTE) this.#settleString(node);
+      if ((this.#quotes === 1 && code === DOUBLE_QUOTE) || code === SINGLE_QUOTE) this.#settleString(node);
       else settleBareToken(node);
       this.#node = undefined;
       return true;
@@ -188,6 +188,8 @@ export class BareReader {
         return this.#isScalarTo(at) ? this.#markEnds(at, before) : 'no';
       case DOUBLE_QUOTE:
         return this.#quoteEnds(at);
+      case SINGLE_QUOTE:
+        return this.#singleQuoteEnds(at, before);
       default:
         if (isSpace(code)) this.#spaced = true;
         else if (isNoteMark(code) && this.#isScalarTo(at)) return noteAhead(text, at, isLast);
@@ -227,6 +229,14 @@ export class BareReader {
     const verdict = closingQuote(text, at + 1, this.#inList, isLast);
     if (verdict === 'wait') this.#quotes = 0;
     return verdict;
+  }
+
+  /** The only single quote of a token ends a string whose opening quote is missing, as a double quote does. */
+  #singleQuoteEnds(at: number, before: number): Verdict {
+    const { text, at: start, isLast } = this.#cursor;
+    if (!isWordCharacter(before) && !isNoteMark(before)) return 'no';
+    if (this.#node?.text.includes("'") === true || text.slice(start, at).includes("'")) return 'no';
+    return closingQuote(text, at + 1, this.#inList, isLast);
   }
 
   #lineEnds(at: number): Verdict {

@@ -26,6 +26,10 @@ const UNDERSCORE = 95;
 export const BACKTICK = 96;
 export const OPEN_BRACE = 123;
 export const CLOSE_BRACE = 125;
+export const RIGHT_QUOTE = 0x201d;
+
+/** `«`, `»` and `‹`, between which French puts spaces. */
+export const GUILLEMETS: ReadonlySet<number> = new Set([0xab, 0xbb, 0x2039]);
 const NO_BREAK_SPACE = 0xa0;
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -81,6 +85,16 @@ export function closersOf(opener: number): string {
       return "’‘'";
     case 0xab: // «
       return '»';
+    case 0xbb: // »
+      return '«';
+    case 0x2039: // ‹
+      return '›';
+    case 0x300c: // 「
+      return '」';
+    case 0x300e: // 『
+      return '』';
+    case 0xff02: // ＂
+      return '＂"';
     default:
       return '';
   }

@@ -10,10 +10,12 @@ import {
   isWordCharacter,
   LINE_FEED,
   OPEN_BRACE,
+  RIGHT_QUOTE,
   skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import { REPAIR } from './reply-node.ts';
 import type { LikelyKey } from './sink.ts';
 
 /** How a key without quotes ended: before its colon, before a brace with the colon missing, or as text to drop. */
@@ -23,6 +25,8 @@ export type BareKeyEnd = 'colon' | 'brace' | 'dropped';
 export class KeyReader {
   /** The last key read, or the text to drop. */
   key = '';
+  /** The repairs that the last key of `readBare` took, as bits of REPAIR. */
+  repairs = 0;
   readonly #cursor: Cursor;
 
   constructor(cursor: Cursor) {
@@ -40,7 +44,7 @@ export class KeyReader {
     }
     let end = at + 1;
     for (let code = text.charCodeAt(end); code !== DOUBLE_QUOTE; code = text.charCodeAt(end)) {
-      if (code === BACKSLASH || code < 32) return 'no';
+      if (code === BACKSLASH || code === RIGHT_QUOTE || code < 32) return 'no';
       end += 1;
       if (end >= text.length) return isLast || end - at > LOOK_AHEAD ? 'no' : 'wait';
     }
@@ -110,7 +114,9 @@ export class KeyReader {
 
   #end(at: number, end: BareKeyEnd): BareKeyEnd {
     const rest = this.#cursor.text.slice(this.#cursor.at, at);
-    this.key = plainKey((this.key === '' ? rest : this.key + rest).trim());
+    const source = (this.key === '' ? rest : this.key + rest).trim();
+    this.repairs = ESCAPED.test(source) ? REPAIR.unquotedKey | REPAIR.escape : REPAIR.unquotedKey;
+    this.key = plainKey(source);
     this.#cursor.at = at;
     return end;
   }
@@ -127,6 +133,9 @@ function endsHere(code: number): boolean {
 }
 
 const ENDS_STRING = ',:=}]{[';
+
+/** A backslash or an entity in a key: the whole reply can be escaped. */
+const ESCAPED = /\\|&#?\w+;/u;
 
 /** Removes the closing quote of a key whose opening quote is missing, and backslashes before punctuation. */
 function plainKey(key: string): string {

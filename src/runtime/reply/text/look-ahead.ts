@@ -63,7 +63,7 @@ function wordKeyAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   let at = from;
   while (at < limit && (isWordCharacter(text.charCodeAt(at)) || text.charCodeAt(at) === MINUS)) at += 1;
-  if (at < limit) return colonAhead(text, at, isLast);
+  if (at < limit) return signAhead(text, at, isLast);
   return limit === text.length && !isLast ? 'wait' : 'no';
 }
 

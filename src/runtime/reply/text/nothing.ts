@@ -1,4 +1,4 @@
-import type { ReplyNode } from './reply-node.ts';
+import { isStripped, type ReplyNode } from './reply-node.ts';
 
 /** The spellings of null in programming languages and tables, in lower case. */
 const NULL_WORDS = ['null', 'nil', 'none', 'undefined', 'nan', 'n/a'];
@@ -33,7 +33,7 @@ const LONGEST = 24;
 /** True for null, an empty list or object, an empty string, and a word for nothing such as `n/a` or `None.`. */
 export function isNothing(node: ReplyNode): boolean {
   if (node.kind === 'null') return true;
-  if (!node.isScalar) return node.items.length === 0;
+  if (!node.isScalar) return node.items.length === 0 && !isStripped(node);
   return isWordForNothing(node.text);
 }
 

@@ -17,6 +17,9 @@ export const REPAIR = {
   escape: 2048,
 } as const;
 
+/** The repairs whose meaning is certain, as bits. */
+export const CERTAIN_REPAIRS = REPAIR.comma | REPAIR.comment | REPAIR.unquotedKey;
+
 const REPAIR_WORDS: readonly (readonly [number, string])[] = [
   [REPAIR.quotes, 'quotes other than "'],
   [REPAIR.unquotedKey, 'a key without quotes'],
@@ -160,6 +163,11 @@ export class ReplyNode {
   forget(): void {
     this.#memo = undefined;
   }
+}
+
+/** True for a list or object whose text has no member that can be read: it is not empty. */
+export function isStripped(node: ReplyNode): boolean {
+  return node.items.length === 0 && (node.repairs & REPAIR.droppedText) !== 0;
 }
 
 /** Returns a complete string. */

@@ -1,4 +1,4 @@
-import { AfterMember } from './after-member.ts';
+import { AfterMember, NO_QUOTES } from './after-member.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
 import type { ValueSource } from './candidate-finder.ts';
 import {
@@ -153,7 +153,7 @@ export class Scanner<T> implements ValueSource<T> {
     if (!this.#sink.open(bracket)) return false;
     this.#cursor.at += 1;
     this.#inObject = bracket === OPEN_BRACE;
-    this.#after.quoted = true;
+    this.#after.bare = '';
     this.#state = this.#inObject ? 'key' : 'value';
     this.#sawComma = false;
     return true;
@@ -189,8 +189,7 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#maybeFenceEnd();
       default:
         if (this.#cursor.isAtEnd) return true;
-        if ((code === COLON || code === EQUALS) && !this.#inObject) return this.#endListAtKey();
-        return this.#readOther();
+        return (code === COLON || code === EQUALS) && !this.#inObject ? this.#endListAtKey() : this.#readOther();
     }
   }
 
@@ -209,7 +208,7 @@ export class Scanner<T> implements ValueSource<T> {
     if (comment !== 'no') return comment === 'yes';
     const ahead = this.#after.ahead(this.#inObject);
     if (ahead === 'note') return this.#skipped.line();
-    if (ahead === 'prose') this.#giveUp();
+    if (ahead === 'prose') return this.#giveUp();
     if (ahead !== 'member') return false;
     this.#sink.addRepair(REPAIR.comma);
     return this.#readMember(false);
@@ -226,6 +225,7 @@ export class Scanner<T> implements ValueSource<T> {
   #readMember(sawComma: boolean): boolean {
     this.#sawComma = sawComma;
     this.#after.lines = 0;
+    if (!this.#inObject) this.#after.bare = '';
     this.#state = this.#inObject ? 'key' : 'value';
     return this.#inObject ? this.#readKey() : this.#readValue();
   }
@@ -269,7 +269,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   #takeKey(repairs: number): boolean {
     this.#state = 'value';
-    this.#after.quoted = repairs === 0;
+    this.#after.bare = repairs === 0 ? '' : NO_QUOTES;
     return this.#sink.key(this.#keys.key, repairs) && this.#readValue();
   }
 
@@ -286,7 +286,7 @@ export class Scanner<T> implements ValueSource<T> {
     }
     this.#node = this.#strings.open('key');
     this.#state = 'quoted-key';
-    this.#after.quoted = true;
+    this.#after.bare = '';
     return true;
   }
 
@@ -305,10 +305,10 @@ export class Scanner<T> implements ValueSource<T> {
       this.#state = 'key';
       return true;
     }
-    this.#after.quoted = false;
+    this.#after.bare = NO_QUOTES;
     if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
     this.#state = end === 'brace' ? 'value' : 'colon';
-    return this.#sink.key(this.#keys.key, REPAIR.unquotedKey);
+    return this.#sink.key(this.#keys.key, this.#keys.repairs);
   }
 
   #readColon(): boolean {
@@ -336,7 +336,6 @@ export class Scanner<T> implements ValueSource<T> {
     const node = this.#strings.start(this.#inObject ? 'object' : 'list');
     if (node === undefined) return false;
     this.#node = node;
-    if (!this.#inObject) this.#after.quoted = true;
     this.#state = 'string';
     return this.#sink.begin(node, code);
   }
@@ -358,9 +357,11 @@ export class Scanner<T> implements ValueSource<T> {
     const { text, at: from } = this.#cursor;
     const to = this.#tokens.completeEnd(code, !this.#inObject);
     if (to < 0) return this.#startBare(code);
+    const source = text.slice(from, to);
+    if (!this.#inObject) this.#after.bare = source;
     this.#cursor.at = to;
     this.#state = 'after';
-    return this.#sink.token(text.slice(from, to));
+    return this.#sink.token(source);
   }
 
   #startBare(code: number): boolean {
@@ -373,7 +374,7 @@ export class Scanner<T> implements ValueSource<T> {
     const goesOn = this.#tokens.read();
     if (this.#node === undefined || !this.#tokens.ended) return goesOn;
     this.#state = 'after';
-    if (!this.#inObject) this.#after.quoted = this.#node.kind !== 'string';
+    if (!this.#inObject && this.#node.kind === 'string') this.#after.bare = NO_QUOTES;
     if (!isEllipsis(this.#node.text)) return this.#sink.end(this.#node);
     this.#sink.dropLast();
     return true;
@@ -383,18 +384,16 @@ export class Scanner<T> implements ValueSource<T> {
   #maybeFenceEnd(): boolean {
     const { text, at, isLast } = this.#cursor;
     if (text.length - at < 3 && !isLast) return false;
-    if (this.#inFence && text.startsWith('```', at)) {
-      this.#giveUp();
-      return false;
-    }
+    if (this.#inFence && text.startsWith('```', at)) return this.#giveUp();
     return this.#skipped.character(REPAIR.droppedText);
   }
 
-  /** Ends everything that is open as incomplete. */
-  #giveUp(): void {
+  /** Ends everything that is open as incomplete. Always returns false. */
+  #giveUp(): false {
     this.#tokens.giveUp();
     this.#strings.giveUp(this.#sink.closers);
     this.#sink.giveUp();
     this.#state = 'done';
+    return false;
   }
 }

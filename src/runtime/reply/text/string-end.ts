@@ -49,6 +49,17 @@ export interface QuoteContext {
   readonly isLast: boolean;
 }
 
+/** The context of a string between double quotes without quotes inside. */
+export const IN_OBJECT: QuoteContext = {
+  position: 'object',
+  innerQuotes: 0,
+  quoting: false,
+  brackets: 0,
+  closers: '"',
+  isLast: false,
+};
+export const IN_LIST: QuoteContext = { ...IN_OBJECT, position: 'list' };
+
 /** Does the quote before `from` end its string? */
 export function quoteEnds(text: string, from: number, context: QuoteContext): Verdict {
   const at = skipSpace(text, from);

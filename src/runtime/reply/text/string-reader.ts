@@ -6,7 +6,9 @@ import {
   closersOf,
   COMMA,
   DOUBLE_QUOTE,
+  GUILLEMETS,
   LINE_FEED,
+  RIGHT_QUOTE,
   SINGLE_QUOTE,
 } from './characters.ts';
 import { dedentBlock } from './block-text.ts';
@@ -15,8 +17,16 @@ import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBa
 import { InnerQuotes, withoutQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
-import { nextPart, noteEnd, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
-import { lineEndsString, opensMember, withoutClosers } from './unclosed-string.ts';
+import {
+  IN_LIST,
+  IN_OBJECT,
+  nextPart,
+  noteEnd,
+  quoteEnds,
+  type QuoteContext,
+  type StringPosition,
+} from './string-end.ts';
+import { escapedQuoteEnds, lineEndsString, opensMember, withoutEnd } from './unclosed-string.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {
@@ -47,22 +57,24 @@ export class StringReader {
    */
   completeEnd(inObject: boolean): number {
     const { text, at: start, isLast } = this.#cursor;
+    const context = inObject ? IN_OBJECT : IN_LIST;
     this.escapes = 'none';
     let at = start + 1;
     for (let code = text.charCodeAt(at); code !== DOUBLE_QUOTE; code = text.charCodeAt(at)) {
       if (code === BACKSLASH) {
         at += 1;
-        if (isCanonicalEscape(text.charCodeAt(at))) {
+        const escaped = text.charCodeAt(at);
+        if (isCanonicalEscape(escaped)) {
+          if (escaped === DOUBLE_QUOTE && escapedQuoteEnds(text, at + 1, context.position, isLast) !== 'no') return -1;
           if (this.escapes === 'none') this.escapes = 'canonical';
         } else if (isJsonEscape(text, at)) this.escapes = 'other';
         else return -1;
-      } else if (!(code >= 32)) return -1;
+      } else if (!(code >= 32) || code === RIGHT_QUOTE) return -1;
       at += 1;
     }
     const next = text.charCodeAt(at + 1);
     if (next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET) return at + 1;
     if (next === DOUBLE_QUOTE) return -1;
-    const context = inObject ? IN_OBJECT : IN_LIST;
     return quoteEnds(text, at + 1, isLast ? { ...context, isLast } : context) === 'yes' ? at + 1 : -1;
   }
 
@@ -151,7 +163,7 @@ export class StringReader {
   giveUp(closers: string): void {
     const node = this.#node;
     if (node === undefined) return;
-    if (this.#fence === '') node.text = withoutClosers(node.text, closers);
+    if (this.#fence === '') node.text = withoutEnd(node.text, closers, this.#quote);
     else node.text = dedentBlock(node.text, this.#fence === '```');
     node.repairs |= REPAIR.unclosed;
     this.#node = undefined;
@@ -336,6 +348,11 @@ export class StringReader {
   #readEscape(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const isKey = this.#position === 'key';
+    if (text.charCodeAt(at + 1) === DOUBLE_QUOTE && this.#quote === DOUBLE_QUOTE && !isKey) {
+      const verdict = escapedQuoteEnds(text, at + 2, this.#position, isLast);
+      if (verdict === 'wait') return false;
+      if (verdict === 'yes' && node.text.split('"').length % 2 === 1) return this.#endAt(node, at + 2, REPAIR.quotes);
+    }
     const escape = decodeEscape(text, at, { raw: this.#raw, isKey, before: this.#inner.lastCode, isLast });
     if (escape === undefined) return false;
     if (escape.raw && this.#raw === 'none') this.#raw = /^[A-Za-z]:$/u.test(node.text) ? 'all' : 'commands';
@@ -364,23 +381,11 @@ export class StringReader {
   }
 
   #end(node: ReplyNode): void {
+    if (GUILLEMETS.has(this.#quote)) node.text = node.text.replace(/^[ \u00a0\u202f]([^]*)[ \u00a0\u202f]$/u, '$1');
     node.complete = true;
     this.#node = undefined;
   }
 }
-
-/** The context of a string between double quotes without quotes inside. */
-const IN_OBJECT: QuoteContext = {
-  position: 'object',
-  innerQuotes: 0,
-  quoting: false,
-  brackets: 0,
-  closers: '"',
-  isLast: false,
-};
-const IN_LIST: QuoteContext = { ...IN_OBJECT, position: 'list' };
-
-const RIGHT_QUOTE = 0x201d;
 
 /** The most spaces after the comma of a string without a closing quote. */
 const MAX_END = 200;

@@ -3,6 +3,7 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
+  DOUBLE_QUOTE,
   isSpace,
   LINE_FEED,
   OPEN_BRACE,
@@ -10,7 +11,7 @@ import {
   skipSpace,
 } from './characters.ts';
 import { fenceAhead, keyAhead, LOOK_AHEAD, type Verdict } from './look-ahead.ts';
-import { hasLineFeed, quoteIn, wholeItemAhead, type QuoteContext } from './string-end.ts';
+import { hasLineFeed, quoteIn, wholeItemAhead, type QuoteContext, type StringPosition } from './string-end.ts';
 
 /*
  * The ends of strings that lack their closing quotes: at the end of a line, before a comma and the next member, or before
@@ -70,10 +71,20 @@ export function opensMember(text: string, at: number, context: QuoteContext): Ve
 }
 
 /**
+ * Removes the closing brackets at the end of a string that has no end, and before them the only single quote of a string
+ * that `quote`, a double one, opened: it was meant to end the string.
+ */
+export function withoutEnd(text: string, closers: string, quote: number): string {
+  const inner = withoutClosers(text, closers);
+  const isMixed = inner !== text && quote === DOUBLE_QUOTE && inner.indexOf("'") === inner.length - 1;
+  return isMixed ? inner.slice(0, -1) : inner;
+}
+
+/**
  * Removes the closing brackets at the end of a string that has no end, if they are those that close the lists and objects
  * around it, and none of them closes a bracket inside the string. `closers`: the innermost first.
  */
-export function withoutClosers(text: string, closers: string): string {
+function withoutClosers(text: string, closers: string): string {
   const end = text.length - (/[\]}\s]*$/u.exec(text)?.[0].length ?? 0);
   if (closers === '' || text.slice(end).replaceAll(/\s/gu, '') !== closers) return text;
   let depth = 0;
@@ -84,3 +95,42 @@ export function withoutClosers(text: string, closers: string): string {
   }
   return depth > 0 ? text : text.slice(0, end);
 }
+
+/**
+ * Does an escaped quote before `from` end its string? Only if the text after it is JSON that the string cannot contain: a
+ * quote that is not escaped opens the next key or item, or closing brackets end the reply.
+ */
+export function escapedQuoteEnds(text: string, from: number, position: StringPosition, isLast: boolean): Verdict {
+  if (!mayContinue(text, from)) return 'no'; // Most escaped quotes are before other text.
+  const head = text.slice(from, from + LOOK_AHEAD);
+  if ((position === 'object' ? BEFORE_KEY : BEFORE_ITEM).test(head) || BEFORE_BRACKETS.test(head)) return 'yes';
+  if (head.length === LOOK_AHEAD) return 'no';
+  if (isLast) return /^\s*[}\]][\s}\]]*$/u.test(head) ? 'yes' : 'no';
+  return BEFORE_MORE.test(head) ? 'wait' : 'no';
+}
+
+/** True if punctuation of JSON and a quote that is not escaped follow, or as much of it as has arrived. */
+function mayContinue(text: string, from: number): boolean {
+  let at = skipSpace(text, from);
+  let code = text.charCodeAt(at);
+  const first = code;
+  while (isCloser(code)) {
+    at = skipSpace(text, at + 1);
+    code = text.charCodeAt(at);
+  }
+  if (code !== COMMA) return Number.isNaN(code) || (code === BACKTICK && isCloser(first));
+  at = skipSpace(text, at + 1);
+  if (text.charCodeAt(at) === OPEN_BRACE) at = skipSpace(text, at + 1);
+  return at >= text.length || text.charCodeAt(at) === DOUBLE_QUOTE;
+}
+
+function isCloser(code: number): boolean {
+  return code === CLOSE_BRACE || code === CLOSE_BRACKET;
+}
+
+const BEFORE_KEY = /^\s*,\s*"[\w $.-]{1,60}"\s*:/u;
+const BEFORE_ITEM = /^\s*,\s*"[^"\\\n]{0,80}"\s*[,\]]/u;
+const BEFORE_BRACKETS = /^\s*[}\]][\s}\]]*(?:,\s*(?:"[\w $.-]{1,60}"\s*:|\{\s*")|```)/u;
+/** The beginnings of these. */
+const BEFORE_MORE =
+  /^\s*(?:,\s*(?:"[^"\\\n]{0,80}"?\s*)?|[}\]][\s}\]]*(?:,\s*\{?\s*(?:"[\w $.-]{0,60}"?\s*)?|`{0,2})?)?$/u;

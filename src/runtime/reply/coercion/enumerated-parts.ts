@@ -1,0 +1,90 @@
+import { withoutEmphasis } from '../structured/make-node.ts';
+import { stringNode, type ReplyNode } from '../text/reply-node.ts';
+import { scalarNode } from '../text/whole-text.ts';
+
+/*
+ * The members of a list that a string enumerates.
+ */
+
+/** Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. */
+export function partsOf(node: ReplyNode): readonly ReplyNode[] {
+  if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
+  const texts = withoutLabel(node.text)
+    .split(/[,;\n]|\sand\s/u)
+    .map((text) => text.trim());
+  return texts.filter((text) => text !== '').map((text) => scalarNode(text));
+}
+
+/** Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. */
+export function linesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
+  if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return undefined;
+  const lines = node.text.trim().split('\n');
+  const markers = lines.map((line) => MARKER.exec(line));
+  const isList = markers.every((marker, at) => marker !== null && isNext(marker[1] ?? '', markers[0]?.[1] ?? '', at));
+  return isList ? lines.map((line, at) => stringNode(line.slice(markers[at]?.[0].length).trim())) : undefined;
+}
+
+/** Splits a string without quotes that enumerates names of a few words: `red, green, dark blue`; empty for any other. */
+export function wordsOf({ kind, text, quoted }: ReplyNode): readonly ReplyNode[] {
+  const names = LISTED.test(text) ? withoutLabel(text).replace(/\.\s*$/u, '') : withoutLabel(text);
+  if (kind !== 'string' || quoted || text.length > MAX_PARTS_TEXT || !ENUMERATION.test(names)) return [];
+  return names.split(',').map((part) => stringNode(withoutEmphasis(part)));
+}
+
+/**
+ * Splits a string in quotes that enumerates names of a few words: at semicolons, and at commas between at least three names, or two
+ * in lower case, since `Paris, France` can be one. Sentences that begin with capitals are split as well, in any string. Empty
+ * for any other.
+ */
+export function namesOf({ kind, text, quoted }: ReplyNode): readonly ReplyNode[] {
+  if (kind !== 'string' || text.length > MAX_PARTS_TEXT) return [];
+  const isList = quoted && (text.includes(';') ? SEMICOLONS.test(text) : COMMAS.test(text) && isCertain(text));
+  if (!isList && !SENTENCES.test(text)) return [];
+  const parts = text.split(text.includes(';') ? ';' : ',').map((part) => part.trim().replace(/^and /u, ''));
+  return parts.some((part) => CONTINUED.test(part) || ADDRESS.test(part)) ? [] : parts.map((part) => stringNode(part));
+}
+
+/** True for three names or more, and for two that look like nothing but two. */
+function isCertain(text: string): boolean {
+  const parts = text.split(',');
+  if (/\s(?:and|or|&)\s/u.test(parts.at(-1)?.replace(/^\s*and /u, '') ?? '')) return false;
+  return parts.length > 2 || !/\p{Lu}/u.test(text) || !/,\s/u.test(text);
+}
+
+const NAME = String.raw`\s*[^\s,.;:!?"()[\]{}<>=]{1,40}(?: [^\s,.;:!?"()[\]{}<>=]{1,40}){0,3}\s*`;
+const COMMAS = new RegExp(`^${NAME}(?:,${NAME}){1,60}$`, 'u');
+const SEMICOLONS = new RegExp(`^${NAME}(?:;${NAME}){1,60}$`, 'u');
+const SENTENCE = String.raw`\p{Lu}[^\s,.;:!?"()[\]{}<>=]{0,40}(?: [^\s,.;:!?"()[\]{}<>=]{1,40}){3,20}`;
+const SENTENCES = new RegExp(`^${SENTENCE}(?:, ${SENTENCE}){1,40}$`, 'u');
+
+/** A part that continues the one before it: `mild, but frequent`, `Acme, Inc`. */
+const CONTINUED =
+  /^(?:and|or|but|then|which|who|whose|where|that|with|without|not|no|so|because|if|when|while|although|though|as|for|to|in|on|at|by|from|of|including|especially|e\.?g|etc|inc|ltd|llc|jr|sr|phd|md|esq)\b/iu;
+/** A part of a date or an address: `12 Main Street`, `IL 62701`. */
+const ADDRESS = /^\d|\d{4,}$/u;
+
+/** Removes the label of an enumeration: `Tags: a, b, c`. */
+export function withoutLabel(text: string): string {
+  return text.replace(/^\s*(?:\*\*)?\p{L}[\p{L} ]{0,40}:(?:\*\*)?\s+(?=\S)/u, '');
+}
+
+/** A sentence that states the members: `The keywords are: a, b, c.` */
+const LISTED = /^\s*\p{L}[\p{L} ]{0,40}\b(?:are|include|includes|following):\s/u;
+
+/** The flag of a list of strings that a text without quotes enumerates. */
+export const ENUMERATED = 'enumerated';
+
+const ENUMERATION =
+  /^\s*[^\s,.;:!?"'()[\]{}<>=]{1,40}(?: [^\s,.;:!?"'()[\]{}<>=]{1,40}){0,3}(?:,\s*[^\s,.;:!?"'()[\]{}<>=]{1,40}(?: [^\s,.;:!?"'()[\]{}<>=]{1,40}){0,3}){1,60}\s*$/u;
+
+const MAX_LINES_TEXT = 100_000;
+const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;
+
+/** True if the marker of the line at this position continues the list whose first marker is `first`. */
+function isNext(marker: string, first: string, at: number): boolean {
+  const start = Number.parseInt(first, 10);
+  return Number.isNaN(start) ? marker === first : start <= 1 && Number.parseInt(marker, 10) === start + at;
+}
+
+/** Longer strings are prose. */
+const MAX_PARTS_TEXT = 1_000;

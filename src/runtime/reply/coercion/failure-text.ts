@@ -1,0 +1,41 @@
+/*
+ * Texts that state a failure instead of an answer: a refusal, an error of a server or a program, a pointer to another place.
+ * Their numbers and words are not values.
+ */
+
+/** The characters at either end of a text that are read. */
+const MAX_READ = 2000;
+
+/** True for a text in place of an answer. A label such as `Answer:` can still introduce an answer in it. */
+export function statesFailure(text: string): boolean {
+  const head = text.length > MAX_READ ? text.slice(0, MAX_READ) : text;
+  return FAILURES.some((pattern) => pattern.test(head));
+}
+
+const FAILURES: readonly RegExp[] = [
+  // Error pages, and the status lines of HTTP.
+  /<(?:!doctype|html|head|body|title)\b/iu,
+  /\b(?:bad gateway|gateway time-?out|service unavailable|internal server error|too many requests)\b/iu,
+  /^\W*(?:http(?:\/[\d.]+)?|error|status)\W{0,3}(?:code\W{0,2})?[45]\d\d\b/iu,
+  /[([](?:http |error |status |code ){1,3}[45]\d\d\b/iu,
+  // Messages of programs and services.
+  /^\W*(?:(?:fatal|internal|upstream|server|api|unknown|connection|runtime|value|type) ?)?(?:error|exception|traceback)\b(?! (?:rate|count|margin|bars?|codes? (?:is|are)))\W/iu,
+  /\b(?:rate limit|quota|context length|context window|token limit)\b[^.\n]{0,40}\b(?:exceeded|reached|is \d+ tokens)|\bexceeded (?:your|the) [^.\n]{0,30}(?:quota|limit|length)/iu,
+  /^\W*(?:the |your |this )?(?:request|connection|operation|server|model|upstream|gateway)\b[^.\n]{0,40}\b(?:timed? ?out|overloaded|failed|unavailable|refused|aborted)\b/iu,
+  /\b(?:please )?(?:try again|retry|wait)\b[^.\n]{0,20}\b(?:in|after|for|later|\d+ (?:seconds?|minutes?))\b[^.\n]{0,30}[.!]?\s*$/iu,
+  // Refusals of the model.
+  /^\W*(?:sorry|i['’]m (?:very |so )?sorry|i am sorry|i apologi[sz]e|unfortunately)\b[^.\n]{0,60}\b(?:can(?:no|['’])?t|can not|unable|not (?:able|available|possible)|went wrong|(?:an?|internal) (?:\w+ )?(?:error|problem)|failed)\b/iu,
+  /\bI(?:['’]m| am) (?:unable|not (?:able|allowed|permitted))\b|\bI (?:cannot|can['’]?t|can not|could not|couldn['’]t|won['’]t|will not|don['’]t|do not) (?:answer|help|assist|comply|provide|determine|know|tell|see|access|open|find|classify|process)\b/iu,
+  /\bas an? (?:ai|large language|language) |\b(?:as of|since) my (?:last|knowledge|training)\b|\bunable to (?:answer|determine|process|comply|provide)\b/iu,
+];
+
+/** A text that only refers to another place: `see page 2`, `(see section 3 for details)`. */
+const POINTER =
+  /^\W*(?:please )?(?:see|cf\.?|refer to|check|consult|as (?:shown|stated|described) (?:in|on)|(?:shown|given|listed|described) (?:in|on))\s+(?:also\s+)?(?:the )?(?:pages?|sections?|chapters?|figures?|fig\.|tables?|lines?|notes?|sources?|appendix|footnotes?|references?)[^.,;:\n]{0,40}\W*$/iu;
+
+/** True for a text that states only where the answer is. */
+export function pointsElsewhere(text: string): boolean {
+  return text.length < MAX_POINTER && POINTER.test(text.trim());
+}
+
+const MAX_POINTER = 120;

@@ -1,0 +1,46 @@
+import { beginsCorrection, HAS_WORD, isCorrection, roleOfLabel } from './cues.ts';
+import { isLabel, lastClause } from './surroundings.ts';
+
+/** A sentence of correction between two values is short; a longer one can be about anything. */
+const MAX_CORRECTION = 120;
+/** A longer line is not a label. */
+const MAX_LABEL = 160;
+/** The name of a version: `Candidate 1:`, `### Option B`. */
+const NUMBERED = /^\W*(?:candidate|option|version|attempt|draft|variant|alternative)\s+(?:\d{1,2}|[a-d])\b\W*$/iu;
+
+/**
+ * Returns the text after the label of the final version (`Final answer:`, `After correction:`), or after a line of correction, if a
+ * draft comes before; undefined if the reply has only one version.
+ */
+export function finalVersion(text: string): string | undefined {
+  let hasDraft = false;
+  let hasText = false;
+  let from = -1;
+  let at = 0;
+  for (const line of text.split('\n')) {
+    const end = at + line.length + 1;
+    const kind = HAS_WORD.test(line) ? kindOf(line) : 'nothing';
+    if (kind === 'draft') hasDraft = true;
+    else if (kind === 'answer' && hasDraft && hasText) from = end;
+    else if (kind === 'correction' && hasText) from = end;
+    else if (kind === 'text') hasText = true;
+    at = end;
+  }
+  const last = from < 0 ? '' : text.slice(from);
+  return HAS_WORD.test(last) ? last : undefined;
+}
+
+function kindOf(line: string): 'draft' | 'answer' | 'correction' | 'text' {
+  const text = line.trim();
+  if (text.length > MAX_LABEL) return 'text';
+  if (NUMBERED.test(text)) return 'draft';
+  if (
+    /[:：][*_\s]*$|[.…]$/u.test(text) &&
+    text.length <= MAX_CORRECTION &&
+    beginsCorrection(text) &&
+    isCorrection(text)
+  )
+    return 'correction';
+  const role = isLabel(text) ? roleOfLabel(lastClause(text)) : undefined;
+  return role === 'answer' || role === 'draft' ? role : 'text';
+}

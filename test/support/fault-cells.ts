@@ -1,7 +1,29 @@
+import { sleep } from './fake-wire.ts';
+import type { AnswerWire, Behaviour, Wire } from './fake-wire.ts';
 import { reply, startFakeProvider } from './fake-provider.ts';
-import type { Behaviour, FakeProvider } from './fake-provider.ts';
-import { FAULTS, REPLY_TEXT } from './upstream-faults.ts';
-import type { LimitName, UpstreamFault } from './upstream-faults.ts';
+import type { FakeProvider } from './fake-provider.ts';
+import { REPLY_TEXT } from './fault-steps.ts';
+import type { FaultBehaviour, FaultGroup, LimitName, UpstreamFault } from './fault-steps.ts';
+import { HTTP1_FAULTS } from './http1-faults.ts';
+import { HTTP2_FAULTS } from './http2-faults.ts';
+import type { Http2Fault, Http2FaultGroup } from './http2-faults.ts';
+import { waitUntil } from './load.ts';
+import { TlsProvider } from './tls-provider.ts';
+import { COMMON_FAULTS } from './upstream-faults.ts';
+
+/** The versions of HTTP over which providers have the faults of the page. */
+export const VERSIONS = ['1.1', '2'] as const;
+
+export type HttpVersion = (typeof VERSIONS)[number];
+
+const HTTP1_GROUPS: ReadonlyArray<FaultGroup<Wire>> = [...COMMON_FAULTS, HTTP1_FAULTS];
+
+const HTTP2_GROUPS: readonly Http2FaultGroup[] = [...COMMON_FAULTS, ...HTTP2_FAULTS];
+
+/** The faults over each version, in the order of the page. */
+export const FAULT_GROUPS: Readonly<
+  Record<HttpVersion, readonly { readonly title: string; readonly faults: readonly UpstreamFault[] }[]>
+> = { '1.1': HTTP1_GROUPS, '2': HTTP2_GROUPS };
 
 /** The setups of a function that meets a fault. In each, the first answer is faulty and all others are good. */
 export const STRATEGIES = ['Alone', 'Retry', 'Fallback'] as const;
@@ -24,6 +46,11 @@ export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
   return MODES.flatMap((mode) => STRATEGIES.map((strategy) => ({ fault, mode, strategy })));
 }
 
+/** The cells of a row without a second attempt. */
+export function cellsAlone(fault: UpstreamFault): readonly FaultCell[] {
+  return MODES.map((mode) => ({ fault, mode, strategy: 'Alone' }));
+}
+
 /** A limit that ends no fault. */
 const LONG_LIMIT_MS = 120_000;
 
@@ -43,63 +70,104 @@ export function cellText({ failure, attempts }: CellEnd): string {
   return `${status}${more === undefined ? '' : ` ${more}`}${count}`;
 }
 
-export function functionName(fault: UpstreamFault, strategy: Strategy): string {
-  return `Fault${FAULTS.indexOf(fault)}${strategy}`;
+/** A provider and its fault. */
+interface FaultyProvider {
+  readonly fault: UpstreamFault;
+  readonly provider: FakeProvider<AnswerWire>;
+  /** Makes the next call need a new connection. */
+  readonly arm?: () => void;
 }
 
-/** A provider for each fault, so that faults share no connections, and functions that call these providers. */
+/** A provider for each fault over one version of HTTP, so that faults share no connections, and functions that call these providers. */
 export class FaultyProviders {
-  readonly #fakes: readonly FakeProvider[];
-  readonly #good: FakeProvider;
+  /** In the order of the page. */
+  readonly faults: readonly UpstreamFault[];
+  readonly #version: HttpVersion;
+  readonly #providers: readonly FaultyProvider[];
+  readonly #good: FakeProvider<AnswerWire>;
   readonly #nowhere: string;
-  readonly #met = new Set<string>();
   #cells = 0;
 
-  private constructor(fakes: readonly FakeProvider[], good: FakeProvider, nowhere: string) {
-    this.#fakes = fakes;
+  private constructor(
+    version: HttpVersion,
+    providers: readonly FaultyProvider[],
+    good: FakeProvider<AnswerWire>,
+    nowhere: string,
+  ) {
+    this.#version = version;
+    this.faults = providers.map(({ fault }) => fault);
+    this.#providers = providers;
     this.#good = good;
     this.#nowhere = nowhere;
-    for (const [index, fault] of FAULTS.entries()) fakes[index]?.answer(this.#onceFaulty(fault));
     good.answer(reply(REPLY_TEXT));
   }
 
-  static async start(): Promise<FaultyProviders> {
-    const gone = await startFakeProvider();
+  static async start(version: HttpVersion): Promise<FaultyProviders> {
+    const gone = version === '1.1' ? await startFakeProvider() : await TlsProvider.start();
     const nowhere = gone.url;
-    const fakes = await Promise.all(FAULTS.map(() => startFakeProvider()));
+    const providers =
+      version === '1.1'
+        ? await Promise.all(HTTP1_GROUPS.flatMap(({ faults }) => faults.map(overHttp1)))
+        : await Promise.all(HTTP2_GROUPS.flatMap(({ faults }) => faults.map(overHttp2)));
     await gone.close();
-    return new FaultyProviders(fakes, await startFakeProvider(), nowhere);
+    const good = version === '1.1' ? await startFakeProvider() : await TlsProvider.start();
+    return new FaultyProviders(version, providers, good, nowhere);
   }
 
   /** The provider that has this fault. */
-  of(fault: UpstreamFault): FakeProvider {
-    return this.#fakes[FAULTS.indexOf(fault)] ?? this.#good;
+  of(fault: UpstreamFault): FakeProvider<AnswerWire> {
+    return this.#providers[this.faults.indexOf(fault)]?.provider ?? this.#good;
   }
 
   get openSockets(): number {
-    return this.#fakes.reduce((sum, fake) => sum + fake.openSockets, this.#good.openSockets);
+    return this.#providers.reduce((sum, { provider }) => sum + provider.openSockets, this.#good.openSockets);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#fakes, this.#good].map((fake) => fake.close()));
+    await Promise.all([...this.#providers.map(({ provider }) => provider), this.#good].map((fake) => fake.close()));
   }
 
-  /** A unique argument for a function: it shows whether an answer is the first one to this call. */
-  nextCell(): string {
+  /**
+   * Begins a cell. The argument for its function, which is unique, shows the provider whether a request is the first one of
+   * the cell.
+   */
+  async begin(fault: UpstreamFault): Promise<string> {
+    // If svc runs in this process, a reset inside the callback in which svc reads from the connection would be lost.
+    await sleep(0);
+    this.#providers[this.faults.indexOf(fault)]?.arm?.();
     this.#cells += 1;
     return `cell-${this.#cells};`;
   }
 
+  /** Plays cells of a fault. Over HTTP/2, calls at the same time share a connection, and a fault of that connection ends all of them. */
+  async play<T>(
+    fault: UpstreamFault,
+    cells: readonly FaultCell[],
+    playOne: (cell: FaultCell) => Promise<T>,
+  ): Promise<readonly T[]> {
+    if (this.#version === '1.1' && fault.floods !== true) return Promise.all(cells.map(playOne));
+    const ends: T[] = [];
+    for (const cell of cells) {
+      await waitUntil('the end of the last fault', () => this.of(fault).unanswered === 0);
+      ends.push(await playOne(cell));
+    }
+    return ends;
+  }
+
+  functionName(fault: UpstreamFault, strategy: Strategy): string {
+    return `Fault${this.faults.indexOf(fault)}${strategy}`;
+  }
+
   /** The definitions. Their keys come from the variables `KEY`, `HEADER_KEY` and `QUERY_KEY`. */
   definitions(): string {
-    const parts = FAULTS.map((fault, index) => {
+    const parts = this.faults.map((fault, index) => {
       const options = this.#options(fault, `${this.#origin(fault)}/v1`);
       const first = `provider openai-generic\n  ${options}`;
       return [
         client(`Alone${index}`, first),
         client(`Retry${index}`, `retry_policy Once\n  ${first}`),
         client(`Fallback${index}`, `provider fallback\n  options {\n    strategy [Alone${index}, Good]\n  }`),
-        ...STRATEGIES.map((strategy) => aFunction(functionName(fault, strategy), `${strategy}${index}`)),
+        ...STRATEGIES.map((strategy) => aFunction(this.functionName(fault, strategy), `${strategy}${index}`)),
       ].join('\n');
     });
     const good = `provider openai-generic\n  options {\n    model good\n    base_url "${this.#good.url}/v1"\n  }`;
@@ -116,7 +184,7 @@ export class FaultyProviders {
       query_params: { key: keys.QUERY_KEY },
       http: limitsOf(fault),
     };
-    return { clients: [{ name: `Alone${FAULTS.indexOf(fault)}`, provider: 'openai-generic', options }] };
+    return { clients: [{ name: `Alone${this.faults.indexOf(fault)}`, provider: 'openai-generic', options }] };
   }
 
   #origin(fault: UpstreamFault): string {
@@ -142,17 +210,41 @@ ${limits.join('\n')}
     }
   }`;
   }
+}
 
-  #onceFaulty(fault: UpstreamFault): Behaviour {
-    return (request, wire) => {
-      const cell = /cell-\d+;/u.exec(request.body)?.[0] ?? '';
-      const met = this.#met.has(cell);
-      this.#met.add(cell);
-      if (met) return reply(REPLY_TEXT)(request, wire);
-      const streamed = (request.json as { readonly stream?: unknown }).stream === true;
-      return (streamed ? fault.stream : fault.call)(request, wire);
-    };
+async function overHttp1(fault: FaultBehaviour<Wire>): Promise<FaultyProvider> {
+  const { certificate } = fault;
+  if (certificate !== undefined) {
+    return { fault, provider: await TlsProvider.start({ certificate, speaks: ['http/1.1'] }) };
   }
+  const provider = await startFakeProvider();
+  provider.answer(onceFaulty(fault));
+  return { fault, provider };
+}
+
+async function overHttp2(fault: Http2Fault): Promise<FaultyProvider> {
+  // A handshake with a server that expects no TLS never ends.
+  if (fault.leads !== undefined) return { fault, provider: await startFakeProvider() };
+  const provider = await TlsProvider.start(fault);
+  provider.answer(onceFaulty(fault));
+  const arm = (): void => {
+    provider.resetConnections();
+    if (fault.greeting !== undefined) provider.greet(fault.greeting);
+  };
+  return fault.onNewConnection === true ? { fault, provider, arm } : { fault, provider };
+}
+
+/** The fault for the first request of each cell (or the first ones), and then good answers. */
+function onceFaulty<W extends AnswerWire>(fault: FaultBehaviour<W>): Behaviour<W> {
+  const met = new Map<string, number>();
+  return (request, wire) => {
+    const cell = /cell-\d+;/u.exec(request.body)?.[0] ?? '';
+    const before = met.get(cell) ?? 0;
+    met.set(cell, before + 1);
+    if (before >= (fault.times ?? 1)) return reply(REPLY_TEXT)(request, wire);
+    const streamed = (request.json as { readonly stream?: unknown }).stream === true;
+    return (streamed ? fault.stream : fault.call)(request, wire);
+  };
 }
 
 /** The keys of a client, which the definitions read from variables. */
@@ -173,9 +265,9 @@ function limitsOf(fault: UpstreamFault): Readonly<Record<string, number>> {
 }
 
 /** The limit that ended a cell, in milliseconds. */
-export function limitThatEnded({ limits }: UpstreamFault, { failure }: CellEnd): number {
-  const limit = limits?.[failure?.timer as LimitName];
-  if (limit === undefined) throw new Error(`ended by ${failure?.timer ?? 'no timer'}`);
+export function limitThatEnded({ name, limits }: UpstreamFault, end: CellEnd): number {
+  const limit = limits?.[end.failure?.timer as LimitName];
+  if (limit === undefined) throw new Error(`"${name}" ended with ${cellText(end)}`);
   return limit;
 }
 

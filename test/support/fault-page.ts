@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cellText } from './fault-cells.ts';
 import type { CellEnd } from './fault-cells.ts';
-import type { UpstreamFault } from './upstream-faults.ts';
+import type { UpstreamFault } from './fault-steps.ts';
 
 const PAGE = new URL('../../docs/faults.md', import.meta.url);
 

@@ -18,6 +18,8 @@ export interface ServerOptions {
   /** The working directory; the command line names no definitions then. */
   readonly cwd?: string;
   readonly flags?: readonly string[];
+  /** `serve` by default. */
+  readonly command?: 'serve' | 'dev';
   readonly env?: Readonly<Record<string, string>>;
   /** The Node executable that runs the server; by default that of this process. */
   readonly node?: string;
@@ -35,10 +37,10 @@ export interface RunningServer {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `svc serve` on a free port and waits for its start line. Throws all output if the process exits before. */
+/** Starts a server on a free port and waits for its start line. Throws all output if the process exits before. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const from = options.cwd === undefined ? ['--from', definitionFolder(options)] : [];
-  const flags = ['serve', ...from, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
+  const flags = [options.command ?? 'serve', ...from, '--port', '0', '--no-dotenv', ...(options.flags ?? [])];
   const child = spawnSvc(flags, options);
   options.onSpawn?.(child);
   let output = '';
@@ -47,12 +49,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
-  const port = await startedPort(child, () => output);
+  return runningServer(child, await startedPort(child, () => output), () => output);
+}
+
+function runningServer(child: ChildProcess, port: number, output: () => string): RunningServer {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
     child,
-    output: () => output,
+    output,
     stop: (signal = 'SIGTERM') => endOf(child, signal),
   };
 }

@@ -1,170 +1,77 @@
 import { gzipSync } from 'node:zlib';
+import { chatCompletion, chatEvent, reply, sse, status } from './fake-provider.ts';
+import { sleep } from './fake-wire.ts';
+import type { Answer, Headers, RecordedRequest } from './fake-wire.ts';
 import {
-  SSE_HEADERS,
-  chatCompletion,
-  chatEvent,
-  chatEvents,
-  chunk,
-  head,
-  reply,
-  sleep,
-  sse,
-  status,
-} from './fake-provider.ts';
-import type { Behaviour, RecordedRequest, Wire } from './fake-provider.ts';
-
-/** A failure of a provider, or unusual behaviour that is correct. */
-export interface UpstreamFault {
-  /** The name of the row in docs/faults.md. */
-  readonly name: string;
-  /** The answer to a request for a whole reply. */
-  readonly call: Behaviour;
-  /** The answer to a request for a stream. */
-  readonly stream: Behaviour;
-  /** The target of its URL, if the fault is not in the answer. */
-  readonly leads?: 'nowhere' | 'to a server that never finishes its TLS handshake';
-  /** True if it sends as fast as svc reads, which keeps a processor busy. */
-  readonly floods?: true;
-  /** True if the fault happens at the second use of a connection. */
-  readonly secondUse?: true;
-  /** For a fault that a time limit ends: the short limits of its client, in milliseconds. The other limits are far longer. */
-  readonly limits?: Limits;
-}
-
-export type LimitName = 'connect' | 'first_token' | 'idle' | 'request';
-
-export type Limits = Readonly<Partial<Record<LimitName, number>>>;
-
-/** The answer after a fault needs little of this time, so a busy machine can be late by most of it. */
-const UNANSWERED: Limits = { first_token: 1500, request: 2000, idle: 1000 };
-const SILENT: Limits = { idle: 1000 };
+  EVENTS,
+  FIRST_TEXT,
+  JSON_TYPE,
+  MUCH,
+  REPLY_TEXT,
+  SILENT,
+  STREAM,
+  STREAM_TYPE,
+  UNANSWERED,
+  WHOLE,
+  always,
+  begin,
+  beginJson,
+  body,
+  bytesOf,
+  close,
+  cut,
+  finish,
+  firstBytes,
+  firstText,
+  flood,
+  json,
+  keysOf,
+  silence,
+  steps,
+} from './fault-steps.ts';
+import type { FaultBehaviour, FaultGroup, Limits } from './fault-steps.ts';
 
 /** Bytes arrive every 20 ms, so the idle limit never ends it, although it is shorter than the limit that does. */
 const SLOW: Limits = { idle: 1500, first_token: 1700, request: 2000 };
 
-export interface FaultGroup {
-  readonly title: string;
-  readonly faults: readonly UpstreamFault[];
-}
-
-/** The text of a good answer. Its characters have one to four bytes. */
-export const REPLY_TEXT = 'fine é ☃ 𝄞';
-
-const WHOLE = JSON.stringify(chatCompletion(REPLY_TEXT));
-const EVENTS = chatEvents(REPLY_TEXT, { chunkSize: 3 });
-const STREAM = EVENTS.join('');
-const FIRST_TEXT = `${EVENTS[0]}${EVENTS[1]}`;
-
-/** A position in the middle of the event after the first text. */
-const SHORT_LENGTH = String(Buffer.byteLength(FIRST_TEXT) + 40);
-
-/** Large enough to reach 64 MiB soon. */
-const MUCH = 'x'.repeat(256 * 1024);
-
-type Step = (request: RecordedRequest, wire: Wire) => void | Promise<void>;
-
-function steps(...all: readonly Step[]): Behaviour {
-  return async (request, wire) => {
-    for (const step of all) await step(request, wire);
-  };
-}
-
-function write(data: string | Uint8Array): Step {
-  return (_request, wire) => wire.write(data);
-}
-
-const silence: Step = async (_request, wire) => {
-  while (!wire.gone) await sleep(5);
-};
-const close: Step = (_request, wire) => wire.end();
-/** Waits until the client has read the earlier writes, because a reset discards unread data. */
-const cut: Step = async (_request, wire) => {
-  await sleep(200);
-  wire.reset();
-};
-
-function flood(data: string | Uint8Array): Step {
-  return (_request, wire) => wire.flood(data);
-}
-
-function drip(text: string): Step {
+function drip(text: string): Answer {
   return async (_request, wire) => {
-    for (const byte of Buffer.from(text)) {
+    for (const byte of bytesOf(text)) {
       if (wire.gone) return;
-      wire.write(Buffer.from([byte]));
+      wire.body(byte);
       await sleep(20);
     }
   };
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-const STREAM_TYPE = { 'content-type': 'text/event-stream' };
-const CHUNKED_JSON = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
-const STREAM_HEAD = head(200, SSE_HEADERS);
-
-function jsonHead(length = Buffer.byteLength(WHOLE)): string {
-  return head(200, { ...JSON_TYPE, 'content-length': String(length) });
-}
-
-/** A whole reply of these bytes, in correct HTTP. */
-function json(text: string | Buffer): Behaviour {
-  return (_request, wire) => {
-    wire.write(jsonHead(Buffer.byteLength(text)));
-    wire.write(text);
-  };
-}
-
-/** A whole reply, byte by byte. */
-const wholeInBytes: Behaviour = async (_request, wire) => {
-  wire.write(head(200, CHUNKED_JSON));
-  for (const byte of bytesOf(WHOLE)) wire.write(chunk(byte));
-  wire.write(chunk(''));
-};
-
-function bytesOf(text: string): readonly Buffer[] {
-  return [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
-}
-
-/** The keys of the request, because providers quote keys that they refuse. */
-function keysOf(request: RecordedRequest): string {
-  const { authorization = '', 'x-other-key': other = '' } = request.headers;
-  return `${authorization.replace('Bearer ', '')} ${other} ${/key=([^&]*)/u.exec(request.path)?.[1] ?? ''}`;
-}
-
 /** A status whose headers and body quote the key. */
-function refusal(code: number, headers: Readonly<Record<string, string>> = {}): Behaviour {
+function refusal(code: number, headers: Headers = {}): Answer {
   return (request, wire) => {
     const error = { message: `no, not with ${keysOf(request)}`, type: `type_${keysOf(request)}` };
     return status(code, { error }, { 'x-key': keysOf(request), ...headers })(request, wire);
   };
 }
 
-function redirect(code: number): Behaviour {
+function redirect(code: number): Answer {
   return (request, wire) =>
     status(code, '', { location: `https://elsewhere.example/?key=${keysOf(request)}` })(request, wire);
-}
-
-function always(name: string, behaviour: Behaviour): UpstreamFault {
-  return { name, call: behaviour, stream: behaviour };
 }
 
 function errorObject(request: RecordedRequest, type: string): string {
   return JSON.stringify({ error: { message: `broke with ${keysOf(request)}`, type } });
 }
 
-function reported(type: string): Pick<UpstreamFault, 'call' | 'stream'> {
+function reported(type: string): Pick<FaultBehaviour, 'call' | 'stream'> {
   return {
     call: (request, wire) => json(errorObject(request, type))(request, wire),
     stream: (request, wire) => sse([FIRST_TEXT, `data: ${errorObject(request, type)}\n\n`])(request, wire),
   };
 }
 
-function zipped(bytes: Buffer): Behaviour {
-  return async (_request, wire) => {
-    wire.write(head(200, { ...CHUNKED_JSON, 'content-encoding': 'gzip' }));
-    wire.write(chunk(bytes));
-    wire.write(chunk(''));
-  };
+const ZIPPED = { ...JSON_TYPE, 'content-encoding': 'gzip' };
+
+function zipped(bytes: Buffer): Answer {
+  return steps(begin(200, ZIPPED), body(bytes), finish);
 }
 
 /** A thousand times as large when unpacked. */
@@ -174,123 +81,96 @@ function inSeconds(seconds: number): string {
   return new Date(Date.now() + seconds * 1000).toUTCString();
 }
 
-const CONNECTION: readonly UpstreamFault[] = [
-  { ...always('refuses the connection', close), leads: 'nowhere' },
+const manyHeaders = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, 'v']));
+
+const CONNECTION: readonly FaultBehaviour[] = [
+  { ...always('refuses the connection', close), leads: 'nowhere', unasked: true },
   {
     ...always('accepts the connection and never finishes the TLS handshake', silence),
     leads: 'to a server that never finishes its TLS handshake',
+    unasked: true,
     limits: { connect: 300 },
   },
+  { ...always('shows a certificate that has expired', close), certificate: 'expired', unasked: true },
+  { ...always('shows a certificate for another host', close), certificate: 'elsewhere', unasked: true },
+  { ...always('shows a certificate that no authority signed', close), certificate: 'self-signed', unasked: true },
   { ...always('accepts the request and never answers', silence), limits: UNANSWERED },
   {
     name: 'sends headers, then nothing',
-    call: steps(write(jsonHead()), silence),
-    stream: steps(write(STREAM_HEAD), silence),
+    call: steps(beginJson(), silence),
+    stream: steps(begin(200, STREAM_TYPE), silence),
     limits: SILENT,
   },
   {
     name: 'stops sending in the middle',
-    call: steps(write(jsonHead() + WHOLE.slice(0, 40)), silence),
-    stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), silence),
+    call: steps(firstBytes, silence),
+    stream: steps(firstText, silence),
     limits: SILENT,
   },
   {
     name: 'sends a byte every 20 ms',
-    call: steps(write(jsonHead()), drip(WHOLE)),
-    stream: steps(write(head(200, STREAM_TYPE)), drip(STREAM)),
+    call: steps(beginJson(), drip(WHOLE)),
+    stream: steps(begin(200, STREAM_TYPE), drip(STREAM)),
     limits: SLOW,
   },
-  always('cuts the connection before it answers', cut),
-  always('closes the connection before it answers', close),
-  { name: 'cuts after the status', call: steps(write(jsonHead()), cut), stream: steps(write(STREAM_HEAD), cut) },
-  {
-    name: 'cuts in the middle',
-    call: steps(write(jsonHead() + WHOLE.slice(0, 40)), cut),
-    stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), cut),
-  },
+  { ...always('cuts the connection before it answers', cut), onNewConnection: true },
+  { ...always('closes the connection before it answers', close), onNewConnection: true },
+  { name: 'cuts after the status', call: steps(beginJson(), cut), stream: steps(begin(200, STREAM_TYPE), cut) },
+  { name: 'cuts in the middle', call: steps(firstBytes, cut), stream: steps(firstText, cut) },
+  { name: 'closes in the middle', call: steps(firstBytes, close), stream: steps(firstText, close) },
   {
     name: 'cuts after the reply is whole (`[DONE]`)',
-    call: steps(write(jsonHead() + WHOLE), cut),
-    stream: steps(write(STREAM_HEAD), write(chunk(STREAM)), cut),
+    call: steps(json(WHOLE), cut),
+    stream: steps(begin(200, STREAM_TYPE), body(STREAM), cut),
   },
   {
-    ...always('closes a kept connection at its next use', (request, wire) => {
-      if (wire.used > 0) wire.reset();
-      else return reply(REPLY_TEXT)(request, wire);
-    }),
+    ...always('closes a kept connection before its next use', reply(REPLY_TEXT)),
     secondUse: true,
   },
 ];
 
-const FRAMING: readonly UpstreamFault[] = [
+const FRAMING: readonly FaultBehaviour[] = [
   {
     name: '`content-length` larger than the body',
-    call: steps(write(jsonHead(9999) + WHOLE), close),
-    stream: steps(write(head(200, { ...STREAM_TYPE, 'content-length': '9999' }) + FIRST_TEXT), close),
+    call: steps(beginJson(9999), body(WHOLE), finish, close),
+    stream: steps(begin(200, { ...STREAM_TYPE, 'content-length': '9999' }), body(FIRST_TEXT), finish, close),
   },
   {
-    name: '`content-length` smaller than the body',
-    call: steps(write(jsonHead(40) + WHOLE)),
-    stream: steps(write(head(200, { ...STREAM_TYPE, 'content-length': SHORT_LENGTH }) + STREAM)),
+    name: 'trailers after the body',
+    call: steps(begin(200, JSON_TYPE), body(WHOLE), (_request, wire) => wire.finish({ 'x-more': 'later' })),
+    stream: steps(begin(200, STREAM_TYPE), body(STREAM), (_request, wire) => wire.finish({ 'x-more': 'later' })),
   },
-  {
-    name: 'a chunk whose size is not a number',
-    call: steps(write(`${head(200, CHUNKED_JSON)}zz\r\n${WHOLE}\r\n0\r\n\r\n`)),
-    stream: steps(write(STREAM_HEAD), write(chunk(FIRST_TEXT)), write('zz\r\n')),
-  },
-  {
-    name: 'no length, and the end of the connection ends the reply',
-    call: steps(write(head(200, JSON_TYPE) + WHOLE), close),
-    stream: steps(write(head(200, STREAM_TYPE) + STREAM), close),
-  },
-  {
-    name: 'no length, and the connection ends too early',
-    call: steps(write(head(200, JSON_TYPE) + WHOLE.slice(0, 40)), close),
-    stream: steps(write(head(200, STREAM_TYPE) + FIRST_TEXT), close),
-  },
-  always('no HTTP at all', steps(write('hello\r\n\r\n'), close)),
-  {
-    ...always('endless headers', steps(write('HTTP/1.1 200 OK\r\n'), flood(`x-more: ${'x'.repeat(1000)}\r\n`))),
-    floods: true,
-  },
+  always('a header of 64 KiB', begin(200, { ...JSON_TYPE, 'x-large': 'x'.repeat(64 * 1024) })),
+  always('10,000 headers', begin(200, { ...JSON_TYPE, ...manyHeaders })),
   {
     name: 'gzip that svc did not ask for',
     call: zipped(gzipSync(WHOLE)),
     stream: zipped(gzipSync(STREAM)),
   },
   always('truncated gzip', zipped(gzipSync(WHOLE).subarray(0, 40))),
-  {
-    ...always(
-      'a gzip bomb',
-      steps(write(head(200, { ...CHUNKED_JSON, 'content-encoding': 'gzip' })), flood(chunk(ZIPPED_NOTHING))),
-    ),
-    floods: true,
-  },
+  { ...always('a gzip bomb', steps(begin(200, ZIPPED), flood(ZIPPED_NOTHING))), floods: true },
   {
     name: 'an endless reply',
-    call: steps(write(head(200, CHUNKED_JSON)), flood(chunk(`${JSON.stringify(MUCH)},`))),
-    stream: steps(write(STREAM_HEAD), flood(chunk(chatEvent({ content: '', thoughts: MUCH })))),
+    call: steps(begin(200, JSON_TYPE), flood(`${JSON.stringify(MUCH)},`)),
+    stream: steps(begin(200, STREAM_TYPE), flood(chatEvent({ content: '', thoughts: MUCH }))),
     floods: true,
   },
   {
     name: 'an endless line',
-    call: steps(write(head(200, CHUNKED_JSON)), write(chunk('{"choices":"')), flood(chunk(MUCH))),
-    stream: steps(write(STREAM_HEAD), write(chunk('data: ')), flood(chunk(MUCH))),
+    call: steps(begin(200, JSON_TYPE), body('{"choices":"'), flood(MUCH)),
+    stream: steps(begin(200, STREAM_TYPE), body('data: '), flood(MUCH)),
     floods: true,
   },
   {
-    ...always(
-      'an endless error body',
-      steps(write(head(500, { 'content-type': 'text/html', 'transfer-encoding': 'chunked' })), flood(chunk(MUCH))),
-    ),
+    ...always('an endless error body', steps(begin(500, { 'content-type': 'text/html' }), flood(MUCH))),
     floods: true,
   },
 ];
 
-const EVENT_STREAM: readonly UpstreamFault[] = [
+const EVENT_STREAM: readonly FaultBehaviour[] = [
   {
     name: 'each byte in a chunk of its own (inside UTF-8, inside `data:`)',
-    call: wholeInBytes,
+    call: steps(begin(200, JSON_TYPE), ...bytesOf(WHOLE).map(body), finish),
     stream: sse(bytesOf(STREAM)),
   },
   {
@@ -351,23 +231,20 @@ const EVENT_STREAM: readonly UpstreamFault[] = [
   { name: 'an error object with status 200, that no retry can fix', ...reported('invalid_request_error') },
 ];
 
-function interim(line: string): Pick<UpstreamFault, 'call' | 'stream'> {
-  return {
-    call: steps(write(`HTTP/1.1 ${line}\r\n\r\n`), json(WHOLE)),
-    stream: steps(write(`HTTP/1.1 ${line}\r\n\r\n`), sse([STREAM])),
-  };
+function interim(code: number, headers: Headers = {}): Pick<FaultBehaviour, 'call' | 'stream'> {
+  const first: Answer = (_request, wire) => wire.interim(code, headers);
+  return { call: steps(first, json(WHOLE)), stream: steps(first, sse([STREAM])) };
 }
 
-const STATUSES: readonly UpstreamFault[] = [
-  { name: '100 Continue, then the answer', ...interim('100 Continue') },
-  { name: '103 Early Hints, then the answer', ...interim('103 Early Hints\r\nlink: </a.css>') },
+const STATUSES: readonly FaultBehaviour[] = [
+  { name: '100 Continue, then the answer', ...interim(100) },
+  { name: '103 Early Hints, then the answer', ...interim(103, { link: '</a.css>' }) },
   {
-    ...always('endless 103 responses', flood('HTTP/1.1 103 Early Hints\r\n\r\n')),
+    ...always('endless 103 responses', (_request, wire) => wire.flood(() => wire.interim(103))),
     limits: { first_token: 700, request: 1000 },
     floods: true,
   },
-  always('101 Switching Protocols', steps(write(head(101, { connection: 'upgrade', upgrade: 'h2c' })), cut)),
-  always('204 No Content', steps(write(head(204, {})))),
+  always('204 No Content', steps(begin(204, {}), finish)),
   ...[301, 302, 303, 307, 308].map((code) => always(String(code), redirect(code))),
   ...[400, 401, 403, 404].map((code) => always(String(code), refusal(code))),
   ...[408, 409, 422, 425].map((code) => always(String(code), refusal(code))),
@@ -382,12 +259,10 @@ const STATUSES: readonly UpstreamFault[] = [
   ...[502, 503, 504, 529].map((code) => always(String(code), refusal(code))),
 ];
 
-/** All faults, in the order of the page. */
-export const FAULT_GROUPS: readonly FaultGroup[] = [
+/** The faults over any version of HTTP, in the order of the page. */
+export const COMMON_FAULTS: readonly FaultGroup[] = [
   { title: 'Connections', faults: CONNECTION },
   { title: 'HTTP', faults: FRAMING },
   { title: 'Statuses', faults: STATUSES },
   { title: 'Replies and event streams', faults: EVENT_STREAM },
 ];
-
-export const FAULTS: readonly UpstreamFault[] = FAULT_GROUPS.flatMap((group) => group.faults);

@@ -26,6 +26,7 @@ export interface ClientOptions {
   readonly responseType: CommonValues['client_response_type'];
   readonly mediaUrls: MediaUrls;
   readonly limits: ExchangeLimits;
+  readonly httpVersion: CommonValues['http']['version'];
   /** Everything else, for the request body, in the order in which it was written. */
   readonly body: ReadonlyMap<string, JsonValue>;
 }
@@ -61,6 +62,7 @@ export function toClientOptions(
       idleMs: http.idle_timeout_ms,
       requestMs: http.request_timeout_ms,
     },
+    httpVersion: http.version,
     body,
   };
 }

@@ -36,13 +36,24 @@ interface HttpClientRequest {
   readonly variables: readonly VariableRead[];
 }
 
-/** A client whose address is known. */
-interface LocatedClient extends HttpClientRequest {
+/** A client whose options are known. */
+interface DescribedClient extends Omit<HttpClientRequest, 'requester' | 'services'> {
   readonly options: ClientOptions;
   readonly connection: Connection;
+}
+
+/** A client whose address is known. */
+interface LocatedClient extends DescribedClient, HttpClientRequest {
   readonly destination: Destination;
   readonly url: string;
   readonly place: Place;
+}
+
+/** The client as prompts see it: it needs neither an address nor credentials. */
+export function promptClientOf(client: Omit<HttpClientRequest, 'requester' | 'services'>): PromptClient {
+  const { provider, read } = client;
+  const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
+  return promptClient({ ...client, options, connection: provider.connect({ options, values: read.values, url: '' }) });
 }
 
 interface Credentials {
@@ -64,7 +75,9 @@ export function createHttpClient(request: HttpClientRequest): Result<ModelClient
   // All HTTP providers have the common options.
   const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
   const connection = provider.connect({ options, values: read.values, url });
-  const located = { ...request, url, place, options, connection, destination: { origin, guard } };
+  const { httpVersion } = options;
+  const destination = { origin, guard, ...(httpVersion === 'auto' ? {} : { version: httpVersion }) };
+  const located = { ...request, url, place, options, connection, destination };
   const credentials = findCredentials(located);
   return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
 }
@@ -217,7 +230,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
   });
 }
 
-function promptClient({ source, http, options, connection, variables }: LocatedClient): PromptClient {
+function promptClient({ source, http, options, connection, variables }: DescribedClient): PromptClient {
   const { name, provider } = source.definition;
   const allowedRoles = options.allowedRoles ?? connection.roles ?? http.roles;
   const fallbackRole = connection.defaultRole ?? http.defaultRole;

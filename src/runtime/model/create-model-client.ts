@@ -2,6 +2,7 @@ import { invariant } from '../../base/invariant.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Failure } from '../../schema/errors.ts';
+import type { PromptClient } from '../../schema/message.ts';
 import type { OFFLINE } from '../../schema/providers/offline.ts';
 import type { OptionValues } from '../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../schema/providers/provider-description.ts';
@@ -9,11 +10,11 @@ import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
 import { optionViolation } from './client-options.ts';
 import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
-import { createHttpClient, variablesOf } from './create-http-client.ts';
+import { createHttpClient, promptClientOf, variablesOf } from './create-http-client.ts';
 import { missingVariable } from './credential-rule.ts';
 import { readVariable, resolveOptions } from './environment.ts';
 import type { ModelClient } from './model-client.ts';
-import { createOfflineClient } from './offline/offline-client.ts';
+import { createOfflineClient, offlinePrompt } from './offline/offline-client.ts';
 import { HTTP_PROVIDERS } from './providers/providers.ts';
 
 export interface CreatedClient {
@@ -54,4 +55,23 @@ export function createModelClient(
     variables: reads,
   });
   return created.ok ? ok({ client: created.value, variables: [...variables, ...variablesOf(http)] }) : created;
+}
+
+/**
+ * Describes a client to prompts even if it cannot be created because a variable is missing: options that read unset variables
+ * count as absent. Prompts never see such options.
+ */
+export function createPromptClient(source: ClientSource, requester: ClientRequester): Result<PromptClient, Failure> {
+  const { name, provider: providerName, options } = source.definition;
+  const { values, reads } = resolveOptions(options, requester.environment);
+  const unset = new Set(reads.filter(({ value }) => value === undefined).map(({ option }) => option));
+  const known = new Map([...values].filter(([key]) => !unset.has(key)));
+  const description = PROVIDER_DESCRIPTIONS[providerName];
+  const read = readOptions(description, known, (variable) => readVariable(requester.environment, variable).value);
+  const violations = read.violations.filter(({ kind }) => kind !== 'missing');
+  if (violations.length > 0) return err(invalidClientOptions(name, violations.map(optionViolation)));
+  const { http } = description;
+  const provider = HTTP_PROVIDERS[providerName];
+  if (http === undefined || provider === undefined) return ok(offlinePrompt(name));
+  return ok(promptClientOf({ source, description, http, provider, read, variables: reads }));
 }

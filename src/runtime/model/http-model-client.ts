@@ -147,15 +147,16 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
 
   resume(): void {
     this.#paused = false;
-    if (this.#coalescer?.isPausing !== true) this.#exchange?.resume();
+    if (this.#coalescer?.isResting !== true) this.#readOn();
   }
 
-  coalesceReads(everyMs: number): void {
+  coalesceReads(forMs: number): void {
     if (this.#over) return;
-    this.#coalescer ??= new ReadCoalescer(everyMs, {
+    this.#coalescer ??= new ReadCoalescer({
       pause: () => this.#exchange?.pause(),
       readOn: () => this.#readOn(),
     });
+    this.#coalescer.rest(forMs);
   }
 
   accepted(headers: ResponseHeaders): void {
@@ -169,7 +170,8 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
       return;
     }
     this.#chunks.push(chunk);
-    if (this.#decodingIsDue) return;
+    // Chunks on their way arrive although reading rests: those that follow are decoded with them.
+    if (this.#decodingIsDue || this.#coalescer?.isResting === true) return;
     // One read of the socket holds many chunks of the body; all of them are decoded together, after the last one.
     this.#decodingIsDue = true;
     queueMicrotask(() => this.#decodeDue());
@@ -261,10 +263,10 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
     decoder.push(bytes);
     this.#exchange?.keeps(decoder.keptBytes);
+    this.#coalescer?.wasRead(chunks.length, bytes.length);
     this.#passOn(decoder.takeDelta());
     if (decoder.failure !== undefined) this.failed(decoder.failure);
     else if (decoder.done) this.#finish(ok(decoder.reply));
-    if (!this.#over) this.#coalescer?.wasRead(chunks.length, bytes.length);
   }
 
   #decodeEnd(): void {

@@ -1,3 +1,4 @@
+import { mediaTypeOfName } from '../../base/media-types.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { MediaUrlHandling } from '../../schema/providers/provider-description.ts';
@@ -62,7 +63,7 @@ async function inlinePart(
   if (part.kind === 'text' || part.source.kind !== 'url') return ok(part);
   const { url, mediaType: declared } = part.source;
   if (isDataUrl(url)) return contentOf(part, url, declared);
-  const named = declared ?? typeOfName(url);
+  const named = declared ?? mediaTypeOfName(url);
   if (handling(part.media) === 'send_url_add_mime_type' && named !== undefined) {
     return ok({ ...part, source: { kind: 'url', url, mediaType: named } });
   }
@@ -103,22 +104,4 @@ function decoded(content: string): string {
 /** URLs that Google's services fetch themselves: Cloud Storage and files uploaded to Gemini. */
 function isGoogleUrl(url: string): boolean {
   return url.startsWith('gs://') || url.startsWith('https://generativelanguage.googleapis.com/');
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  wav: 'audio/wav',
-  mp3: 'audio/mpeg',
-  pdf: 'application/pdf',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-};
-
-function typeOfName(url: string): string | undefined {
-  const extension = /\.([a-z0-9]+)(?:[?#]|$)/iu.exec(url)?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(TYPES, extension) ? TYPES[extension] : undefined;
 }

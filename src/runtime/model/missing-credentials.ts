@@ -14,10 +14,14 @@ export interface MissingCredential {
   readonly message: string;
 }
 
-/** The clients whose calls fail with `missing_credential` unless requests bring the variable, for a warning at startup. */
+/**
+ * The clients whose calls fail with `missing_credential` unless requests bring the variable: of those that functions use, or
+ * of `names`.
+ */
 export function missingCredentials(
   program: Program,
   env: Readonly<Record<string, string>>,
+  names: Iterable<string> = program.functions.map((fn) => fn.client),
 ): readonly MissingCredential[] {
   const definitions = indexDefinitions(program);
   const environment = { server: env };
@@ -39,7 +43,7 @@ export function missingCredentials(
     policy: (wanted) => definitions.retryPolicies.get(wanted),
     environment,
   });
-  for (const name of new Set(program.functions.map((fn) => fn.client))) {
+  for (const name of new Set(names)) {
     const plan = planner.plan(name);
     for (const { source } of plan.ok ? singlePlans(plan.value) : []) {
       const made = createModelClient(source, { environment, privateUrls: true }, services);

@@ -43,8 +43,8 @@ export interface ModelAttempt {
   cancel(): void;
   /** Releases the memory of the reply after its use. */
   release(): void;
-  /** The text is used at most once in this many milliseconds, so faster reads can be coalesced. */
-  coalesceReads(everyMs: number): void;
+  /** No text is needed for this many milliseconds, so reads that would follow each other within it can be coalesced. */
+  coalesceReads(forMs: number): void;
   /** A hint: text on its way can still arrive. */
   pause(): void;
   resume(): void;

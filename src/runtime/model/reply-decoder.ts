@@ -5,6 +5,7 @@ import type { ResponseHeaders } from './http/origin-pool.ts';
 import { SseReader } from './http/sse-reader.ts';
 import type { EventListener, FrameReader } from './http/sse-reader.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
+import { tooLargeToParse } from './wire/reply-format.ts';
 import type { ModelReply, ReplyFormat, StreamedReply } from './wire/reply-format.ts';
 
 interface Expectation {
@@ -19,6 +20,9 @@ const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event l
 const DAMAGED: UpstreamFailure = { kind: 'cut', message: 'sent an event with a wrong checksum' };
 const UNFINISHED: UpstreamFailure = { kind: 'cut', message: 'ended its stream before the reply was complete' };
 const EMPTY: UpstreamFailure = { kind: 'cut', message: 'sent an empty reply' };
+/** Headers of a response that states where its body ends: HTTP/2, which has the first, always does. */
+const FRAMING = [':status', 'transfer-encoding', 'content-length'];
+
 const BYTE_ORDER_MARK = 0xfe_ff;
 
 /** Decodes the body of one response into a reply, in the provider's format. */
@@ -36,7 +40,7 @@ export class ReplyDecoder {
   /** `headers`: those of the response. */
   constructor(expected: Expectation, headers: ResponseHeaders) {
     this.#expected = expected;
-    this.#framed = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+    this.#framed = FRAMING.some((name) => headers[name] !== undefined);
     // Some servers ignore the request for a stream: their content-type shows it.
     if (expected.streamed && !String(headers['content-type']).startsWith('application/json')) this.#openStream();
     else this.#body = new BodyBuffer();
@@ -102,6 +106,8 @@ export class ReplyDecoder {
   }
 
   #readWhole(bytes: Buffer): Result<ModelReply, UpstreamFailure> {
+    const excess = tooLargeToParse(bytes, 'a reply');
+    if (excess !== undefined) return err(excess);
     const decoded = bytes.toString('utf8');
     // RFC 8259, 8.1 allows readers to skip a byte order mark.
     const body = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;

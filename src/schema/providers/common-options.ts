@@ -55,6 +55,7 @@ export const HTTP_SETTINGS = {
     text: 'the last byte arrives',
   },
   enable_connection_pooling: { shape: BOOLEAN },
+  version: { shape: { kind: 'one-of', words: ['auto', '1.1', '2'] }, default: 'auto' },
 } as const satisfies OptionTable;
 
 /** The option `model` of a provider that takes it in the request body and judges it itself. */
@@ -133,7 +134,7 @@ export const COMMON_OPTIONS = {
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },
     default: {},
-    text: '[time limits](#time-limits)',
+    text: '[time limits](#time-limits), and `version`, the [version of HTTP](#version-of-http)',
   },
 } as const satisfies OptionTable;
 

@@ -2,10 +2,29 @@ import { COUNT, MILLISECONDS } from './common-options.ts';
 import type { OptionTable } from './option-shapes.ts';
 import type { ProviderDescription } from './provider-description.ts';
 
+/** A canned answer, and the calls that get it. */
+const CANNED = {
+  function: { shape: { kind: 'text' } },
+  contains: { shape: { kind: 'text' } },
+  reply: { shape: { kind: 'json' } },
+} as const satisfies OptionTable;
+
 const OPTIONS = {
   reply: {
     shape: { kind: 'json' },
     text: 'the text of every reply, or a value that becomes its JSON; without it, a reply is a value of the return type made from the arguments',
+  },
+  replies: {
+    shape: {
+      kind: 'list',
+      item: {
+        kind: 'settings',
+        settings: CANNED,
+        expected: 'an object with "reply", and "function" or "contains" or both',
+      },
+      expected: 'a list of canned answers: objects with "reply", and "function" or "contains" or both',
+    },
+    text: 'canned answers: the client returns the `reply` of the first one whose `function` is called and whose `contains` occurs in the arguments as JSON; if none matches, it answers as if there were none',
   },
   latency_ms: { shape: MILLISECONDS, default: 0, text: 'the time before the reply begins' },
   chunk_size: { shape: COUNT, default: 16, text: 'the number of characters in each delta of a stream' },

@@ -1,3 +1,4 @@
+import { pathSegment } from '../../base/path-segment.ts';
 import { addressRequired, BODY_MODEL, COMMON_OPTIONS, COMMON_RULES, PATH_TEXT, ROLES, TEXT } from './common-options.ts';
 import type { OptionTable, OptionValues } from './option-shapes.ts';
 import type { HttpFacts, ProviderDescription } from './provider-description.ts';
@@ -138,5 +139,5 @@ export const AZURE_OPENAI = {
 
 function azureUrl(values: OptionValues<typeof AZURE_OPTIONS>): string {
   const { base_url: baseUrl, resource_name: resource = '', deployment_id: deployment = '' } = values;
-  return baseUrl ?? `https://${resource}.openai.azure.com/openai/deployments/${encodeURIComponent(deployment)}`;
+  return baseUrl ?? `https://${resource}.openai.azure.com/openai/deployments/${pathSegment(deployment)}`;
 }

@@ -72,6 +72,16 @@ test.each<[Provider, Readonly<Record<string, JsonValue>>, readonly string[]]>([
     { resource_name: 'res', deployment_id: 'my dep', api_version: '2024-10-21' },
     ['https://res.openai.azure.com/openai/deployments/my%20dep/chat/completions?api-version=2024-10-21'],
   ],
+  [
+    'azure-openai',
+    { resource_name: 'res', deployment_id: '..' },
+    ['https://res.openai.azure.com/openai/deployments/_/chat/completions'],
+  ],
+  [
+    'azure-openai',
+    { resource_name: 'res', deployment_id: '../x?y#z' },
+    ['https://res.openai.azure.com/openai/deployments/..%2Fx%3Fy%23z/chat/completions'],
+  ],
   ['ollama', { model: 'm' }, ['http://localhost:11434/v1/chat/completions']],
   ['openrouter', { model: 'm' }, ['https://openrouter.ai/api/v1/chat/completions']],
   ['anthropic', { model: 'm' }, ['https://api.anthropic.com/v1/messages']],

@@ -8,8 +8,9 @@ import { BodyBuffer } from '../../../src/runtime/model/http/body-buffer.ts';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { head, startFakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour } from '../../support/fake-provider.ts';
+import { startFakeProvider } from '../../support/fake-provider.ts';
+import { head } from '../../support/http1-connection.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 
 test('the buffer joins chunks in order and never writes to them', () => {
   assertProperty(

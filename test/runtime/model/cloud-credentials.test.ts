@@ -13,7 +13,8 @@ import { RenewedCredential } from '../../../src/runtime/model/providers/renewed-
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;
 const services = testServices();

@@ -8,8 +8,10 @@ import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { awsEvent } from '../../support/aws-event-frame.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
-import { head, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;
 const services = testServices();

@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CallOutcome } from '../../../src/runtime/call/runtime.ts';
 import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
-import { head, startFakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider, RecordedRequest } from '../../support/fake-provider.ts';
+import { startFakeProvider } from '../../support/fake-provider.ts';
+import { head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour, RecordedRequest } from '../../support/fake-wire.ts';
 import { callFunction, streamFunction, testRuntime } from '../../support/test-runtime.ts';
 
 /**

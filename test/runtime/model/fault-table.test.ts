@@ -1,145 +1,165 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallContext, CallOutcome, FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import { problemOf } from '../../../src/server/http/problem.ts';
-import { FaultyProviders, MODES, cellsOf, functionName, limitThatEnded } from '../../support/fault-cells.ts';
+import { AUTHORITY_FILE } from '../../support/certificates.ts';
+import {
+  FAULT_GROUPS,
+  FaultyProviders,
+  MODES,
+  VERSIONS,
+  cellsAlone,
+  cellsOf,
+  limitThatEnded,
+} from '../../support/fault-cells.ts';
 import type { CellEnd, FaultCell } from '../../support/fault-cells.ts';
 import { pageRows, rowOf } from '../../support/fault-page.ts';
+import { REPLY_TEXT } from '../../support/fault-steps.ts';
+import type { UpstreamFault } from '../../support/fault-steps.ts';
 import { waitUntil } from '../../support/load.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { callContext, callFunction, testRuntime } from '../../support/test-runtime.ts';
-import { FAULTS, FAULT_GROUPS, REPLY_TEXT } from '../../support/upstream-faults.ts';
-import type { UpstreamFault } from '../../support/upstream-faults.ts';
 
 /** None of these looks like a key, so that only their values can give them away. */
 const CANARIES = { KEY: 'canary-one-8417', HEADER_KEY: 'canary-two-8417', QUERY_KEY: 'canary-three-8417' };
 
-const HANGING = FAULTS.filter(({ limits }) => limits !== undefined);
-
 const PAGE = pageRows();
 
-let providers: FaultyProviders;
-let runtime: FunctionRuntime;
-const log = recordingLogger();
+describe.each(VERSIONS)('over HTTP/%s', (version) => {
+  const faults = FAULT_GROUPS[version].flatMap((group) => group.faults);
+  const rows = FAULT_GROUPS[version].flatMap((group) =>
+    group.faults.map((fault) => ({ name: fault.name, fault, row: PAGE.get(group.title)?.get(fault.name) })),
+  );
+  const hanging = faults.filter(({ limits }) => limits !== undefined);
+  const log = recordingLogger();
+  let providers: FaultyProviders;
+  let runtime: FunctionRuntime;
 
-beforeAll(async () => {
-  providers = await FaultyProviders.start();
-  runtime = testRuntime(providers.definitions(), CANARIES, { logger: log.logger });
-});
-afterAll(() => providers.close());
-
-test('the page has the same rows as the list of faults, in the same order', () => {
-  expect(FAULTS.length).toBeGreaterThanOrEqual(70);
-  for (const { title, faults } of FAULT_GROUPS) {
-    expect([...(PAGE.get(title)?.keys() ?? [])]).toEqual(faults.map((fault) => fault.name));
-  }
-});
-
-const ROWS = FAULT_GROUPS.flatMap(({ title, faults }) =>
-  faults.map((fault) => ({ name: fault.name, fault, row: PAGE.get(title)?.get(fault.name) })),
-);
-
-test.concurrent.each(ROWS.filter(({ fault }) => fault.floods !== true))('$name', endsAsThePageStates);
-
-// Floods share the room for large replies, so they come one by one.
-test.each(ROWS.filter(({ fault }) => fault.floods === true))('$name', endsAsThePageStates);
-
-async function endsAsThePageStates({ fault, row }: (typeof ROWS)[number]): Promise<void> {
-  if (fault.secondUse === true) await endsOf(fault);
-  expect(rowOf(fault, await endsOf(fault))).toBe(row);
-  const provider = providers.of(fault);
-  await waitUntil('every request to be answered', () => provider.unanswered === 0);
-}
-
-test('the fault of a kept connection happens on a connection that was used before', () => {
-  const fault = FAULTS.find((each) => each.secondUse === true);
-  const requests = fault === undefined ? [] : providers.of(fault).requests;
-  // Six cells, twice; the second time, each request is sent at least once more.
-  expect(requests.length).toBeGreaterThanOrEqual(18);
-});
-
-test.concurrent.each(HANGING)('$name: ends at its limit, not before', async (fault) => {
-  const runs = await Promise.all(MODES.map((mode) => timed({ fault, mode, strategy: 'Alone' })));
-  for (const { end, ms } of runs) expect(ms).toBeGreaterThanOrEqual(limitThatEnded(fault, end) / 2);
-});
-
-test('the deadline of the call ends every fault that hangs', async () => {
-  for (const fault of HANGING) {
-    for (const mode of MODES) {
-      const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
-      expect(end.failure, `${fault.name}, ${mode}`).toEqual({ status: 504, timer: 'total' });
-    }
-  }
-});
-
-test('under a short deadline no other limit ends a call', async () => {
-  for (const fault of FAULTS.filter(({ limits }) => limits === undefined)) {
-    for (const mode of MODES) {
-      const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
-      expect(end.failure?.timer ?? 'total', `${fault.name}, ${mode}`).toBe('total');
-    }
-  }
-});
-
-test.each(HANGING.filter((fault) => fault.leads === undefined))(
-  '$name: who leaves takes the connection along',
-  async (fault) => {
-    const provider = providers.of(fault);
-    for (const mode of MODES) {
-      await waitUntil('the end of earlier requests', () => provider.unanswered === 0);
-      const [asked, before] = [provider.requests.length, provider.abandoned.length];
-      const cancellation = new Cancellation();
-      const run = timed({ fault, mode, strategy: 'Alone' }, callContext(120_000, cancellation));
-      await waitUntil('the request', () => provider.requests.length > asked);
-      cancellation.cancel('left');
-      expect((await run).end.failure?.status).toBe(499);
-      await waitUntil('the end of its connection', () => provider.abandoned.length > before);
-    }
-  },
-);
-
-test('no key is in any failure or log line, though the providers quoted all of them', () => {
-  expect(log.lines.length).toBeGreaterThan(FAULTS.length);
-  for (const canary of Object.values(CANARIES)) {
-    expect(log.lines.filter((line) => line.includes(canary))).toEqual([]);
-  }
-});
-
-test('afterwards no timer is active, and close ends all connections', async () => {
-  await runtime.close();
-  await waitUntil('the end of all connections', () => providers.openSockets === 0);
-  const timers = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout');
-  // The test runner has one timer for this test.
-  expect(timers.length).toBeLessThanOrEqual(2);
-});
-
-async function endsOf(fault: UpstreamFault): Promise<readonly CellEnd[]> {
-  if (fault.floods !== true) return Promise.all(cellsOf(fault).map(async (cell) => (await timed(cell)).end));
-  const ends: CellEnd[] = [];
-  for (const cell of cellsOf(fault)) ends.push((await timed(cell)).end);
-  return ends;
-}
-
-async function timed(
-  cell: FaultCell,
-  context = callContext(120_000),
-): Promise<{ readonly end: CellEnd; readonly ms: number }> {
-  const startedAt = performance.now();
-  const outcome = await play(cell, context);
-  const ms = performance.now() - startedAt;
-  for (const canary of Object.values(CANARIES)) expect(JSON.stringify(outcome.result)).not.toContain(canary);
-  return { end: endOf(outcome), ms };
-}
-
-function play(cell: FaultCell, context: CallContext): Promise<CallOutcome> {
-  const name = functionName(cell.fault, cell.strategy);
-  const body = { cell: providers.nextCell() };
-  if (cell.mode === 'call') return callFunction(runtime, name, body, context);
-  const prepared = runtime.prepare(name, body);
-  if (!prepared.ok) throw new Error(prepared.failure.message);
-  return new Promise((resolve) => {
-    runtime.stream(prepared.value, context, { text: () => {}, reset: () => {}, ended: resolve });
+  beforeAll(async () => {
+    providers = await FaultyProviders.start(version);
+    runtime = testRuntime(
+      providers.definitions(),
+      { ...CANARIES, SSL_CERT_FILE: AUTHORITY_FILE },
+      { logger: log.logger },
+    );
   });
+  afterAll(() => providers.close());
+
+  test('the page has the same rows as the list of faults, in the same order', () => {
+    expect(faults.length).toBeGreaterThanOrEqual(75);
+    for (const group of FAULT_GROUPS[version]) {
+      expect([...(PAGE.get(group.title)?.keys() ?? [])]).toEqual(group.faults.map((fault) => fault.name));
+    }
+  });
+
+  /** Floods share the room for large replies; the end of a kept connection must not wait for the other rows. */
+  const runsAlone = ({ fault }: (typeof rows)[number]): boolean => fault.floods === true || fault.secondUse === true;
+
+  test.concurrent.each(rows.filter((row) => !runsAlone(row)))('$name', endsAsThePageStates);
+
+  test.each(rows.filter(runsAlone))('$name', endsAsThePageStates);
+
+  async function endsAsThePageStates({ fault, row }: (typeof rows)[number]): Promise<void> {
+    if (fault.secondUse === true) {
+      await endsOf(fault);
+      providers.of(fault).resetConnections();
+    }
+    expect(rowOf(fault, await endsOf(fault))).toBe(row);
+    const provider = providers.of(fault);
+    await waitUntil('every request to be answered', () => provider.unanswered === 0);
+  }
+
+  test('the fault of a kept connection happens on a connection that was used before', () => {
+    const fault = faults.find((each) => each.secondUse === true);
+    // Six cells, twice: the second ones cannot use the connections of the first ones.
+    expect(fault && providers.of(fault).requests.length).toBe(12);
+    expect(fault && providers.of(fault).connections).toBeGreaterThanOrEqual(2);
+  });
+
+  test.concurrent.each(hanging)('$name: ends at its limit, not before', async (fault) => {
+    for (const run of await providers.play(fault, cellsAlone(fault), (cell) => timed(cell))) {
+      expect(run.ms).toBeGreaterThanOrEqual(limitThatEnded(fault, run.end) / 2);
+    }
+  });
+
+  test('the deadline of the call ends every fault that hangs', async () => {
+    for (const fault of hanging) {
+      for (const mode of MODES) {
+        const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
+        expect(end.failure, `${fault.name}, ${mode}`).toEqual({ status: 504, timer: 'total' });
+      }
+    }
+  });
+
+  test('under a short deadline no other limit ends a call', async () => {
+    for (const fault of faults.filter(({ limits }) => limits === undefined)) {
+      for (const mode of MODES) {
+        const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
+        expect(end.failure?.timer ?? 'total', `${fault.name}, ${mode}`).toBe('total');
+      }
+    }
+  });
+
+  test.each(hanging.filter((fault) => fault.unasked !== true && fault.deaf !== true))(
+    '$name: who leaves takes the request along',
+    async (fault) => {
+      const provider = providers.of(fault);
+      for (const mode of MODES) {
+        await waitUntil('the end of earlier requests', () => provider.unanswered === 0);
+        const [asked, before] = [provider.requests.length, provider.abandoned.length];
+        const cancellation = new Cancellation();
+        const run = timed({ fault, mode, strategy: 'Alone' }, callContext(120_000, cancellation));
+        await waitUntil('the request', () => provider.requests.length > asked);
+        cancellation.cancel('left');
+        expect((await run).end.failure?.status).toBe(499);
+        await waitUntil('the end of its connection or stream', () => provider.abandoned.length > before);
+      }
+    },
+  );
+
+  test('no key is in any failure or log line, though the providers quoted all of them', () => {
+    expect(log.lines.length).toBeGreaterThan(faults.length);
+    for (const canary of Object.values(CANARIES)) {
+      expect(log.lines.filter((line) => line.includes(canary))).toEqual([]);
+    }
+  });
+
+  test('afterwards no timer is active, and close ends all connections', async () => {
+    await runtime.close();
+    await waitUntil('the end of all connections', () => providers.openSockets === 0);
+    const timers = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout');
+    // The test runner has one timer for this test.
+    expect(timers.length).toBeLessThanOrEqual(2);
+  });
+
+  async function endsOf(fault: UpstreamFault): Promise<readonly CellEnd[]> {
+    const runs = await providers.play(fault, cellsOf(fault), (cell) => timed(cell));
+    return runs.map(({ end }) => end);
+  }
+
+  async function timed(cell: FaultCell, context = callContext(120_000)): Promise<TimedEnd> {
+    const startedAt = performance.now();
+    const outcome = await play(cell, context);
+    const ms = performance.now() - startedAt;
+    for (const canary of Object.values(CANARIES)) expect(JSON.stringify(outcome.result)).not.toContain(canary);
+    return { end: endOf(outcome), ms };
+  }
+
+  async function play({ fault, mode, strategy }: FaultCell, context: CallContext): Promise<CallOutcome> {
+    const name = providers.functionName(fault, strategy);
+    const body = { cell: await providers.begin(fault) };
+    if (mode === 'call') return callFunction(runtime, name, body, context);
+    const prepared = runtime.prepare(name, body);
+    if (!prepared.ok) throw new Error(prepared.failure.message);
+    return new Promise((resolve) => {
+      runtime.stream(prepared.value, context, { text: () => {}, reset: () => {}, ended: resolve });
+    });
+  }
+});
+
+interface TimedEnd {
+  readonly end: CellEnd;
+  readonly ms: number;
 }
 
 function endOf({ result, report }: CallOutcome): CellEnd {

@@ -7,15 +7,15 @@ import {
   chatCompletion,
   chatEvent,
   chatEvents,
-  chunk,
-  head,
   raw,
-  sleep,
   sse,
   startFakeProvider,
   status,
 } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { chunk, head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;

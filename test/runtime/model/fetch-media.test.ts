@@ -6,8 +6,11 @@ import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { head, reply, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;
 const services = testServices();

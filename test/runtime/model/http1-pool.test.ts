@@ -51,7 +51,7 @@ interface Sent {
 function sent(): Sent {
   const connections = new SilentConnections();
   let stopped = 0;
-  const pool = new Http1Pool(connections, { canPause: true, stopConnecting: () => (stopped += 1) });
+  const pool = new Http1Pool(connections, { watch: { canPause: true }, attempts: { stop: () => (stopped += 1) } });
   const received: string[] = [];
   const request = pool.send(CALL, {
     onSent: () => received.push('sent'),
@@ -79,7 +79,7 @@ test('the pool repeats a request if its kept connection ends at once, at most tw
 test('the pool does not repeat a request whose connection ends after a while, because the provider can have received it', async () => {
   const { connections, received } = sent();
   connections.handler?.onRequestStart?.(controller, {});
-  await vi.advanceTimersByTimeAsync(100);
+  await vi.advanceTimersByTimeAsync(200);
   connections.handler?.onResponseError?.(controller, ENDED_AFTER_USE);
   await vi.runAllTimersAsync();
   expect(connections.requests).toBe(1);

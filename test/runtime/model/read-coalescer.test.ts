@@ -10,16 +10,17 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   vi.advanceTimersByTime(1000);
   events = [];
-  coalescer = new ReadCoalescer(EVERY_MS, { pause: () => events.push('pause'), readOn: () => events.push('read on') });
+  coalescer = new ReadCoalescer({ pause: () => events.push('pause'), readOn: () => events.push('read on') });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Reads with this many chunks each, at this distance in milliseconds. */
+/** Reads with this many chunks each, at this distance in milliseconds. Each is used, and no text is needed for a while. */
 function read(reads: number, apartMs: number, chunks = 1, bytes = 200): void {
   for (let index = 0; index < reads; index += 1) {
     coalescer.wasRead(chunks, bytes);
+    coalescer.rest(EVERY_MS);
     vi.advanceTimersByTime(apartMs);
   }
 }
@@ -32,25 +33,43 @@ test('slow reads are never paused', () => {
 test('the second of two quick reads pauses reading for the given time', () => {
   read(2, 1);
   expect(events).toEqual(['pause']);
-  expect(coalescer.isPausing).toBe(true);
+  expect(coalescer.isResting).toBe(true);
   vi.advanceTimersByTime(EVERY_MS - 2);
   expect(events).toEqual(['pause']);
   vi.advanceTimersByTime(1);
   expect(events).toEqual(['pause', 'read on']);
-  expect(coalescer.isPausing).toBe(false);
+  expect(coalescer.isResting).toBe(false);
 });
 
-test('pauses continue while each gathers several chunks, and end with the first that does not', () => {
+test('pauses continue while each gathers two chunks, and end with the first that does not', () => {
   read(2, EVERY_MS / 10);
   vi.advanceTimersByTime(EVERY_MS);
-  read(3, EVERY_MS, 3);
-  expect(events).toEqual(['pause', 'read on', 'pause', 'read on', 'pause', 'read on', 'pause', 'read on']);
   read(3, EVERY_MS, 2);
+  expect(events).toEqual(['pause', 'read on', 'pause', 'read on', 'pause', 'read on', 'pause', 'read on']);
+  read(3, EVERY_MS);
   expect(events).toHaveLength(8);
 });
 
 test('large reads are not delayed', () => {
   read(20, 1, 100, 40 * KIB);
+  expect(events).toEqual([]);
+});
+
+test('reading rests for the time that follows the last use of the text', () => {
+  coalescer.wasRead(1, 200);
+  vi.advanceTimersByTime(20);
+  coalescer.wasRead(1, 200);
+  vi.advanceTimersByTime(30);
+  coalescer.rest(EVERY_MS);
+  expect(events).toEqual(['pause']);
+  vi.advanceTimersByTime(EVERY_MS - 1);
+  expect(events).toEqual(['pause']);
+  vi.advanceTimersByTime(1);
+  expect(events).toEqual(['pause', 'read on']);
+});
+
+test('reading goes on while text is needed', () => {
+  for (let index = 0; index < 10; index += 1) coalescer.wasRead(1, 200);
   expect(events).toEqual([]);
 });
 

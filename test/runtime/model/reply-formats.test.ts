@@ -64,6 +64,30 @@ const googleDelta = (text: string, more: object = {}): object => ({
   usageMetadata: { promptTokenCount: 4, candidatesTokenCount: text.length },
 });
 
+/** JSON that is expensive to parse, with as many values as a number of its repetitions. */
+const MANY: readonly [name: string, json: (count: number) => string][] = [
+  ['empty objects', (count) => `[${'{},'.repeat(count / 2)}0]`],
+  ['numbers', (count) => `[${'1,'.repeat(count)}1]`],
+  ['members of one object', (count) => `{${'"k":1,'.repeat(count)}"z":1}`],
+];
+
+test.each(MANY)('a body or event with more than 500,000 values is refused before it is parsed: %s', async (_, json) => {
+  const options = { model: 'm', api_key: 'k' };
+  const outcomeOf = async (count: number, streamed: boolean): Promise<unknown> => {
+    const member = `{"x":${json(count)},`;
+    const body = JSON.stringify(chatCompletion('Hi')).replace('{', member);
+    const event = chatEvent({ content: 'Hi' }, 'stop').replace('{', member);
+    fake.answer(streamed ? sse([event]) : status(200, body, { 'content-type': 'application/json' }));
+    const { result } = await asked('openai-generic', options, { streamed });
+    return result.ok ? result.value.text : result.failure.failure.message;
+  };
+  const excess = 'that has more than 500000 values in its objects and lists';
+  expect(await outcomeOf(499_000, false)).toBe('Hi');
+  expect(await outcomeOf(501_000, false)).toBe(`The client "Tested" sent a reply ${excess}`);
+  expect(await outcomeOf(499_000, true)).toBe('Hi');
+  expect(await outcomeOf(501_000, true)).toBe(`The client "Tested" sent an event ${excess}`);
+});
+
 test('google-ai: the name of a model cannot change the folder in the path', async () => {
   fake.answer(sse(data(googleDelta('Hel'), googleDelta('lo'), googleDelta('', { finishReason: 'MAX_TOKENS' }))));
   const { result } = await asked('google-ai', { api_key: 'k', model: '../x' }, { streamed: true });

@@ -5,10 +5,14 @@ import { ConnectionPools } from '../../../src/runtime/model/http/connection-pool
 import type { Destination } from '../../../src/runtime/model/http/connection-pools.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { Http1Pool } from '../../../src/runtime/model/http/http1-pool.ts';
+import { Http1Pools } from '../../../src/runtime/model/http/http1-pools.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
 import { SocketWatch } from '../../../src/runtime/model/http/socket-watch.ts';
-import { head, sleep, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { startFakeProvider, status } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;
@@ -54,7 +58,7 @@ function askWithPause(pauseMs: number, to: Pick<ConnectionPools, 'to' | 'replies
 }
 
 function destinationOf({ url }: FakeProvider, protocol = 'http:'): Destination {
-  return { origin: url.replace('http:', protocol), guard: 'none' };
+  return { origin: url.replace('http:', protocol), guard: 'none', version: '1.1' };
 }
 
 test('responses can be paused, since undici keeps its parser where SocketWatch expects it', async () => {
@@ -62,7 +66,7 @@ test('responses can be paused, since undici keeps its parser where SocketWatch e
   expect((await askWithPause(1)).text).toBe('hello');
   const pool = pools.to(destinationOf(fake));
   // If this fails after an update of undici, find the replacements of the members that SocketWatch uses.
-  expect(pool instanceof Http1Pool && pool.canPause).toBe(true);
+  expect(pool instanceof Http1Pools && pool.canPause).toBe(true);
 });
 
 /** The whole reply, and the end of its connection a moment later, when no bytes are left to read. */
@@ -93,10 +97,7 @@ test('a paused reply whose connection is cut is a failure', async () => {
 test('without the parser, responses are not paused, and nothing breaks', () => {
   const watch = new SocketWatch(undefined);
   const socket = new Socket();
-  watch.connector((_options, callback) => callback(null, socket))(
-    { hostname: 'a', protocol: 'http:', port: '80' },
-    () => {},
-  );
+  watch.watch(socket);
   socket.on('error', () => {});
   for (const event of ['readable', 'end', 'close']) expect(() => socket.emit(event)).not.toThrow();
   expect(() => socket.emit('error', new Error('reset'))).not.toThrow();
@@ -107,7 +108,7 @@ test('without the parser, responses are not paused, and nothing breaks', () => {
 test('svc reads a reply that it cannot pause to its end', async () => {
   fake.answer(reply({ connection: 'close' }, 'end'));
   const connections = new Pool(fake.url);
-  const unpausable = new Http1Pool(connections, { canPause: false, stopConnecting: () => {} });
+  const unpausable = new Http1Pool(connections, { watch: { canPause: false }, attempts: { stop: () => {} } });
   const to = { to: () => unpausable, replies: pools.replies };
   expect(await askWithPause(60_000, to)).toEqual({ outcome: 'ended', text: 'one two' });
   await connections.close();

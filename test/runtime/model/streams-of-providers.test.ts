@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
-import { SSE_HEADERS, chunk, head, sleep, sse, startFakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import { SSE_HEADERS, sse, startFakeProvider } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { chunk, head } from '../../support/http1-connection.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 import { callContext, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 /** Documented exchanges with providers. The tests break the streams that return a value. */

@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
+import { withoutBrackets } from './endpoint.ts';
 
 /** The addresses that a guard allows: never link-local ones (cloud metadata), private and loopback only where permitted. */
 export type AddressGuard = 'none' | 'public-only' | 'not-link-local';
@@ -21,7 +22,7 @@ function refusal(address: string, guard: AddressGuard): string | undefined {
  * hook. `URL.hostname` has already turned `0x7f.1`, `2130706433` and the like into dotted form.
  */
 export function hostRefusal(hostname: string, guard: AddressGuard): string | undefined {
-  const bare = hostname.replace(/^\[|\]$/gu, '');
+  const bare = withoutBrackets(hostname);
   if (isIP(bare) !== 0) return refusal(bare, guard);
   if (guard === 'public-only' && /(^|\.)localhost\.?$/u.test(bare)) return refusal('127.0.0.1', guard);
   if (guard !== 'none' && /^metadata(\.google\.internal)?\.?$/u.test(bare)) return refusal('169.254.169.254', guard);

@@ -2,11 +2,11 @@ import { lookup as dnsLookup } from 'node:dns';
 import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
-import { createPool, createProxiedPool, loadParserKey } from './create-pool.ts';
-import { Http1Pool } from './http1-pool.ts';
+import { Connector } from './connector.ts';
+import { Http1Pools } from './http1-pools.ts';
+import { Http2Pool } from './http2-pool.ts';
 import type { OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy-settings.ts';
-import { SocketWatch } from './socket-watch.ts';
 import { SystemTrust } from './system-trust.ts';
 
 /** The target of a call, and the addresses that its connections are allowed to reach. */
@@ -15,6 +15,8 @@ export interface Destination {
   readonly origin: string;
   /** For URLs of a request: every address of the name is checked at connect time. */
   readonly guard: AddressGuard;
+  /** The version of HTTP; by default, `2` for https if the server speaks it, else `1.1`. */
+  readonly version?: '1.1' | '2';
 }
 
 /**
@@ -36,10 +38,7 @@ export const INLINED_MEDIA_BYTES = 256 * 1024 * 1024;
  */
 const MAX_POOLS = 256;
 
-/**
- * One keep-alive pool per origin, shared by all clients (credentials travel in headers, never with a connection), and
- * another one for the origin's streams, whose sockets are read differently.
- */
+/** One pool of kept connections per origin, shared by all clients: credentials travel in headers, never with a connection. */
 export class ConnectionPools {
   /** Media that calls send inline. */
   readonly media = new ByteBudget(INLINED_MEDIA_BYTES);
@@ -65,14 +64,14 @@ export class ConnectionPools {
   }
 
   /** The pool of a destination, created on first use. */
-  to(destination: Destination, streamed = false): OriginPool {
-    const key = keyOf(destination, streamed);
+  to(destination: Destination): OriginPool {
+    const key = keyOf(destination);
     const known = this.#pools.get(key);
     if (known !== undefined) {
       if (this.#pools.size > MAX_POOLS / 2) this.#touch(key, known);
       return known;
     }
-    const pool = this.#create(destination, streamed);
+    const pool = this.#create(destination);
     this.#pools.set(key, pool);
     if (this.#closed) void pool.destroy();
     this.#evict();
@@ -91,15 +90,13 @@ export class ConnectionPools {
    * URLs of a request never go through the proxy: it would resolve their names itself, which bypasses the guard, and it
    * reaches hosts that svc does not.
    */
-  #create(destination: Destination, streamed: boolean): OriginPool {
-    const proxy = destination.guard === 'none' ? proxyFor(destination.origin, this.#env) : undefined;
-    const sockets = new SocketWatch(loadParserKey());
-    const parts = { origin: destination.origin, sockets, trust: this.#trust, streamed };
-    const connections =
-      proxy === undefined
-        ? createPool(parts, guardedLookup(destination.guard, this.#find))
-        : createProxiedPool(parts, proxy);
-    return new Http1Pool(connections, sockets);
+  #create({ origin, guard, version }: Destination): OriginPool {
+    const proxy = guard === 'none' ? proxyFor(origin, this.#env) : undefined;
+    const lookup = guardedLookup(guard, this.#find);
+    const connector = new Connector({ origin, lookup, trust: this.#trust, ...(proxy === undefined ? {} : { proxy }) });
+    if (version === '2') return new Http2Pool({ origin, connector, http1: undefined });
+    const http1 = new Http1Pools(origin, connector);
+    return version === '1.1' || origin.startsWith('http:') ? http1 : new Http2Pool({ origin, connector, http1 });
   }
 
   #touch(key: string, pool: OriginPool): void {
@@ -117,7 +114,7 @@ export class ConnectionPools {
   }
 }
 
-function keyOf({ origin, guard }: Destination, streamed: boolean): string {
-  if (!streamed) return guard === 'none' ? origin : `${guard} ${origin}`;
-  return `${guard} stream ${origin}`;
+function keyOf({ origin, guard, version }: Destination): string {
+  if (version !== undefined) return `${guard} ${version} ${origin}`;
+  return guard === 'none' ? origin : `${guard} ${origin}`;
 }

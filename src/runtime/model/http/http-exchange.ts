@@ -69,7 +69,7 @@ export class HttpExchange implements ResponseListener {
   /** Sends the request. The listener can hear of a failure before this method returns. */
   start(): void {
     const { pools, destination, streamed, call } = this.#options;
-    this.#request = pools.to(destination, streamed).send(call, this);
+    this.#request = pools.to(destination).send(call, this, streamed);
   }
 
   /** The reader has the whole reply: the listener hears nothing more, and the connection is kept if the response ends soon. */

@@ -1,29 +1,38 @@
 import type { Dispatcher } from 'undici';
+import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
 import type { HttpCall, OriginPool, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
+import type { ConnectionAttempts } from './connection-attempts.ts';
+import { ReadClock } from './read-clock.ts';
 import type { SocketWatch } from './socket-watch.ts';
-import { errorText } from './upstream-failure.ts';
-import type { UpstreamFailure } from './upstream-failure.ts';
+import { codeOf, connectionFailure } from './upstream-failure.ts';
+
+/** The sockets of a pool: those that are open, and those that are about to be. */
+interface PoolSockets {
+  readonly watch: Pick<SocketWatch, 'canPause'>;
+  readonly attempts: Pick<ConnectionAttempts, 'stop'>;
+}
 
 /**
  * Connections over HTTP/1.1, one request at a time on each. undici frees a connection one turn of the event loop after
  * its response ended (the server can still close it), so a request that follows immediately would open another one. Such
  * a request waits for that turn.
  */
-export class Http1Pool implements OriginPool {
+export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
   readonly #connections: Dispatcher;
-  readonly #sockets: Pick<SocketWatch, 'canPause' | 'stopConnecting'>;
+  readonly #sockets: PoolSockets;
+  readonly clock = new ReadClock();
   /** Responses that ended in this turn and whose connections no request has claimed. */
   #freed = 0;
   /** Requests without a connection. */
   #waiting = 0;
 
-  constructor(connections: Dispatcher, sockets: Pick<SocketWatch, 'canPause' | 'stopConnecting'>) {
+  constructor(connections: Dispatcher, sockets: PoolSockets) {
     this.#connections = connections;
     this.#sockets = sockets;
   }
 
   get canPause(): boolean {
-    return this.#sockets.canPause;
+    return this.#sockets.watch.canPause;
   }
 
   send(call: HttpCall, listener: ResponseListener): SentRequest {
@@ -53,7 +62,7 @@ export class Http1Pool implements OriginPool {
   /** A request needs no connection any more. */
   gaveUp(): void {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.#sockets.stopConnecting();
+    if (this.#waiting === 0) this.#sockets.attempts.stop();
   }
 
   responseEnded(): void {
@@ -66,24 +75,13 @@ export class Http1Pool implements OriginPool {
   }
 
   destroy(): Promise<void> {
-    this.#sockets.stopConnecting();
+    this.#sockets.attempts.stop();
     return this.#connections.destroy();
   }
 }
 
-/** The rest of a response that no longer matters can take this long and be this large, to keep the connection. */
-const LINGER_MS = 1000;
-const LINGER_BYTES = 64 * 1024;
-
 /** One more than the race with the end of a kept connection needs: the next connection can be a kept one that ended too. */
 const MAX_RESENDS = 2;
-
-/**
- * The end of a connection that the provider had already closed arrives at most one round trip after the request. This is
- * a long round trip within a continent; the retry policy covers providers farther away and those that end a connection
- * because of the request.
- */
-const STALE_MS = 100;
 
 /** One request in undici's terms: the handler of its events and the control of its connection. */
 class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
@@ -93,8 +91,8 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
   #awaitsConnection = false;
-  /** On the monotonic clock; Infinity before the request is written. */
-  #writtenAt = Infinity;
+  /** The last tick at which the end of the connection shows that the provider had closed it; Infinity before the request is written. */
+  #windowEnd = Infinity;
   /** `interim`: the provider took the request. */
   #answer: 'none' | 'interim' | 'final' = 'none';
   #resends = 0;
@@ -114,7 +112,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   send(): void {
     const { method = 'POST', path, headers, body } = this.#call;
     this.#awaitsConnection = true;
-    this.#writtenAt = Infinity;
+    this.#windowEnd = Infinity;
     // The clock of the exchange watches; undici's timers are coarse and would come on top.
     this.#pool.dispatch({ method, path, headers: headers as string[], body, headersTimeout: 0, bodyTimeout: 0 }, this);
   }
@@ -148,7 +146,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
       controller.abort(new Error('cancelled'));
       return;
     }
-    this.#writtenAt = performance.now();
+    this.#windowEnd = this.#pool.clock.open();
     this.#listener.onSent();
   }
 
@@ -191,7 +189,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
    */
   #canResend(error: Error): boolean {
     if (this.#resends === MAX_RESENDS || this.#answer !== 'none' || !endedAfterUse(error)) return false;
-    return performance.now() - this.#writtenAt < STALE_MS;
+    return this.#pool.clock.isOpen(this.#windowEnd);
   }
 
   /** In the next turn: if several kept connections ended at once, undici knows of all of them by then. */
@@ -232,17 +230,4 @@ function endedAfterUse(error: Error): boolean {
   if (!ENDS.has(codeOf(error)) || error.message.startsWith('bad ')) return false;
   if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null) return false;
   return 'bytesRead' in error.socket && typeof error.socket.bytesRead === 'number' && error.socket.bytesRead > 0;
-}
-
-function codeOf(error: Error): unknown {
-  return 'code' in error ? error.code : undefined;
-}
-
-/** `hasStatus`: the reply had begun. */
-function connectionFailure(error: Error, hasStatus: boolean): UpstreamFailure {
-  const code = codeOf(error);
-  if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return { kind: 'network', message: 'did not accept the connection in time' };
-  if (hasStatus) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
-  return { kind: 'network', message: errorText(error) };
 }

@@ -13,12 +13,15 @@ export interface HttpCall {
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * The connections to one origin, over one version of HTTP. A request that provably did not reach the provider, such as
+ * The connections to one origin. A request that provably did not reach the provider, such as
  * one on a kept connection that had already ended, is sent again without the sender's help.
  */
 export interface OriginPool {
-  /** Sends a request. `listener` can hear of a failure before this method returns. */
-  send(call: HttpCall, listener: ResponseListener): SentRequest;
+  /**
+   * Sends a request. `streamed`: the response is read as it arrives. `listener` can get a failure before this method
+   * returns.
+   */
+  send(call: HttpCall, listener: ResponseListener, streamed: boolean): SentRequest;
   /** Waits for the requests in flight, then closes the connections. */
   close(): Promise<void>;
   /** Cuts every connection; requests in flight fail. */
@@ -48,3 +51,7 @@ export interface ResponseListener {
   onEnd(): void;
   onFailure(failure: UpstreamFailure): void;
 }
+
+/** The rest of a response that no longer matters can take this long and be this large, to keep the connection. */
+export const LINGER_MS = 1000;
+export const LINGER_BYTES = 64 * 1024;

@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { addressKind } from './address-guard.ts';
+import { endpointOf, withoutBrackets } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /**
  * The proxy for an origin, from the variables that all tools share: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and
@@ -7,9 +9,9 @@ import { addressKind } from './address-guard.ts';
  * variable names a proxy of another kind (SOCKS).
  */
 export function proxyFor(origin: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const url = new URL(origin);
-  const proxy = variable(env, url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY') ?? variable(env, 'ALL_PROXY');
-  if (proxy === undefined || isThisMachine(url.hostname) || isExempt(url, variable(env, 'NO_PROXY') ?? '')) {
+  const target = endpointOf(new URL(origin));
+  const proxy = variable(env, target.isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY') ?? variable(env, 'ALL_PROXY');
+  if (proxy === undefined || isThisMachine(target.host) || isExempt(target, variable(env, 'NO_PROXY') ?? '')) {
     return undefined;
   }
   const address = proxy.includes('://') ? proxy : `http://${proxy}`;
@@ -21,31 +23,28 @@ function variable(env: Readonly<Record<string, string | undefined>>, name: strin
   return value === '' ? undefined : value;
 }
 
-function isThisMachine(hostname: string): boolean {
-  const bare = withoutBrackets(hostname);
-  if (isIP(bare) === 0) return bare === 'localhost' || bare.endsWith('.localhost');
-  return bare === '::1' || (bare.startsWith('127.') && addressKind(bare) === 'private');
+function isThisMachine(host: string): boolean {
+  if (isIP(host) === 0) return host === 'localhost' || host.endsWith('.localhost');
+  return host === '::1' || (host.startsWith('127.') && addressKind(host) === 'private');
 }
 
 /**
  * Entries are hosts, with or without a port; an entry also matches the names below it, and `*` matches all. Networks
  * (`10.0.0.0/8`) match the addresses in them, as in curl and Go; names are not resolved for that.
  */
-function isExempt(url: URL, list: string): boolean {
-  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
-  const host = withoutBrackets(url.hostname);
+function isExempt({ host, port }: Endpoint, list: string): boolean {
   return list
     .toLowerCase()
     .split(/[\s,]+/u)
     .some((entry) => entry !== '' && matches(entry, host, port));
 }
 
-function matches(entry: string, host: string, port: string): boolean {
+function matches(entry: string, host: string, port: number): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isInNetwork(host, entry);
   // A bare IPv6 address contains colons; with a port it is in brackets.
   const [, named = entry, at] = isIP(entry) === 6 ? [] : (/^(.*?)(?::(\d+))?$/u.exec(entry) ?? []);
-  if (at !== undefined && at !== port) return false;
+  if (at !== undefined && Number(at) !== port) return false;
   const name = withoutBrackets(named).replace(/^\*?\./u, '');
   return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
 }
@@ -58,8 +57,4 @@ function isInNetwork(host: string, network: string): boolean {
   const addresses = new BlockList();
   addresses.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
   return addresses.check(host, family === 4 ? 'ipv4' : 'ipv6');
-}
-
-function withoutBrackets(hostname: string): string {
-  return hostname.replace(/^\[|\]$/gu, '');
 }

@@ -1,8 +1,7 @@
-import { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import type { Socket } from 'node:net';
 
 /**
- * Watches the sockets of one pool from the moment they begin to connect, and corrects three faults of undici 7 before
+ * Watches the sockets of one pool and corrects three faults of undici 7 before
  * undici sees the events:
  *
  * - The error of a reset does not state whether its connection had been used before, which decides about a resend.
@@ -16,7 +15,6 @@ import type { buildConnector } from 'undici';
  */
 export class SocketWatch {
   readonly #parserKey: symbol | undefined;
-  readonly #connecting = new Set<Socket>();
   #canPause = false;
 
   /** `parserKey`: the key under which undici keeps the parser of a socket. */
@@ -29,25 +27,8 @@ export class SocketWatch {
     return this.#canPause;
   }
 
-  /** Wraps the connector of a pool, so that this class sees each socket before undici does. */
-  connector(connect: buildConnector.connector): buildConnector.connector {
-    return (options, callback) => {
-      let socket: unknown;
-      socket = connect(options, (...result) => {
-        if (socket instanceof Socket) this.#connecting.delete(socket);
-        if (result[0] === null) this.#watch(result[1]);
-        callback(...result);
-      });
-      if (socket instanceof Socket) this.#connecting.add(socket);
-    };
-  }
-
-  /** Ends the connection attempts: undici would continue them although no request waits, even after the pool's end. */
-  stopConnecting(): void {
-    for (const socket of this.#connecting) socket.destroy(new Error('no request waits for this connection'));
-  }
-
-  #watch(socket: Socket): void {
+  /** Call it before undici sees the socket. */
+  watch(socket: Socket): void {
     socket.prependListener('error', (error) => {
       Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
       this.#ifPaused(socket, endAsCut);

@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as tls from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -16,7 +15,7 @@ const UNTRUSTED = new Set([
 ]);
 
 /** True if a connection failed because no trusted authority signed the other side's certificate. */
-function isUntrusted(error: Error): boolean {
+export function isUntrusted(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && UNTRUSTED.has(error.code);
 }
 
@@ -82,40 +81,9 @@ function withoutLines(certificate: string): string {
   return certificate.replaceAll(/\s/gu, '');
 }
 
-/** Creates a connector; without a context it trusts Node's own authorities. */
-type Build = (tls: { readonly secureContext?: SecureContext }) => buildConnector.connector;
-
-/**
- * A connector that trusts Node's authorities. For a host that none of them vouches for, it connects again and trusts the
- * system's authorities as well; from then on every connection begins with both.
- */
-export function trustingConnector(build: Build, trust: SystemTrust): buildConnector.connector {
-  const plain = build({});
-  let widened: buildConnector.connector | undefined;
-  const connectWidened: buildConnector.connector = (target, callback) => {
-    const secureContext = trust.context();
-    widened ??= secureContext === undefined ? plain : build({ secureContext });
-    widened(target, explained(callback));
-  };
-  return (target, callback) => {
-    if (trust.wasNeeded && target.protocol === 'https:') {
-      connectWidened(target, callback);
-      return;
-    }
-    plain(target, (...result) => {
-      if (result[0] === null || !isUntrusted(result[0])) callback(...result);
-      else connectWidened(target, callback);
-    });
-  };
-}
-
 /** Adds advice to "unable to verify the first certificate", which does not state what to do. */
-function explained(callback: buildConnector.Callback): buildConnector.Callback {
-  return (...result) => {
-    const [error] = result;
-    if (error !== null && isUntrusted(error)) error.message += ADVICE;
-    callback(...result);
-  };
+export function explainUntrusted(error: Error): void {
+  if (isUntrusted(error)) error.message += ADVICE;
 }
 
 const ADVICE =

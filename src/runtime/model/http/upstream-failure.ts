@@ -33,3 +33,15 @@ export function errorText(error: unknown): string {
   if (error.message === '') return code === '' ? error.name : code;
   return error.message.includes(code) ? error.message : `${error.message} (${code})`;
 }
+
+export function codeOf(error: Error): unknown {
+  return 'code' in error ? error.code : undefined;
+}
+
+/** The failure of a connection. `hasStatus`: the reply had begun. */
+export function connectionFailure(error: Error, hasStatus: boolean): UpstreamFailure {
+  const code = codeOf(error);
+  if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
+  if (hasStatus) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
+  return { kind: 'network', message: errorText(error) };
+}

@@ -1,6 +1,8 @@
+import type { JsonValue } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { PromptClient } from '../../../schema/message.ts';
 import type { OFFLINE } from '../../../schema/providers/offline.ts';
 import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
@@ -38,10 +40,23 @@ export function createOfflineClient(name: string, options: OfflineOptions, answe
     name,
     provider: 'offline',
     model: 'offline',
-    prompt: { name, provider: 'offline', defaultRole: 'system', allowedRoles: ROLES, remapRoles: {}, options: {} },
+    prompt: offlinePrompt(name),
     finishReasons: { kind: 'any' },
     ask: (request, listener) => new OfflineAttempt({ name, options, answers, request, listener }),
   };
+}
+
+/** Returns the first canned answer for a call; undefined if there is none. */
+function cannedReply({ replies = [] }: OfflineOptions, { functionName, args }: ModelRequest): JsonValue | undefined {
+  if (replies.length === 0) return undefined;
+  const text = JSON.stringify(args);
+  const isFor = (name = functionName, contains = ''): boolean => name === functionName && text.includes(contains);
+  return replies.find((each) => isFor(each.function, each.contains))?.reply;
+}
+
+/** The client as prompts see it. */
+export function offlinePrompt(name: string): PromptClient {
+  return { name, provider: 'offline', defaultRole: 'system', allowedRoles: ROLES, remapRoles: {}, options: {} };
 }
 
 interface OfflineAttemptParts {
@@ -65,7 +80,8 @@ class OfflineAttempt implements ModelAttempt {
   constructor(parts: OfflineAttemptParts) {
     this.#parts = parts;
     const { options, answers, request } = parts;
-    const { reply = null, latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = options;
+    const { latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = options;
+    const reply = cannedReply(options, request) ?? options.reply ?? null;
     if (reply === null) this.#reply = answers.answer(request.functionName, request.args);
     else this.#reply = typeof reply === 'string' ? reply : JSON.stringify(reply);
     if (latencyMs > 0 || chunkDelayMs > 0) this.#watchDeadline();

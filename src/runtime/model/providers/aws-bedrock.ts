@@ -1,3 +1,4 @@
+import { pathSegment } from '../../../base/path-segment.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -38,7 +39,7 @@ function protocol(
 }
 
 function unsignedProtocol({ url, options, values }: BedrockClient, token: string | undefined): ReadyProtocol {
-  const path = `/model/${encodeURIComponent(options.model ?? '')}/converse`;
+  const path = `/model/${pathSegment(options.model ?? '')}/converse`;
   const whole = requestPath(url, path, options);
   const stream = requestPath(url, `${path}-stream`, options);
   const headers = requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` });

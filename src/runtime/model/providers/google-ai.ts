@@ -1,3 +1,4 @@
+import { pathSegment } from '../../../base/path-segment.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
@@ -20,8 +21,7 @@ export const googleAi: HttpProvider = {
 
 /** A model's name as one or more segments of a path: `tunedModels/x` keeps its slash, and `..` does not lead upwards. */
 export function modelPath(model: string): string {
-  const segments = model.split('/').map((segment) => encodeURIComponent(segment));
-  return segments.map((segment) => (/^\.+$/u.test(segment) ? '_' : segment)).join('/');
+  return model.split('/').map(pathSegment).join('/');
 }
 
 /** generateContent below a model's URL: shared by the Gemini API and Vertex AI. */

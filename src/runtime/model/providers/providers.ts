@@ -1,6 +1,6 @@
 import type { ClientType } from '../../../schema/client.ts';
 import type { Provider } from '../../../schema/providers/providers.ts';
-import { loadPools } from '../http/create-pool.ts';
+import { loadPool } from '../http/create-pool.ts';
 import { anthropic } from './anthropic.ts';
 import { awsBedrock } from './aws-bedrock.ts';
 import { googleAi } from './google-ai.ts';
@@ -28,7 +28,7 @@ export function loadProviders(clients: readonly ClientType[]): void {
   for (const client of clients) {
     const provider = HTTP_PROVIDERS[client.provider];
     if (provider === undefined) continue;
-    loadPools();
+    loadPool();
     provider.load?.();
   }
 }

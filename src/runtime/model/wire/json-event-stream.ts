@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { malformed, parseJson } from './reply-format.ts';
+import { malformed, parseJson, tooLargeToParse } from './reply-format.ts';
 import type { PossibleDetails, ReplyDetails, StreamedReply } from './reply-format.ts';
 import { TextHole } from './text-hole.ts';
 
@@ -68,6 +68,8 @@ export abstract class JsonEventStream implements StreamedReply {
       this.done = true;
       return;
     }
+    this.fault = tooLargeToParse(data, 'an event');
+    if (this.fault !== undefined) return;
     const event = parseJson(data);
     if (!isJsonObject(event)) {
       this.fault = malformed(`sent an event that is not a JSON object: ${JSON.stringify(data.slice(0, 200))}`);

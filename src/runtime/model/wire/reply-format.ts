@@ -1,5 +1,6 @@
 import { isJsonObject, ownValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
+import { excessOfJson } from '../../../base/scan-json.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
 
@@ -104,6 +105,26 @@ const NO_MESSAGE = 'no message';
 
 function isFinalStatus(code: string | number): boolean {
   return typeof code === 'number' && code >= 400 && code < 500 && ![408, 409, 425, 429].includes(code);
+}
+
+/**
+ * The most members of objects and entries of lists in one body or event: JSON.parse would need 24 s for a reply of 64 MiB that
+ * consists of empty objects. With this number, it needs less than half a second. Replies have a few dozen; log probabilities
+ * with 20 alternatives add 150 for each token.
+ */
+const MAX_VALUES = 500_000;
+
+/** JSON.parse needs a few milliseconds for a shorter text, whatever it contains. */
+const SHORTEST_LARGE = 64 * 1024;
+
+/** Returns the failure of JSON text (UTF-8) that would take too long to parse; undefined for any other. */
+export function tooLargeToParse(
+  json: Uint8Array | string,
+  subject: 'a reply' | 'an event',
+): UpstreamFailure | undefined {
+  if (json.length <= SHORTEST_LARGE) return undefined;
+  const excess = excessOfJson(typeof json === 'string' ? Buffer.from(json) : json, MAX_VALUES);
+  return excess === undefined ? undefined : malformed(`sent ${subject} that ${excess}`);
 }
 
 /** The value of JSON text; undefined when it is not JSON (or too deep to be read). */

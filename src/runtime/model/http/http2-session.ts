@@ -1,0 +1,305 @@
+import { createRequire } from 'node:module';
+import type * as Http2 from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
+import type { Socket } from 'node:net';
+import { Http2Pulse } from './http2-pulse.ts';
+import type { PulseOwner } from './http2-pulse.ts';
+import { codeOf } from './upstream-failure.ts';
+
+/** Gets the changes in the state of a session. */
+export interface SessionOwner {
+  /** The number of requests that the session can take has changed, or is known for the first time. */
+  placesChanged(session: Http2Session): void;
+  /** The session takes no more requests. Those in flight continue, unless it failed. */
+  retired(session: Http2Session): void;
+  /** The session took its last request, and no request is in flight. */
+  ended(session: Http2Session): void;
+}
+
+/** Servers allow 100 to 250 streams. More on one TCP connection would all wait for each lost packet. */
+const MAX_STREAMS = 256;
+
+/** At most this much of a reply waits in memory while its reader pauses. It allows 2.5 MB/s over a path of 100 ms. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+
+/**
+ * Bytes of all streams together that the server can send ahead. Node gives them back as they arrive, so a reader that
+ * pauses stalls only its own stream.
+ */
+const SESSION_WINDOW_BYTES = 4 * 1024 * 1024;
+
+/** The limit of llhttp for the headers of a response over HTTP/1.1. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** Answers of providers have a few dozen. */
+const MAX_HEADERS = 128;
+
+/** Request headers of a definition are limited by the server, not here. */
+const MAX_SENT_HEADER_BYTES = 1024 * 1024;
+
+/** Megabytes that nghttp2 can hold for one session: requests with inlined media wait here while they are sent. */
+const SESSION_MEMORY_MB = 256;
+
+/** Checks after which a session without requests is closed: a minute. Until then, pings show that the server is there. */
+const IDLE_CHECKS = 12;
+
+/** Pings and settings that a server can send between two checks. Each costs an answer. */
+const MAX_CONTROL_FRAMES = 1000;
+
+/** The time that the last frames of a session have to leave. */
+const FAREWELL_MS = 1000;
+
+/** Loads a module that only https needs: 6 ms in each process. */
+export function loadHttp2(): typeof Http2 {
+  return load('node:http2') as typeof Http2;
+}
+
+const load = createRequire(import.meta.url);
+
+/**
+ * One HTTP/2 connection to an origin (RFC 9113). It counts its requests, follows the server's settings, checks
+ * that the server is still there (one timer for all requests), and closes itself after a minute without requests.
+ */
+export class Http2Session implements PulseOwner {
+  readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
+  readonly #owner: SessionOwner;
+  readonly #pulse: Http2Pulse;
+  /** 0 until the server's first settings arrive. */
+  #limit = 0;
+  #isAcknowledged = false;
+  #hasSettings = false;
+  /** The reason for the end of the connection, if the server or svc stated one. */
+  #reason: Error | undefined;
+  /** The server announced the end of the connection. */
+  #isAnnounced = false;
+  #hasServed = false;
+  #inFlight = 0;
+  #state: 'open' | 'retired' | 'ended' = 'open';
+  /** The last request that the server took, if it stated that. */
+  #lastTaken = Infinity;
+  #controlFrames = 0;
+  #idleChecks = 0;
+
+  /** `socket` is connected, and both sides agreed on HTTP/2. */
+  constructor(socket: Socket, origin: string, owner: SessionOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#session = loadHttp2().connect(origin, {
+      createConnection: () => socket,
+      maxHeaderListPairs: MAX_HEADERS,
+      maxSendHeaderBlockLength: MAX_SENT_HEADER_BYTES,
+      maxSessionMemory: SESSION_MEMORY_MB,
+      maxReservedRemoteStreams: 0,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_BYTES },
+    });
+    this.#session
+      .once('connect', () => {
+        if (!this.#session.destroyed) this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+      })
+      .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => this.#setLimit(maxConcurrentStreams))
+      .once('localSettings', () => {
+        this.#isAcknowledged = true;
+        if (this.#state === 'open') this.#owner.placesChanged(this);
+      })
+      .on('ping', () => this.#countControlFrame())
+      .on('goaway', (code: number, lastTaken: number) => {
+        this.#lastTaken = lastTaken;
+        this.#isAnnounced = true;
+        if (code !== NO_ERROR) this.#reason ??= new Error(`the connection ended with ${errorCodeName(code)}`);
+        this.retire();
+      })
+      .on('error', (error) => {
+        if (!isPlainEnd(error)) this.#reason ??= error;
+        this.retire();
+      })
+      .on('frameError', () => this.retire())
+      .once('close', () => this.#failed());
+    this.#session.unref();
+    this.#pulse = new Http2Pulse(this);
+  }
+
+  /** The number of requests that the session can take now. */
+  get places(): number {
+    if (this.#state !== 'open' || this.#pulse.isSuspect || this.#session.closed || this.#session.destroyed) return 0;
+    return this.isSettled ? this.#limit - this.#inFlight : 0;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** The server's settings have arrived, and it has applied those of svc: its limits hold from the first response on. */
+  get isSettled(): boolean {
+    return this.#hasSettings && this.#isAcknowledged;
+  }
+
+  /** The session took a request. */
+  get hasServed(): boolean {
+    return this.#hasServed;
+  }
+
+  /** The connection has ended. */
+  get isGone(): boolean {
+    return this.#session.destroyed;
+  }
+
+  /** The connection has ended without a word. */
+  get hasLeft(): boolean {
+    return this.#session.destroyed && !this.#isAnnounced && this.#reason === undefined;
+  }
+
+  /** svc closed the connection, because no request used it for a minute. */
+  get wasIdle(): boolean {
+    return this.#idleChecks === IDLE_CHECKS;
+  }
+
+  /** The server announced the end of the connection (GOAWAY). */
+  get isAnnounced(): boolean {
+    return this.#isAnnounced;
+  }
+
+  /** The reason for the end of the connection, if the server or svc stated one. */
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  /** The number of requests that the server allows at one time. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Shows whether the server is still there. */
+  get pulse(): Pick<Http2Pulse, 'heard' | 'heardAt' | 'hear' | 'suspect'> {
+    return this.#pulse;
+  }
+
+  /** Opens a stream, which occupies a place until `leave` is called. Throws if the headers cannot be sent. */
+  enter(headers: OutgoingHttpHeaders, isWhole: boolean): ClientHttp2Stream {
+    const stream = this.#session.request(headers, isWhole ? WITHOUT_BODY : WITH_BODY);
+    this.#hasServed = true;
+    this.#inFlight += 1;
+    if (this.#inFlight === 1) this.#session.ref();
+    this.#idleChecks = 0;
+    return stream;
+  }
+
+  leave(): void {
+    this.#inFlight -= 1;
+    if (this.#state === 'open') {
+      if (this.#inFlight === 0) this.#session.unref();
+      this.#owner.placesChanged(this);
+    } else this.#endIfUnused();
+  }
+
+  /** True if the server stated that it did not take the request of this stream, or if the stream never began. */
+  refused(stream: ClientHttp2Stream): boolean {
+    // The numbers of streams are used up (RFC 9113, 5.1.1).
+    if (stream.id === undefined) this.retire();
+    return stream.id === undefined || stream.id > this.#lastTaken;
+  }
+
+  /** Takes no more requests, and ends after those in flight. */
+  retire(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'retired';
+    this.#owner.retired(this);
+    this.#endIfUnused();
+  }
+
+  /** Ends now; requests in flight fail with this error. */
+  destroy(error?: Error): void {
+    this.#reason ??= error;
+    this.retire();
+    if (!this.#session.destroyed) this.#session.destroy(error);
+    this.#end();
+  }
+
+  #endIfUnused(): void {
+    if (this.#inFlight === 0) this.destroy();
+  }
+
+  #failed(): void {
+    this.retire();
+    this.#end();
+  }
+
+  /** Node waits for the server to close the connection, which it need not do. */
+  #end(): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#pulse.stop();
+    this.#owner.ended(this);
+    setTimeout(() => this.#socket.destroy(), FAREWELL_MS).unref();
+  }
+
+  #setLimit(limit: number): void {
+    this.#hasSettings = true;
+    this.#limit = Math.min(limit, MAX_STREAMS);
+    this.#countControlFrame();
+    if (this.#state === 'open') this.#owner.placesChanged(this);
+  }
+
+  #countControlFrame(): void {
+    this.#controlFrames += 1;
+    if (this.#controlFrames === MAX_CONTROL_FRAMES) this.destroy(new Error('sent too many pings or settings'));
+  }
+
+  sendPing(done: (answered: boolean) => void): void {
+    if (this.#session.closed || this.#session.destroyed) done(false);
+    else this.#session.ping((error) => done(error === null));
+  }
+
+  suspicionChanged(): void {
+    if (this.#state === 'open') this.#owner.placesChanged(this);
+  }
+
+  died(): void {
+    this.destroy(DEAD);
+  }
+
+  checked(): void {
+    this.#controlFrames = 0;
+    if (this.#inFlight > 0) return;
+    this.#idleChecks += 1;
+    if (this.#idleChecks === IDLE_CHECKS) this.retire();
+  }
+}
+
+/** The other side reset the connection, or does not read from it any more. */
+const ENDS: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+
+/** True if a connection ended without any other error. */
+export function isPlainEnd(error: Error | undefined): boolean {
+  return error === undefined || ENDS.has(codeOf(error));
+}
+
+const NO_ERROR = 0;
+
+const DEAD = new Error('the connection is dead: a ping got no answer');
+
+const WITHOUT_BODY = { endStream: true };
+const WITH_BODY = { endStream: false };
+
+/** The name of an error code of HTTP/2. */
+export function errorCodeName(code: number): string {
+  return ERROR_CODES[code] ?? `code ${code}`;
+}
+
+/** RFC 9113, 7, by their numbers. */
+const ERROR_CODES = [
+  'NO_ERROR',
+  'PROTOCOL_ERROR',
+  'INTERNAL_ERROR',
+  'FLOW_CONTROL_ERROR',
+  'SETTINGS_TIMEOUT',
+  'STREAM_CLOSED',
+  'FRAME_SIZE_ERROR',
+  'REFUSED_STREAM',
+  'CANCEL',
+  'COMPRESSION_ERROR',
+  'CONNECT_ERROR',
+  'ENHANCE_YOUR_CALM',
+  'INADEQUATE_SECURITY',
+  'HTTP_1_1_REQUIRED',
+];

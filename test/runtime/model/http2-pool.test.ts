@@ -1,0 +1,373 @@
+import type { AddressInfo, Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, expect, test, vi } from 'vitest';
+import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import { AUTHORITY_FILE, credentials } from '../../support/certificates.ts';
+import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { startConnectProxy } from '../../support/connect-proxy.ts';
+import { chatEvents } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { FRAME, frame } from '../../support/http2-frames.ts';
+import { Http2Server, reply } from '../../support/http2-server.ts';
+import type { Http2Asked } from '../../support/http2-server.ts';
+import { waitUntil } from '../../support/load.ts';
+import { REQUEST_BODY, startRequest } from '../../support/running-request.ts';
+import type { RunningRequest, Sending } from '../../support/running-request.ts';
+
+const servers: Http2Server[] = [];
+let pools = newPools();
+
+afterEach(async () => {
+  await pools.close();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  pools = newPools();
+});
+
+function newPools(): ConnectionPools {
+  return new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE });
+}
+
+async function start(options: Parameters<typeof Http2Server.start>[0] = {}): Promise<Http2Server> {
+  const server = await Http2Server.start(options);
+  servers.push(server);
+  return server;
+}
+
+function send(server: Pick<Http2Server, 'origin'>, path = '/', more: Sending = {}): RunningRequest {
+  return startRequest(pools, server.origin, { path, ...more });
+}
+
+function sendMany(count: number, server: Http2Server): readonly RunningRequest[] {
+  return Array.from({ length: count }, (_, index) => send(server, `/${index}`));
+}
+
+/** Sends requests and waits until the server has all of them. The server answers none of them, and later ones with `second`. */
+async function sendHeld(
+  count: number,
+  server: Http2Server,
+): Promise<{ readonly requests: readonly RunningRequest[]; readonly held: readonly Http2Asked[] }> {
+  const held: Http2Asked[] = [];
+  server.answer = (asked) => held.push(asked);
+  const requests = sendMany(count, server);
+  await waitUntil(`${count} requests`, () => held.length === count);
+  server.answer = reply('second');
+  return { requests, held };
+}
+
+function ignore(): void {}
+
+function hold(): void {}
+
+test('a request arrives as it was sent', async () => {
+  const server = await start();
+  const request = send(server, '/v1/chat?a=b');
+  expect(await request.done).toBe('end');
+  expect(request.events).toEqual(['sent', '200']);
+  expect(JSON.parse(request.text())).toMatchObject({ choices: [{ message: { content: 'ok' } }] });
+  const [asked] = server.asked;
+  expect(asked?.body).toBe(REQUEST_BODY);
+  expect(asked?.headers).toMatchObject({
+    ':method': 'POST',
+    ':path': '/v1/chat?a=b',
+    ':authority': `localhost:${server.port}`,
+    ':scheme': 'https',
+    authorization: 'Bearer k',
+    'content-length': String(REQUEST_BODY.length),
+  });
+});
+
+test('a burst of a thousand calls opens as many sessions as the limit of the server needs, and no more', async () => {
+  const server = await start({ settings: { maxConcurrentStreams: 100 } });
+  server.answer = hold;
+  const requests = sendMany(1000, server);
+  await waitUntil('all requests', () => server.asked.length === 1000);
+  expect(server.sessions).toHaveLength(10);
+  for (const asked of server.asked) reply('ok')(asked);
+  expect(new Set(await Promise.all(requests.map(({ done }) => done)))).toEqual(new Set(['end']));
+  server.answer = reply('ok');
+  await Promise.all(sendMany(100, server).map(({ done }) => done));
+  expect(server.sessions).toHaveLength(10);
+});
+
+test('a session never has more streams than the server allows, also when the limit changes', async () => {
+  const server = await start({ settings: { maxConcurrentStreams: 2 } });
+  const held: Http2Asked[] = [];
+  server.answer = (asked) => held.push(asked);
+  const first = send(server);
+  await waitUntil('the first request', () => held.length === 1);
+  server.sessions[0]?.settings({ maxConcurrentStreams: 1 });
+  await new Promise((resolve) => server.sessions[0]?.once('localSettings', resolve));
+  const second = send(server);
+  await waitUntil('the second request', () => held.length === 2);
+  expect(server.sessions).toHaveLength(2);
+  expect(held.map(({ session }) => server.sessions.indexOf(session))).toEqual([0, 1]);
+  for (const asked of held) reply('ok')(asked);
+  expect(await Promise.all([first.done, second.done])).toEqual(['end', 'end']);
+});
+
+test('requests wait while a server allows none, without another connection', async () => {
+  const server = await start({ settings: { maxConcurrentStreams: 0 } });
+  const requests = sendMany(3, server);
+  await waitUntil('the session', () => server.sessions.length === 1);
+  await new Promise((resolve) => server.sessions[0]?.ping(resolve));
+  expect(server.asked).toHaveLength(0);
+  server.sessions[0]?.settings({ maxConcurrentStreams: 5 });
+  expect(await Promise.all(requests.map(({ done }) => done))).toEqual(['end', 'end', 'end']);
+  expect(server.sessions).toHaveLength(1);
+});
+
+test('requests beyond the last one that a leaving server takes are sent again, and the others finish', async () => {
+  const server = await start();
+  const { requests, held } = await sendHeld(4, server);
+  server.sessions[0]?.goaway(0, 3);
+  await waitUntil('the others', () => server.asked.length === 6);
+  for (const asked of held.slice(0, 2)) reply('first')(asked);
+  expect(await Promise.all(requests.map(({ done }) => done))).toEqual(['end', 'end', 'end', 'end']);
+  expect(requests.map(({ events }) => events.includes('resend'))).toEqual([false, false, true, true]);
+  expect(server.sessions).toHaveLength(2);
+  await waitUntil('the end of the first connection', () => server.openConnections === 1);
+});
+
+test('a server that leaves with an error fails the requests that it took, and no others', async () => {
+  const server = await start();
+  const { requests } = await sendHeld(3, server);
+  server.sessions[0]?.goaway(2, 1);
+  const [taken, ...others] = await Promise.all(requests.map(({ done }) => done));
+  expect(taken).toBe('network: the connection ended with INTERNAL_ERROR');
+  expect(others).toEqual(['end', 'end']);
+});
+
+test('a refused stream is sent again, a few times', async () => {
+  const server = await start();
+  let refusals = 2;
+  server.answer = (asked) => {
+    refusals -= 1;
+    if (refusals < 0) reply('ok')(asked);
+    else asked.stream.close(7);
+  };
+  const request = send(server);
+  expect(await request.done).toBe('end');
+  expect(request.events).toEqual(['sent', 'resend', 'sent', 'resend', 'sent', '200']);
+  server.answer = ({ stream }) => stream.close(7);
+  const refused = send(server);
+  expect(await refused.done).toBe('network: the HTTP/2 stream ended with REFUSED_STREAM');
+  expect(refused.events.filter((event) => event === 'sent')).toHaveLength(6);
+});
+
+test.each<[string, number, string]>([
+  ['an error', 2, 'INTERNAL_ERROR'],
+  ['a cancellation', 8, 'CANCEL'],
+  ['no error', 0, 'NO_ERROR'],
+])('a reset with %s before the answer is a network failure', async (_name, code, name) => {
+  const server = await start();
+  server.answer = ({ stream }) => stream.close(code);
+  expect(await send(server).done).toBe(`network: the HTTP/2 stream ended with ${name}`);
+  expect(server.asked).toHaveLength(1);
+});
+
+test('fifty requests on a connection that breaks all fail', async () => {
+  const server = await start();
+  const { requests } = await sendHeld(50, server);
+  server.sessions[0]?.destroy();
+  const ends = await Promise.all(requests.map(({ done }) => done));
+  for (const end of ends) expect(end).toMatch(/^network: /u);
+  expect(await send(server).done).toBe('end');
+});
+
+test('a caller that leaves resets its stream, which frees the place at once', async () => {
+  const server = await start({ settings: { maxConcurrentStreams: 1 } });
+  server.answer = hold;
+  const first = send(server, '/first');
+  await waitUntil('the request', () => server.asked.length === 1);
+  server.answer = reply('ok');
+  first.cancel();
+  expect(await send(server, '/second').done).toBe('end');
+  expect(server.sessions).toHaveLength(1);
+  await waitUntil('the reset', () => server.cancelled.length === 1);
+  expect(server.cancelled).toEqual(['/first']);
+});
+
+test('a request that leaves while it waits is never sent, and the connection is given up', async () => {
+  const server = await start();
+  const request = send(server);
+  request.cancel();
+  const other = send(server, '/other');
+  expect(await other.done).toBe('end');
+  expect(server.asked.map(({ path }) => path)).toEqual(['/other']);
+});
+
+test('a reader that pauses stalls its own stream only, and receives everything later', async () => {
+  const server = await start();
+  const length = 1_000_000;
+  server.answer = ({ path, stream }) => {
+    stream.respond({ ':status': 200 });
+    stream.end('x'.repeat(path === '/stalled' ? length : 1000));
+  };
+  const stalled = send(server, '/stalled', { pauses: true });
+  await waitUntil('the headers', () => stalled.events.includes('paused true'));
+  for (let count = 0; count < 20; count += 1) expect(await send(server, `/${count}`).done).toBe('end');
+  expect(stalled.text()).toBe('');
+  stalled.resume();
+  expect(await stalled.done).toBe('end');
+  expect(stalled.text()).toHaveLength(length);
+  expect(server.sessions).toHaveLength(1);
+});
+
+test('interim responses and trailers are skipped, and pushes are refused', async () => {
+  const server = await start();
+  server.answer = (asked) => {
+    const { stream } = asked;
+    stream.additionalHeaders({ ':status': 103, link: '</a>' });
+    expect(stream.pushAllowed).toBe(false);
+    stream.respond({ ':status': 200 }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end('fine');
+  };
+  const request = send(server);
+  expect(await request.done).toBe('end');
+  expect(request.events).toEqual(['sent', '200']);
+  expect(request.text()).toBe('fine');
+});
+
+test('a server without HTTP/2 is asked over HTTP/1.1 on the same connection', async () => {
+  const server = await start({ http1: 'only' });
+  // The first handshake of a process fails, because only the system trusts the authority.
+  expect(await send(server).done).toBe('end');
+  expect(server.handshakes.all).toBe(1);
+  expect(await send(server).done).toBe('end');
+  expect(server.handshakes.all).toBe(1);
+});
+
+test('connections over HTTP/1.1 resume their TLS session', async () => {
+  const server = await start({ http1: 'only' });
+  expect(await send(server).done).toBe('end');
+  const requests = sendMany(5, server);
+  expect(new Set(await Promise.all(requests.map(({ done }) => done)))).toEqual(new Set(['end']));
+  expect(server.handshakes.all).toBeGreaterThan(1);
+  expect(server.handshakes.resumed).toBe(server.handshakes.all - 1);
+});
+
+test('a client can demand a version', async () => {
+  const both = await start({ http1: 'too' });
+  expect(await send(both, '/', { version: '1.1' }).done).toBe('end');
+  expect(both.sessions).toHaveLength(0);
+  expect(await send(both, '/', { version: '2' }).done).toBe('end');
+  expect(both.sessions).toHaveLength(1);
+  const old = await start({ http1: 'only' });
+  expect(await send(old, '/', { version: '2' }).done).not.toBe('end');
+});
+
+test('a server that demands HTTP/1.1 for a request gets it', async () => {
+  const server = await start({ http1: 'too' });
+  server.answer = ({ stream }) => stream.close(13);
+  const request = send(server);
+  expect(await request.done).toBe('end');
+  expect(request.events).toEqual(['sent', 'resend', 'sent', '200']);
+});
+
+test('close waits for the requests in flight', async () => {
+  const server = await start();
+  server.answer = hold;
+  const request = send(server);
+  await waitUntil('the request', () => server.asked.length === 1);
+  const closing = pools.to({ origin: server.origin, guard: 'none' }).close();
+  const [asked] = server.asked;
+  if (asked !== undefined) reply('ok')(asked);
+  expect(await request.done).toBe('end');
+  await closing;
+  await waitUntil('the end of the connection', () => server.openConnections === 0);
+});
+
+test('the addresses of a name are checked for HTTP/2 as well', async () => {
+  const server = await start();
+  expect(await send(server, '/', { guard: 'public-only' }).done).toMatch(/^forbidden: /u);
+  expect(server.handshakes.all).toBe(0);
+});
+
+test('a client calls and streams over one connection', async () => {
+  const server = await start();
+  const text = 'fine, and a little longer';
+  server.answer = (asked) => {
+    if (!asked.body.includes('"stream":true')) {
+      reply(text)(asked);
+      return;
+    }
+    asked.stream.respond({ ':status': 200, 'content-type': 'text/event-stream' });
+    for (const event of chatEvents(text, { chunkSize: 3 })) asked.stream.write(event);
+    asked.stream.end();
+  };
+  const definition = clientDefinition('openai', { base_url: `${server.origin}/v1`, model: 'm', api_key: 'k' });
+  const client = makeClient(definition, { ...testServices(), pools });
+  const call = await ask(client);
+  expect(call.result.ok && call.result.value.text).toBe(text);
+  const stream = await ask(client, { streamed: true });
+  expect(stream.result.ok && stream.result.value.text).toBe(text);
+  expect(stream.deltas.join('')).toBe(text);
+  expect(server.sessions).toHaveLength(1);
+});
+
+test('a stream without an end mark is complete when its body ends', async () => {
+  const server = await start();
+  server.answer = ({ stream }) => {
+    stream.respond({ ':status': 200, 'content-type': 'text/event-stream' });
+    stream.end(chatEvents('fine').slice(0, -3).join(''));
+  };
+  const definition = clientDefinition('openai-generic', { base_url: `${server.origin}/v1`, model: 'm' });
+  const { result } = await ask(makeClient(definition, { ...testServices(), pools }), { streamed: true });
+  expect(result.ok && result.value.text).toBe('fine');
+});
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+test('a proxy carries HTTP/2', async () => {
+  const server = await start();
+  const proxy = await startConnectProxy(server.port);
+  pools = new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE, HTTPS_PROXY: proxy.url });
+  const origin = `https://model.example:${server.port}`;
+  const ends = await Promise.all([1, 2, 3].map(() => send({ origin }).done));
+  expect(ends).toEqual(['end', 'end', 'end']);
+  expect(proxy.targets).toEqual([`model.example:${server.port}`]);
+  expect(server.asked[0]?.headers[':authority']).toBe(`model.example:${server.port}`);
+  await pools.close();
+  proxy.close();
+});
+
+/** A server that agrees on HTTP/2, sends its settings, and then reads without ever answering. */
+async function startSilent(): Promise<{ readonly origin: string; readonly close: () => void }> {
+  const server = createTlsServer({ ...credentials(), ALPNProtocols: ['h2'] }, (socket) => {
+    socket.on('error', ignore).resume();
+    // Its settings, and the acknowledgement of those of svc.
+    for (const flags of [0, 1]) socket.write(frame(FRAME.settings, flags, 0));
+  });
+  const port = await listen(server);
+  return { origin: `https://localhost:${port}`, close: () => server.close() };
+}
+
+test('a server that answers no ping is dead, and its requests fail', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const silent = await startSilent();
+  const request = send(silent);
+  await waitUntil('the request', () => request.events.includes('sent'));
+  vi.advanceTimersByTime(45_000);
+  vi.useRealTimers();
+  expect(await request.done).toBe('network: the connection is dead: a ping got no answer');
+  silent.close();
+});
+
+test('a connection without requests is kept for a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const server = await start();
+  expect(await send(server).done).toBe('end');
+  for (let quarter = 1; quarter <= 4; quarter += 1) {
+    expect(server.openConnections).toBe(1);
+    vi.advanceTimersByTime(15_000);
+    // The server answers the ping.
+    await sleep(100);
+  }
+  vi.useRealTimers();
+  await waitUntil('the end of the connection', () => server.openConnections === 0);
+});

@@ -1,0 +1,251 @@
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, test, vi } from 'vitest';
+import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
+import { AUTHORITY_FILE, credentials } from '../../support/certificates.ts';
+import { reply } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
+import type { Http2Wire } from '../../support/http2-connection.ts';
+import { silence } from '../../support/fault-steps.ts';
+import { ERROR, goawayFrame, pushFrame, resetFrame, settingsFrame } from '../../support/http2-frames.ts';
+import { waitUntil } from '../../support/load.ts';
+import { startRequest } from '../../support/running-request.ts';
+import type { RunningRequest, Sending } from '../../support/running-request.ts';
+import { TlsProvider } from '../../support/tls-provider.ts';
+import type { Greeting } from '../../support/tls-provider.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const providers: TlsProvider[] = [];
+let pools = new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE });
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await pools.close();
+  await Promise.all(providers.splice(0).map((provider) => provider.close()));
+  pools = new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE });
+});
+
+async function start(options: Parameters<typeof TlsProvider.start>[0] = {}): Promise<TlsProvider> {
+  const provider = await TlsProvider.start(options);
+  providers.push(provider);
+  return provider;
+}
+
+function send(provider: Pick<TlsProvider, 'url'>, more: Sending & { readonly path?: string } = {}): RunningRequest {
+  return startRequest(pools, provider.url, more);
+}
+
+function resets(code: number): Behaviour<Http2Wire> {
+  return (_request, wire) => wire.inject(resetFrame(wire.streamId, code));
+}
+
+const CODES = Object.entries(ERROR);
+
+/** Codes before an answer that are no failure. */
+const OF_PURPOSE = new Set(['REFUSED_STREAM', 'HTTP_1_1_REQUIRED']);
+
+test.each(CODES.filter(([name]) => !OF_PURPOSE.has(name)))(
+  'a reset before the answer fails, and svc does not send the request again: %s',
+  async (name, code) => {
+    const provider = await start();
+    provider.answer(resets(code));
+    const request = send(provider);
+    expect(await request.done).toBe(`network: the HTTP/2 stream ended with ${name}`);
+    expect(request.events).toEqual(['sent']);
+    expect(provider.requests).toHaveLength(1);
+  },
+);
+
+test.each(CODES)('a reset after the status or in the middle breaks the reply off: %s', async (name, code) => {
+  const provider = await start();
+  for (const begin of ['', '{"choices":']) {
+    provider.answer(async (request, wire) => {
+      wire.head(200, { 'content-type': 'application/json' });
+      wire.body(begin);
+      await resets(code)(request, wire);
+    });
+    const request = send(provider);
+    expect(await request.done).toBe(`cut: broke off in the middle of its reply: the HTTP/2 stream ended with ${name}`);
+    expect(request.events).toEqual(['sent', '200']);
+  }
+  expect(provider.connections).toBe(2);
+});
+
+test('a fault of one stream leaves the other streams of its connection alone', async () => {
+  const provider = await start();
+  provider.answer(async (request, wire) => {
+    if (request.path === '/reset') await resets(ERROR.INTERNAL_ERROR)(request, wire);
+    else if (request.path === '/large') wire.head(200, { 'x-large': 'x'.repeat(64 * 1024) });
+    else await reply('ok', { latencyMs: 20 })(request, wire);
+  });
+  // The first handshake of a process fails, because only the system trusts the authority.
+  expect(await send(provider).done).toBe('end');
+  const opened = provider.connections;
+  const paths = ['/1', '/reset', '/2', '/large', '/3'];
+  const ends = await Promise.all(paths.map((path) => send(provider, { path }).done));
+  expect(ends.map((end) => end === 'end')).toEqual([true, false, true, false, true]);
+  expect(provider.connections).toBe(opened);
+});
+
+test.each<[string, Behaviour<Http2Wire>]>([
+  ['that answered a request', reply('ok')],
+  ['that only reset a stream', resets(ERROR.INTERNAL_ERROR)],
+])('a kept connection %s, and ends at the next request, had ended before', async (_name, first) => {
+  const provider = await start();
+  provider.script(first);
+  await send(provider).done;
+  provider.answer((_request, wire) => wire.end());
+  const request = send(provider);
+  // On the new connection, the end is the answer.
+  expect(await request.done).toBe('network: the connection ended');
+  expect(request.events).toEqual(['sent', 'resend', 'sent']);
+});
+
+test('a request that the provider answers with a violation is not sent again', async () => {
+  const provider = await start();
+  expect(await send(provider).done).toBe('end');
+  provider.answer((_request, wire) => wire.inject(pushFrame(wire.streamId)));
+  const request = send(provider);
+  expect(await request.done).toMatch(/^network: Protocol error/u);
+  expect(request.events).toEqual(['sent']);
+});
+
+test('a provider that ends every connection with GOAWAY gets five', async () => {
+  const provider = await start();
+  let count = 0;
+  const leave: Greeting = (socket) => {
+    count += 1;
+    provider.greet(leave);
+    socket.resume().write(Buffer.concat([settingsFrame(), goawayFrame(ERROR.NO_ERROR, 0)]));
+  };
+  provider.greet(leave);
+  expect(await send(provider).done).toBe('network: the connection ended, before it took a request');
+  expect(count).toBe(5);
+  count = 0;
+  expect(await send(provider).done).toMatch(/^network: /u);
+  expect(count).toBe(5);
+});
+
+test('after GOAWAY, silence ends no request', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const provider = await start();
+  const answers: (() => void)[] = [];
+  provider.answer(async (request, wire) => {
+    await wire.inject(goawayFrame(ERROR.NO_ERROR, wire.streamId));
+    await new Promise<void>((resolve) => answers.push(resolve));
+    await reply('ok')(request, wire);
+  });
+  const request = send(provider);
+  await waitUntil('GOAWAY', () => answers.length === 1);
+  for (let seconds = 0; seconds < 120; seconds += 5) {
+    vi.advanceTimersByTime(5000);
+    await sleep(5);
+  }
+  answers[0]?.();
+  expect(await request.done).toBe('end');
+});
+
+/** Speaks HTTP/2 without TLS, and answers all paths but `/hold`. It counts its connections in `shared`. */
+const OTHER_THREAD = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const server = require('node:http2').createServer();
+  server.on('session', () => Atomics.add(new Int32Array(workerData), 0, 1));
+  server.on('stream', (stream, headers) => {
+    if (headers[':path'] === '/hold') return;
+    stream.respond({ ':status': 200 });
+    stream.end('ok');
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+test('a process that was busy while the answer to a ping arrived does not take the connection for dead', async () => {
+  const shared = new SharedArrayBuffer(8);
+  const worker = new Worker(OTHER_THREAD, { eval: true, workerData: shared });
+  const port = await new Promise<number>((resolve) => {
+    worker.once('message', resolve);
+  });
+  const provider = { url: `http://127.0.0.1:${port}` };
+  const [stays, leaves] = [1, 2].map(() => send(provider, { path: '/hold', version: '2' }));
+  await waitUntil('the requests', () => leaves?.events.includes('sent') === true);
+  // Longer than the time after which a silent connection is suspect.
+  await sleep(600);
+  leaves?.cancel();
+  // The ping leaves, and its answer is due in 3 s. Nothing is read before the process is busy.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  Atomics.wait(new Int32Array(shared), 1, 0, 3200);
+  await sleep(100);
+  expect(await send(provider, { version: '2' }).done).toBe('end');
+  expect(stays?.events).toEqual(['sent']);
+  expect(Atomics.load(new Int32Array(shared), 0)).toBe(1);
+  await worker.terminate();
+});
+
+test('an answer that ends before the server has read the request is complete, and the connection is kept', async () => {
+  const server = createSecureServer({ ...credentials(), settings: { initialWindowSize: 10 } });
+  const sessions = new Set<unknown>();
+  server.on('session', (session) => sessions.add(session).size);
+  server.on('stream', (stream) => {
+    stream.on('error', () => {});
+    stream.respond({ ':status': 200 });
+    stream.end('early');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const provider = { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  for (let count = 0; count < 3; count += 1) {
+    const request = send(provider, { body: 'x'.repeat(1_000_000) });
+    expect(await request.done).toBe('end');
+    expect(request.text()).toBe('early');
+  }
+  expect(sessions.size).toBe(1);
+  await pools.close();
+  server.close();
+});
+
+test('callers that leave reset their streams, and no others', async () => {
+  const provider = await start();
+  provider.answer((request, wire) =>
+    (request.path === '/stays' ? reply('ok', { latencyMs: 200 }) : silence)(request, wire),
+  );
+  const leaving = Array.from({ length: 200 }, () => send(provider));
+  const stays = send(provider, { path: '/stays' });
+  await waitUntil('all requests', () => provider.requests.length === 201);
+  for (const request of leaving) request.cancel();
+  await waitUntil('the resets', () => provider.abandoned.length === 200);
+  expect(await stays.done).toBe('end');
+  expect(await send(provider, { path: '/stays' }).done).toBe('end');
+  expect(provider.openSockets).toBe(1);
+});
+
+test.each<[string, Parameters<typeof TlsProvider.start>[0]]>([
+  ['whose answers do not come', {}],
+  ['whose bodies wait for the window', { settings: { initialWindowSize: 0 } }],
+])('requests %s release their memory when their callers leave', async (_name, options) => {
+  const provider = await start(options);
+  provider.answer(silence);
+  const [count, bodyBytes] = [100, 500_000];
+  const before = usedHeap();
+  const requests = Array.from({ length: count }, (_, index) =>
+    send(provider, { path: `/${index}`, body: `${index}`.padEnd(bodyBytes, 'x') }),
+  );
+  await waitUntil('all requests', () => requests.every(({ events }) => events.includes('sent')));
+  for (const request of requests.splice(0)) request.cancel();
+  await waitUntil('the release of the memory', () => usedHeap() - before < (count * bodyBytes) / 10);
+  expect(provider.openSockets).toBe(1);
+});
+
+/** Bytes of the heap and of buffers that are in use. */
+function usedHeap(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

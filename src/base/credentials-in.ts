@@ -1,8 +1,8 @@
 import { isCredentialName } from './credential-name.ts';
 import { isJsonObject } from './json.ts';
 
-/** Shorter strings are words, not credentials. */
-const SHORTEST = 4;
+/** A shorter value is a word, not a credential: masking it everywhere would make ordinary text unreadable. */
+export const SHORTEST_SECRET = 6;
 
 /** Names of headers and query parameters whose values are not secrets, although they can look like secrets. */
 const PLAIN_HEADER =
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
 /** Others can quote `Bearer abc`, or `abc` alone. */
 function addCredential(text: string, found: Set<string>): void {
   for (const each of [text, text.replace(/^[A-Za-z]\S*\s+(?=\S+$)/u, '')]) {
-    if (each.length >= SHORTEST) found.add(each);
+    if (each.length >= SHORTEST_SECRET) found.add(each);
   }
 }
 

@@ -18,4 +18,10 @@ export interface CompileOptions {
   readonly variables?: Variables;
   /** The path that a gateway adds before every endpoint. The OpenAPI document uses it as the server's address. */
   readonly basePath?: string;
+  /** The program contains the arguments of tests, for the playground. */
+  readonly examples?: boolean;
+  /** Title in the OpenAPI document; `svc` by default. */
+  readonly title?: string;
+  /** Version in the OpenAPI document; the version of svc by default. */
+  readonly apiVersion?: string;
 }

@@ -2,16 +2,21 @@ import { compareDiagnostics } from '../diagnostics/diagnostic.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Definitions, Program } from '../schema/program.ts';
+import type { TestType } from '../schema/test.ts';
+import type { DocumentNode } from './1-parse/syntax-nodes.ts';
 import { emitProgram } from './3-emit/emit-program.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { parse } from './1-parse/parse.ts';
 import { check } from './2-check/check.ts';
+import { extendTypes } from './2-check/extend-types.ts';
 
 export interface CompileResult {
   /** Every problem in every file, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
   /** Absent if a diagnostic is an error. */
   readonly program?: Program;
+  /** The `test` blocks, in the order of files and lines; empty without a program. */
+  readonly tests: readonly TestType[];
 }
 
 /**
@@ -19,9 +24,25 @@ export interface CompileResult {
  * because of their content.
  */
 export function compile(files: readonly SourceFile[], options: CompileOptions): CompileResult {
-  const { diagnostics, definitions } = checkSources(files, options);
-  if (definitions === undefined) return { diagnostics };
-  return { diagnostics, program: emitProgram(definitions, files, options) };
+  return emitted(checkSources(files, options), files, options);
+}
+
+/** Compiles the definitions as a test with a `type_builder` sees them. */
+export function compileForTest(files: readonly SourceFile[], options: CompileOptions, test: TestType): CompileResult {
+  return emitted(
+    checkDocuments(files, options, (documents) => extendTypes(documents, test.span)),
+    files,
+    options,
+  );
+}
+
+function emitted(
+  { diagnostics, definitions, tests }: CheckResult,
+  files: readonly SourceFile[],
+  options: CompileOptions,
+): CompileResult {
+  if (definitions === undefined) return { diagnostics, tests };
+  return { diagnostics, tests, program: emitProgram(definitions, files, options) };
 }
 
 export interface CheckResult {
@@ -29,17 +50,28 @@ export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent if a diagnostic is an error. */
   readonly definitions?: Definitions;
+  /** The `test` blocks, in the order of files and lines; empty without definitions. */
+  readonly tests: readonly TestType[];
 }
 
 /** Runs the first two phases, which are enough for a report. Never throws because of the content of the files. */
 export function checkSources(files: readonly SourceFile[], options: CompileOptions): CheckResult {
+  return checkDocuments(files, options, (documents) => documents);
+}
+
+/** `prepare` can change the documents before svc checks them. */
+function checkDocuments(
+  files: readonly SourceFile[],
+  options: CompileOptions,
+  prepare: (documents: readonly DocumentNode[]) => readonly DocumentNode[],
+): CheckResult {
   const parsed = files.map((file) => parse(file));
-  const documents = parsed.map((each) => each.document);
-  const { definitions, diagnostics: found } = check(documents, options);
+  const documents = prepare(parsed.map((each) => each.document));
+  const { definitions, diagnostics: found, tests } = check(documents, options);
   const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
     .filter((diagnostic) => !(options.beta && diagnostic.code === 'parse/workflow'))
     .toSorted(compareDiagnostics);
 
   const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
-  return failed || definitions === undefined ? { diagnostics } : { diagnostics, definitions };
+  return failed || definitions === undefined ? { diagnostics, tests: [] } : { diagnostics, definitions, tests };
 }

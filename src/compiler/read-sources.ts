@@ -33,7 +33,7 @@ export function readSources(path: string): Result<Sources, string> {
 function listFiles(path: string): Result<readonly string[], string> {
   try {
     if (!statSync(path).isDirectory()) {
-      return hasExtension(path) ? ok(['']) : err(`"${shown(path)}" is not a definition file (*.svc, *.baml)`);
+      return isDefinitionFile(path) ? ok(['']) : err(`"${shown(path)}" is not a definition file (*.svc, *.baml)`);
     }
     const files = filesUnder(path, '');
     return files.length > 0 ? ok(files.toSorted()) : err(noFiles(path));
@@ -46,8 +46,8 @@ function listFiles(path: string): Result<readonly string[], string> {
 function filesUnder(root: string, directory: string): readonly string[] {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}${entry.name}`;
-    if (entry.isDirectory()) return isIgnored(entry.name) ? [] : filesUnder(root, `${path}/`);
-    return hasExtension(path) ? [path] : [];
+    if (entry.isDirectory()) return isIgnoredDirectory(entry.name) ? [] : filesUnder(root, `${path}/`);
+    return isDefinitionFile(path) ? [path] : [];
   });
 }
 
@@ -55,11 +55,13 @@ function noFiles(path: string): string {
   return `no definition files (*.svc, *.baml) under "${shown(path)}": pass the directory that contains them, or write samples with "svc init"`;
 }
 
-function hasExtension(path: string): boolean {
+/** True for the name or path of a file that svc reads. */
+export function isDefinitionFile(path: string): boolean {
   return EXTENSIONS.some((extension) => path.endsWith(extension));
 }
 
-function isIgnored(directory: string): boolean {
+/** True for the name of a directory whose files svc does not read. */
+export function isIgnoredDirectory(directory: string): boolean {
   return directory.startsWith('.') || directory === 'node_modules';
 }
 

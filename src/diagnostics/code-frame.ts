@@ -1,4 +1,5 @@
 import type { Severity } from './diagnostic.ts';
+import { maskedText } from './masked-text.ts';
 import type { SourceFile } from './source-file.ts';
 import type { Span } from './span.ts';
 
@@ -14,7 +15,7 @@ const WIDE =
 const NARROW = /[\p{Mn}\p{Me}\u200B-\u200D]/gu;
 
 /**
- * The line with the span and the one before it, with their numbers, and marks under the span:
+ * The line with the span and the one before it, with their numbers, and marks under the span. Literal credentials are masked:
  *
  *      |
  *    3 | class A {
@@ -23,7 +24,8 @@ const NARROW = /[\p{Mn}\p{Me}\u200B-\u200D]/gu;
  */
 export function codeFrame(file: SourceFile, span: Span, paint: Paint, mark: '^' | '-' = '^'): string {
   const { line, column } = file.positionAt(span.start);
-  const text = file.lineText(line);
+  const whole = maskedText(file);
+  const text = file.lineText(line, whole);
   const length = Math.min(span.end - span.start, text.length - (column - 1));
   const window = windowOf(column - 1);
   const before = visible(text.slice(window.start, column - 1));
@@ -32,7 +34,7 @@ export function codeFrame(file: SourceFile, span: Span, paint: Paint, mark: '^' 
   const margin = (content: string): string => paint.dim(`${content.padStart(width + 1)} |`);
   const marks = ' '.repeat(columns(before)) + paint.mark(mark.repeat(Math.max(1, columns(marked))));
   const shown = [`${margin(String(line))} ${visible(text.slice(window.start, window.end))}`, `${margin('')} ${marks}`];
-  const previous = line > 1 ? file.lineText(line - 1) : '';
+  const previous = line > 1 ? file.lineText(line - 1, whole) : '';
   if (previous.trim() !== '' && window.start === 0) {
     shown.unshift(`${margin(String(line - 1))} ${visible(previous.slice(0, MAX_WIDTH))}`);
   }

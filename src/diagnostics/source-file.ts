@@ -22,12 +22,12 @@ export class SourceFile {
     return positionIn(this.lineStarts, offset);
   }
 
-  /** The text of a 1-based line without its line break; an empty string if there is no such line. */
-  lineText(line: number): string {
+  /** The text of a 1-based line without its line break; an empty string if there is no such line. `text`: the text, masked. */
+  lineText(line: number, text = this.text): string {
     const start = this.lineStarts[line - 1];
     if (start === undefined) return '';
-    const end = this.lineStarts[line] ?? this.text.length + 1;
-    return this.text.slice(start, end).replace(/[\r\n]+$/u, '');
+    const end = this.lineStarts[line] ?? text.length + 1;
+    return text.slice(start, end).replace(/[\r\n]+$/u, '');
   }
 }
 

@@ -21,6 +21,20 @@ export type OptionValue =
   | { readonly kind: 'list'; readonly items: readonly OptionValue[] }
   | { readonly kind: 'map'; readonly entries: readonly OptionEntry[] };
 
+/** The environment variables to which a value refers. */
+export function variablesIn(value: OptionValue): readonly string[] {
+  switch (value.kind) {
+    case 'scalar':
+      return [];
+    case 'env':
+      return [value.variable];
+    case 'list':
+      return value.items.flatMap(variablesIn);
+    case 'map':
+      return value.entries.flatMap((entry) => variablesIn(entry.value));
+  }
+}
+
 export interface RetryPolicyType {
   readonly name: string;
   /** Attempts after the first one. */

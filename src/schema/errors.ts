@@ -91,6 +91,14 @@ export const ERRORS = {
     headers: [],
     example: { message: 'The API key is missing or wrong.' },
   },
+  not_local: {
+    status: 403,
+    meaning:
+      'The playground is on and no key is set, so the server serves only programs and pages of its own machine, under a loopback name such as `localhost`. Set `SVC_PASSWORD` to serve others.',
+    fields: [],
+    headers: [],
+    example: { message: 'Without a key, a playground serves only this machine.' },
+  },
   function_not_found: {
     status: 404,
     meaning: 'No function has this name. Names are case-sensitive; `suggestions` lists the nearest ones.',

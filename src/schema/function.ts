@@ -10,7 +10,7 @@ export interface FunctionType {
   readonly client: string;
   readonly prompt: Template;
   readonly documentation?: string;
-  /** The arguments of the `test` blocks that name this function. Empty in a `Program`, whose OpenAPI document contains them. */
+  /** The arguments of the `test` blocks that name this function. A `Program` has them only for the playground. */
   readonly examples: readonly FunctionExample[];
 }
 

@@ -17,7 +17,7 @@ export interface SchemaReferences {
   media(kind: MediaKind): JsonObject;
   /** The outcome of one `@check`. */
   check(): JsonObject;
-  /** Writes the schema of map keys; OpenAPI 3.0 has only their description. */
+  /** Writes the schema of map keys; OpenAPI 3.0 has none, so that each possible key becomes a property. */
   readonly propertyNames: boolean;
   /** The reference to write for a type inside another one; undefined, or no such method, writes its schema there. */
   part?(type: Type): JsonObject | undefined;
@@ -133,11 +133,14 @@ export class JsonSchemas {
   }
 
   #map(key: Type, value: Type, view: View): JsonObject {
-    const schema = { type: 'object', additionalProperties: this.#part(value, view) };
+    const values = this.#part(value, view);
+    const schema = { type: 'object', additionalProperties: values };
     if (key.kind === 'string') return schema;
     const description = `Keys: ${keyText(key, this.#index)}.`;
-    const names = this.#references.propertyNames ? { propertyNames: this.#part(key, 'input') } : {};
-    return { description, ...schema, ...names };
+    if (this.#references.propertyNames) return { description, ...schema, propertyNames: this.#part(key, 'input') };
+    const keys = possibleKeys(key, this.#index);
+    if (keys === undefined) return { description, ...schema };
+    return { description, ...closed(Object.fromEntries(keys.map((name) => [name, values])), []) };
   }
 
   /** Literals of one JSON type become one enum. */
@@ -277,7 +280,7 @@ function withState(schema: JsonObject): JsonObject {
 }
 
 /** The value of a literal without a wrapper; nothing for other types. */
-function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
+export function plainLiterals(type: Type): ReadonlyArray<string | number | boolean> {
   const wrapped = checkLabels(type.constraints).length > 0 || type.stream?.withState === true;
   return type.kind === 'literal' && !wrapped ? [type.value] : [];
 }
@@ -294,6 +297,22 @@ function enumSchema(type: EnumType, view: View): JsonObject {
   });
   const schema = choice(values.map((value) => value.name));
   return described(schema, type.documentation, type.description, lines.join('\n'));
+}
+
+/** The keys that a map can have; undefined if they cannot be listed. */
+function possibleKeys(key: Type, index: DefinitionIndex): readonly string[] | undefined {
+  switch (key.kind) {
+    case 'enum':
+      return index.enums.get(key.name)?.values.map(({ name }) => name);
+    case 'literal':
+      return [String(key.value)];
+    case 'union': {
+      const lists = key.members.map((member) => possibleKeys(member, index));
+      return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
+    }
+    default:
+      return undefined;
+  }
 }
 
 function keyText(key: Type, index: DefinitionIndex): string {

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DocumentNode } from './syntax-nodes.ts';
 
 /**
- * Problems that are errors even in a block that svc does not run: either the end of the block is uncertain, so that a
+ * Problems that are errors even in a block that the server does not run: either the end of the block is uncertain, so that a
  * definition after it could be lost, or the block requires another version.
  */
 const ERRORS = new Set([
@@ -21,7 +21,7 @@ export interface Region {
   readonly end: number;
 }
 
-/** Turns errors in `generator` and `test` blocks into warnings: svc runs neither, so it can serve without them. */
+/** Turns errors in `generator` and `test` blocks into warnings: the server runs neither. */
 export function lenient(diagnostics: readonly Diagnostic[], documents: readonly DocumentNode[]): readonly Diagnostic[] {
   const inBlock = new Map(
     documents.map(({ file, blocksNotServed }) => [file.path, coverageOf(blocksNotServed)] as const),

@@ -111,8 +111,8 @@ class ConstraintWalk {
   }
 }
 
-/** Drops duplicates: the walk visits a constraint of an alias at each use. */
-function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+/** Drops duplicates: a walk visits a constraint at each use. */
+export function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...new Map(diagnostics.map((diagnostic) => [placeOf(diagnostic), diagnostic])).values()];
 }
 
@@ -148,8 +148,17 @@ export function checkTemplate(template: Template, scope: TemplateScope): readonl
 
 /** Checks the expression of an `@assert` or `@check`. */
 function checkConstraint(expression: Expression, scope: ConstraintScope): readonly Diagnostic[] {
-  const names = new Map<string, StaticValue>([['this', typed(scope.subject)]]);
-  const walker = new TemplateWalker(scope, names, RULES);
+  return checkCondition(expression, scope, new Map([['this', typed(scope.subject)]]));
+}
+
+/** Checks an expression against the names in its scope. */
+export function checkCondition(
+  expression: Expression,
+  place: Pick<ConstraintScope, 'definitions' | 'file'>,
+  names: ReadonlyMap<string, StaticValue>,
+  rules: readonly TemplateRule[] = [],
+): readonly Diagnostic[] {
+  const walker = new TemplateWalker(place, new Map(names), { ...RULES, expression: [...EXPRESSION_RULES, ...rules] });
   walker.expression(expression);
   return walker.diagnostics;
 }

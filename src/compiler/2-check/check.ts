@@ -1,13 +1,16 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Definitions } from '../../schema/program.ts';
+import type { TestType } from '../../schema/test.ts';
 import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { lenient } from '../1-parse/lenient.ts';
 import { CheckContext, type Rule } from './check-context.ts';
 import { checkTemplates } from './check-templates.ts';
+import { checkTestConditions } from './check-test-conditions.ts';
 import { buildClass, buildEnum } from './build/build-class.ts';
 import { buildClient, buildRetryPolicy } from './build/build-client.ts';
 import { buildFunction, buildTemplateString } from './build/build-function.ts';
+import { buildTest } from './build/build-test.ts';
 import { TypeBuilder } from './build/build-type.ts';
 import { aliasCollisions } from './rules/alias-collisions.ts';
 import { attributeArguments } from './rules/attribute-arguments.ts';
@@ -81,18 +84,22 @@ export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
   /** Valid only if no diagnostic is an error; absent if a type is too large to build. */
   readonly definitions?: Definitions;
+  /** The `test` blocks, in the order of files and lines. */
+  readonly tests: readonly TestType[];
 }
 
 /** Applies every rule to the definitions of all files together, and resolves names and types. Never throws. */
 export function check(documents: readonly DocumentNode[], options: CompileOptions): Checked {
   const context = new CheckContext(documents, options);
   typeSize(context);
-  if (context.diagnostics.length > 0) return { diagnostics: lenient(context.diagnostics, documents) };
+  if (context.diagnostics.length > 0) return { diagnostics: lenient(context.diagnostics, documents), tests: [] };
   for (const rule of RULES) rule(context);
   const definitions = buildDefinitions(context);
+  const built = context.scope.tests.map((node) => buildTest(node, context));
   checkTemplates(context, definitions);
+  checkTestConditions(context, definitions, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
-  return { definitions, diagnostics: lenient(diagnostics, documents) };
+  return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
 }
 
 /**

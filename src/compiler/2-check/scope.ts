@@ -71,6 +71,6 @@ function byTestedFunction(tests: readonly NodeOfKind<'test'>[]): ReadonlyMap<str
 }
 
 /** Returns the names of the functions that a test is for. */
-function testedFunctions(test: TestNode): readonly string[] {
+export function testedFunctions(test: TestNode): readonly string[] {
   return listItems(entryValue(test.entries, 'functions')).flatMap((item) => stringOf(item) ?? []);
 }

@@ -15,7 +15,7 @@ export function emitProgram(definitions: Definitions, files: readonly SourceFile
     classes: definitions.classes,
     enums: definitions.enums,
     aliases: definitions.aliases,
-    functions: definitions.functions.map((fn) => ({ ...fn, examples: [] })),
+    functions: definitions.functions.map((fn) => ({ ...fn, examples: options.examples === true ? fn.examples : [] })),
     templateStrings: definitions.templateStrings,
     clients: definitions.clients,
     retryPolicies: definitions.retryPolicies,

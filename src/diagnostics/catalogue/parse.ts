@@ -57,7 +57,7 @@ const ENTRIES = {
   ),
   'parse/call-as-value': warning<Named>(
     (p) => `svc does not call "${p.name}" here.`,
-    () => 'svc does not run tests. To make this one an example in the OpenAPI document, write the text itself.',
+    () => 'The test cannot run, and is not an example in the OpenAPI document. Write the text itself.',
   ),
   'parse/invalid-number': error<Text>(
     (p) => `"${p.text}" is neither a number nor a string.`,

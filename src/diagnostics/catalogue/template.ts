@@ -134,6 +134,14 @@ export function unknownField(
   return warning('unknown-field', span, message, didYouMean(name, names));
 }
 
+/** `member`: `value` or `checks`. */
+export function memberOfChecked(span: Span, member: string): Diagnostic {
+  const message = `In a test, a condition reads the bare value, which has no "${member}".`;
+  const help =
+    member === 'value' ? 'Remove ".value".' : 'Write the condition itself; svc test also lists the checks that fail.';
+  return warning('member-of-checked', span, message, help);
+}
+
 export function unknownEnumValue(
   span: Span,
   { enumName, value, names }: { readonly enumName: string; readonly value: string; readonly names: readonly string[] },

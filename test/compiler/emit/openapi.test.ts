@@ -66,6 +66,9 @@ const shared: Partial<Definitions> = {
     ]),
     classType('Sealed', [field('a', int)], { streamDone: true }),
     classType('Empty', []),
+    classType('Circle', [field('kind', literal('circle')), field('side', literal('left'))]),
+    classType('Square', [field('side', literal('left')), field('kind', literal('square'))]),
+    classType('Disc', [field('kind', literal('circle'))]),
     classType('SvcError', [field('a', string)]),
     classType('SkillPartial', [field('mine', string)]),
   ],
@@ -122,7 +125,40 @@ test.each<[string, Type, unknown]>([
   [
     'map with enum keys',
     map(enumRef('Mood'), bool),
-    { description: 'Keys: Mood (`UP`, `DOWN`).', type: 'object', additionalProperties: { type: 'boolean' } },
+    {
+      description: 'Keys: Mood (`UP`, `DOWN`).',
+      type: 'object',
+      properties: { UP: { type: 'boolean' }, DOWN: { type: 'boolean' } },
+      additionalProperties: false,
+    },
+  ],
+  [
+    'map with literal keys',
+    map(union(literal('a'), literal('b')), classRef('Skill')),
+    {
+      description: 'Keys: `"a" | "b"`.',
+      type: 'object',
+      properties: { a: { $ref: `${REF}Skill` }, b: { $ref: `${REF}Skill` } },
+      additionalProperties: false,
+    },
+  ],
+  [
+    'union of classes with a literal tag',
+    union(classRef('Circle'), classRef('Square')),
+    {
+      anyOf: [{ $ref: `${REF}Circle` }, { $ref: `${REF}Square` }],
+      discriminator: { propertyName: 'kind', mapping: { circle: `${REF}Circle`, square: `${REF}Square` } },
+    },
+  ],
+  [
+    'union of classes with equal tags',
+    union(classRef('Circle'), classRef('Disc')),
+    { anyOf: [{ $ref: `${REF}Circle` }, { $ref: `${REF}Disc` }] },
+  ],
+  [
+    'union of classes of which one has no tag',
+    union(classRef('Circle'), classRef('Skill')),
+    { anyOf: [{ $ref: `${REF}Circle` }, { $ref: `${REF}Skill` }] },
   ],
   ['optional', optional(string), { type: 'string', nullable: true }],
   ['optional class', optional(classRef('Skill')), { type: 'object', nullable: true, allOf: [{ $ref: `${REF}Skill` }] }],
@@ -235,7 +271,7 @@ test('the request has the parameters and the options, and nothing else', () => {
       text: { type: 'string' },
       limit: { ...BOUNDED_INT, nullable: true },
       resume: { $ref: `${REF}ResumeInput` },
-      __svc_options__: { $ref: `${REF}SvcOptions` },
+      svc_options: { $ref: `${REF}SvcOptions` },
     },
     required: ['text', 'resume'],
     additionalProperties: false,
@@ -421,6 +457,28 @@ test('the order of definitions does not change the document', () => {
   };
   const document = JSON.stringify(programOf({ ...shared, functions }).openapi);
   expect(JSON.stringify(programOf({ ...shared, ...reversed }).openapi)).toBe(document);
+});
+
+test('while a value grows, its tag can be null, so that a partial result has no discriminator', () => {
+  const document = documentOf(union(classRef('Circle'), classRef('Square')));
+  expect(JSON.stringify(partialSchema(document))).not.toContain('discriminator');
+});
+
+test('an error has one of the codes of the table, and a call describes its headers', () => {
+  const document = documentOf(string);
+  const { error } = (schema(document, 'SvcError2') as { properties: { error: { enum: string[] } } }).properties;
+  expect(error.enum).toEqual(ERROR_CODES);
+  const headers = resolve('#/paths/~1call~1Do/post/responses/200/headers', document);
+  expect(Object.keys(headers as object)).toEqual([
+    'x-request-id',
+    'x-svc-client',
+    'x-svc-model',
+    'x-svc-attempts',
+    'x-svc-input-tokens',
+    'x-svc-output-tokens',
+    'x-svc-lossy',
+    'server-timing',
+  ]);
 });
 
 test('a chain of two thousand classes is emitted', () => {

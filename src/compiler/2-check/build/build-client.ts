@@ -24,7 +24,8 @@ export function optionsOf(node: { readonly entries: readonly EntryNode[] }): rea
   return options?.kind === 'map' ? lastEntries(options.entries) : [];
 }
 
-function buildEntry(entry: EntryNode): OptionEntry {
+/** Builds `key value`. An unreadable value becomes null. */
+export function buildEntry(entry: EntryNode): OptionEntry {
   return { key: entry.key.text, value: buildValue(entry.value) };
 }
 

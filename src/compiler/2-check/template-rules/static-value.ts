@@ -48,7 +48,8 @@ function untyped(name: string, names: readonly string[]): StaticValue {
   return object(name, Object.fromEntries(names.map((each): [string, StaticValue] => [each, ANY])));
 }
 
-function object(name: string, attributes: Readonly<Record<string, StaticValue>>): StaticValue {
+/** Creates an object with these attributes and no others. */
+export function object(name: string, attributes: Readonly<Record<string, StaticValue>>): StaticValue {
   return { kind: 'object', name, attributes: new Map(Object.entries(attributes)) };
 }
 

@@ -1,14 +1,17 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
-import { JsonSchemas } from '../../../schema/json-schema.ts';
+import { JsonSchemas, plainLiterals } from '../../../schema/json-schema.ts';
 import type { View } from '../../../schema/json-schema.ts';
-import type { Type } from '../../../schema/type.ts';
+import type { ClassType, Type } from '../../../schema/type.ts';
 import { openApiSchema, openLists, REFERENCE, schemaRef } from './dialect.ts';
+import type { Referenced } from './dialect.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 
 const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
+
+const NO_TAGS: Referenced['tags'] = new Map();
 
 /** A class, enum or recursive alias as one view shows it. */
 interface Definition {
@@ -62,15 +65,19 @@ export class ComponentSchemas {
 
   /** The argument object of a function. */
   request(fn: FunctionType): JsonObject {
-    return this.#dialect(this.#schemas.request(fn, { __svc_options__: this.#own.ref('SvcOptions') }));
+    return this.#dialect(this.#schemas.request(fn, { svc_options: this.#own.ref('SvcOptions') }));
   }
 
   #dialect(schema: JsonObject): JsonObject {
-    return openApiSchema(schema, (reference) => {
-      const name = this.#definitions.get(reference.slice(REFERENCE.length))?.name ?? '';
-      if (this.#index.classes.has(name)) return 'object';
-      return this.#index.enums.has(name) ? 'string' : undefined;
-    });
+    return openApiSchema(schema, (reference) => this.#referenced(reference));
+  }
+
+  #referenced(reference: string): Referenced | undefined {
+    const { name = '', view } = this.#definitions.get(reference.slice(REFERENCE.length)) ?? {};
+    const type = this.#index.classes.get(name);
+    // While a value grows, its tag can be null.
+    if (type !== undefined) return { type: 'object', tags: view === 'partial' ? NO_TAGS : tagsOf(type, view) };
+    return this.#index.enums.has(name) ? { type: 'string', tags: NO_TAGS } : undefined;
   }
 
   #component(name: string, view: View): JsonObject {
@@ -89,4 +96,14 @@ export class ComponentSchemas {
     const components = [...this.#definitions].filter(([, { name }]) => this.#index.aliases.has(name));
     return new Set(components.map(([componentName]) => `${REFERENCE}${componentName}`));
   }
+}
+
+/** The fields whose type is one string. */
+function tagsOf({ fields }: ClassType, view: View | undefined): Referenced['tags'] {
+  const tags = new Map<string, string>();
+  for (const { name, type, skip } of fields) {
+    const [value] = plainLiterals(type);
+    if (typeof value === 'string' && (view === 'input' || !skip)) tags.set(name, value);
+  }
+  return tags;
 }

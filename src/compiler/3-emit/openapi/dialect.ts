@@ -3,8 +3,15 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 /** Null alone: OpenAPI 3.0 has no such type. */
 const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
 
-/** The JSON type of the schema that a reference names, where there is one. */
-export type TypeOfReference = (reference: string) => 'object' | 'string' | undefined;
+/** What the dialect has to know about the class or enum behind a reference. */
+export interface Referenced {
+  readonly type: 'object' | 'string';
+  /** The properties that always have one and the same string, with that string. */
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+/** Undefined for a recursive alias, whose schema has no single type. */
+export type Resolve = (reference: string) => Referenced | undefined;
 
 /** The beginning of every reference to a component schema. */
 export const REFERENCE = '#/components/schemas/';
@@ -16,20 +23,20 @@ export function schemaRef(name: string): JsonObject {
 
 /**
  * Writes a JSON Schema of `schema/json-schema.ts` in the dialect of OpenAPI 3.0.3: `nullable` instead of a null type,
- * `allOf` around a reference that has a description, and no empty `enum`.
+ * `allOf` around a reference that has a description, a `discriminator` for classes with a literal tag, and no empty `enum`.
  */
-export function openApiSchema(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
+export function openApiSchema(schema: JsonObject, resolve: Resolve): JsonObject {
   const { $ref: reference, anyOf: members, enum: choices, ...others } = schema;
   const rest = { ...others, ...enumeration(choices) };
   if (typeof reference === 'string') return withReference({ $ref: reference }, rest);
-  if (Array.isArray(members)) return union(members.filter(isObject), rest, typeOf);
+  if (Array.isArray(members)) return union(members.filter(isObject), rest, resolve);
   if (others['type'] === 'null') return { ...rest, ...NULL };
   const { properties, items, additionalProperties } = others;
   return {
     ...rest,
-    ...(isObject(properties) && { properties: schemasByName(properties, typeOf) }),
-    ...(isObject(items) && { items: openApiSchema(items, typeOf) }),
-    ...(isObject(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, typeOf) }),
+    ...(isObject(properties) && { properties: schemasByName(properties, resolve) }),
+    ...(isObject(items) && { items: openApiSchema(items, resolve) }),
+    ...(isObject(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, resolve) }),
   };
 }
 
@@ -39,9 +46,9 @@ function enumeration(choices: JsonValue | undefined): JsonObject {
   return choices.length === 0 ? { minLength: 1, maxLength: 0 } : { enum: choices };
 }
 
-function schemasByName(schemas: JsonObject, typeOf: TypeOfReference): JsonObject {
+function schemasByName(schemas: JsonObject, resolve: Resolve): JsonObject {
   const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
-  return Object.fromEntries(entries.map(([name, schema]) => [name, openApiSchema(schema, typeOf)]));
+  return Object.fromEntries(entries.map(([name, schema]) => [name, openApiSchema(schema, resolve)]));
 }
 
 /** OpenAPI 3.0 ignores keys beside `$ref`. */
@@ -49,25 +56,40 @@ function withReference(reference: JsonObject, rest: JsonObject): JsonObject {
   return Object.keys(rest).length === 0 ? reference : { ...rest, allOf: [reference] };
 }
 
-function union(members: readonly JsonObject[], rest: JsonObject, typeOf: TypeOfReference): JsonObject {
-  const others = members.filter(({ type }) => type !== 'null').map((member) => openApiSchema(member, typeOf));
+function union(members: readonly JsonObject[], rest: JsonObject, resolve: Resolve): JsonObject {
+  const others = members.filter(({ type }) => type !== 'null').map((member) => openApiSchema(member, resolve));
   const [only] = others;
-  if (others.length === members.length) return { ...rest, anyOf: others };
+  if (others.length === members.length) return { ...rest, anyOf: others, ...discriminator(others, resolve) };
   return others.length === 1 && only !== undefined
-    ? { ...nullable(only, typeOf), ...rest }
+    ? { ...nullable(only, resolve), ...rest }
     : { ...rest, anyOf: [...others, NULL] };
+}
+
+/** Names the property that distinguishes the members of a union of classes, if each has its own string there. */
+function discriminator(members: readonly JsonObject[], resolve: Resolve): JsonObject {
+  const references = members.map(({ $ref: reference }) => reference);
+  if (!references.every((reference) => typeof reference === 'string')) return {};
+  const tagged = references.map((reference) => ({ reference, tags: resolve(reference)?.tags }));
+  for (const propertyName of tagged[0]?.tags?.keys() ?? []) {
+    const entries = tagged.map(({ reference, tags }) => [tags?.get(propertyName), reference] as const);
+    const mapping = Object.fromEntries(entries);
+    if (entries.every(([tag]) => tag !== undefined) && Object.keys(mapping).length === members.length)
+      return { discriminator: { propertyName, mapping } };
+  }
+  return {};
 }
 
 /**
  * The schema with null allowed. `nullable` counts only beside `type` (OpenAPI 3.0.3), so a reference needs the type of
  * the schema that it names; without a single type, null is one more choice.
  */
-function nullable(schema: JsonObject, typeOf: TypeOfReference): JsonObject {
+function nullable(schema: JsonObject, resolve: Resolve): JsonObject {
   const { $ref: reference, anyOf: members, enum: choices, type } = schema;
   if (schema['nullable'] === true) return schema;
   if (typeof reference === 'string') {
-    const referenced = typeOf(reference);
-    return referenced === undefined ? { anyOf: [schema, NULL] } : { type: referenced, nullable: true, allOf: [schema] };
+    const referenced = resolve(reference);
+    if (referenced === undefined) return { anyOf: [schema, NULL] };
+    return { type: referenced.type, nullable: true, allOf: [schema] };
   }
   if (Array.isArray(members)) return { ...schema, anyOf: members.includes(NULL) ? members : [...members, NULL] };
   if (type === undefined) return { anyOf: [schema, NULL] };

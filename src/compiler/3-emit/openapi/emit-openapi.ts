@@ -59,9 +59,9 @@ function head(options: CompileOptions): JsonObject {
   return {
     openapi: '3.0.3',
     info: {
-      title: 'svc',
+      title: options.title ?? 'svc',
       description: 'Typed LLM functions. `/call` returns the value, `/stream` sends partial values as they grow.',
-      version: options.version,
+      version: options.apiVersion ?? options.version,
     },
     servers: [{ url: options.basePath || '/' }],
     security: options.apiKey ? [{ apiKey: [] }, { bearer: [] }] : [],

@@ -77,7 +77,7 @@ function betaPaths(
   call: { readonly request: JsonObject; readonly result: JsonObject },
   parts: PathParts,
 ): FunctionPaths['paths'] {
-  const options = { __svc_options__: parts.own.ref('SvcReplyOptions') };
+  const options = { svc_options: parts.own.ref('SvcReplyOptions') };
   const reply = closed({ text: { type: 'string' }, explain: EXPLAIN, ...options }, ['text']);
   const more = {
     ...warningProperties(parts.own.ref('SvcWarning')),

@@ -123,7 +123,10 @@ export class OwnSchemas {
       tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
       ...REPLY_OPTIONS,
     };
-    return described(closed(properties, []), 'Options of one request. All of them are optional.');
+    return described(
+      closed(properties, []),
+      'Options of one request. All of them are optional. `__svc_options__` is another name of the same object.',
+    );
   }
 
   #clientRegistry(): JsonObject {

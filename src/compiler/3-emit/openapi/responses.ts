@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json.ts';
-import { ERROR_FIELDS, ERRORS } from '../../../schema/errors.ts';
+import { ERROR_CODES, ERROR_FIELDS, ERRORS } from '../../../schema/errors.ts';
 import type { ErrorCode, ErrorDescription, ErrorField } from '../../../schema/errors.ts';
-import { described, objectSchema } from '../../../schema/json-schema.ts';
+import { choice, described, objectSchema } from '../../../schema/json-schema.ts';
 
 const TEXT: JsonObject = { type: 'string' };
 const COUNT: JsonObject = { type: 'integer', minimum: 0 };
@@ -20,6 +20,7 @@ const HEADERS = {
     TEXT,
     'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
   ],
+  ServerTiming: ['server-timing', TEXT, 'How long the model took and the whole request, in milliseconds (`dur`).'],
   RetryAfter: ['retry-after', COUNT, 'The number of seconds after which to retry.'],
   Allow: ['allow', TEXT, 'The methods that the path accepts.'],
   AcceptPost: ['accept-post', TEXT, 'The content types that the path accepts.'],
@@ -36,6 +37,7 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'InputTokens',
   'OutputTokens',
   'Lossy',
+  'ServerTiming',
 ];
 
 /** The shared headers of the document. */
@@ -154,14 +156,14 @@ const FIELD_SHAPES: Readonly<Record<(typeof ERROR_FIELDS)[ErrorField]['shape'], 
   },
 };
 
-/** The one body of every error. New codes may come, so `error` is not a closed enum. */
+/** The one body of every error. */
 export function errorSchema(): JsonObject {
   const fields = Object.entries(ERROR_FIELDS).map(([name, { shape, meaning }]) => [
     name,
     described(FIELD_SHAPES[shape], meaning),
   ]);
   const properties = {
-    error: described(TEXT, 'A stable code, such as `invalid_argument`.'),
+    error: described(choice(ERROR_CODES), 'A stable code; a later version can add codes.'),
     message: described(TEXT, 'What is wrong and what to do about it.'),
     request_id: described(TEXT, 'The same id as in the header `x-request-id`.'),
     ...Object.fromEntries(fields),

@@ -1,0 +1,71 @@
+import type { DefinitionProblem } from './definition-problem.ts';
+import type { FunctionExample } from './function.ts';
+import type { Type } from './type.ts';
+
+/** The description of a program for the playground: everything that its forms need, and no prompts or credentials. */
+export interface PlaygroundDocument {
+  /** The hash of the program. */
+  readonly program: string;
+  readonly title: string;
+  /** Version of svc. */
+  readonly version: string;
+  /** The errors in the newest definitions, which are therefore not served. */
+  readonly problems: readonly DefinitionProblem[];
+  /** `open`: requests can bring clients of their own; `known`: they can name the clients below; `off`: neither. */
+  readonly clientRegistry: 'open' | 'known' | 'off';
+  /** In the order of the definitions. */
+  readonly functions: readonly PlaygroundFunction[];
+  readonly classes: readonly PlaygroundClass[];
+  readonly enums: readonly PlaygroundEnum[];
+  /** The recursive aliases. */
+  readonly aliases: readonly PlaygroundAlias[];
+  readonly clients: readonly PlaygroundClient[];
+  /** The providers that a client of a request can have. */
+  readonly providers: readonly string[];
+}
+
+export interface PlaygroundFunction {
+  readonly name: string;
+  readonly documentation?: string;
+  /** The types have no constraints. */
+  readonly parameters: readonly PlaygroundField[];
+  readonly returns: Type;
+  /** The client that calls it by default. */
+  readonly client: string;
+  /** The arguments of its tests. */
+  readonly examples: readonly FunctionExample[];
+}
+
+export interface PlaygroundField {
+  readonly name: string;
+  readonly type: Type;
+  readonly description?: string;
+}
+
+export interface PlaygroundClass {
+  readonly name: string;
+  readonly fields: readonly PlaygroundField[];
+  readonly description?: string;
+}
+
+export interface PlaygroundEnum {
+  readonly name: string;
+  readonly values: ReadonlyArray<{ readonly name: string; readonly description?: string }>;
+  readonly description?: string;
+}
+
+export interface PlaygroundAlias {
+  readonly name: string;
+  readonly type: Type;
+}
+
+export interface PlaygroundClient {
+  readonly name: string;
+  readonly provider: string;
+  /** Absent if it has none, or reads it from a variable. */
+  readonly model?: string;
+  /** The clients that a strategy can call. */
+  readonly members?: readonly string[];
+  /** The variable without which its calls fail. */
+  readonly missing?: string;
+}

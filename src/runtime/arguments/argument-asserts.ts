@@ -9,8 +9,8 @@ import type { FitsType, Type } from '../../schema/type.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { MAX_VALUE_DEPTH } from './explain-arguments.ts';
 import type { FunctionValidators } from './load-validators.ts';
-import { pathStep, pathText } from './value-path.ts';
-import type { ValuePath } from './value-path.ts';
+import { pathStep, pathText } from '../../base/value-path.ts';
+import type { ValuePath } from '../../base/value-path.ts';
 
 /** Checks the `@assert` constraints of parameters. A function without any costs nothing. One per program and worker. */
 export class ArgumentAsserts {

@@ -10,8 +10,8 @@ import type { FitsType, MediaKind, Type } from '../../schema/type.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { found, names, quoted, wanted } from './argument-words.ts';
-import { pathStep, pathText } from './value-path.ts';
-import type { ValuePath } from './value-path.ts';
+import { pathStep, pathText } from '../../base/value-path.ts';
+import type { ValuePath } from '../../base/value-path.ts';
 
 /**
  * Deeper values are refused, so that no value can overflow the stack. Twice the depth of any request body (128): only

@@ -17,6 +17,8 @@ import { oversizeFaults } from './option-limits.ts';
 export interface ReplyOptions {
   /** The caller asks for `warnings` beside the value. */
   readonly includeWarnings: boolean;
+  /** The caller asks for the trace of the call beside the value. */
+  readonly includeTrace: boolean;
   /** Absent: the setting of the server applies. */
   readonly onLoss?: OnLoss;
 }
@@ -42,17 +44,21 @@ export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean
 /** Reads the options of a request strictly and reports every violation, up to the first hundred. */
 export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
-  registry: 'open' | 'known' | 'off',
+  allowed: AllowedOptions,
 ): Result<CallOptions, Failure> {
-  return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, registry, faults).read(value),
-  );
+  return readOptions(body, NO_OPTIONS, (key, value, faults) => new CallOptionsReader(key, allowed, faults).read(value));
+}
+
+/** What the server allows requests to ask for. */
+export interface AllowedOptions {
+  readonly clientRegistry: 'open' | 'known' | 'off';
+  readonly traces?: boolean;
 }
 
 /** Reads the options of a request to parse a reply, which calls no client. */
 export function readReplyOptions(body: Readonly<Record<string, unknown>>): Result<ReplyOptions, Failure> {
   return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, 'off', faults).readReply(value),
+    new CallOptionsReader(key, { clientRegistry: 'off' }, faults).readReply(value),
   );
 }
 
@@ -82,10 +88,8 @@ const NO_OPTIONS: CallOptions = {
   env: new Map(),
   tags: new Map(),
   includeWarnings: false,
+  includeTrace: false,
 };
-
-/** The parts that an answer can have beside the value. */
-const INCLUDED: readonly string[] = ['warnings'];
 
 const REPLY_KEYS: readonly string[] = ['include', 'on_loss'];
 
@@ -124,11 +128,14 @@ const SWITCHED_OFF = 'is disabled on this server';
 class CallOptionsReader {
   readonly #key: string;
   readonly #registry: 'open' | 'known' | 'off';
+  /** The parts that an answer can have beside the value. */
+  readonly #parts: readonly string[];
   readonly #faults: ViolationList;
 
-  constructor(key: string, registry: 'open' | 'known' | 'off', faults: ViolationList) {
+  constructor(key: string, { clientRegistry, traces }: AllowedOptions, faults: ViolationList) {
     this.#key = key;
-    this.#registry = registry;
+    this.#registry = clientRegistry;
+    this.#parts = traces === true ? ['warnings', 'trace'] : ['warnings'];
     this.#faults = faults;
   }
 
@@ -162,11 +169,12 @@ class CallOptionsReader {
 
   #replyOptions(members: Readonly<Record<string, unknown>>): ReplyOptions {
     const included = this.#list(members['include'], `${this.#key}.include`);
-    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, INCLUDED);
+    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, this.#parts);
     const onLoss = members['on_loss'];
     if (onLoss !== undefined) this.#choice(onLoss, `${this.#key}.on_loss`, ON_LOSS);
     return {
       includeWarnings: included.includes('warnings'),
+      includeTrace: included.includes('trace'),
       ...(onLoss === undefined ? {} : { onLoss: onLoss as OnLoss }),
     };
   }

@@ -1,9 +1,10 @@
-import type { Result } from '../../base/result.ts';
+import { ok, type Result } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Failure } from '../../schema/errors.ts';
+import type { PromptClient } from '../../schema/message.ts';
 import type { ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
-import { createModelClient } from '../model/create-model-client.ts';
+import { createModelClient, createPromptClient } from '../model/create-model-client.ts';
 import type { CreatedClient } from '../model/create-model-client.ts';
 import type { ClientCatalogue } from '../model/strategies/client-plan.ts';
 import type { CallOptions } from './call-options.ts';
@@ -59,6 +60,13 @@ export class ClientDirectory {
     if (source.from === 'request' || request === undefined || request.size === 0) return made;
     if (made.ok && !made.value.variables.some((variable) => request.has(variable))) return made;
     return createModelClient(source, requester, this.#services);
+  }
+
+  /** The client of a definition as prompts see it, which needs no credentials. */
+  prompt(source: ClientSource, requester: ClientRequester): Result<PromptClient, Failure> {
+    const made = this.client(source, requester);
+    if (made.ok) return ok(made.value.client.prompt);
+    return made.failure.code === 'missing_credential' ? createPromptClient(source, requester) : made;
   }
 
   /** The entry of a request's own definition lives as long as the request, because the map is weak. */

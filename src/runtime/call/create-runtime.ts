@@ -23,7 +23,7 @@ import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
 import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';
-import { parseExplained, parseReply, refuseLosses } from './parse-reply.ts';
+import { parseReply, parseText, refuseLosses } from './parse-reply.ts';
 import { prepareReply } from './prepare-reply.ts';
 import type { ReplyOutcome } from './runtime.ts';
 import { ReadyCall, functionNotFound, prepareCall } from './prepare-call.ts';
@@ -114,7 +114,8 @@ class ProgramRuntime implements FunctionRuntime {
     });
     return {
       takePartial: () => reader.takePartial(),
-      coalesceReads: (everyMs) => run.coalesceReads(everyMs),
+      isBehind: () => reader.isBehind,
+      coalesceReads: (forMs) => run.coalesceReads(forMs),
       pause: () => run.pause(),
       resume: () => run.resume(),
     };
@@ -124,9 +125,9 @@ class ProgramRuntime implements FunctionRuntime {
     const call = ready(prepared);
     const source = firstClient(call.plan);
     const { directory, renderer } = this.#run;
-    const made = directory.client(source, call.requester);
-    if (!made.ok) return err(uncreatedClientFailure(source.definition.name, made.failure));
-    return renderer.render(call.functionName, call.args, made.value.client.prompt, call.tags);
+    const client = directory.prompt(source, call.requester);
+    if (!client.ok) return err(uncreatedClientFailure(source.definition.name, client.failure));
+    return renderer.render(call.functionName, call.args, client.value, call.tags);
   }
 
   prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
@@ -140,9 +141,7 @@ class ProgramRuntime implements FunctionRuntime {
     const { cancellation, deadlineMs } = context;
     const reply = { functionName, text, explain, cancellation, deadlineAt: performance.now() + deadlineMs };
     const { parser } = this.#services(functionName);
-    const outcome = await parseReply(reply, this.#prepare.options, () =>
-      explain ? parseExplained(parser, text) : parser.parse(text),
-    );
+    const outcome = await parseReply(reply, this.#prepare.options, parseText(parser, text, explain));
     return refuseLosses(outcome, onLoss, text);
   }
 

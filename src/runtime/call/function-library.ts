@@ -4,7 +4,8 @@ import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { Program } from '../../schema/program.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
-import { LARGE_INT, type Losses } from '../reply/reply-parser.ts';
+import type { Losses } from '../../schema/explanation.ts';
+import { LARGE_INT } from '../reply/reply-parser.ts';
 import { createRuntime } from './create-runtime.ts';
 import { isLossy, warningsOf, type OnLoss, type Warning } from './losses.ts';
 import { validationFailure } from './parse-reply.ts';
@@ -153,9 +154,9 @@ function definedOnly(env: Readonly<Record<string, string | undefined>>): Readonl
 const COALESCE_MS = 20;
 
 /** The events of a stream, in order; `final` comes once, last. */
-export type FunctionEvent<Value> =
+export type FunctionEvent<Value, Partial = unknown> =
   /** A snapshot of the value so far. */
-  | { readonly type: 'partial'; readonly value: unknown }
+  | { readonly type: 'partial'; readonly value: Partial }
   /** An attempt failed midway and another one starts: partials start again. */
   | { readonly type: 'reset'; readonly reason: string }
   | { readonly type: 'final'; readonly value: Value };
@@ -227,7 +228,10 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
   #takePartial(): string | undefined {
     if (!this.#hasText || this.#outcome !== undefined) return undefined;
     this.#hasText = false;
-    const partial = this.#stream?.takePartial();
+    let partial: string | undefined;
+    do partial = this.#stream?.takePartial();
+    while (partial === undefined && this.#stream?.isBehind() === true);
+    this.#hasText = this.#stream?.isBehind() === true;
     if (partial !== undefined) this.#stream?.coalesceReads(COALESCE_MS);
     return partial;
   }

@@ -42,8 +42,6 @@ export class FunctionRun {
   /** The attempt whose reply is being parsed. */
   #answered: ModelAttempt | undefined;
   #paused = false;
-  /** 0: reads are not coalesced. */
-  #coalesceMs = 0;
   #lastFailure: Failure | undefined;
 
   constructor(parts: RunParts) {
@@ -69,9 +67,8 @@ export class FunctionRun {
     }
   }
 
-  coalesceReads(everyMs: number): void {
-    this.#coalesceMs = everyMs;
-    this.#attempt?.coalesceReads(everyMs);
+  coalesceReads(forMs: number): void {
+    this.#attempt?.coalesceReads(forMs);
   }
 
   pause(): void {
@@ -161,7 +158,6 @@ export class FunctionRun {
         },
       });
       this.#attempt = attempt;
-      if (this.#coalesceMs > 0) attempt.coalesceReads(this.#coalesceMs);
       if (this.#paused) attempt.pause();
       forget = context.cancellation.onCancel((reason) => {
         attempt.cancel();

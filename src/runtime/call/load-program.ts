@@ -9,14 +9,26 @@ import type { Program } from '../../schema/program.ts';
 
 const FORMAT: Program['format'] = 2;
 
+/** A program as the content of its file. */
+export interface SerializedProgram {
+  readonly hash: string;
+  /** UTF-8, in memory of its own, so that it can be transferred between threads. */
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+export function serializeProgram(program: Program): SerializedProgram {
+  return { hash: program.hash, json: new TextEncoder().encode(JSON.stringify(program)) };
+}
+
 /**
- * Writes the program as JSON into `directory`, readable by this user alone, and returns the path of the file, which is
- * named after the program's hash. The file appears complete or not at all. Throws if the directory is not writable.
+ * Writes the program into `directory`, readable by this user alone, and returns the path of the file, which is named after
+ * the program's hash. The file appears complete or not at all. Throws if the directory is not writable.
  */
-export function writeProgram(program: Program, directory: string): string {
-  const path = join(directory, `${program.hash}.json`);
+export function writeProgram(program: Program | SerializedProgram, directory: string): string {
+  const { hash, json } = 'json' in program ? program : serializeProgram(program);
+  const path = join(directory, `${hash}.json`);
   const unfinished = `${path}.${process.pid}.tmp`;
-  writeFileSync(unfinished, JSON.stringify(program), { mode: 0o600 });
+  writeFileSync(unfinished, json, { mode: 0o600 });
   renameSync(unfinished, path);
   return path;
 }

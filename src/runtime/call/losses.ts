@@ -1,5 +1,6 @@
 import type { Violation } from '../../schema/violation.ts';
-import type { Losses, ParsedReply } from '../reply/reply-parser.ts';
+import type { Losses } from '../../schema/explanation.ts';
+import type { ParsedReply } from '../reply/reply-parser.ts';
 
 /** Whether a call returns a value that lacks a part of the reply, or fails. */
 export type OnLoss = (typeof ON_LOSS)[number];

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../base/json.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { ViolationList } from '../../schema/violation.ts';
-import { pathStep, pathText } from '../arguments/value-path.ts';
-import type { ValuePath } from '../arguments/value-path.ts';
+import { pathStep, pathText } from '../../base/value-path.ts';
+import type { ValuePath } from '../../base/value-path.ts';
 
 /** The most entries of a map or list that svc reads itself: more clients, variables, tags or headers than any request needs. */
 const MOST_ENTRIES = 100;

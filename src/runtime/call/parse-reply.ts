@@ -1,30 +1,54 @@
 import { err, ok } from '../../base/result.ts';
 import type { ValidationFailure } from '../../schema/errors.ts';
+import type { Explanation } from '../../schema/explanation.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from '../reply/reply-parser.ts';
 import { isLossy, lossDetails, lossesText, warningsOf, type OnLoss } from './losses.ts';
 import type { ReplyOutcome, RuntimeOptions, WholeReply } from './runtime.ts';
 
+/** The two ways to parse a reply in this thread. */
+export interface ParseHere {
+  parse(): ParseOutcome;
+  /** Returns undefined for a reply that would hold up other calls. */
+  parseShort(): ParseOutcome | undefined;
+}
+
 /**
- * Parses a whole reply. A short one is parsed here, by `parseHere`; a long one goes to `parseElsewhere`, where it does not
- * hold up other calls. `toRead` is the length of the text that is still to be read, in UTF-16 units.
+ * Parses a whole reply. One that takes a short time is parsed here; any other goes to `parseElsewhere`, where it does not hold up
+ * other calls. `toRead` is the length of the text that is still to be read, in UTF-16 units.
  */
 export function parseReply(
   reply: WholeReply,
   options: Pick<RuntimeOptions, 'onParse' | 'parseElsewhere' | 'parseElsewhereAbove'>,
-  parseHere: () => ParseOutcome,
+  here: ParseHere,
   toRead = reply.text.length,
 ): ReplyOutcome | Promise<ReplyOutcome> {
   const { parseElsewhere, parseElsewhereAbove } = options;
   if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return parseElsewhere(reply);
   options.onParse?.(reply.functionName, reply.text.length);
-  const outcome = parseHere();
-  return outcome.ok ? outcome : err(validationFailure(outcome.failure, reply.text));
+  const { text } = reply;
+  if (parseElsewhere === undefined) return withReply(here.parse(), text);
+  const outcome = here.parseShort();
+  return outcome === undefined ? parseElsewhere(reply) : withReply(outcome, text);
 }
 
-/** Parses a reply like `parse` and explains the outcome. */
-export function parseExplained(parser: ReplyParser, text: string): ParseOutcome {
-  const outcome = parser.parse(text);
-  const explanation = parser.explain(text);
+function withReply(outcome: ParseOutcome, text: string): ReplyOutcome {
+  return outcome.ok ? outcome : err(validationFailure(outcome.failure, text));
+}
+
+/** The ways to parse a text in this thread, with an explanation of the outcome if `explain` is true. */
+export function parseText(parser: ReplyParser, text: string, explain = false): ParseHere {
+  if (!explain) return { parse: () => parser.parse(text), parseShort: () => parser.parseShort(text) };
+  return {
+    parse: () => withExplanation(parser.parse(text), parser.explain(text)),
+    parseShort: () => {
+      const explanation = parser.explainShort(text);
+      const outcome = explanation && parser.parseShort(text);
+      return outcome && withExplanation(outcome, explanation);
+    },
+  };
+}
+
+function withExplanation(outcome: ParseOutcome, explanation: Explanation): ParseOutcome {
   if (!outcome.ok) return err({ ...outcome.failure, explanation });
   const { flags, json, losses } = outcome.value;
   return ok(new JsonReply(json, flags, losses, explanation));

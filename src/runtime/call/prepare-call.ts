@@ -34,6 +34,7 @@ export class ReadyCall implements PreparedCall {
   readonly requester: ClientRequester;
   readonly tags: CallOptions['tags'] | undefined;
   readonly includeWarnings: boolean;
+  readonly includeTrace: boolean;
   readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
 
@@ -44,6 +45,7 @@ export class ReadyCall implements PreparedCall {
     this.requester = parts.requester;
     this.tags = parts.tags;
     this.includeWarnings = parts.includeWarnings === true;
+    this.includeTrace = parts.includeTrace === true;
     this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
   }
@@ -58,7 +60,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings' | 'decidesUpstream'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings' | 'includeTrace' | 'decidesUpstream'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -88,7 +90,7 @@ export function prepareCall(
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
   if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
-  const options = readCallOptions(body, services.options.clientRegistry);
+  const options = readCallOptions(body, services.options);
   if (!options.ok) return options;
   const args = withoutOptions(body);
   const faults = services.checkArguments(fn, args);
@@ -143,9 +145,9 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
-  const { tags, includeWarnings, onLoss = services.options.onLoss } = options;
-  const decidesUpstream = decides(options, catalogue);
-  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, tags, includeWarnings, onLoss, decidesUpstream }));
+  const { tags, includeWarnings, includeTrace, onLoss = services.options.onLoss } = options;
+  const parts = { tags, includeWarnings, includeTrace, onLoss, decidesUpstream: decides(options, catalogue) };
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, ...parts }));
 }
 
 /** True if the call can ask servers that the definition files do not name: clients of the request, shorthands, variables. */

@@ -1,5 +1,5 @@
 import type { ReplyParser, ReplyStream } from '../reply/reply-parser.ts';
-import { parseReply } from './parse-reply.ts';
+import { parseReply, parseText } from './parse-reply.ts';
 import type { ReplyOutcome, WholeReply } from './runtime.ts';
 import type { RuntimeOptions, StreamObserver } from './runtime.ts';
 
@@ -29,7 +29,7 @@ export class WholeReader implements ReplyReader {
   text(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    return parseReply(reply, this.#options, () => this.#parser.parse(reply.text));
+    return parseReply(reply, this.#options, parseText(this.#parser, reply.text));
   }
 }
 
@@ -67,17 +67,22 @@ export class StreamReader implements ReplyReader {
     this.#length += delta.length;
     this.#options.onParse?.(this.#functionName, this.#length);
     this.#stream?.push(delta);
-    this.#observer.text();
+    this.#observer.text(delta);
   }
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     const stream = this.#stream;
     this.#stream = undefined;
-    if (stream === undefined) return parseReply(reply, this.#options, () => this.#parser.parse(reply.text));
-    return parseReply(reply, this.#options, () => stream.finish(), stream.toRead);
+    if (stream === undefined) return parseReply(reply, this.#options, parseText(this.#parser, reply.text));
+    const here = { parse: () => stream.finish(), parseShort: () => stream.finishShort() };
+    return parseReply(reply, this.#options, here, stream.toRead);
   }
 
   takePartial(): string | undefined {
     return this.#stream?.takePartial();
+  }
+
+  get isBehind(): boolean {
+    return this.#stream?.isBehind === true;
   }
 }

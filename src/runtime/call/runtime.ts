@@ -1,7 +1,8 @@
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
-import type { Losses, ParsedReply, ParseFlag } from '../reply/reply-parser.ts';
+import type { Losses, ParseFlag } from '../../schema/explanation.ts';
+import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
@@ -25,7 +26,7 @@ export interface FunctionRuntime {
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
   /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
-  /** Returns the messages that a call would send to its first client. */
+  /** Returns the messages that a call would send to its first client. The credentials of the client can be missing. */
   render(prepared: PreparedCall): Result<readonly Message[], Failure>;
   /**
    * Checks the body of a request to parse a reply that the caller already has: `{"text": …}`. Fails with
@@ -43,6 +44,8 @@ export interface PreparedCall {
   readonly functionName: string;
   /** The caller asks for `warnings` beside the value. */
   readonly includeWarnings: boolean;
+  /** The caller asks for the trace of the call beside the value. */
+  readonly includeTrace?: boolean;
   /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
 }
@@ -100,8 +103,8 @@ export interface TokenUsage {
 
 /** Receives the events of a stream, never one during another. `ended` comes exactly once, last. */
 export interface StreamObserver {
-  /** The parser received model text: `takePartial` may return a new value. */
-  text(): void;
+  /** The parser received this text of the model: `takePartial` may return a new value. */
+  text(delta: string): void;
   /** An attempt failed midway and another one starts: partials start again. */
   reset(reason: string): void;
   ended(outcome: CallOutcome): void;
@@ -110,8 +113,13 @@ export interface StreamObserver {
 export interface FunctionStream {
   /** Returns the newest partial as JSON text, or undefined if there is none or it equals the last one taken. */
   takePartial(): string | undefined;
-  /** Hints that partials are taken at most this often, so that text which arrives faster can be read together. */
-  coalesceReads(everyMs: number): void;
+  /** True if the last partial does not include all of the text: another call of `takePartial` reads on. */
+  isBehind(): boolean;
+  /**
+   * Hints that no text is needed for this many milliseconds, so that text which arrives meanwhile can be read together. To be
+   * called again after each use of the text.
+   */
+  coalesceReads(forMs: number): void;
   /** Hints that the reader accepts nothing now, so that reading from the model can pause until `resume`. */
   pause(): void;
   resume(): void;
@@ -128,6 +136,8 @@ export interface RuntimeOptions {
   readonly clientRegistry: 'open' | 'known' | 'off';
   /** URLs of requests can lead to private and loopback addresses. */
   readonly allowPrivateUrls: boolean;
+  /** Requests can ask for the trace of their call. */
+  readonly traces?: boolean;
   /** Errors can contain the prompt. */
   readonly exposePrompts: boolean;
   /** The default for requests without `on_loss`. */

@@ -1,4 +1,4 @@
-import type { ClientType, OptionValue } from '../../schema/client.ts';
+import { variablesIn, type ClientType } from '../../schema/client.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { decidesTarget } from '../model/credential-rule.ts';
 
@@ -26,17 +26,4 @@ export class TargetVariables {
 function variablesOf({ provider, options }: ClientType): readonly string[] {
   const table = PROVIDER_DESCRIPTIONS[provider].options;
   return options.filter(({ key }) => decidesTarget(table, key)).flatMap(({ value }) => variablesIn(value));
-}
-
-function variablesIn(value: OptionValue): readonly string[] {
-  switch (value.kind) {
-    case 'scalar':
-      return [];
-    case 'env':
-      return [value.variable];
-    case 'list':
-      return value.items.flatMap(variablesIn);
-    case 'map':
-      return value.entries.flatMap((entry) => variablesIn(entry.value));
-  }
 }

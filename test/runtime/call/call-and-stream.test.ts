@@ -2,16 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallOutcome, FunctionRuntime, FunctionStream } from '../../../src/runtime/call/runtime.ts';
 import { waitUntil } from '../../support/load.ts';
-import {
-  SSE_HEADERS,
-  chatEvents,
-  chunk,
-  head,
-  reply,
-  sleep,
-  startFakeProvider,
-  status,
-} from '../../support/fake-provider.ts';
+import { SSE_HEADERS, chatEvents, reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { chunk, head } from '../../support/http1-connection.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
 import type { WholeReply } from '../../../src/runtime/call/runtime.ts';
@@ -273,7 +266,7 @@ test('a paused stream stops reading, and continues when it is resumed', async ()
 });
 
 /** Streams a reply of many deltas, two milliseconds apart, and coalesces reads from the third text on. */
-async function streamCoalesced(everyMs: number, cancellation = new Cancellation()) {
+async function streamCoalesced(forMs: number, cancellation = new Cancellation()) {
   fake.answer(reply(`{"name": "${'x'.repeat(600)}", "tags": []}`, { delayMs: 2 }));
   const prepared = runtime.prepare('Extract', { text: 'x' });
   if (!prepared.ok) throw new Error('not prepared');
@@ -282,7 +275,7 @@ async function streamCoalesced(everyMs: number, cancellation = new Cancellation(
     const stream = runtime.stream(prepared.value, callContext(DEADLINE_MS, cancellation), {
       text: () => {
         texts += 1;
-        if (texts === 3) stream.coalesceReads(everyMs);
+        if (texts >= 3) stream.coalesceReads(forMs);
       },
       reset: () => {},
       ended: resolve,

@@ -401,3 +401,40 @@ test("no caller's key reaches another caller's request", async () => {
   expect(fake.requests.length).toBeGreaterThanOrEqual(2000);
   await echo.close();
 });
+
+test('a request can include the trace only where the server allows it', () => {
+  expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings"');
+  const traced = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { traces: true });
+  expect(traced.prepare('F', { svc_options: { include: ['trace', 'warnings'] } })).toMatchObject({
+    ok: true,
+    value: { includeTrace: true, includeWarnings: true },
+  });
+  expect(traced.prepare('F', {})).toMatchObject({ ok: true, value: { includeTrace: false } });
+});
+
+test('a prompt can be rendered without the credentials of its client, but a call still needs them', async () => {
+  const files = `${FILES}
+client<llm> Keys {
+  provider openai
+  options {
+    model env.MODEL
+    api_key env.FIRST
+    headers {
+      x env.SECOND
+    }
+  }
+}
+function Named() -> string {
+  client Keys
+  prompt #"{{ ctx.client.name }} of {{ ctx.client.provider }}"#
+}`;
+  const subject = testRuntime(files, { URL: fake.url });
+  for (const name of ['F', 'Named']) {
+    const prepared = subject.prepare(name, {});
+    expect(prepared.ok && subject.render(prepared.value)).toMatchObject({ ok: true });
+    expect(valueOf(await callFunction(subject, name, {}))).toBe('missing_credential');
+  }
+  const named = subject.prepare('Named', {});
+  expect(JSON.stringify(named.ok && subject.render(named.value))).toContain('Keys of openai');
+  await subject.close();
+});

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ClientRegistry, loadFunctions } from '../../../src/index.ts';
 import type { FunctionEvent, FunctionLibrary } from '../../../src/index.ts';
-import { reply, sleep, startFakeProvider } from '../../support/fake-provider.ts';
+import { reply, startFakeProvider } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;

@@ -1,18 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
-import {
-  SSE_HEADERS,
-  chatEvent,
-  chunk,
-  head,
-  raw,
-  reply,
-  sleep,
-  startFakeProvider,
-  status,
-} from '../../support/fake-provider.ts';
+import { SSE_HEADERS, chatEvent, raw, reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { sleep } from '../../support/fake-wire.ts';
+import { chunk, head } from '../../support/http1-connection.ts';
 import { waitUntil } from '../../support/load.ts';
-import type { Behaviour, FakeProvider } from '../../support/fake-provider.ts';
+import type { FakeProvider } from '../../support/fake-provider.ts';
+import type { Behaviour } from '../../support/fake-wire.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ok } from '../base/result.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
-import type { ContainerLimits } from './container-limits.ts';
+import { LOG_LEVELS, NO_DEFAULT, setting, zeroOr, type DefaultBasis, type Setting } from './setting.ts';
 import {
   duration,
   keyword,
@@ -14,7 +14,6 @@ import {
   wholeNumber,
   yesOrNo,
 } from './setting-values.ts';
-import type { ParseValue } from './setting-values.ts';
 
 /** Everything that a user can set. The type, the flags, the variables and the help all derive from `SETTINGS`. */
 export type Config = SettingValues & {
@@ -37,41 +36,6 @@ export type SettingValues = { readonly [Key in Exclude<SettingKey, OptionalKey>]
   readonly [Key in OptionalKey]?: ValueOf<Key>;
 };
 
-const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** One thing that a user can set. The help shows settings of one group together. */
-export interface Setting<Value> {
-  /** Long flag and placeholder, such as `--port <number>`. Absent for a credential: every user can see command lines. */
-  readonly flag?: string;
-  /** A second flag, for a setting that is on by default but that a variable can turn off. */
-  readonly opposite?: readonly [flag: string, help: string];
-  readonly variable: string;
-  /** The variable of BAML's server with the same meaning, read if `variable` is not set. */
-  readonly bamlVariable?: string;
-  readonly group: SettingGroup;
-  readonly help: string;
-  readonly parse: ParseValue<Value>;
-  /** Written as a user would write it, or computed. Empty: the help shows no default. */
-  readonly default: string | ComputedDefault<Value>;
-}
-
-export type SettingGroup = 'Definitions' | 'HTTP' | 'Limits' | 'Processes' | 'Security' | 'Logging';
-
-interface ComputedDefault<Value> {
-  /** For the help; absent: the help shows no default. */
-  readonly text?: string;
-  readonly compute: (basis: DefaultBasis) => Value;
-}
-
-/** The facts on which computed defaults depend. */
-export interface DefaultBasis {
-  readonly limits: ContainerLimits;
-  readonly workers: number;
-  readonly logLevel: LogLevel;
-}
-
 const MIB = 2 ** 20;
 
 /** More than a process usually serves at once, and few enough that memory holds the state of all of them. */
@@ -84,8 +48,6 @@ const CALLS_OF_ALL_WORKERS = {
 
 /** If no source names a directory, svc reads the first of these that exists. */
 export const DEFAULT_DIRECTORIES = ['./svc_src', './baml_src'] as const;
-
-const NO_DEFAULT = { compute: () => undefined };
 
 /** Every setting, in the order of the help. A flag overrides its variable, which overrides `.env`. */
 export const SETTINGS = {
@@ -158,6 +120,31 @@ export const SETTINGS = {
     help: 'Prefix of the path of every endpoint, such as /llm',
     parse: pathPrefix,
     default: '',
+  }),
+  title: setting({
+    flag: '--title <text>',
+    variable: 'SVC_TITLE',
+    group: 'HTTP',
+    help: 'Title of /docs and of the OpenAPI document',
+    parse: nonEmptyString('a title'),
+    default: 'svc',
+  }),
+  playground: setting({
+    flag: '--playground',
+    variable: 'SVC_PLAYGROUND',
+    group: 'HTTP',
+    help: 'Serve /playground, where callers with the key see prompts and replies',
+    parse: yesOrNo,
+    default: 'false',
+  }),
+  /** Absent: the version of svc. */
+  apiVersion: setting({
+    flag: '--api-version <text>',
+    variable: 'SVC_API_VERSION',
+    group: 'HTTP',
+    help: 'Version of your functions in the OpenAPI document',
+    parse: nonEmptyString('a version such as 1.4.0'),
+    default: { text: 'the version of svc', compute: () => undefined },
   }),
   transport: setting({
     flag: '--transport <name>',
@@ -359,6 +346,14 @@ export const SETTINGS = {
     parse: (text) => keyword(...LOG_LEVELS)(text.toLowerCase()),
     default: 'info',
   }),
+  logFormat: setting({
+    flag: '--log-format <format>',
+    variable: 'SVC_LOG_FORMAT',
+    group: 'Logging',
+    help: 'auto (short lines on a terminal, otherwise JSON), json, or pretty (for trying functions by hand)',
+    parse: keyword('auto', 'json', 'pretty'),
+    default: 'auto',
+  }),
   logContent: setting({
     flag: '--log-content <amount>',
     variable: 'SVC_LOG_CONTENT',
@@ -371,12 +366,3 @@ export const SETTINGS = {
     },
   }),
 };
-
-/** Infers the type of a setting's value from its parser. */
-function setting<Value>(declared: Setting<Value>): Setting<Value> {
-  return declared;
-}
-
-function zeroOr(parse: ParseValue<number>): ParseValue<number> {
-  return (text) => (text === '0' ? ok(0) : parse(text));
-}

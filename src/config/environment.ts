@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'dotenv';
-import { credentialsIn } from '../base/credentials-in.ts';
+import { credentialsIn, SHORTEST_SECRET } from '../base/credentials-in.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 
@@ -76,9 +76,6 @@ export function wantsColour(isTerminal: boolean, variables: EnvironmentVariables
   return isTerminal && (variables['NO_COLOR'] ?? '') === '' && variables['TERM'] !== 'dumb';
 }
 
-/** A shorter value is not a credential, and redacting it in every line would make the log unreadable. */
-const MIN_SECRET_LENGTH = 6;
-
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|AUTH|COOKIE|_PAT$|_DSN$|WEBHOOK/iu;
 
 /** Names that match, but hold paths and switches rather than credentials. */
@@ -104,6 +101,6 @@ export function secretsOf(variables: EnvironmentVariables): readonly string[] {
 function addSecret(found: Set<string>, value: string): void {
   for (const line of [value, ...value.split(/[\r\n]+/u)]) {
     const text = line.trim();
-    if (text.length >= MIN_SECRET_LENGTH && !PLAIN_VALUE.test(text)) found.add(text);
+    if (text.length >= SHORTEST_SECRET && !PLAIN_VALUE.test(text)) found.add(text);
   }
 }

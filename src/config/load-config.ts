@@ -3,11 +3,12 @@ import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { nearestNames } from '../base/suggestion.ts';
 import { SETTINGS } from './config.ts';
-import type { Config, DefaultBasis, LogLevel, Setting, SettingKey, SettingValues } from './config.ts';
+import type { Config, SettingKey, SettingValues } from './config.ts';
 import { containerLimits } from './container-limits.ts';
 import type { ContainerLimits } from './container-limits.ts';
 import { joinDotenv, localDotenv, processVariables, secretsOf } from './environment.ts';
 import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
+import type { DefaultBasis, LogLevel, Setting } from './setting.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -25,7 +26,11 @@ export interface ConfigFailure {
 export interface ConfigSources {
   readonly variables?: EnvironmentVariables;
   readonly limits?: ContainerLimits;
+  readonly defaults?: CommandDefaults;
 }
+
+/** The defaults of a command where they differ from those of the settings, written as a user would write them. */
+export type CommandDefaults = Readonly<Partial<Record<SettingKey, string>>>;
 
 /** Reads every setting from its strongest source: the flag, the variable, `.env`, or the default. */
 export function loadConfig(
@@ -33,15 +38,15 @@ export function loadConfig(
   sources: ConfigSources = {},
 ): Result<LoadedConfig, ConfigFailure> {
   const real = { variables: sources.variables ?? processVariables(), fromFile: new Set<string>() };
-  const limits = sources.limits ?? containerLimits();
-  const dotenv = new SettingReader({ flags, ...real, limits });
+  const { limits = containerLimits(), defaults = {} } = sources;
+  const dotenv = new SettingReader({ flags, ...real, limits, defaults });
   const readsFile = dotenv.read('dotenv');
   const path = dotenv.read('dotenvPath');
   if (dotenv.fault !== undefined) return err({ message: dotenv.fault, exitCode: 2 });
   const joined: Result<JoinedVariables, string> = readsFile ? joinDotenv(real.variables, path) : ok(real);
   if (!joined.ok) return err({ message: joined.failure, exitCode: 1 });
   const { variables } = joined.value;
-  const reader = new SettingReader({ flags, ...joined.value, limits });
+  const reader = new SettingReader({ flags, ...joined.value, limits, defaults });
   const config = { ...reader.readAll(), cores: limits.cores, env: variables, secrets: secretsOf(variables) };
   const unread = readsFile && path === undefined ? localDotenv() : {};
   const fault = reader.fault ?? passwordFault(variables, unread) ?? portFault(config);
@@ -58,6 +63,7 @@ export function badValue(source: string, text: string, allowed: string): string 
 interface SettingSources extends JoinedVariables {
   readonly flags: Partial<SettingValues>;
   readonly limits: ContainerLimits;
+  readonly defaults: CommandDefaults;
 }
 
 /** `SETTINGS`, with the relation between a key and its value that the compiler needs for a generic key. */
@@ -97,17 +103,19 @@ class SettingReader implements DefaultBasis {
     if (flag !== undefined) return flag;
     const variable = variableOf(setting, variables);
     const text = variables[variable];
-    if (text === undefined || text === '' || isServiceLink(variable, text)) return this.#defaultOf(setting);
+    if (text === undefined || text === '' || isServiceLink(variable, text)) return this.#defaultOf(key);
     const parsed = setting.parse(text);
     if (parsed.ok) return parsed.value;
     const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;
     this.fault ??= badValue(source, text, parsed.failure);
-    return this.#defaultOf(setting);
+    return this.#defaultOf(key);
   }
 
-  #defaultOf<Value>(setting: Setting<Value>): Value {
-    if (typeof setting.default !== 'string') return setting.default.compute(this);
-    const parsed = setting.parse(setting.default);
+  #defaultOf<Key extends SettingKey>(key: Key): SettingValues[Key] {
+    const setting = TYPED_SETTINGS[key];
+    const text = this.#sources.defaults[key] ?? setting.default;
+    if (typeof text !== 'string') return text.compute(this);
+    const parsed = setting.parse(text);
     invariant(parsed.ok, `the default of ${setting.variable} is not allowed`);
     return parsed.value;
   }

@@ -1,11 +1,9 @@
 import { MASK, redactShapes } from './credential-shapes.ts';
 import { SecretMatcher } from './secret-matcher.ts';
+import { SHORTEST_SECRET } from '../base/credentials-in.ts';
 
 /** The most renewed secrets that svc remembers, the newest ones: more than all accounts of a server need. */
 const MOST_RENEWED = 500;
-
-/** A shorter value is not a credential, and masking it would make ordinary text unreadable. */
-const SHORTEST_SECRET = 4;
 
 /**
  * Masks credentials in text: the secrets that it knows, in every encoding in which the text quotes them, and every value

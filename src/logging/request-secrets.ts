@@ -1,4 +1,5 @@
 import { isCredentialName } from '../base/credential-name.ts';
+import { SHORTEST_SECRET } from '../base/credentials-in.ts';
 import { isJsonObject } from '../base/json.ts';
 import { isOptionsKey, OPTIONS_KEYS } from '../base/options-keys.ts';
 
@@ -21,9 +22,6 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 const NO_KEYS: ReadonlySet<string> = new Set();
-
-/** Masking a shorter value would make ordinary text unreadable. */
-const MIN_SECRET_LENGTH = 6;
 
 /** The most credentials of one request; with more, svc logs no content of the request. */
 const MOST_REQUEST_SECRETS = 64;
@@ -110,7 +108,7 @@ class SecretCollector {
   }
 
   #add(value: string): void {
-    if (value.length < MIN_SECRET_LENGTH || this.found.has(value)) return;
+    if (value.length < SHORTEST_SECRET || this.found.has(value)) return;
     this.found.add(value);
     this.#characters += value.length;
   }

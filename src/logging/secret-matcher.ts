@@ -30,8 +30,17 @@ class RangeList {
 /** Decoding takes 27 bytes for each character, so long texts are searched in windows. */
 const WINDOW = 32 * 1024;
 
-/** Windows overlap by more than the longest piece in its longest encoding, such as `&amp;#x00000041;` for each byte. */
+/** Windows overlap by at least so many characters. */
 const OVERLAP = 1024;
+
+/**
+ * They overlap by at least so many decoded bytes: those of a piece, and of the escapes that a cut breaks at each level. A
+ * byte in three encodings, one inside the other, can take more than 200 characters.
+ */
+const OVERLAP_BYTES = 64;
+
+/** The longest overlap, so that each character is in few windows. */
+const LONGEST_OVERLAP = WINDOW / 2;
 
 /** An escape for a letter or a digit (also of base64), or for an escape: the text has to be decoded to be searched. */
 const ESCAPED_WORD = /%(?:u00|2[56bf]|3\d|[46][1-9a-f]|[57][\da]|5c)|\\(?:u00|x)(?:2[56bf]|[3-7])|\\\/|&(?:amp;)*#/iu;
@@ -69,13 +78,10 @@ export class SecretMatcher {
     if (!this.#mayContain(text)) return [];
     this.#automaton ??= new Automaton(this.#forms);
     const found = new RangeList();
-    for (let start = 0; start < text.length; start += WINDOW) {
-      const end = Math.min(text.length, start + WINDOW + OVERLAP);
-      let level: DecodedText | undefined = plainText(text, start, end);
-      for (let count = 0; level !== undefined && count < MOST_LEVELS; count += 1) {
-        this.#automaton.find(level, found);
-        level = decodeOnce(level);
-      }
+    for (let start = 0, end = 0; end < text.length;) {
+      end = Math.min(text.length, start + WINDOW + OVERLAP);
+      const decoded = findInside(plainText(text, start, end), this.#automaton, found);
+      start = overlapStart(decoded, end);
     }
     return found.joined();
   }
@@ -85,6 +91,23 @@ export class SecretMatcher {
     if (this.#filter.mayMatch(text)) return true;
     return this.#filter.complete ? hasEscapedWord(text) : ANY_ESCAPE.test(text);
   }
+}
+
+/** Searches a window at all levels of decoding. Returns the last one. */
+function findInside(window: DecodedText, automaton: Automaton, found: RangeList): DecodedText {
+  let level = window;
+  for (let count = 1; ; count += 1) {
+    automaton.find(level, found);
+    const next = count < MOST_LEVELS ? decodeOnce(level) : undefined;
+    if (next === undefined) return level;
+    level = next;
+  }
+}
+
+/** Returns the start of the window after one that ends at `end`. `decoded`: the text of that one, decoded at all levels. */
+function overlapStart({ from, length }: DecodedText, end: number): number {
+  const start = from[Math.max(0, length - OVERLAP_BYTES)] ?? end;
+  return Math.max(end - LONGEST_OVERLAP, Math.min(end - OVERLAP, start));
 }
 
 /** Every encoder writes a sequence of these unchanged. */

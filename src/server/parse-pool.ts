@@ -8,9 +8,9 @@ import { Admission, type Waiter } from './admission.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
 
 /**
- * Replies longer than this (in UTF-16 units) are parsed on a thread. Measured by `bench/parse-threads.ts`: 250 KB block a worker
- * for 2 ms inline, and for 0.4 ms when a thread parses them; 1 MB for 15 ms and 1 ms. Other calls can wait for 5 ms, and
- * texts that need repairs everywhere take a few times as long; below this size a thread saves less than its 30 MB cost.
+ * Threads parse replies longer than this (in UTF-16 units), and shorter ones whose parsing takes many steps. Measured by
+ * `bench/parse-threads.ts`: 250 KB block a worker for 2 ms inline, and for 0.4 ms when a thread parses them; 1 MB for 15 ms
+ * and 1 ms. Other calls can wait for 5 ms; below this size a thread saves less than its 30 MB cost.
  */
 export const PARSE_ELSEWHERE_ABOVE = 250_000;
 
@@ -42,10 +42,12 @@ export interface ParsePoolOptions {
   readonly onThreadError: (error: Error) => void;
   /** Called once when this process can never start a thread. */
   readonly onUnusable: (error: unknown) => void;
+  /** The heap of a thread in megabytes. */
+  readonly maxHeapMb?: number;
 }
 
 /**
- * Threads that parse large replies, so that they delay no other call. The first reply starts them.
+ * Threads that parse large and expensive replies, so that they delay no other call. The first reply starts them.
  *
  * piscina gets at most one task per thread: it does not limit waiting tasks that carry a signal, and after the end of its last
  * thread those would wait forever.
@@ -115,7 +117,7 @@ export class ParsePool {
       minThreads: 0,
       maxThreads: MAX_THREADS,
       idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.maxHeapMb ?? MAX_HEAP_MB },
     });
     // A thread can run out of memory while it is being ended; without a listener, that error would end the process.
     pool.on('error', this.#options.onThreadError);

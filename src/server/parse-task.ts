@@ -1,7 +1,7 @@
 import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
-import { parseExplained } from '../runtime/call/parse-reply.ts';
+import { parseText } from '../runtime/call/parse-reply.ts';
 import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
 import type { ParsedReply, ParseFailure, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
@@ -26,7 +26,7 @@ const parsers = new Map<string, ReplyParser>();
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
   const parser = parserFor(task);
-  const outcome = task.explain ? parseExplained(parser, task.text) : parser.parse(task.text);
+  const outcome = parseText(parser, task.text, task.explain).parse();
   if (!outcome.ok) return outcome;
   const { json, flags, losses, explanation } = outcome.value;
   return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };

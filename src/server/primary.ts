@@ -6,36 +6,79 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/invariant.ts';
+import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
-import { writeProgram } from '../runtime/call/load-program.ts';
-import type { Program } from '../schema/program.ts';
+import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import { claimPorts } from './claim-port.ts';
+import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
-import type { ProcessSignals } from './process-signals.ts';
+import { openFileLimit, openFilesWarning } from './open-files.ts';
 import { startWarnings } from './start-warnings.ts';
 import { Supervisor, type ServedProgram } from './supervisor.ts';
 
 /** The parts of the serve command that the primary uses. */
 export interface PrimaryOptions {
   readonly logger: Logger;
-  readonly signals: ProcessSignals;
+  readonly signals: ServerSignals;
   /** Version of this program, for status and metrics. */
   readonly version: string;
-  /** Starts to load the compiler of argument validators; the function it returns gives the source for one function. */
-  validators(program: Program): (functionName: string) => Promise<string>;
-  /** Writes the start line to the standard output. */
-  print(line: string): void;
-  /** Writes the reason of a failed start to the standard error. */
-  printError(line: string): void;
-  /** Reads definitions and `.env` again (SIGHUP); undefined when they have errors, which it reports itself. */
-  readonly reload: () => Reloaded | undefined;
+  readonly reporter: ServerReporter;
+  /** Reads definitions and `.env` again; fails with their errors, which it has reported. */
+  readonly reload: () => Promise<Result<Reloaded, readonly DefinitionProblem[]>>;
+}
+
+/** The requests of its user to a running server. */
+export interface ServerSignals {
+  /** Resolves with the name of the signal that requests a stop. */
+  readonly stop: Promise<string>;
+  /** Calls `reload` at each request to reload from now on, and once now if there was one before. */
+  onReload(reload: () => void): void;
+}
+
+/** Receives the events of a server that its user waits for. */
+export interface ServerReporter {
+  /** All workers serve. */
+  started(server: StartedServer): void;
+  /** The server cannot start, for this reason: a sentence. */
+  notStarted(reason: string): void;
+  reloaded(outcome: ReloadOutcome, program: ServableProgram | undefined): void;
+}
+
+export interface StartedServer {
+  /** The port that was claimed; never 0. */
+  readonly port: number;
+  readonly transport: 'uws' | 'node';
+  readonly program: ServableProgram;
+  /** Only programs on this machine can reach it. */
+  readonly onLoopback: boolean;
+  /** About its settings and its system. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The end of a reload. `served`: all workers serve the new program. `unchanged`: it equals the old one. `invalid`: the
+ * definitions have errors. `refused`: no worker could serve it. The old program stays after the last three.
+ */
+export type ReloadOutcome = 'served' | 'unchanged' | 'invalid' | 'refused';
+
+/** A compiled program. The primary does not read it, so that it need not hold it. */
+export interface ServableProgram {
+  readonly hash: string;
+  /** Number of functions. */
+  readonly functions: number;
+  /** At least one file has the extension of BAML. */
+  readonly fromBaml: boolean;
+  /** Writes the file that workers load, and returns its path. Call this once. */
+  write(directory: string): string;
+  /** Returns the source of a function's argument validators. Call this after `write`. */
+  validators(functionName: string): Promise<string>;
 }
 
 /** The result of reading definitions and `.env` again. */
 export interface Reloaded {
-  readonly program: Program;
+  readonly program: ServableProgram;
   readonly env: Config['env'];
   readonly secrets: Config['secrets'];
 }
@@ -44,18 +87,18 @@ export interface Reloaded {
  * Serves `program` until a signal ends it: claims the ports, forks the workers, supervises them.
  * Resolves with the exit code: 0 after a drain, 1 when it could not start. Never rejects.
  */
-export async function runPrimary(config: Config, program: Program, options: PrimaryOptions): Promise<number> {
+export async function runPrimary(config: Config, program: ServableProgram, options: PrimaryOptions): Promise<number> {
   const { port, metricsPort } = config;
   const claims = await claimPorts(config.host, metricsPort === undefined ? [port] : [port, metricsPort]);
   if (!claims.ok) {
-    options.printError(claims.failure);
+    options.reporter.notStarted(claims.failure);
     return 1;
   }
   try {
     const [claimed = port] = claims.value.ports;
     return await new Primary(config, options, { port: claimed, directory: privateDirectory() }).run(program);
   } catch (error) {
-    options.printError(`The server could not start: ${messageOf(error)}.`);
+    options.reporter.notStarted(`The server could not start: ${messageOf(error)}.`);
     return 1;
   } finally {
     claims.value.release();
@@ -84,10 +127,6 @@ interface Holdings {
 /** Interval of the log lines that count the calls in flight during a drain. */
 const DRAIN_REPORT_MS = 5_000;
 
-const FOR_CALLERS_OF_BAML =
-  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
-  'arguments; docs/migrating-from-baml.md lists all differences';
-
 const RESETS_CONNECTIONS =
   'net.ipv4.tcp_migrate_req is 0: replacing a worker can reset connections that wait to be accepted; set it to 1';
 
@@ -110,12 +149,12 @@ class Primary {
     this.#holdings = holdings;
   }
 
-  #servedProgram(program: Program, config: Config): ServedProgram {
-    const validators = this.#options.validators(program);
-    return { path: writeProgram(program, this.#holdings.directory), config, validators };
+  #servedProgram(program: ServableProgram, config: Config): ServedProgram {
+    const path = program.write(this.#holdings.directory);
+    return { path, config, validators: (functionName) => program.validators(functionName) };
   }
 
-  async run(program: Program): Promise<number> {
+  async run(program: ServableProgram): Promise<number> {
     const { logger, signals, version } = this.#options;
     this.#serves(program.hash);
     const supervisor = new Supervisor({
@@ -132,7 +171,7 @@ class Primary {
     const started = await Promise.race([supervisor.start(), signals.stop]);
     if (typeof started !== 'string') {
       if (!started.ok) {
-        this.#options.printError(`The server could not start: ${started.failure}.`);
+        this.#options.reporter.notStarted(`The server could not start: ${started.failure}.`);
         return 1;
       }
       this.#announce(program, supervisor.transport);
@@ -142,15 +181,12 @@ class Primary {
     return 0;
   }
 
-  #announce(program: Program, transport: 'uws' | 'node'): void {
-    const { from, host, workers, basePath } = this.#config;
-    const address = `http://${host.includes(':') ? `[${host}]` : host}:${this.#holdings.port}`;
-    const functions = `${count(program.functions.length, 'function')} from ${JSON.stringify(from)}`;
-    const served = `${functions}, ${count(workers, 'worker')}, ${transport}`;
-    this.#options.print(`svc: listening on ${address} (${served}), docs at ${address}${basePath}/docs`);
-    for (const warning of startWarnings(this.#config)) this.#options.logger.warn({}, warning);
-    if (program.files.some(({ path }) => path.endsWith('.baml'))) this.#options.logger.info({}, FOR_CALLERS_OF_BAML);
-    if (migrateRequests() === '0') this.#options.logger.info({}, RESETS_CONNECTIONS);
+  #announce(program: ServableProgram, transport: 'uws' | 'node'): void {
+    const tooFewFiles = openFilesWarning(this.#config, openFileLimit());
+    const warnings = [...startWarnings(this.#config), ...(tooFewFiles === undefined ? [] : [tooFewFiles])];
+    const onLoopback = listensOnLoopback(this.#config.host);
+    this.#options.reporter.started({ port: this.#holdings.port, transport, program, onLoopback, warnings });
+    if (migrateRequests() === '0') this.#options.logger.debug({}, RESETS_CONNECTIONS);
   }
 
   #serves(hash: string): void {
@@ -164,7 +200,7 @@ class Primary {
     if (this.#reloading || this.#ending) return;
     this.#reloading = true;
     try {
-      await this.#moveTo(supervisor, reload());
+      await this.#moveTo(supervisor, await reload());
     } catch (error) {
       logger.error({ err: error }, 'the definitions could not be reloaded; the old ones stay');
     }
@@ -172,28 +208,22 @@ class Primary {
     if (this.#reloadAgain) await this.#reload(supervisor);
   }
 
-  async #moveTo(supervisor: Supervisor, reloaded: Reloaded | undefined): Promise<void> {
-    const { logger } = this.#options;
-    if (reloaded === undefined) {
-      logger.warn({}, 'the definitions have errors; the old ones stay');
-      return;
-    }
+  async #moveTo(supervisor: Supervisor, reloaded: Result<Reloaded, readonly DefinitionProblem[]>): Promise<void> {
+    if (this.#ending) return;
+    supervisor.showProblems(reloaded.ok ? [] : reloaded.failure);
+    const outcome = reloaded.ok ? await this.#outcomeOf(supervisor, reloaded.value) : 'invalid';
+    const program = reloaded.ok ? reloaded.value.program : undefined;
+    if (!supervisor.stopping) this.#options.reporter.reloaded(outcome, program);
+  }
+
+  async #outcomeOf(supervisor: Supervisor, reloaded: Reloaded): Promise<Exclude<ReloadOutcome, 'invalid'>> {
     const { program, env, secrets } = reloaded;
-    const { hash } = program;
-    if (hash === this.#served && isDeepStrictEqual(env, this.#config.env)) {
-      logger.info({}, 'the definitions did not change');
-      return;
-    }
+    if (program.hash === this.#served && isDeepStrictEqual(env, this.#config.env)) return 'unchanged';
     const config = { ...this.#config, env, secrets };
-    const moved = await supervisor.reload(this.#servedProgram(program, config));
-    if (supervisor.stopping) return;
-    if (!moved) {
-      logger.error({ program: hash }, 'no worker could serve the new definitions; the old ones stay');
-      return;
-    }
+    if (!(await supervisor.reload(this.#servedProgram(program, config)))) return 'refused';
     this.#config = config;
-    this.#serves(hash);
-    logger.info({ program: hash }, 'all workers serve the new definitions');
+    this.#serves(program.hash);
+    return 'served';
   }
 
   async #drain(supervisor: Supervisor, signal: string): Promise<void> {
@@ -222,8 +252,4 @@ function migrateRequests(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { DefinitionProblem } from '../schema/definition-problem.ts';
 
 /** Messages from the primary to a worker, over the channel of node:cluster. */
 export type PrimaryMessage =
@@ -15,7 +16,11 @@ export type PrimaryMessage =
       readonly number: number;
       /** Whether the worker reports readiness once it listens; false while the server stops. */
       readonly mayBeReady: boolean;
+      /** As in `problems`. */
+      readonly problems: readonly DefinitionProblem[];
     }
+  /** The errors that keep the primary from serving the newest definitions, for the playground; empty if there are none. */
+  | { readonly type: 'problems'; readonly problems: readonly DefinitionProblem[] }
   /** Answers `ready`, or comes later, to the spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
   /** To the first worker that listens with a program: log which clients of functions have no credential. */
@@ -104,6 +109,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   start: true,
   listen: true,
   'report-credentials': true,
+  problems: true,
   unready: true,
   degraded: true,
   drain: true,

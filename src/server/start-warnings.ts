@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts';
-import { isLoopbackHost } from './http/local-caller.ts';
+import { listensOnLoopback } from './http/local-caller.ts';
 
 type Exposure = Pick<Config, 'allowPrivateUrls' | 'apiKey' | 'clientRegistry' | 'host'>;
 
 /** Returns warnings for the log: what anyone can do with a server that has these settings, and what to set. */
 export function startWarnings({ allowPrivateUrls, apiKey, clientRegistry, host }: Exposure): readonly string[] {
   if (apiKey !== undefined) return [];
-  const isPublic = !isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+  const isPublic = !listensOnLoopback(host);
   const anyone = isPublic ? 'anyone who can reach this server' : 'every program and every user of this machine';
   const warnings: string[] = [];
   if (isPublic) {

@@ -14,15 +14,26 @@ export interface Step {
 const NOTE_BYTES = 512;
 
 /**
+ * The limits of a step end a smaller one within a fraction of a second, so the worker notes it once per function and heartbeat.
+ * The worker notes a larger one whenever the last note is of another function.
+ */
+const LARGE = 4096;
+
+/** The functions that a note names at most. */
+const MOST_FUNCTIONS = 8;
+
+/**
  * Notes the step that a worker is running, so that the primary can log it: a worker that hangs cannot report anything. The note
- * is a small file, because Node processes share no memory. A step like the previous one is not written again, so that calls
- * of one function cost one write per heartbeat.
+ * is a small file, because Node processes share no memory. It is rarely written: small calls cost one write per function and
+ * heartbeat, in whatever order the functions are called.
  */
 export class StepNote {
   readonly #file: number | undefined;
   readonly #bytes = Buffer.alloc(NOTE_BYTES, ' ');
-  #functionName = '';
-  #size = 0;
+  /** The size of the last note of each function since the last heartbeat, the newest last. */
+  readonly #noted = new Map<string, number>();
+  /** The lines of the note, the newest first. */
+  #lines: readonly (readonly [functionName: string, line: string])[] = [];
 
   /** `directory` belongs to this server. If it does not exist, or the disk is full, the worker writes no notes. */
   constructor(directory: string, pid: number) {
@@ -35,17 +46,20 @@ export class StepNote {
 
   /** Call this before a step that can take long. */
   begin(functionName: string, input: Step['input'], size: number): void {
-    if (functionName === this.#functionName && size <= 2 * this.#size) return;
-    this.#functionName = functionName;
-    this.#size = size;
-    this.#write(`${input} ${size} ${functionName}`);
+    const noted = this.#noted.get(functionName);
+    const isLast = size < LARGE || this.#lines[0]?.[0] === functionName;
+    if (noted !== undefined && size <= 2 * noted && isLast) return;
+    this.#noted.set(functionName, size);
+    const others = this.#lines.filter(([name]) => name !== functionName).slice(0, MOST_FUNCTIONS - 1);
+    this.#lines = [[functionName, `${input} ${size} ${functionName}`], ...others];
+    this.#write(this.#lines.map(([, line]) => line).join('\n'));
   }
 
   /** Call this with each heartbeat, when no step is running. */
   clear(): void {
-    if (this.#functionName === '') return;
-    this.#functionName = '';
-    this.#size = 0;
+    if (this.#lines.length === 0) return;
+    this.#noted.clear();
+    this.#lines = [];
     this.#write('');
   }
 
@@ -61,15 +75,18 @@ export class StepNote {
   }
 }
 
-/** The step that a worker began after its last heartbeat; undefined if there is none. */
-export function readStep(directory: string, pid: number): Step | undefined {
+/** The steps that a worker noted after its last heartbeat, at most one for each function, the newest first. */
+export function readSteps(directory: string, pid: number): readonly Step[] {
   try {
-    const match = /^(request|reply) (\d+) (.+)$/u.exec(readFileSync(pathOf(directory, pid), 'utf8').trimEnd());
-    const [, input, size = '', functionName = ''] = match ?? [];
-    return input === 'request' || input === 'reply' ? { functionName, input, size: Number(size) } : undefined;
+    return readFileSync(pathOf(directory, pid), 'utf8').trimEnd().split('\n').flatMap(stepIn);
   } catch {
-    return undefined;
+    return [];
   }
+}
+
+function stepIn(line: string): readonly Step[] {
+  const [, input, size = '', functionName = ''] = /^(request|reply) (\d+) (.+)$/u.exec(line) ?? [];
+  return input === 'request' || input === 'reply' ? [{ functionName, input, size: Number(size) }] : [];
 }
 
 export function removeStep(directory: string, pid: number): void {

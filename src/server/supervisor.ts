@@ -5,12 +5,13 @@ import type { Config } from '../config/config.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
+import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
 import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
 import { SharedPorts } from './shared-ports.ts';
-import { readStep, removeStep, type Step } from './step-note.ts';
+import { readSteps, removeStep, type Step } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
@@ -63,6 +64,8 @@ export class Supervisor implements HandleOwner {
   #lastTickAt = performance.now();
   #pause: NodeJS.Timeout | undefined;
   #mayBeReady = true;
+  /** The errors in the newest definitions. */
+  #problems: readonly DefinitionProblem[] = [];
   #stopping = false;
   #cut = 0;
   #started: (result: Result<void, string>) => void = ignore;
@@ -109,6 +112,13 @@ export class Supervisor implements HandleOwner {
       this.#programs.set(this.#lastGeneration, program);
       this.#report({ type: 'reload', generation: this.#lastGeneration });
     });
+  }
+
+  /** Sends the errors in the newest definitions to the workers, also to future ones, if a page shows them. */
+  showProblems(problems: readonly DefinitionProblem[]): void {
+    if (!this.#options.config.playground || (problems.length === 0 && this.#problems.length === 0)) return;
+    this.#problems = problems;
+    for (const handle of this.#handles.values()) handle.send({ type: 'problems', problems });
   }
 
   /** Readiness fails from now on, also that of future workers; everything else goes on. */
@@ -247,7 +257,8 @@ export class Supervisor implements HandleOwner {
     const { port, version } = this.#options;
     const { config, path: programPath } = program;
     const { number } = handle;
-    handle.send({ type: 'start', config, port, programPath, version, number, mayBeReady: this.#mayBeReady });
+    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems };
+    handle.send({ type: 'start', config, port, programPath, version, number, ...state });
   }
 
   #loaded({ id, number, pid, startedAt }: WorkerHandle): void {
@@ -298,8 +309,8 @@ export class Supervisor implements HandleOwner {
     handle.failure = loads
       ? `a worker did not load the program within ${START_MS / 1000} s`
       : 'a worker did not answer';
-    const step = readStep(this.#directory, handle.pid);
-    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid, ...stepFields(step) }, hangs(step));
+    const steps = readSteps(this.#directory, handle.pid);
+    this.#options.logger.error({ worker: handle.number, workerPid: handle.pid, ...stepFields(steps[0]) }, hangs(steps));
     handle.kill();
   }
 
@@ -358,10 +369,12 @@ function stepFields(step: Step | undefined): object {
 }
 
 /** The step that the worker began last is nearly always the one that hangs; a stopped process can be outside any step. */
-function hangs(step: Step | undefined): string {
+function hangs([step, ...others]: readonly Step[]): string {
   if (step === undefined) return 'a worker hangs and is killed; it began no step after its last heartbeat';
   const unit = step.input === 'request' ? 'bytes' : 'characters';
-  return `a worker hangs and is killed; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}`;
+  const more =
+    others.length === 0 ? '' : `, after steps of ${others.map((each) => `"${each.functionName}"`).join(', ')}`;
+  return `a worker hangs and is killed; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
 }
 
 function ignore(): void {}

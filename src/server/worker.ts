@@ -8,12 +8,15 @@ import { loadProgram } from '../runtime/call/load-program.ts';
 import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
+import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Program } from '../schema/program.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, type HttpServices } from './http/http-services.ts';
+import { createPlayground, type Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
+import { IdleMemory } from './idle-memory.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
@@ -71,10 +74,15 @@ class Worker {
   #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
   #mayBeReady = true;
+  /** The errors in the newest definitions. */
+  #problems: readonly DefinitionProblem[] = [];
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
   #requests = 0;
+  readonly #idleMemory = new IdleMemory(() => gc?.());
+  /** Bodies of calls and streams since the last heartbeat. */
+  #bodies = 0;
 
   constructor(parseThread: URL) {
     this.#parseThread = parseThread;
@@ -100,6 +108,10 @@ class Worker {
         return;
       case 'report-credentials':
         this.#reportCredentials();
+        return;
+      case 'problems':
+        this.#problems = message.problems;
+        this.#services?.playground?.showProblems(message.problems);
         return;
       case 'unready':
         this.#mayBeReady = false;
@@ -127,6 +139,7 @@ class Worker {
   async #start(start: Start): Promise<void> {
     this.#phase = 'starting';
     this.#mayBeReady = start.mayBeReady;
+    this.#problems = start.problems;
     this.#step = new StepNote(dirname(start.programPath), process.pid);
     const program = loadProgram(start.programPath);
     if (!program.ok) {
@@ -134,7 +147,9 @@ class Worker {
       return;
     }
     this.#missingCredentials = () => missingCredentials(program.value, start.config.env);
-    const services = this.#createServices(start, program.value);
+    const playground = start.config.playground ? await loadPlayground(start, program.value) : undefined;
+    const services = this.#createServices(start, program.value, playground);
+    playground?.showProblems(this.#problems);
     this.#services = services;
     await this.#createListeners(start, services);
     this.#phase = 'ready';
@@ -158,7 +173,11 @@ class Worker {
     }
   }
 
-  #createServices({ config, number, programPath, version }: Start, program: Program): HttpServices {
+  #createServices(
+    { config, number, programPath, version }: Start,
+    program: Program,
+    playground: Playground | undefined,
+  ): HttpServices {
     const redactor = new Redactor(config.secrets);
     this.#redactor = redactor;
     const logger = createLogger(config, { fields: { worker: number }, redactor });
@@ -176,6 +195,7 @@ class Worker {
       env: config.env,
       clientRegistry: config.clientRegistry,
       allowPrivateUrls: config.allowPrivateUrls,
+      traces: config.playground,
       exposePrompts: config.exposePrompts,
       onLoss: config.onLoss,
       maxReplyBytes: replyLimit(config),
@@ -194,8 +214,12 @@ class Worker {
     });
     this.#metrics = metrics;
     const metricsText = () => this.#link.metricsText();
-    const onBody = (functionName: string, bytes: number) => this.#step?.begin(functionName, 'request', bytes);
-    return createServices(config, { logger, redactor, runtime, program, metrics, metricsText, version, onBody });
+    const onBody = (functionName: string, bytes: number) => {
+      this.#bodies += 1;
+      this.#step?.begin(functionName, 'request', bytes);
+    };
+    const parts = { logger, redactor, runtime, program, playground, metrics, metricsText, version, onBody };
+    return createServices(config, parts);
   }
 
   /** Creates the transports; they do not listen yet. */
@@ -236,7 +260,10 @@ class Worker {
   #beat(): void {
     this.#step?.clear();
     const inFlight = this.#services?.active.size ?? 0;
-    this.#link.send({ type: 'heartbeat', inFlight, rssBytes: residentBytes() });
+    const rssBytes = residentBytes();
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes });
+    this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
+    this.#bodies = 0;
     this.#beats += 1;
     if (this.#beats % METRICS_EVERY !== 0 || this.#counted === this.#requests) return;
     this.#counted = this.#requests;
@@ -289,6 +316,18 @@ class Worker {
     this.#logger?.flushSync();
     this.#link.send({ type: 'drained', cut }, () => process.exit(0));
   }
+}
+
+/** Loads the code and the files of the playground only here: most servers have none. */
+async function loadPlayground({ config, version }: Start, program: Program): Promise<Playground> {
+  const names = program.clients.map(({ name }) => name);
+  const missing = missingCredentials(program, config.env, names).map(
+    ({ client, variable }) => [client, variable] as const,
+  );
+  const { describeProgram } = await import('./http/playground/describe-program.ts');
+  const { clientRegistry, title } = config;
+  const facts = { title, version, clientRegistry, missing: new Map(missing) };
+  return createPlayground(() => describeProgram(program, facts));
 }
 
 /** Room for four bodies of the largest size, and for a thousand typical ones; for each caller, its share, but at least one body. */

@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'vitest';
-import { chatEvent, chunk, head, reply, SSE_HEADERS, status } from '../support/fake-provider.ts';
-import type { Behaviour } from '../support/fake-provider.ts';
+import { chatEvent, reply, SSE_HEADERS, status } from '../support/fake-provider.ts';
+import { chunk, head } from '../support/http1-connection.ts';
+import type { Behaviour } from '../support/fake-wire.ts';
 import { openStream, readMessages } from '../support/sse.ts';
 import type { Answer, AttackedServer } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';

@@ -1,4 +1,7 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
+import { RawConnection } from '../server/support/raw-connection.ts';
+import { TRANSPORTS } from '../server/support/transports.ts';
+import { startServer } from '../support/running-server.ts';
 import type { AttackedServer } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 
@@ -53,3 +56,24 @@ for (const [what, requests] of [
     },
   );
 }
+
+test.each(TRANSPORTS)(
+  'requests for pages that are pipelined and never read do not hold a SIGTERM (%s)',
+  async (transport) => {
+    // The test ends long before the drain timeout.
+    const flags = ['--transport', transport, '--drain-timeout', '1h'];
+    const server = await startServer({ files: SETUP.files, flags });
+    const connections = Array.from({ length: 10 }, () => new RawConnection(server.port));
+    try {
+      for (const [index, connection] of connections.entries()) {
+        if (index % 2 === 0) connection.socket.pause();
+        connection.write(DOCS.repeat(50));
+      }
+      // A client that reads gets the first page, or the end of its connection.
+      await connections[1]?.until(() => connections[1]?.closed === true || connections[1]?.text !== '');
+      expect(await server.stop('SIGTERM')).toBe(0);
+    } finally {
+      for (const connection of connections) connection.end();
+    }
+  },
+);

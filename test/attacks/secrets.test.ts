@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { reply, status, type Behaviour } from '../support/fake-provider.ts';
+import { reply, status } from '../support/fake-provider.ts';
+import type { Behaviour } from '../support/fake-wire.ts';
 import { readStream } from '../support/sse.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 import type { AttackedServer } from './support/attacked-server.ts';

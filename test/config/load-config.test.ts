@@ -65,6 +65,7 @@ test('without any source, every setting has its documented default', () => {
     host: '0.0.0.0',
     port: 2024,
     basePath: '',
+    title: 'svc',
     workers: 4,
     cores: 4,
     transport: 'auto',
@@ -72,6 +73,8 @@ test('without any source, every setting has its documented default', () => {
     features: [],
     logLevel: 'info',
     logContent: 'short',
+    logFormat: 'auto',
+    playground: false,
     maxBodyBytes: 10_485_760,
     requestTimeoutMs: 300_000,
     streamTimeoutMs: 600_000,
@@ -123,6 +126,23 @@ test('the workers and one that drains share the memory that the primary and the 
 test('at debug, bodies are logged in full unless --log-content limits them', () => {
   expect(load({ logLevel: 'debug' }).config.logContent).toBe('full');
   expect(load({ logLevel: 'debug', logContent: 'none' }).config.logContent).toBe('none');
+});
+
+function loadForCommand(flags: object, variables: Record<string, string>): unknown {
+  const defaults = { host: '127.0.0.1', trustLoopback: 'true' };
+  return loadConfig(flags, { variables, limits: { cores: 2 }, defaults });
+}
+
+test('the default of a command replaces that of the setting, and every other source overrides it', () => {
+  expect(loadForCommand({}, {})).toMatchObject({
+    value: { config: { host: '127.0.0.1', trustLoopback: true, port: 2024 } },
+  });
+  expect(loadForCommand({}, { SVC_HOST: '::', SVC_TRUST_LOOPBACK: 'no' })).toMatchObject({
+    value: { config: { host: '::', trustLoopback: false } },
+  });
+  expect(loadForCommand({ host: 'localhost' }, { SVC_HOST: '::' })).toMatchObject({
+    value: { config: { host: 'localhost' } },
+  });
 });
 
 test('loading .env prints nothing', () => {
@@ -187,6 +207,8 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['host', ' ', 'an address or a host name'],
   ['basePath', 'llm', 'a path such as /llm'],
   ['basePath', '/a//b', 'a path such as /llm'],
+  ['title', ' ', 'a title'],
+  ['apiVersion', ' ', 'a version such as'],
   ['versionCheck', 'maybe', 'true or false'],
   ['dotenv', 'perhaps', 'true or false'],
   ['dotenvPath', ' ', 'the path of a file'],
@@ -195,6 +217,8 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['transport', 'http2', 'one of auto, uws, node'],
   ['logLevel', 'inof', 'one of off, error, warn, info, debug, trace. Did you mean "info"?'],
   ['logContent', 'some', 'one of none, short, full'],
+  ['logFormat', 'text', 'one of auto, json, pretty'],
+  ['playground', 'maybe', 'true or false'],
   ['maxBodyBytes', '10 apples', 'a size such as'],
   ['maxBodyBytes', '1GiB', 'a size such as'],
   ['maxBodyBytes', '0', 'a size such as'],

@@ -62,6 +62,16 @@ test('a secret in three encodings, one inside the other, is masked', () => {
   );
 });
 
+test('a long secret in three encodings is masked as a whole wherever it is in a long text', () => {
+  const secret = SECRETS.at(-1) ?? '';
+  const encode = ENCODINGS['every unit in json'] ?? String;
+  const encoded = encode(ENCODINGS['every character in html']?.(encode(secret)) ?? '');
+  for (let before = 0; before < 8; before += 1) {
+    const around = '.'.repeat(before * 5_003);
+    expect(new Redactor([secret]).redactValues(around + encoded)).toBe(`${around}[redacted]`);
+  }
+});
+
 const AROUND = fc.string({ unit: 'grapheme', maxLength: 12 });
 
 test('a secret in base64 of either alphabet, at any offset, keeps no digit of its own', () => {

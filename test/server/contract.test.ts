@@ -52,6 +52,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     const server = await start(row.config);
     row.arrange?.(server);
     const answer = await fetch(`${server.url}${row.path}`, {
+      redirect: 'manual',
       method: row.method ?? 'GET',
       headers: row.headers ?? {},
       ...(row.body === undefined ? {} : { body: row.body }),

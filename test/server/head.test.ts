@@ -11,13 +11,13 @@ afterEach(() => {
 test.each(TRANSPORTS)('HEAD prepares no body on any page (%s)', async (name) => {
   const server = await startServer(name);
   servers.push(server);
-  const { docs, openapi } = server.services;
+  const { assets, openapi } = server.services;
   const made = [
-    ...[...docs.values()].map((asset) => vi.spyOn(asset, 'bytes')),
+    ...[...assets.values()].map((asset) => vi.spyOn(asset, 'bytes')),
     vi.spyOn(openapi, 'gzip'),
     vi.spyOn(server.services, 'metricsText'),
   ];
-  const pages = [...docs.keys(), '/openapi.json', '/metrics', '/livez', '/readyz', '/_debug/ping', '/_debug/status'];
+  const pages = [...assets.keys(), '/openapi.json', '/metrics', '/livez', '/readyz', '/_debug/ping', '/_debug/status'];
   for (const path of pages) {
     for (const encoding of ['identity', 'gzip']) {
       const answer = await fetch(server.url + path, { method: 'HEAD', headers: { 'accept-encoding': encoding } });

@@ -31,7 +31,12 @@ test('Node accepts all the flags', () => {
   expect(run.status).toBe(7);
 });
 
-test('svc keeps a number of malloc arenas from the environment', () => {
-  expect(workerVariables(configOf(2))).toMatchObject({ MALLOC_ARENA_MAX: '2' });
-  expect(workerVariables(configOf(2, undefined, { MALLOC_ARENA_MAX: '8' }))).toMatchObject({ MALLOC_ARENA_MAX: '8' });
+test('gc() exists in a worker', () => {
+  const run = spawnSync(process.execPath, [...nodeFlags(configOf(2)), '--eval', 'gc(); process.exit(7)']);
+  expect(run.status).toBe(7);
+});
+
+test.each(['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'])('svc sets %s unless the environment does', (name) => {
+  expect(Number(workerVariables(configOf(2))[name])).toBeGreaterThan(0);
+  expect(workerVariables(configOf(2, undefined, { [name]: '8' }))[name]).toBe('8');
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readJson } from '../../src/server/http/read-json.ts';
-import { excessOfJson } from '../../src/server/http/scan-json.ts';
+import { excessOfJson } from '../../src/base/scan-json.ts';
 import { assertProperty } from '../support/assert-property.ts';
 import { countSteps } from '../support/count-steps.ts';
 
 function excess(text: string): string | undefined {
-  return excessOfJson(Buffer.from(text));
+  return excessOfJson(Buffer.from(text), 50_000);
 }
 
 function message(text: string): string {

@@ -3,7 +3,7 @@ import { Redactor } from '../../logging/redactor.ts';
 import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
 import { CallRequest } from './handlers/call-request.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
-import { PAGES, sendDocs } from './handlers/static-routes.ts';
+import { PAGES, PLAYGROUND_DOCUMENT, sendAsset, sendPlaygroundDocument } from './handlers/static-routes.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
 import type { HttpServices } from './http-services.ts';
 import { problemBody } from './problem.ts';
@@ -20,15 +20,16 @@ const FUNCTION_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['stream', StreamRequest],
 ]);
 
-const BETA_ROUTES: Routes = new Map<string, FunctionRequestClass>([
+/** With feature `beta`, and with the playground, which uses them. */
+const MORE_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['render', RenderRequest],
   ['parse', ParseRequest],
 ]);
 
 /** The handler of a server that serves one program. */
 export function createHandler(services: HttpServices): RequestHandler {
-  const beta = services.config.features.includes('beta');
-  const routes = new Map([...FUNCTION_ROUTES, ...(beta ? BETA_ROUTES : [])]);
+  const more = services.config.features.includes('beta') || services.playground !== undefined;
+  const routes = new Map([...FUNCTION_ROUTES, ...(more ? MORE_ROUTES : [])]);
   return (request, response) => {
     const context = new RequestContext(services, request, response);
     if (request.method === 'OPTIONS' && services.config.corsOrigins.length > 0) preflight(context);
@@ -71,17 +72,22 @@ function route(context: RequestContext, routes: Routes, path: string): void {
 
 function servePage(context: RequestContext, routes: Routes, path: string): void {
   const { method } = context.request;
-  const page = PAGES.get(path);
-  const known = page !== undefined || context.services.docs.has(path);
+  const page = pageAt(context, path);
+  const known = page !== undefined || context.services.assets.has(path);
   if (!known) pathNotFound(context, routes);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
-  else if (page === undefined) sendDocs(context, path);
+  else if (page === undefined) sendAsset(context, path);
   else if (page.open || context.authorized()) page.handle(context);
+}
+
+function pageAt({ services }: RequestContext, path: string): ReturnType<typeof PAGES.get> {
+  const isDocument = path === PLAYGROUND_DOCUMENT && services.playground !== undefined;
+  return isDocument ? { open: false, handle: sendPlaygroundDocument } : PAGES.get(path);
 }
 
 /** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */
 function pathNotFound(context: RequestContext, routes: Routes): void {
-  const pages = [...PAGES.keys(), '/docs'];
+  const pages = [...PAGES.keys(), '/docs', ...(context.services.playground === undefined ? [] : ['/playground'])];
   if (context.ifAuthorized(() => context.notFound(pages))) {
     context.notFound([...pages, ...functionPaths(context, routes)]);
   }
@@ -95,8 +101,8 @@ function functionPaths({ services }: RequestContext, routes: Routes): readonly s
 
 /** Some balancers and gateways remove the prefix and others keep it, so both forms are served. */
 function withoutBase(path: string, basePath: string): string {
-  if (basePath === '' || !path.startsWith(`${basePath}/`)) return path;
-  return path.slice(basePath.length);
+  if (basePath === '' || !`${path}/`.startsWith(`${basePath}/`)) return path;
+  return path === basePath ? '/' : path.slice(basePath.length);
 }
 
 /** Keeps a name that is not valid percent-encoding: no function has it. */

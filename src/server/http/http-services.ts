@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
@@ -13,8 +11,12 @@ import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded } from '../protocol.ts';
 import { Authenticator } from './auth.ts';
 import type { Drainable } from './drainable.ts';
-import { loadDocsAssets, type DocsAsset } from './docs/docs-assets.ts';
+import { loadDocsAssets } from './docs/docs-assets.ts';
 import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
+import { listensOnLoopback } from './local-caller.ts';
+import { jsonDocument, type JsonDocument } from './json-document.ts';
+import type { Playground } from './playground/playground.ts';
+import type { StaticAsset } from './static-asset.ts';
 import { Sweep } from './sweep.ts';
 import { WrongKeys } from './wrong-keys.ts';
 
@@ -27,6 +29,11 @@ export interface HttpServices {
   readonly redactor: Redactor;
   readonly runtime: FunctionRuntime;
   readonly authenticator: Authenticator;
+  /**
+   * Refuses callers that are not on this machine: a playground on a loopback address has no key, and an attacker can make a name
+   * resolve to that address (DNS rebinding).
+   */
+  readonly localOnly: boolean;
   readonly wrongKeys: WrongKeys;
   /** Called before svc reads a body, with its size in bytes. */
   readonly onBody: (functionName: string, bytes: number) => void;
@@ -44,8 +51,11 @@ export interface HttpServices {
   readonly streamBacklog: ByteBudget;
   readonly programHash: string;
   readonly version: string;
-  readonly openapi: OpenApiText;
-  readonly docs: ReadonlyMap<string, DocsAsset>;
+  readonly openapi: JsonDocument;
+  /** The files of `/docs`, and of `/playground` if it is on, by request path. */
+  readonly assets: ReadonlyMap<string, StaticAsset>;
+  /** Absent unless it is on. */
+  readonly playground: Playground | undefined;
 }
 
 /** The settings that HTTP depends on. */
@@ -72,15 +82,6 @@ export interface Health {
   degraded: Degraded | null;
 }
 
-/** The OpenAPI document in the forms that are sent. */
-export interface OpenApiText {
-  readonly plain: Uint8Array;
-  /** A strong validator, without its quotes. */
-  readonly tag: string;
-  /** Compressed on first use. */
-  gzip(): Uint8Array;
-}
-
 /** The parts that differ between a worker and a test. */
 export interface ServiceParts {
   readonly logger: Logger;
@@ -91,6 +92,7 @@ export interface ServiceParts {
   readonly metrics: ProcessMetrics;
   readonly metricsText: () => Promise<string>;
   readonly version: string;
+  readonly playground?: Playground | undefined;
   readonly onBody?: (functionName: string, bytes: number) => void;
   /** Shorter limits, for tests. */
   readonly streamLimits?: StreamLimits;
@@ -108,6 +110,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     redactor,
     runtime: parts.runtime,
     authenticator: new Authenticator(config.apiKey),
+    localOnly: config.playground && config.apiKey === undefined && listensOnLoopback(config.host),
     wrongKeys: new WrongKeys(active),
     admission: createAdmission(config),
     onBody: parts.onBody ?? (() => undefined),
@@ -120,21 +123,12 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
     programHash: parts.program.hash,
     version: parts.version,
-    openapi: openapiText(parts.program),
-    docs: loadDocsAssets(),
+    openapi: jsonDocument(parts.program.openapi),
+    assets: new Map([...loadDocsAssets(), ...(parts.playground?.assets ?? [])]),
+    playground: parts.playground,
   };
 }
 
 function createAdmission({ maxInFlight, maxQueue, workers, callerShare }: Config): Admission {
   return new Admission(shareOf(maxInFlight, workers), shareOf(maxQueue, workers), callerShare);
-}
-
-function openapiText({ openapi }: Pick<Program, 'openapi'>): OpenApiText {
-  const plain = Buffer.from(JSON.stringify(openapi));
-  let compressed: Uint8Array | undefined;
-  return {
-    plain,
-    tag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
-    gzip: () => (compressed ??= gzipSync(plain)),
-  };
 }

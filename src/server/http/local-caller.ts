@@ -20,6 +20,11 @@ export function isLoopbackHost(host: string): boolean {
   return name === '[::1]' || LOCAL_NAME.test(name) || LOOPBACK_ADDRESS.test(name);
 }
 
+/** True for the `--host` of a server that only programs on this machine can reach. */
+export function listensOnLoopback(host: string): boolean {
+  return isLoopbackHost(host.includes(':') ? `[${host}]` : host);
+}
+
 /** True for an `Origin` of a page that this machine serves. `null` (a file, a sandboxed frame) is not one. */
 export function isLoopbackOrigin(origin: string): boolean {
   const match = /^https?:\/\/(.+)$/iu.exec(origin);

@@ -77,7 +77,8 @@ function failureFields(failure: Failure, exposed: CallReport | undefined): Reado
   }
 }
 
-function attemptFields(attempt: Attempt): Readonly<Record<string, unknown>> {
+/** An attempt in the form of answers. */
+export function attemptFields(attempt: Attempt): Readonly<Record<string, unknown>> {
   return {
     client: attempt.client,
     outcome: attempt.outcome,

@@ -72,15 +72,24 @@ export class RequestContext implements CallOrigin {
 
   /** Answers 403 and returns false when a key is required and the request has no valid one. */
   authorized(): boolean {
-    return this.ifAuthorized(() => this.problem(unauthorized()));
+    return this.ifAuthorized(() => this.problem(this.#isForeign ? notLocal() : unauthorized()));
   }
 
   /** Returns false, and calls `refuse` now or later, when a key is required and the request has no valid one. */
   ifAuthorized(refuse: () => void): boolean {
+    if (this.#isForeign) {
+      refuse();
+      return false;
+    }
     const outcome = this.services.authenticator.check(this.request);
     if (outcome === 'missing') refuse();
     else if (outcome === 'wrong') this.services.wrongKeys.refuse(this.request, this.response, refuse);
     return outcome === 'open' || outcome === 'pass';
+  }
+
+  /** The server serves only this machine, and the caller is elsewhere or acts for a page of another origin. */
+  get #isForeign(): boolean {
+    return this.services.localOnly && !this.request.local;
   }
 
   #bodyFrom(make: () => AnswerBody): AnswerBody {
@@ -101,6 +110,12 @@ const EXPOSED_HEADERS =
 export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
   const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';
   return problem('Unauthorized', message, fields);
+}
+
+function notLocal(): Problem {
+  const message =
+    'The playground is on and no key is set, so svc serves only programs and pages of this machine, under a name such as "localhost". Set SVC_PASSWORD to serve others.';
+  return problem('not_local', message);
 }
 
 /** The value of `access-control-allow-origin`, or undefined when this origin is not allowed. */

@@ -4,6 +4,14 @@ import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
 export const AUTHENTICATION_ROWS: readonly Row[] = [
   { title: 'without the key', config: KEY, ...GREET, status: 403, answer: { error: 'Unauthorized' } },
   {
+    title: 'without a key, a playground serves no page of another origin',
+    config: { playground: true },
+    ...GREET,
+    headers: { ...JSON_HEADERS, origin: 'https://other.example' },
+    status: 403,
+    answer: { error: 'not_local' },
+  },
+  {
     title: 'with a wrong key',
     config: KEY,
     ...GREET,

@@ -97,6 +97,14 @@ export const GATEWAY_ROWS: readonly Row[] = [
     answerHeaders: { 'access-control-allow-origin': null },
   },
   { title: 'the page behind a path prefix', config: { basePath: '/llm' }, path: '/llm/docs', status: 200 },
-  { title: 'the path prefix alone', config: { basePath: '/llm' }, path: '/llm', status: 404 },
+  ...['/llm', '/llm/', '/'].map((path) => ({
+    title: `${path} leads to the page behind the path prefix`,
+    config: { ...KEY, basePath: '/llm' },
+    path,
+    status: 302,
+    answerHeaders: { location: '/llm/docs' },
+  })),
+  { title: 'the root leads to the page', path: '/', status: 302, answerHeaders: { location: '/docs' } },
+  { title: 'a path that only begins like the path prefix', config: { basePath: '/llm' }, path: '/llms', status: 404 },
   { title: 'the path prefix twice', config: { basePath: '/llm' }, path: '/llm/llm/livez', status: 404 },
 ];

@@ -32,7 +32,6 @@ export const PATH_ROWS: readonly Row[] = [
     status: 404,
     answer: { error: 'not_found', suggestions: ['/openapi.json'] },
   },
-  { title: 'the root is not found', path: '/', status: 404 },
   {
     title: 'a call is not a page',
     path: '/call/Greet',

@@ -14,7 +14,7 @@ interface View {
 // Scripts of the page are plain JavaScript without declarations.
 const page = new URL('../../../src/server/http/docs/page/', import.meta.url);
 const splitting: { EventSplitter: new () => EventSplitter } = await import(new URL('server-sent-events.js', page).href);
-const live: { meaning(event: unknown, view: View): unknown } = await import(new URL('live-streams.js', page).href);
+const live: { meaning(event: unknown, view: View): unknown } = await import(new URL('live-answers.js', page).href);
 
 function eventsOf(chunks: readonly string[]): readonly string[] {
   const splitter = new splitting.EventSplitter();

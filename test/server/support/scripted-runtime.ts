@@ -72,10 +72,14 @@ export class ScriptedStream implements FunctionStream {
     this.observer = observer;
   }
 
+  isBehind(): boolean {
+    return false;
+  }
+
   /** Reports model text, and this value. */
-  grow(value: JsonValue): void {
+  grow(value: JsonValue, text = 'text'): void {
     this.partial = JSON.stringify(value);
-    this.observer.text();
+    this.observer.text(text);
   }
 
   takePartial(): string | undefined {
@@ -109,6 +113,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
   includeWarnings = false;
+  includeTrace = false;
   decidesUpstream = false;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
@@ -124,9 +129,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     this.bodies.push(body);
     this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
-    return outcome.ok
-      ? ok({ functionName, includeWarnings: this.includeWarnings, decidesUpstream: this.decidesUpstream })
-      : outcome;
+    const { decidesUpstream, includeTrace, includeWarnings } = this;
+    return outcome.ok ? ok({ functionName, includeWarnings, includeTrace, decidesUpstream }) : outcome;
   }
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {

@@ -5,6 +5,7 @@ import { createHandler, createReject } from '../../../src/server/http/create-han
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
 import type { Transport } from '../../../src/server/http/transport.ts';
+import type { Playground } from '../../../src/server/http/playground/playground.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 import { ClusterMetrics } from '../../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../../src/server/metrics/process-metrics.ts';
@@ -41,6 +42,8 @@ const CONFIG: Config = {
   features: [],
   logLevel: 'debug',
   logContent: 'full',
+  logFormat: 'auto',
+  playground: false,
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,
   streamTimeoutMs: 60_000,
@@ -54,6 +57,7 @@ const CONFIG: Config = {
   maxWorkerMemoryBytes: 0,
   maxWorkerAgeMs: 0,
   basePath: '',
+  title: 'svc',
   corsOrigins: [],
   exposePrompts: false,
   onLoss: 'accept',
@@ -68,6 +72,7 @@ export async function startServer(
   name: TransportName,
   overrides: Partial<Config> = {},
   limits: Partial<StreamLimits> = {},
+  playground?: Playground,
 ): Promise<TestServer> {
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
@@ -80,6 +85,7 @@ export async function startServer(
       runtime,
       metrics,
       version: '1.2.3',
+      playground,
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
       metricsText: async () => new ClusterMetrics().text([metrics.data()], 1),

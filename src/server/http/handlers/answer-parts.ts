@@ -1,6 +1,8 @@
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { CallReport } from '../../../runtime/call/runtime.ts';
-import type { Losses, ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import type { Losses } from '../../../schema/explanation.ts';
+import { attemptFields } from '../problem.ts';
 import type { HeaderList } from '../response-head.ts';
 
 /** The headers that report on a call: which client answered, at what cost, where the time went, and what the value lacks. */
@@ -15,6 +17,28 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
   headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
   return headers;
+}
+
+/** What happened during a call, for the playground: `trace` in the answer. */
+export function traceOf(report: CallReport, totalMs: number): object {
+  const { attempts, client, finishReason, firstTextMs, model, modelMs, prompt, rawReply, usage } = report;
+  return {
+    client,
+    model,
+    attempts: attempts.map(attemptFields),
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    finish_reason: finishReason,
+    model_ms: tenths(modelMs),
+    first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),
+    total_ms: tenths(totalMs),
+    prompt,
+    reply: rawReply,
+  };
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
 /** Requests can name clients and models. Gateways accept 4 to 8 KB of headers in an answer; no model's name is this long. */

@@ -9,8 +9,10 @@ export class CallRequest extends FunctionRequest {
   protected readonly route = 'call';
   protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
   #report: CallReport | undefined;
+  #includeTrace = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
+    this.#includeTrace = prepared.includeTrace === true;
     this.context.services.runtime.call(prepared, context).then(this.#answer, this.#crash);
   }
 
@@ -32,7 +34,8 @@ export class CallRequest extends FunctionRequest {
       return;
     }
     const { json } = result.value;
-    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], json);
+    const body = this.#includeTrace ? `{"value":${json}${this.traceMember(report)}}` : json;
+    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], body);
     this.finish({ status: 200, report, responseText: json });
   }
 }

@@ -8,7 +8,7 @@ import type { CallContext, CallReport, PreparedCall } from '../../../runtime/cal
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { shortName } from './answer-parts.ts';
+import { shortName, traceOf } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
@@ -123,7 +123,24 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   protected fail(failure: Failure, report?: CallReport): void {
     const exposed = this.context.services.config.exposePrompts ? report : undefined;
-    this.refuse(problemOf(failure, exposed), report);
+    const of = problemOf(failure, exposed);
+    const trace =
+      this.#prepared?.includeTrace === true && report !== undefined
+        ? traceOf(report, this.context.elapsedMs)
+        : undefined;
+    this.refuse(trace === undefined ? of : { ...of, fields: { ...of.fields, trace } }, report);
+  }
+
+  /**
+   * The trace of the call as a member of an answer, after a comma, without credentials. An empty string if the request has so many
+   * that svc cannot mask them.
+   */
+  protected traceMember(report: CallReport): string {
+    this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
+    if (this.#secrets.tooMany !== undefined) return '';
+    const json = this.context.services.redactor.redact(JSON.stringify(traceOf(report, this.context.elapsedMs)));
+    const { values } = this.#secrets;
+    return `,"trace":${values.length === 0 ? json : new Redactor(values).redactValues(json)}`;
   }
 
   protected refuse(of: Problem, report?: CallReport): void {

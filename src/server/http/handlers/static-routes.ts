@@ -1,4 +1,4 @@
-import { DOCS_CONTENT_SECURITY_POLICY } from '../docs/docs-assets.ts';
+import type { JsonDocument } from '../json-document.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { unauthorized, type RequestContext } from '../request-context.ts';
 import { chooseEncoding, JSON_TYPE, type ContentEncoding, type HeaderList } from '../response-head.ts';
@@ -8,6 +8,7 @@ export type PageHandler = (context: RequestContext) => void;
 
 /** Every fixed path for GET and HEAD. An `open` one needs no key. */
 export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handle: PageHandler }> = new Map([
+  ['/', { open: true, handle: toPage }],
   ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
   ['/_debug/status', { open: true, handle: status }],
   ['/livez', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
@@ -17,20 +18,36 @@ export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handl
   ['/metrics', { open: false, handle: metrics }],
 ]);
 
-/** Sends `/docs` or a file that it loads; returns false when there is no such file. */
-export function sendDocs(context: RequestContext, path: string): boolean {
-  const asset = context.services.docs.get(path);
+/** Describes the program to the page of the playground, which is static and contains nothing of it. */
+export const PLAYGROUND_DOCUMENT = '/playground/program.json';
+
+export function sendPlaygroundDocument(context: RequestContext): void {
+  const { playground } = context.services;
+  if (playground === undefined) context.notFound([]);
+  else sendDocument(context, playground.document());
+}
+
+/** Sends `/docs`, `/playground` or a file that they load; returns false when there is no such file. */
+export function sendAsset(context: RequestContext, path: string): boolean {
+  const asset = context.services.assets.get(path);
   if (asset === undefined) return false;
   const encoding = chooseEncoding(context.request.header('accept-encoding'), asset.encodings);
   const headers = [
     ...representation(asset.tag, encoding),
-    ['content-security-policy', DOCS_CONTENT_SECURITY_POLICY],
+    ['content-security-policy', asset.contentSecurityPolicy],
     ['x-content-type-options', 'nosniff'],
     ['referrer-policy', 'no-referrer'],
   ] as const;
   if (matches(context, asset.tag, encoding)) context.send(304, headers, undefined);
   else context.send(200, [['content-type', asset.contentType], ...headers], () => asset.bytes(encoding));
   return true;
+}
+
+/** A person who opens the root in a browser looks for the functions. */
+function toPage(context: RequestContext): void {
+  const { config, playground } = context.services;
+  const page = playground === undefined ? '/docs' : '/playground';
+  context.send(302, [['location', `${config.basePath}${page}`]], undefined);
 }
 
 /** The headers with which caches distinguish the forms of a page. */
@@ -73,7 +90,10 @@ function readiness(context: RequestContext): void {
 }
 
 function openapi(context: RequestContext): void {
-  const { openapi: document } = context.services;
+  sendDocument(context, context.services.openapi);
+}
+
+function sendDocument(context: RequestContext, document: JsonDocument): void {
   const encoding = chooseEncoding(context.request.header('accept-encoding'), ['gzip']);
   const headers = representation(document.tag, encoding);
   const body = () => (encoding === undefined ? document.plain : document.gzip());

@@ -25,23 +25,30 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #stream: FunctionStream | undefined;
   #partials = 0;
   #includeWarnings = false;
+  /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
+  #text: string | undefined;
+  #sentText = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
     this.#includeWarnings = prepared.includeWarnings;
+    if (prepared.includeTrace === true) this.#text = '';
     this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
   }
 
   /** Called when model text arrived. */
-  text(): void {
+  text(delta: string): void {
     if (this.finished) return;
+    if (this.#text !== undefined) this.#text += delta;
     this.#open();
     if (this.#events.writable) this.#pace.touch();
   }
 
   reset(reason: string): void {
-    if (this.finished || this.#partials === 0) return;
+    if (this.#text !== undefined) this.#text = '';
+    if (this.finished || (this.#partials === 0 && !this.#sentText)) return;
     this.#partials = 0;
+    this.#sentText = false;
     this.#events.event(this.context.services.redactor.redact(JSON.stringify({ reset: { reason } })));
   }
 
@@ -91,12 +98,24 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   #sendPartial(): void {
     if (this.finished || !this.#events.writable) return;
+    this.#sendText();
     const json = this.#stream?.takePartial();
-    if (json === undefined) return;
-    this.#partials += 1;
+    if (this.#stream?.isBehind() === true) this.#pace.readOn();
+    if (json !== undefined) {
+      this.#partials += 1;
+      this.#pace.sent();
+      this.#events.event(`{"partial_result":${json}}`);
+    }
+    if (this.#partials > 0) this.#coalesceReads();
+  }
+
+  #sendText(): void {
+    const text = this.#text;
+    if (text === undefined || text === '') return;
+    this.#text = '';
+    this.#sentText = true;
     this.#pace.sent();
-    if (this.#partials === 1) this.#coalesceReads();
-    this.#events.event(`{"partial_result":${json}}`);
+    this.#events.event(`{"text":${JSON.stringify(text)}}`);
   }
 
   /** After the first partial, no text is needed before the next one is due. */
@@ -114,7 +133,8 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     const { json } = result.value;
     const more = this.#includeWarnings ? `,${warningMembers(result.value)}` : '';
-    this.#events.last(`{"final_result":${json}${more}}`);
+    const trace = this.#text === undefined ? '' : this.traceMember(report);
+    this.#events.last(`{"final_result":${json}${more}${trace}}`);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });
   }
 
@@ -145,6 +165,11 @@ class PartialPace {
     const wait = this.#nextAt - performance.now();
     if (wait <= 0) this.#due();
     else this.#timer = setTimeout(this.#fire, wait);
+  }
+
+  /** To be called when there is text that the last partial did not read: calls `due` later, even with an interval of 0. */
+  readOn(): void {
+    this.#timer ??= setTimeout(this.#fire, Math.max(1, this.#intervalMs));
   }
 
   /** To be called when a partial was sent. */

@@ -47,6 +47,7 @@ export class Framing {
   #size: number;
   #closes = false;
   #forwarded = false;
+  #announcesTrailers = false;
   #fault: string | undefined;
 
   /** `targetLength`: characters of path and query. */
@@ -63,8 +64,7 @@ export class Framing {
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
     else if (name === 'connection') this.#closes ||= CLOSE.test(value);
-    // uWebSockets.js would read trailers as the next request.
-    else if (name === 'trailer') this.#fault = 'a Trailer header, and svc does not support trailers';
+    else if (name === 'trailer') this.#announcesTrailers = true;
     else if (name === '') this.#fault = 'a header without a name';
     else this.#forwarded ||= isForwardingHeader(name);
   }
@@ -80,6 +80,11 @@ export class Framing {
 
   get chunked(): boolean {
     return this.#encodings > 0;
+  }
+
+  /** Fields follow the last chunk (RFC 9110, 6.6.2). */
+  get announcesTrailers(): boolean {
+    return this.chunked && this.#announcesTrailers;
   }
 
   get hasBody(): boolean {
@@ -153,7 +158,7 @@ export class Framing {
 
   #bodyFault(method: string): string | undefined {
     if (WITHOUT_BODY.has(method)) return this.hasBody ? `a body, and svc accepts no body for ${method}` : undefined;
-    // A header without a name hides all later headers from uWebSockets.js, so the bytes that follow could be a body.
+    // A header without a name hides all later headers from uWebSockets.js, and with them the length of the body that follows.
     const lacksLength = this.#lengths === 0 && this.#encodings === 0 && method !== 'OPTIONS';
     return lacksLength ? 'neither a Content-Length nor a Transfer-Encoding header' : undefined;
   }

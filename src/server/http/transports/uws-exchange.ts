@@ -21,13 +21,6 @@ import { UwsWriter } from './uws-writer.ts';
 /** The timeout that clients see; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = 'timeout=5';
 
-/**
- * The share of answers without a body that end their connection. The library reports only for bodies whether a client accepts
- * data, and svc cannot identify a connection, so a client that reads nothing could accumulate such answers without limit. svc
- * chooses them at random, because a client could predict a counter and spend the closes on a second connection.
- */
-const LAST_EMPTY_ANSWERS = 1 / 500;
-
 /** The state that exchanges on uWebSockets.js share. */
 export class UwsState extends TransportState {
   readonly clock = new TurnClock();
@@ -107,7 +100,9 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 
   /** Starts to read the body. To be called after the handler: without its `readBody`, the bytes are discarded. */
   openBody(): void {
-    if (this.framing.closes || this.framing.chunked) this.#closing = true;
+    // The library hides a header without a name, and all headers after it, so the bytes that follow a request without a length
+    // can be its body. They must not run as the next request. Chunks that the library reads inexactly have no length either.
+    if (this.framing.closes || this.framing.contentLength < 0) this.#closing = true;
     if (this.#body.complete || this.#closed) return;
     this.#state.bodies.add(this);
     this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));
@@ -167,7 +162,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
   end(): void {
     if (this.#closed || this.#writer === undefined) return;
     this.#state.unread.add(this);
-    this.#writer.end(() => {
+    this.#writer.end(this.#closing, () => {
       this.#closed = true;
       this.#state.unread.delete(this);
     });
@@ -313,18 +308,16 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     return bytes;
   }
 
+  /**
+   * An answer without a body always ends the connection: the library reports only for bodies whether a client accepts data, so a
+   * client that reads nothing could accumulate such answers without limit.
+   */
   #writeEmpty(answer: Answer): void {
-    const last = this.#isLastAnswer || Math.random() < LAST_EMPTY_ANSWERS;
     this.#native.cork(() => {
       this.#writeHead(answer.status, answer.headers, false);
-      if (last) endHead(this.#native, 'Connection', 'close');
-      else {
-        this.#native.writeHeader('Keep-Alive', KEEP_ALIVE);
-        // No argument: with a length, the connection would wait for that many bytes.
-        this.#native.endWithoutBody();
-      }
+      endHead(this.#native, 'Connection', 'close');
     });
-    if (last) this.#native.close();
+    this.#native.close();
   }
 
   #writeHead(status: number, headers: HeaderList, closes: boolean): void {

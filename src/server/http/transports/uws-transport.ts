@@ -1,7 +1,8 @@
 import type * as UwsModule from 'uWebSockets.js';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Transport, TransportOptions } from '../transport.ts';
-import { TOO_MANY_CONNECTIONS } from '../problem.ts';
+import { problem, TOO_MANY_CONNECTIONS, type Problem } from '../problem.ts';
+import type { Framing } from './framing.ts';
 import { UwsExchange, UwsState } from './uws-exchange.ts';
 
 type Uws = typeof UwsModule;
@@ -82,7 +83,7 @@ export class UwsTransport implements Transport {
   #dispatch(native: NativeResponse, request: NativeRequest): void {
     const exchange = new UwsExchange(this.#state, native, request);
     try {
-      const fault = exchange.framing.check(exchange.method);
+      const fault = exchange.framing.check(exchange.method) ?? trailerFault(exchange.framing);
       if (fault !== undefined) exchange.reject(fault);
       else if (this.#connections > this.#options.maxConnections)
         exchange.reject(TOO_MANY_CONNECTIONS, { requestId: exchange.header('x-request-id') });
@@ -96,6 +97,13 @@ export class UwsTransport implements Transport {
     this.#options.handler(exchange, exchange);
     exchange.openBody();
   }
+}
+
+/** The library would read trailers as the next request. */
+function trailerFault(framing: Framing): Problem | undefined {
+  return framing.announcesTrailers
+    ? problem('bad_request', 'The request has a Trailer header. Send no trailers, or run svc with --transport node.')
+    : undefined;
 }
 
 /**

@@ -15,6 +15,7 @@ export class UwsWriter {
   #opened = false;
   #blocked = false;
   #ended: (() => void) | undefined;
+  #isLastAnswer = false;
   #finished = false;
   drainListener: ((empty: boolean) => void) | undefined;
 
@@ -39,8 +40,12 @@ export class UwsWriter {
     return this.#pump();
   }
 
-  /** Calls `done` once the library has everything: the response must not be used after that. */
-  end(done: () => void): void {
+  /**
+   * Calls `done` once the library has everything: the response must not be used after that. `isLastAnswer`: the connection reads
+   * nothing more.
+   */
+  end(isLastAnswer: boolean, done: () => void): void {
+    this.#isLastAnswer = isLastAnswer;
     this.#ended ??= done;
     this.#pump();
   }
@@ -74,6 +79,8 @@ export class UwsWriter {
     this.#finished = true;
     this.#native.cork(() => {
       this.#sendHead();
+      // The client closes the connection, or the library does after 8 to 12 seconds. Until then, no further request can run.
+      if (this.#isLastAnswer) this.#native.pause();
       // Never with closeConnection: after a write it corrupts the chunked body.
       this.#native.end();
     });

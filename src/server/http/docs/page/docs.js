@@ -1,9 +1,13 @@
-import { liveStreams } from './live-streams.js';
-import { liveStreamsPlugin } from './live-streams-plugin.js';
+import { foldedErrorsPlugin } from './folded-errors-plugin.js';
+import { groupByFunction } from './group-by-function.js';
+import { liveAnswers } from './live-answers.js';
+import { liveAnswersPlugin } from './live-answers-plugin.js';
 import { plainTextPlugin } from './plain-text-plugin.js';
-import { shortErrorsPlugin } from './short-errors-plugin.js';
 
 const KEY_HEADER = 'x-svc-api-key';
+
+/** The endpoints whose answers the page shows in its own panel. */
+const FUNCTION_PATH = /^\/(?:call|stream|render|parse)\//u;
 
 // The page is at `<prefix>/docs`: all other addresses are relative to it, so that a path prefix works.
 const base = new URL('.', location.href);
@@ -52,10 +56,10 @@ function show(definition) {
   element('change-key').hidden = key === '';
   document.title = definition.info.title;
   page = window.SwaggerUIBundle({
-    spec: { ...definition, servers: [{ url: base.href.replace(/\/$/u, '') }] },
+    spec: { ...groupByFunction(definition), servers: [{ url: base.href.replace(/\/$/u, '') }] },
     domNode: element('functions'),
     presets: [window.SwaggerUIBundle.presets.apis],
-    plugins: [plainTextPlugin, shortErrorsPlugin, liveStreamsPlugin],
+    plugins: [plainTextPlugin, foldedErrorsPlugin, liveAnswersPlugin],
     layout: 'BaseLayout',
     queryConfigEnabled: false,
     validatorUrl: null,
@@ -70,13 +74,13 @@ function show(definition) {
   });
 }
 
-/** Adds the key to every request to this server, and shows streams while they arrive. */
+/** Adds the key to every request to this server, and shows the answers of functions while they arrive. */
 function prepare(request) {
   const url = new URL(request.url, base);
   if (url.origin !== base.origin) return request;
   if (key !== '') request.headers[KEY_HEADER] ??= key;
   const path = url.pathname.slice(base.pathname.length - 1);
-  if (path.startsWith('/stream/')) request.userFetch = (address, init) => liveStreams.fetch(path, address, init);
+  if (FUNCTION_PATH.test(path)) request.userFetch = (address, init) => liveAnswers.fetch(path, address, init);
   return request;
 }
 
@@ -85,6 +89,15 @@ element('key-form').addEventListener('submit', (event) => {
   key = element('key').value;
   void load();
 });
+element('change-theme').addEventListener('click', () => {
+  const dark = document.documentElement.classList.toggle('dark-mode');
+  try {
+    localStorage.setItem('svc-theme', dark ? 'dark' : 'light');
+  } catch {
+    // Storage is disabled: the choice lasts until the user leaves the page.
+  }
+});
+
 element('change-key').addEventListener('click', () => {
   key = '';
   askForKey('');

@@ -15,16 +15,6 @@
     document.documentElement.classList.toggle('dark-mode', theme === 'dark');
   }
 
-  function change() {
-    const dark = document.documentElement.classList.toggle('dark-mode');
-    try {
-      localStorage.setItem('svc-theme', dark ? 'dark' : 'light');
-    } catch {
-      // Storage is disabled: the choice lasts until the user leaves the page.
-    }
-  }
-
   apply();
   prefersDark.addEventListener('change', apply);
-  addEventListener('DOMContentLoaded', () => document.getElementById('change-theme').addEventListener('click', change));
 })();

@@ -1,0 +1,9 @@
+/** The `--host` of a server as a URL contains it: an IPv6 address has brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** True for the addresses that mean every interface: a server listens on them, but no one can connect to them. */
+export function isEveryInterface(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}

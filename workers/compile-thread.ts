@@ -1,0 +1,3 @@
+import { runCompileThread } from '../src/cli/compile-task.ts';
+
+runCompileThread();

@@ -4,6 +4,7 @@ import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
 import { FunctionLibrary } from './runtime/call/function-library.ts';
 import type { LibraryOptions } from './runtime/call/function-library.ts';
+import type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
 
 export { CallError } from './runtime/call/function-library.ts';
 export { ClientRegistry } from './runtime/call/client-registry.ts';
@@ -11,8 +12,9 @@ export type { RegisteredClient } from './runtime/call/client-registry.ts';
 export type { FunctionEvent } from './runtime/call/function-library.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
 export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
+export type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
 export type { OnLoss, Warning } from './runtime/call/losses.ts';
-export type { Losses } from './runtime/reply/reply-parser.ts';
+export type { Losses } from './schema/explanation.ts';
 export type { Attempt, Failure, FailureCode } from './schema/errors.ts';
 export type { Violation } from './schema/violation.ts';
 
@@ -43,9 +45,22 @@ export interface LoadOptions extends LibraryOptions {
  * await functions.close();
  * ```
  *
+ * With the `Functions` that `svc types` writes, names, arguments, results and partials have types:
+ *
+ * ```ts
+ * import type { Functions } from './svc.js';
+ *
+ * const typed = loadFunctions<Functions>({ from: './svc_src' });
+ * const { name } = await typed.call('ExtractResume', { resume: text });
+ * ```
+ *
  * @throws {DefinitionError} if the directory cannot be read or a definition has errors
  */
-export function loadFunctions(options: LoadOptions): FunctionLibrary {
+export function loadFunctions(options: LoadOptions): FunctionLibrary;
+export function loadFunctions<Functions extends { readonly [Name in keyof Functions]: FunctionTypes }>(
+  options: LoadOptions,
+): TypedFunctions<Functions>;
+export function loadFunctions(options: LoadOptions): unknown {
   const sources = readSources(options.from);
   if (!sources.ok) throw new DefinitionError([sources.failure]);
   const { files } = sources.value;

@@ -8,20 +8,22 @@ import { DEFAULT_DIRECTORIES } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../schema/program.ts';
+import type { TestType } from '../schema/test.ts';
 import { packageInfo } from './package-info.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
 export interface Compiled extends Sources {
   readonly diagnostics: readonly Diagnostic[];
   readonly program?: Program;
+  /** The `test` blocks; empty without a program. */
+  readonly tests: readonly TestType[];
 }
 
 /** Reads and compiles the definitions that the configuration names. Fails with a sentence if they cannot be read. */
 export function compileDefinitions(config: Config): Result<Compiled, string> {
   const sources = readDefinitions(config);
   if (!sources.ok) return sources;
-  const { diagnostics, program } = compile(sources.value.files, compileOptions(config));
-  return ok({ ...sources.value, diagnostics, ...(program === undefined ? {} : { program }) });
+  return ok({ ...sources.value, ...compile(sources.value.files, compileOptions(config)) });
 }
 
 /** Reads the definitions that the configuration names. Fails with a sentence for the user. */
@@ -42,6 +44,9 @@ export function compileOptions(config: Config): CompileOptions {
     beta: config.features.includes('beta'),
     apiKey: config.apiKey !== undefined,
     basePath: config.basePath,
+    title: config.title,
+    examples: config.playground,
+    ...(config.apiVersion !== undefined && { apiVersion: config.apiVersion }),
     variables: config.env,
   };
 }

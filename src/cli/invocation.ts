@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { SETTINGS } from '../config/config.ts';
-import type { Config, Setting, SettingKey, SettingValues } from '../config/config.ts';
+import type { Config, SettingKey, SettingValues } from '../config/config.ts';
 import { badValue, loadConfig } from '../config/load-config.ts';
+import type { CommandDefaults } from '../config/load-config.ts';
+import type { Setting } from '../config/setting.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** A parsed command line, joined with the environment. */
@@ -12,36 +14,55 @@ export interface Invocation {
   readonly config: Config;
   /** The settings that the command line contains. */
   readonly flags: Partial<SettingValues>;
+  readonly defaults: CommandDefaults;
   /** The values of the command's own options, such as `format`. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The arguments of a command that takes several. */
+  readonly paths: readonly string[];
 }
 
 /** Adds the flags of settings to a command, and to its help the variables of those that have no flag. */
-export function addSettings(command: Command, keys: readonly SettingKey[]): Command {
+export function addSettings(command: Command, keys: readonly SettingKey[], defaults: CommandDefaults = {}): Command {
   for (const key of keys) {
     const setting: Setting<unknown> = SETTINGS[key];
     const { flag, opposite, group, help } = setting;
     if (flag === undefined) command.addHelpText('after', `\nEnvironment only:\n  ${variablesOf(setting)}  ${help}`);
-    else command.addOption(new SettingOption(command, key, [flag, helpOf(setting)]).helpGroup(`${group}:`));
+    else
+      command.addOption(new SettingOption(command, key, [flag, helpOf(setting, defaults[key])]).helpGroup(`${group}:`));
     if (opposite !== undefined) command.addOption(new SettingOption(command, key, opposite).helpGroup(`${group}:`));
   }
   return command.addHelpText('after', '\nA flag overrides its environment variable, which overrides the .env file.');
 }
 
+/** The settings of a command that differ from those of the others. */
+export interface Presets {
+  /** Settings that its user cannot change. */
+  readonly fixed?: Partial<SettingValues>;
+  readonly defaults?: CommandDefaults;
+  /** The command takes several paths, and decides itself which of them are the definitions. */
+  readonly manyPaths?: true;
+}
+
 /** Loads the configuration for a parsed command. After reporting a failure, returns its exit code. */
-export function createInvocation(command: Command, terminal: Terminal): Invocation | ExitCode {
+export function createInvocation(
+  command: Command,
+  terminal: Terminal,
+  { fixed = {}, defaults = {}, manyPaths }: Presets = {},
+): Invocation | ExitCode {
   const options = command.opts<Record<string, unknown>>();
   const given = Object.keys(SETTINGS).filter((key) => command.getOptionValueSource(key) === 'cli');
   // `SettingOption` parsed these values and stored them under the keys of their settings.
   const parsed = Object.fromEntries(given.map((key) => [key, options[key]])) as Partial<SettingValues>;
-  const flags = { ...parsed, ...directoryArgument(command, parsed.from) };
-  const loaded = loadConfig(flags);
+  const directory = manyPaths === true ? {} : directoryArgument(command, parsed.from);
+  const flags = { ...fixed, ...parsed, ...directory };
+  const loaded = loadConfig(flags, { defaults });
   if (!loaded.ok) {
     terminal.error.write(`svc: ${loaded.failure.message}\n`);
     return loaded.failure.exitCode;
   }
   for (const warning of loaded.value.warnings) terminal.error.write(`svc: ${warning}\n`);
-  return { terminal, config: loaded.value.config, flags, options };
+  const paths = manyPaths === true ? command.args : [];
+  return { terminal, config: loaded.value.config, flags, defaults, options, paths };
 }
 
 /** Reads the argument of a command, which means the same as `--from`. */
@@ -92,8 +113,9 @@ class SettingOption extends Option {
 }
 
 /** `Port to listen on (default: 2024) (env: SVC_PORT)`. */
-function helpOf(setting: Setting<unknown>): string {
-  const { flag = '', help, default: fallback } = setting;
+function helpOf(setting: Setting<unknown>, commandDefault: string | undefined): string {
+  const { flag = '', help, default: ofSetting } = setting;
+  const fallback = commandDefault ?? ofSetting;
   const isSwitch = !flag.includes('<');
   const text = typeof fallback === 'string' ? fallback : fallback.text;
   const shown = text === undefined || text === '' || (isSwitch && typeof fallback === 'string') ? '' : text;

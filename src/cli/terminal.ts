@@ -1,4 +1,5 @@
-import { processVariables, wantsColour } from '../config/environment.ts';
+import { processVariables, secretsOf, wantsColour } from '../config/environment.ts';
+import { Redactor } from '../logging/redactor.ts';
 
 /** One of the two streams that a user reads. */
 export interface TerminalStream {
@@ -13,13 +14,19 @@ export interface Terminal {
   readonly error: TerminalStream;
 }
 
-/** 0: done; 1: a problem in files or on the machine; 2: bad usage. */
-export type ExitCode = 0 | 1 | 2;
+/** 0: done; 1: a problem in files or on the machine; 2: bad usage; 130: interrupted, as shells report it. */
+export type ExitCode = 0 | 1 | 2 | 130;
 
 /** Writes one line about a problem and returns the exit code for it. */
 export function reportProblem(terminal: Terminal, sentence: string): 1 {
   terminal.error.write(`svc: ${sentence}\n`);
   return 1;
+}
+
+/** Writes an error that no one expected, without the credentials of the environment, and returns the exit code for it. */
+export function reportBug(terminal: Terminal, error: unknown): 1 {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return reportProblem(terminal, `a bug: ${new Redactor(secretsOf(processVariables())).redact(text)}`);
 }
 
 /**

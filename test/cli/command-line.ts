@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 
+/** The source of the thread: unit tests run without a build. */
+const COMPILE_THREAD = new URL('compile-thread-source.mjs', import.meta.url);
+
 const samples = fileURLToPath(new URL('../../svc_src', import.meta.url));
 
 export interface Ended {
@@ -17,20 +20,21 @@ export interface Ended {
 export async function svc(...args: readonly string[]): Promise<Ended> {
   let out = '';
   let error = '';
-  const code = await runProgram(args, {
+  const terminal = {
     out: {
       colour: false,
-      write: (text) => {
+      write: (text: string) => {
         out += text;
       },
     },
     error: {
       colour: false,
-      write: (text) => {
+      write: (text: string) => {
         error += text;
       },
     },
-  });
+  };
+  const code = await runProgram(args, { terminal, compileThread: COMPILE_THREAD });
   return { code, out, error };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { withDefinitionSecrets } from '../../src/cli/commands/serve.ts';
+import { withDefinitionSecrets } from '../../src/cli/serve-program.ts';
+import { definitionSecrets } from '../../src/cli/definition-secrets.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
@@ -38,7 +39,7 @@ test('the variables that a client reads are secrets, except for addresses and mo
   const { program, diagnostics } = compile([new SourceFile('a.svc', DEFINITIONS)], options);
   expect(diagnostics).toEqual([]);
   if (!loaded.ok || program === undefined) throw new Error('the sample does not compile');
-  const { secrets } = withDefinitionSecrets(loaded.value.config, program);
+  const { secrets } = withDefinitionSecrets(loaded.value.config, definitionSecrets(program));
   expect(new Set(secrets)).toEqual(new Set(['value-in-list-x', 'value-of-team', 'value-of-key', 'value-of-odd']));
   expect(secrets[0]).toBe('value-in-list-x');
 });

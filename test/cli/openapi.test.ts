@@ -1,6 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { packageInfo } from '../../src/cli/package-info.ts';
 import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
@@ -21,6 +22,16 @@ test('openapi reads the directory or file that is passed as the argument', async
   renameSync('svc_src', 'elsewhere');
   expect(await svc('openapi', 'elsewhere')).toEqual({ code: 0, out, error: '' });
   expect(await svc('openapi', 'elsewhere/clients.svc')).toMatchObject({ code: 0 });
+});
+
+test('the title, the version and the path prefix can be set', async () => {
+  copySamples();
+  expect(JSON.parse((await svc('openapi')).out).info).toMatchObject({ title: 'svc', version: packageInfo().version });
+  const { out } = await svc('openapi', '--title', 'Support desk', '--api-version', '1.4.0', '--base-path', '/llm');
+  expect(JSON.parse(out)).toMatchObject({
+    info: { title: 'Support desk', version: '1.4.0' },
+    servers: [{ url: '/llm' }],
+  });
 });
 
 test('the YAML document equals the JSON document', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/config.ts';
-import type { Setting } from '../../src/config/config.ts';
+import type { Setting } from '../../src/config/setting.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -56,7 +56,8 @@ test.each(['--version', '-v'])('%s prints the version and nothing else', async (
 test.each(['--help', '-h', 'help'])('%s lists the commands', async (flag) => {
   const { code, out } = await svc(flag);
   expect(code).toBe(0);
-  for (const name of ['serve', 'check', 'init', 'openapi', 'healthcheck', 'fmt']) expect(out).toContain(`\n  ${name} `);
+  for (const name of ['serve', 'dev', 'test', 'check', 'init', 'openapi', 'types', 'healthcheck', 'fmt'])
+    expect(out).toContain(`\n  ${name} `);
 });
 
 test.each(['serve --help', 'help serve'])('%s lists every flag and every variable', async (line) => {
@@ -71,4 +72,13 @@ test.each(['serve --help', 'help serve'])('%s lists every flag and every variabl
   }
   expect(text).toContain(' --no-dotenv ');
   expect(text).toContain(' Port to listen on; 0 selects a free one (default: 2024) (env: SVC_PORT)');
+});
+
+test('dev --help shows the defaults of svc dev, and not the flags of a server for others', async () => {
+  const { code, out } = await svc('dev', '--help');
+  expect(code).toBe(0);
+  const text = out.replaceAll(/\s+/gu, ' ');
+  expect(text).toContain('--host <address> Address to listen on (default: 127.0.0.1) (env: SVC_HOST)');
+  expect(text).toContain('(default: pretty) (env: SVC_LOG_FORMAT)');
+  expect(text).not.toContain('--workers');
 });

@@ -23,6 +23,7 @@ beforeAll(() => {
   link('@types/node');
   cpSync(join(installed, 'svc_src'), join(project, 'svc_src'), { recursive: true });
   writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+  run(process.execPath, [join(installed, 'dist/bin/svc.js'), 'types', '--out', 'svc.d.ts'], project);
 });
 afterAll(() => rmSync(project, { recursive: true }));
 
@@ -45,7 +46,7 @@ function link(name: string): void {
 function documentedProgram(): string {
   const page = readFileSync(join(installed, 'docs/library.md'), 'utf8');
   const blocks = [...page.matchAll(/```ts\n(.*?)```/gsu)].map(([, code = '']) => code);
-  expect(blocks).toHaveLength(4);
+  expect(blocks).toHaveLength(5);
   return blocks.join('\n');
 }
 
@@ -56,10 +57,13 @@ test('the program in the documentation compiles strictly and prints the expected
   const target = ['--module', 'nodenext', '--target', 'es2023', ...STRICT];
   run(join(ROOT, 'node_modules/.bin/tsc'), [...target, 'main.ts'], project);
   const lines = run(process.execPath, ['main.js'], project).trimEnd().split('\n');
-  expect(lines[0]).toMatch(/^name \d+ \d+$/u);
+  expect(lines[0]).toMatch(/^Ada Lovelace \d+$/u);
   expect(lines.filter((line) => line.startsWith('so far:')).length).toBeGreaterThan(0);
+  expect(lines[1]).toMatch(/^(?:now|later)$/u);
+  expect(lines.filter((line) => line.startsWith('name: ')).length).toBeGreaterThan(0);
+  expect(lines).toContain('plausible: succeeded');
   expect(lines.slice(-4)).toEqual([
-    expect.stringMatching(/^done: name \d+$/u),
+    'done: Ada Lovelace',
     'Grace Hopper',
     expect.stringMatching(/^invalid_options .*There is no client "Nobody"/u),
     'svc_options.client',
@@ -86,6 +90,82 @@ await functions.call('F', {}, { timeout: 1 });
   }
   const lines = [...output.matchAll(/^wrong\.ts\((\d+),/gmu)].map(([, line]) => Number(line));
   expect([...new Set(lines)]).toEqual([2, 3, 5, 6]);
+});
+
+/** Compiles a module in the project, and returns the lines with errors. */
+function linesWithErrors(name: string, module: string): readonly number[] {
+  writeFileSync(join(project, `${name}.ts`), module);
+  const target = ['--module', 'nodenext', '--target', 'es2023', '--noEmit', '--pretty', 'false', ...STRICT];
+  try {
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), [...target, `${name}.ts`], { cwd: project, encoding: 'utf8' });
+    return [];
+  } catch (error) {
+    const output = String((error as { readonly stdout: unknown }).stdout);
+    const lines = [...output.matchAll(new RegExp(`^${name}\\.ts\\((\\d+),`, 'gmu'))].map(([, line]) => Number(line));
+    return [...new Set(lines)];
+  }
+}
+
+const TYPED = `import { loadFunctions } from 'svc';
+import type { CallSettings, TypedFunctions } from 'svc';
+import type { Functions, Resume, Ticket } from './svc.js';
+const functions: TypedFunctions<Functions> = loadFunctions<Functions>({ from: './svc_src' });
+`;
+
+test('typed functions accept what the definitions allow', () => {
+  const module = `${TYPED}
+const settings: CallSettings = { client: 'Offline', timeoutMs: 1000 };
+const resume: Resume = await functions.call('ExtractResume', { resume: '' }, settings);
+const category: 'Billing' | 'Outage' | 'HowTo' | 'Other' = await functions.call('ClassifyTicket', { message: '' });
+const earlier: Ticket[] = [{ category, urgency: 'Low', summary: resume.email ?? '' }];
+await functions.call('TriageTicket', { message: '', earlier });
+await functions.call('TriageTicket', { message: '', earlier: null });
+await functions.call('TriageTicket', { message: '', earlier: undefined });
+const document = await functions.call('ReadDocument', { text: '', hints: { a: 'b' } });
+const total: number = document.kind === 'receipt' ? document.total : 0;
+for await (const event of functions.stream('TriageTicket', { message: '' })) {
+  if (event.type === 'partial') { const so: 'Low' | 'Normal' | 'High' | null = event.value.urgency; console.log(so, total); }
+  if (event.type === 'final') { const ticket: Ticket = event.value; console.log(ticket); }
+}
+const names: readonly ('Chat' | 'ReadDocument' | 'CountLanguages' | 'ExtractResume' | 'ClassifyTicket' | 'TriageTicket')[] = functions.functionNames;
+console.log(names);
+await functions.close();
+`;
+  expect(linesWithErrors('typed', module)).toEqual([]);
+});
+
+test('TypeScript refuses wrong names, arguments and uses of results of typed functions', () => {
+  const module = `${TYPED}const ok = await functions.call('ExtractResume', { resume: '' });
+await functions.call('ExtractResme', { resume: '' });
+await functions.call('ExtractResume', {});
+await functions.call('ExtractResume', { resume: 5 });
+await functions.call('ExtractResume', { resume: '', more: 1 });
+await functions.call('TriageTicket', { message: '', earlier: [{ category: 'Bills', urgency: 'Low', summary: '' }] });
+ok.nme;
+ok.email.length;
+ok.years < 10;
+const wrong: number = await functions.call('Chat', { messages: [] });
+functions.stream('Nothing', {});
+for await (const event of functions.stream('ExtractResume', { resume: '' })) {
+  if (event.type === 'partial') event.value.name.length;
+  if (event.type === 'final') event.value.name.length;
+  if (event.type === 'end') console.log(wrong);
+}
+loadFunctions<{ F: string }>({ from: './svc_src' });
+`;
+  expect(linesWithErrors('mistyped', module)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21]);
+});
+
+test('an optional argument can be undefined when a program runs', async () => {
+  writeFileSync(
+    join(project, 'undefined.mjs'),
+    `import { loadFunctions } from 'svc';
+const functions = loadFunctions({ from: './svc_src' });
+console.log(typeof (await functions.call('TriageTicket', { message: '', earlier: undefined })).summary);
+await functions.close();
+`,
+  );
+  expect(run(process.execPath, ['undefined.mjs'], project)).toBe('string\n');
 });
 
 test('the package contains all that it needs, and no sources or tests', () => {

@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { hostInUrl, isEveryInterface } from '../../config/listen-host.ts';
 import type { Invocation } from '../invocation.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';
@@ -15,11 +16,10 @@ export async function healthcheckCommand({ config, terminal }: Invocation): Prom
   return reportProblem(terminal, `${url} is not healthy: ${reason}`);
 }
 
-/** Replaces the addresses that stand for every interface, since no one can connect to them. */
+/** No name, since a lookup can fail while the server is healthy. */
 function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  if (!isEveryInterface(host)) return hostInUrl(host);
+  return host === '::' ? '[::1]' : '127.0.0.1';
 }
 
 /** The status of the response, or the reason why there is none. */

@@ -1,0 +1,288 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { Cancellation } from '../../base/cancellation.ts';
+import { messageOf } from '../../base/invariant.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import { didYouMean } from '../../base/suggestion.ts';
+import { compileForTest } from '../../compiler/compile.ts';
+import type { Config } from '../../config/config.ts';
+import { SpanLocator } from '../../diagnostics/report/report-input.ts';
+import { Recordings } from '../../dev/testing/recordings.ts';
+import { jsonReport } from '../../dev/testing/report-json.ts';
+import { junitReport } from '../../dev/testing/report-junit.ts';
+import { prettyReport as prettyTests, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
+import { runTests } from '../../dev/testing/run-tests.ts';
+import { selectsAll, selectTests, type SelectedTest } from '../../dev/testing/select-tests.ts';
+import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
+import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
+import { Redactor } from '../../logging/redactor.ts';
+import type { Program } from '../../schema/program.ts';
+import type { TestType } from '../../schema/test.ts';
+import { compileDefinitions, compileOptions, type Compiled } from '../compile-definitions.ts';
+import { testSecrets } from '../definition-secrets.ts';
+import type { Invocation } from '../invocation.ts';
+import { prettyReport, summaryLine } from '../pretty-report.ts';
+import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
+import { testOptions, type TestOptions } from '../test-options.ts';
+import { locateTests } from '../test-paths.ts';
+
+/** The exit code of tests that could not run: bad usage, definitions with errors, or no test. */
+const NOTHING_RAN = 2;
+
+/** The exit code of a program that an interrupt ended, as shells report it: 128 and the number of SIGINT. */
+const INTERRUPTED = 130;
+
+/**
+ * `svc test`: runs the `test` blocks of the definitions. Returns 0 if all pass, 1 if one fails, 2 if none could run, and 130
+ * after an interrupt.
+ */
+export async function testCommand({ config, flags, options, paths, terminal }: Invocation): Promise<ExitCode> {
+  const located = locateTests(paths, config.from, flags.from !== undefined);
+  if (!located.ok) return refuse(terminal, located.failure);
+  const { from } = located.value;
+  const own = { ...config, ...(from !== undefined && { from }) };
+  const command = new TestCommand(own, testOptions(options), { paths: located.value.paths, terminal });
+  const interrupts = new Interrupts();
+  try {
+    return await command.run(interrupts);
+  } finally {
+    interrupts.close();
+  }
+}
+
+interface CommandParts {
+  readonly paths: readonly string[];
+  readonly terminal: Terminal;
+}
+
+class TestCommand {
+  readonly #config: Config;
+  readonly #options: TestOptions;
+  readonly #parts: CommandParts;
+  /** The media files that the tests of the last run named. */
+  #files = new Set<string>();
+
+  constructor(config: Config, options: TestOptions, parts: CommandParts) {
+    this.#config = config;
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  async run(interrupts: Interrupts): Promise<ExitCode> {
+    const { record, replay } = this.#options;
+    const { terminal } = this.#parts;
+    if (replay !== undefined && !existsSync(replay)) return refuse(terminal, `--replay: "${replay}" does not exist`);
+    if (record !== undefined) {
+      const failure = createDirectory(record);
+      if (failure !== undefined) return refuse(terminal, `--record: "${record}" cannot be written: ${failure}`);
+    }
+    return this.#options.watch ? this.#watch(interrupts) : this.#runOnce(interrupts);
+  }
+
+  /** Runs the tests whenever a file changes, until an interrupt. Returns the code of the last run. */
+  async #watch(interrupts: Interrupts): Promise<ExitCode> {
+    for (;;) {
+      const { dotenv, dotenvPath, from = '.' } = this.#config;
+      const files = [...this.#files, ...(dotenv ? [dotenvPath ?? '.env'] : [])];
+      const watcher = new DefinitionWatcher({ from, files });
+      try {
+        const code = await this.#runOnce(interrupts);
+        if (interrupts.count > 0) return code;
+        this.#parts.terminal.error.write(`\nWatching ${JSON.stringify(from)}: press Ctrl+C to stop.\n`);
+        const changed = new Promise<'changed'>((resolve) => watcher.onChange(() => resolve('changed')));
+        if ((await Promise.race([changed, interrupts.next()])) !== 'changed') return code;
+      } finally {
+        watcher.close();
+      }
+    }
+  }
+
+  async #runOnce(interrupts: Interrupts): Promise<ExitCode> {
+    const { terminal } = this.#parts;
+    const compiled = this.#compile();
+    if (!compiled.ok) return refuse(terminal, compiled.failure);
+    const { program, tests } = compiled.value;
+    const selected = selectTests(tests, { ...this.#options, paths: this.#parts.paths });
+    if (this.#options.list) return this.#list(selected, compiled.value);
+    const unknown = this.#options.clients.find((name) => !name.includes('/') && !hasClient(program, name));
+    if (unknown !== undefined) {
+      const near = didYouMean(
+        unknown,
+        program.clients.map(({ name }) => name),
+      );
+      return refuse(
+        terminal,
+        `--client: there is no client ${JSON.stringify(unknown)}${near === '' ? '' : `. ${near}`}`,
+      );
+    }
+    if (selected.length === 0 && !this.#options.passIfNoTests) return refuse(terminal, noTests(tests));
+    const report = await this.#report(compiled.value, selected, interrupts);
+    if (report.interrupted) return INTERRUPTED;
+    return report.results.some(({ status }) => status === 'failed') ? 1 : 0;
+  }
+
+  /** Compiles the definitions, and reports their problems. Fails with a sentence if there is no program. */
+  #compile(): Result<CompiledTests, string> {
+    const compiled = compileDefinitions(this.#config);
+    if (!compiled.ok) return compiled;
+    const { program, tests } = compiled.value;
+    const { error } = this.#parts.terminal;
+    const everyWarning = this.#config.features.includes('display_all_warnings');
+    error.write(prettyReport(compiled.value, { colour: error.colour, everyWarning }));
+    if (program === undefined) return err(`no test ran. ${summaryLine(compiled.value)}`);
+    return ok({ ...compiled.value, program, tests });
+  }
+
+  #list(selected: readonly SelectedTest[], { files }: Compiled): ExitCode {
+    const locator = new SpanLocator(files);
+    for (const each of selected) {
+      const { file } = each.test.span;
+      const { line } = locator.range(each.test.span).start;
+      this.#parts.terminal.out.write(`${fullName(each)}  ${file}:${line}\n`);
+    }
+    return 0;
+  }
+
+  async #report(
+    compiled: CompiledTests,
+    selected: readonly SelectedTest[],
+    interrupts: Interrupts,
+  ): Promise<TestReport> {
+    const { program, tests, files } = compiled;
+    const { format, out, repeat, clients } = this.#options;
+    const { terminal } = this.#parts;
+    const style: PrettyStyle = {
+      colour: terminal.out.colour,
+      locator: new SpanLocator(files),
+      repeat,
+      clients: Math.max(1, clients.length),
+      coverage: selectsAll({ ...this.#options, paths: this.#parts.paths }),
+    };
+    const isPretty = format === 'pretty' || out !== undefined;
+    const cancellation = new Cancellation();
+    void interrupts.next().then(() => cancellation.cancel('interrupted'));
+    const startedAt = performance.now();
+    const results = await runTests(this.#plan(compiled, selected, cancellation), (result) => {
+      if (isPretty) terminal.out.write(resultLine(result, style));
+    });
+    const tested = new Set(tests.flatMap((test) => test.functions));
+    const report: TestReport = {
+      results,
+      durationMs: performance.now() - startedAt,
+      interrupted: cancellation.cancelled,
+      untested: program.functions.flatMap(({ name }) => (tested.has(name) ? [] : [name])).toSorted(),
+      functions: program.functions.length,
+    };
+    if (isPretty) terminal.out.write(prettyTests(report, style));
+    this.#write(report, style);
+    return report;
+  }
+
+  /** Writes the report to the file, if there is one, or to the terminal. */
+  #write(report: TestReport, style: PrettyStyle): void {
+    const { format, out } = this.#options;
+    const text = {
+      pretty: () => prettyTests(report, { ...style, colour: false }),
+      json: () => jsonReport(report, style.locator),
+      junit: () => junitReport(report, style.locator, style.clients),
+    }[format];
+    if (out !== undefined) writeFileSync(out, text());
+    else if (format !== 'pretty') this.#parts.terminal.out.write(text());
+  }
+
+  #plan(
+    { program, tests, files }: CompiledTests,
+    selected: readonly SelectedTest[],
+    cancellation: Cancellation,
+  ): Parameters<typeof runTests>[0] {
+    const { clients, repeat, passRate, parallel, allowFailedChecks, record, replay } = this.#options;
+    const { env, onLoss, requestTimeoutMs } = this.#config;
+    const redactor = new Redactor(testSecrets(this.#config, program, tests));
+    const redact = (text: string): string => redactor.redactValues(text);
+    const mode = replay === undefined ? 'record' : 'replay';
+    const directory = replay ?? record;
+    const options = compileOptions(this.#config);
+    this.#files = new Set();
+    return {
+      program,
+      tests: selected,
+      clients,
+      repeat,
+      passRate,
+      parallel,
+      extended: (test) => programOf(compileForTest(files, options, test)),
+      ...(directory !== undefined && { recordings: { mode, files: new Recordings(directory, redact) } }),
+      settings: {
+        env,
+        timeoutMs: requestTimeoutMs,
+        onLoss,
+        allowFailedChecks,
+        redact,
+        onFile: (path) => this.#files.add(path),
+      },
+      cancellation,
+    };
+  }
+}
+
+interface CompiledTests extends Compiled {
+  readonly program: Program;
+}
+
+function programOf({ program, diagnostics }: ReturnType<typeof compileForTest>): Result<Program, string> {
+  if (program !== undefined) return ok(program);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+  return err(`The type_builder of the test has errors. ${errors.join(' ')}`.replace(/\.$/u, ''));
+}
+
+function hasClient(program: Program, name: string): boolean {
+  return program.clients.some((client) => client.name === name);
+}
+
+function noTests(tests: readonly TestType[]): string {
+  if (tests.length === 0) return 'found no tests: the definitions contain no test block';
+  return `found no tests: none of the ${tests.length} in the definitions is selected. "svc test --list" lists them`;
+}
+
+/** Reports why no test ran. */
+function refuse(terminal: Terminal, sentence: string): typeof NOTHING_RAN {
+  reportProblem(terminal, sentence);
+  return NOTHING_RAN;
+}
+
+function createDirectory(path: string): string | undefined {
+  try {
+    mkdirSync(path, { recursive: true });
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The interrupts of the person at the terminal. The second one ends the process. */
+class Interrupts {
+  count = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor() {
+    process.on('SIGINT', this.#interrupt);
+    process.on('SIGTERM', this.#interrupt);
+  }
+
+  /** Resolves with the next interrupt. */
+  next(): Promise<'interrupted'> {
+    return new Promise((resolve) => void this.#waiting.push(() => resolve('interrupted')));
+  }
+
+  close(): void {
+    process.off('SIGINT', this.#interrupt);
+    process.off('SIGTERM', this.#interrupt);
+  }
+
+  readonly #interrupt = (): void => {
+    this.count += 1;
+    if (this.count > 1) process.exit(INTERRUPTED);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  };
+}

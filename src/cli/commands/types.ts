@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs';
+import { writeTypes } from '../../dev/types/write-types.ts';
+import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
+import { compileDefinitions } from '../compile-definitions.ts';
+import type { Invocation } from '../invocation.ts';
+import { prettyReport } from '../pretty-report.ts';
+import { reportProblem } from '../terminal.ts';
+import type { ExitCode } from '../terminal.ts';
+
+/**
+ * `svc types`: writes the TypeScript types of the definitions, and with `--watch` again after each save. Returns 1 if errors in
+ * the definitions prevent that; a file that exists stays as it is.
+ */
+export async function typesCommand(invocation: Invocation): Promise<ExitCode> {
+  const { config, options, terminal } = invocation;
+  if (options['watch'] !== true) return write(invocation);
+  if (config.from === undefined || typeof options['out'] !== 'string') {
+    terminal.error.write('svc: --watch needs definitions, and --out with the file to write\n');
+    return 2;
+  }
+  const watcher = new DefinitionWatcher({ from: config.from, files: [] });
+  write(invocation);
+  terminal.error.write(`Watching ${JSON.stringify(config.from)}: press Ctrl+C to stop.\n`);
+  watcher.onChange(() => void write(invocation));
+  // A signal ends the process.
+  return new Promise(() => {});
+}
+
+function write({ config, options, terminal }: Invocation): ExitCode {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) return reportProblem(terminal, compiled.failure);
+  const { program } = compiled.value;
+  if (program === undefined) {
+    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning: false }));
+    return 1;
+  }
+  const text = writeTypes(program);
+  const { out } = options;
+  if (typeof out === 'string') writeFileSync(out, text);
+  else terminal.out.write(text);
+  return 0;
+}

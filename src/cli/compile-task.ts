@@ -1,0 +1,102 @@
+import { parentPort } from 'node:worker_threads';
+import { invariant } from '../base/invariant.ts';
+import { ok, type Result } from '../base/result.ts';
+import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts';
+import type { Config } from '../config/config.ts';
+import { loadProgram, serializeProgram, type SerializedProgram } from '../runtime/call/load-program.ts';
+import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { Definitions, Program } from '../schema/program.ts';
+import { compileDefinitions } from './compile-definitions.ts';
+import { definitionProblems } from './definition-problems.ts';
+import { definitionSecrets, type DefinitionSecrets } from './definition-secrets.ts';
+import { prettyReport, summaryLine, type ReportStyle } from './pretty-report.ts';
+
+/** A task for a compile thread. */
+export type CompileTask =
+  /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
+  | { readonly type: 'compile'; readonly config: Config; readonly style: ReportStyle }
+  /**
+   * Compiles the argument validators of a function. Answered with their source. A thread that did not compile the program
+   * itself reads it from the file.
+   */
+  | { readonly type: 'validators'; readonly functionName: string; readonly programPath: string };
+
+/** Compiled definitions, without their content: strings for the user, and the program as bytes for the workers. */
+export interface CompiledDefinitions {
+  /** The directory, or the one file, that was read. */
+  readonly path: string;
+  /** For people; an empty string if there are no problems. */
+  readonly report: string;
+  readonly summary: string;
+  /** The errors, for the playground. */
+  readonly problems: readonly DefinitionProblem[];
+  /** Absent if a diagnostic is an error. */
+  readonly program?: CompiledContent;
+}
+
+export interface CompiledContent extends SerializedProgram {
+  /** Number of functions. */
+  readonly functions: number;
+  /** At least one file has the extension of BAML. */
+  readonly fromBaml: boolean;
+  readonly secrets: DefinitionSecrets;
+}
+
+let validatorCompiler: Promise<ValidatorCompiler> | undefined;
+
+/** Runs the tasks that arrive at this thread, one after the other. An exception ends the thread; its owner gets the error. */
+export function runCompileThread(): void {
+  const port = parentPort;
+  invariant(port !== null, 'not a thread');
+  port.on('message', ({ id, task }: { readonly id: number; readonly task: CompileTask }) => {
+    if (task.type === 'compile') {
+      const compiled = compileForServing(task);
+      const bytes = compiled.ok ? compiled.value.program?.json : undefined;
+      port.postMessage({ id, answer: compiled }, bytes === undefined ? [] : [bytes.buffer]);
+    } else void validators(task).then((answer) => port.postMessage({ id, answer }));
+  });
+}
+
+function compileForServing({
+  config,
+  style,
+}: Extract<CompileTask, { readonly type: 'compile' }>): Result<CompiledDefinitions, string> {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) return compiled;
+  const { path, program } = compiled.value;
+  const report = prettyReport(compiled.value, style);
+  const summary = summaryLine(compiled.value);
+  const problems = definitionProblems(compiled.value);
+  if (program === undefined) return ok({ path, report, summary, problems });
+  // AJV loads while the workers load their code.
+  validatorCompiler = createValidatorCompiler(program);
+  return ok({ path, report, summary, problems, program: contentOf(program) });
+}
+
+function contentOf(program: Program): CompiledContent {
+  return {
+    ...serializeProgram(program),
+    functions: program.functions.length,
+    fromBaml: program.files.some(({ path }) => path.endsWith('.baml')),
+    secrets: definitionSecrets(program),
+  };
+}
+
+async function validators({
+  functionName,
+  programPath,
+}: Extract<CompileTask, { readonly type: 'validators' }>): Promise<string> {
+  validatorCompiler ??= createValidatorCompiler(read(programPath));
+  return (await validatorCompiler).source(functionName);
+}
+
+function read(programPath: string): Program {
+  const program = loadProgram(programPath);
+  invariant(program.ok, program.ok ? '' : program.failure);
+  return program.value;
+}
+
+async function createValidatorCompiler(definitions: Definitions): Promise<ValidatorCompiler> {
+  const { ValidatorCompiler: Compiler } = await import('../compiler/3-emit/validator-compiler.ts');
+  return new Compiler(definitions);
+}

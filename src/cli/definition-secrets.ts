@@ -1,0 +1,68 @@
+import { credentialsIn } from '../base/credentials-in.ts';
+import type { Config } from '../config/config.ts';
+import { variablesIn, type ClientType, type OptionValue } from '../schema/client.ts';
+import type { Definitions } from '../schema/program.ts';
+import type { TestType } from '../schema/test.ts';
+import { PROVIDER_DESCRIPTIONS } from '../schema/providers/providers.ts';
+
+/** The secrets that clients use. */
+export interface DefinitionSecrets {
+  /** Environment variables with secrets. */
+  readonly variables: readonly string[];
+  /** Credentials that the definitions contain. */
+  readonly credentials: readonly string[];
+}
+
+/**
+ * Finds all variables that clients read with `env.X`, except for those of public options, and the credentials that the
+ * definitions contain. A variable with a key can have any name, so every variable that a client sends to a provider counts.
+ */
+export function definitionSecrets({ clients }: Definitions): DefinitionSecrets {
+  const credentials = clients.flatMap(({ options }) => {
+    const literals = Object.fromEntries(options.map(({ key, value }) => [key, literalOf(value)]));
+    return [...credentialsIn(literals)];
+  });
+  return { variables: clients.flatMap(secretVariables), credentials };
+}
+
+/**
+ * Returns the credentials that prompts, replies and errors of tests can contain: those of clients, and the values of variables
+ * that tests or providers read and that look like credentials. Other variables are not part of a test, and their values can be
+ * ordinary words.
+ */
+export function testSecrets(
+  { env, secrets, apiKey = '' }: Config,
+  definitions: Definitions,
+  tests: readonly TestType[],
+): readonly string[] {
+  const { variables, credentials } = definitionSecrets(definitions);
+  const facts = definitions.clients.flatMap(({ provider }) => PROVIDER_DESCRIPTIONS[provider].http ?? []);
+  const known = new Set(secrets);
+  const valueOf = (variable: string): string => env[variable] ?? '';
+  const keys = [...variables, ...facts.flatMap(({ keyVariable }) => keyVariable ?? [])].map(valueOf);
+  const others = [
+    ...facts.flatMap((http) => http.variables ?? []),
+    ...tests.flatMap(({ args }) => args.flatMap(({ value }) => variablesIn(value))),
+  ].map(valueOf);
+  return [...new Set([...keys, ...others.filter((value) => known.has(value)), ...credentials, apiKey])];
+}
+
+/** The value as JSON data, without its variables. */
+function literalOf(value: OptionValue): unknown {
+  switch (value.kind) {
+    case 'scalar':
+      return value.value;
+    case 'env':
+      return null;
+    case 'list':
+      return value.items.map(literalOf);
+    case 'map':
+      return Object.fromEntries(value.entries.map((entry) => [entry.key, literalOf(entry.value)]));
+  }
+}
+
+function secretVariables({ provider, options }: ClientType): readonly string[] {
+  const described = PROVIDER_DESCRIPTIONS[provider].options;
+  const isPublic = (key: string): boolean => Object.hasOwn(described, key) && described[key]?.public === true;
+  return options.filter(({ key }) => !isPublic(key)).flatMap(({ value }) => variablesIn(value));
+}

@@ -1,0 +1,89 @@
+import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/primary.ts';
+import type { CompiledDefinitions } from './compile-task.ts';
+import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';
+import { counted, pageAddress } from './server-address.ts';
+import type { Terminal } from './terminal.ts';
+
+const BOLD = '1';
+const DIM = '2';
+const RED = '31';
+const GREEN = '32';
+const YELLOW = '33';
+const CYAN = '36';
+
+/** For `svc dev`: reports to the person at the terminal, with code frames. */
+export class DevReporter implements ReloadReporter {
+  readonly #parts: ReporterParts;
+  readonly #terminal: Terminal;
+  readonly style;
+  #changedAt = performance.now();
+  #summary = '';
+  /** The last reload failed. */
+  #failed = false;
+
+  constructor(parts: ReporterParts, terminal: Terminal) {
+    this.#parts = parts;
+    this.#terminal = terminal;
+    this.style = { colour: terminal.error.colour, everyWarning: false };
+  }
+
+  started({ onLoopback, port, program, warnings }: StartedServer): void {
+    const { config, print } = this.#parts;
+    const from = JSON.stringify(config.from);
+    const pages = ['playground', 'docs'] as const;
+    const served = `${counted(program.functions, 'function')} from ${from}`;
+    print(
+      [
+        `${this.#paint(BOLD, 'svc dev')}: ${served}, listening on ${pageAddress(config, port, '')}\n`,
+        ...pages.map((page) => `  ${page.padEnd(12)}${this.#paint(CYAN, pageAddress(config, port, `/${page}`))}`),
+        `\n${this.#paint(DIM, `Watching ${from}: save a file to reload it, press Ctrl+C to stop.`)}`,
+      ].join('\n'),
+    );
+    // On a loopback address, the warnings state what the programs of this machine can do, which their user knows.
+    if (onLoopback) return;
+    for (const warning of warnings) print(`${this.#paint(YELLOW, 'warning')} ${warning}`);
+  }
+
+  notStarted(reason: string): void {
+    this.#parts.printError(reason);
+  }
+
+  /** A save arrived; its reload begins. */
+  changed(paths: readonly string[]): void {
+    this.#changedAt = performance.now();
+    const [first = '', ...others] = paths;
+    const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other file')}`;
+    this.#line(this.#paint(DIM, `${first}${more} changed`));
+  }
+
+  unreadable(reason: string): void {
+    this.#summary = reason;
+    this.#parts.printError(`${this.#paint(RED, 'error')} ${reason}`);
+  }
+
+  compiled({ report, summary }: CompiledDefinitions): void {
+    this.#summary = summary;
+    // The thread has masked the credentials in code frames.
+    if (report !== '') this.#terminal.error.write(report);
+  }
+
+  reloaded(outcome: ReloadOutcome, program: ServableProgram | undefined): void {
+    const repaired = this.#failed && outcome === 'unchanged';
+    this.#failed = outcome === 'invalid' || outcome === 'refused';
+    const time = this.#paint(DIM, `(${Math.round(performance.now() - this.#changedAt)} ms)`);
+    const reloaded = `${this.#paint(GREEN, 'reloaded')} ${counted(program?.functions ?? 0, 'function')} ${time}`;
+    const kept = this.#paint(RED, 'not reloaded');
+    if (outcome === 'served' || repaired) this.#line(reloaded);
+    else if (outcome === 'unchanged') this.#line(this.#paint(DIM, 'no change in the definitions'));
+    else if (outcome === 'refused') this.#line(`${kept}: the worker could not load the new definitions`);
+    else this.#line(`${kept}: ${this.#summary.replace(/\.$/u, '')}. The last good definitions keep serving.`);
+  }
+
+  #line(text: string): void {
+    this.#parts.print(`${this.#paint(DIM, new Date().toLocaleTimeString('en-GB'))} ${text}`);
+  }
+
+  #paint(code: string, text: string): string {
+    return this.#terminal.out.colour ? `\u001B[${code}m${text}\u001B[0m` : text;
+  }
+}

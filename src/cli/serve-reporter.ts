@@ -1,0 +1,75 @@
+import type { Config } from '../config/config.ts';
+import { hostInUrl } from '../config/listen-host.ts';
+import type { Logger } from '../logging/logger.ts';
+import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
+import type { CompiledDefinitions } from './compile-task.ts';
+import type { ReportStyle } from './pretty-report.ts';
+import { counted, pageAddress } from './server-address.ts';
+
+/** Reports the events of a server, and those of the compilations that reload it. */
+export interface ReloadReporter extends ServerReporter {
+  /** The style of the reports in `compiled`. */
+  readonly style: ReportStyle;
+  /** The settings, `.env` or the definitions cannot be read, for this reason: a sentence. */
+  unreadable(reason: string): void;
+  compiled(compiled: CompiledDefinitions): void;
+}
+
+export interface ReporterParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Writes a line to the standard output. */
+  readonly print: (line: string) => void;
+  /** Writes a line to the standard error. */
+  readonly printError: (line: string) => void;
+}
+
+const FOR_CALLERS_OF_BAML =
+  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
+  'arguments; docs/migrating-from-baml.md lists all differences';
+
+/** For `svc serve`: one line when it serves; everything else goes to the log, since the terminal can be gone. */
+export class ServeReporter implements ReloadReporter {
+  readonly style = { colour: false, everyWarning: false };
+  readonly #parts: ReporterParts;
+
+  constructor(parts: ReporterParts) {
+    this.#parts = parts;
+  }
+
+  started({ port, program, transport, warnings }: StartedServer): void {
+    const { config, logger, print } = this.#parts;
+    const functions = `${counted(program.functions, 'function')} from ${JSON.stringify(config.from)}`;
+    const served = `${functions}, ${counted(config.workers, 'worker')}, ${transport}`;
+    const pages = [['docs', '/docs'], ...(config.playground ? [['playground', '/playground']] : [])] as const;
+    const links = pages.map(([name = '', path = '']) => `${name} at ${pageAddress(config, port, path)}`);
+    print(`svc: listening on http://${hostInUrl(config.host)}:${port} (${served}), ${links.join(', ')}`);
+    for (const warning of warnings) logger.warn({}, warning);
+    if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
+  }
+
+  notStarted(reason: string): void {
+    this.#parts.printError(reason);
+  }
+
+  unreadable(reason: string): void {
+    const { config, logger } = this.#parts;
+    logger.error({ from: config.from }, `reload: ${reason}`);
+  }
+
+  compiled({ program, report }: CompiledDefinitions): void {
+    const { config, logger } = this.#parts;
+    const { from } = config;
+    if (program === undefined) logger.error({ from, report }, 'reload: the definitions have errors');
+    else if (report !== '') logger.warn({ from, report }, 'reload: the definitions have warnings');
+  }
+
+  reloaded(outcome: ReloadOutcome, program: ServableProgram | undefined): void {
+    const { logger } = this.#parts;
+    const fields = { program: program?.hash };
+    if (outcome === 'invalid') logger.warn({}, 'the definitions have errors; the old ones stay');
+    else if (outcome === 'unchanged') logger.info({}, 'the definitions did not change');
+    else if (outcome === 'served') logger.info(fields, 'all workers serve the new definitions');
+    else logger.error(fields, 'no worker could serve the new definitions; the old ones stay');
+  }
+}

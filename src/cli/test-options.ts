@@ -1,0 +1,105 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { share, wholeNumber, type ParseValue } from '../config/setting-values.ts';
+
+/** The options of `svc test` besides the settings. */
+export interface TestOptions {
+  readonly functions: readonly string[];
+  readonly names: readonly string[];
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly list: boolean;
+  readonly passIfNoTests: boolean;
+  readonly clients: readonly string[];
+  readonly parallel: number;
+  readonly repeat: number;
+  /** A fraction of 1. */
+  readonly passRate: number;
+  readonly allowFailedChecks: boolean;
+  readonly record?: string;
+  readonly replay?: string;
+  readonly watch: boolean;
+  readonly format: 'pretty' | 'json' | 'junit';
+  readonly out?: string;
+}
+
+/** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
+const PARALLEL = 10;
+
+export const TEST_OPTIONS: readonly Option[] = [
+  repeatable('--function <name>', 'Run only the tests of these functions; * matches any characters').helpGroup(
+    'Tests:',
+  ),
+  repeatable('--name <name>', 'Run only the tests with these names; * matches any characters').helpGroup('Tests:'),
+  repeatable(
+    '-i, --include <pattern>',
+    'Run only these tests: "Function::Test", "Function::", "::Test", or the name of a function or test; * as above',
+  ).helpGroup('Tests:'),
+  repeatable('-x, --exclude <pattern>', 'Do not run these tests, even if another option selects them').helpGroup(
+    'Tests:',
+  ),
+  new Option('--list', 'List the tests without running them').helpGroup('Tests:'),
+  new Option('--pass-if-no-tests', 'Exit with 0 if no test is found').helpGroup('Tests:'),
+  repeatable('--client <name>', "Call this client instead of the function's own; compare several").helpGroup('Calls:'),
+  parsed('--parallel <n>', 'The limit of concurrent calls', wholeNumber(1, 1000), PARALLEL).helpGroup('Calls:'),
+  parsed('--repeat <n>', 'Run each test this often, and report how many runs pass', wholeNumber(1, 1000), 1).helpGroup(
+    'Calls:',
+  ),
+  parsed('--pass-rate <share>', 'The share of runs that have to pass', share, 1, '100%').helpGroup('Calls:'),
+  new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test').helpGroup(
+    'Calls:',
+  ),
+  new Option('--record <dir>', 'Keep the replies of the models in this directory')
+    .conflicts('replay')
+    .helpGroup('Calls:'),
+  new Option('--replay <dir>', 'Use the replies in this directory instead of calling models').helpGroup('Calls:'),
+  new Option('--watch', 'Run the tests again whenever a file is saved').helpGroup('Report:'),
+  new Option('--format <name>', 'Format of the report')
+    .choices(['pretty', 'json', 'junit'])
+    .default('pretty')
+    .helpGroup('Report:'),
+  new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal').helpGroup('Report:'),
+];
+
+/** Reads the values that the options of `TEST_OPTIONS` have after parsing. */
+export function testOptions(values: Readonly<Record<string, unknown>>): TestOptions {
+  const { record, replay, out } = values;
+  return {
+    functions: list(values['function']),
+    names: list(values['name']),
+    include: list(values['include']),
+    exclude: list(values['exclude']),
+    list: values['list'] === true,
+    passIfNoTests: values['passIfNoTests'] === true,
+    clients: [...new Set(list(values['client']))],
+    parallel: Number(values['parallel']),
+    repeat: Number(values['repeat']),
+    passRate: Number(values['passRate']),
+    allowFailedChecks: values['allowFailedChecks'] === true,
+    ...(typeof record === 'string' && { record }),
+    ...(typeof replay === 'string' && { replay }),
+    watch: values['watch'] === true,
+    // Commander accepts no other value.
+    format: values['format'] as TestOptions['format'],
+    ...(typeof out === 'string' && { out }),
+  };
+}
+
+function list(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function repeatable(flags: string, help: string): Option {
+  return new Option(flags, `${help} (repeatable)`).argParser((text, previous: unknown) => [...list(previous), text]);
+}
+
+function parsed(
+  flags: string,
+  help: string,
+  ...[parse, value, shown]: readonly [parse: ParseValue<number>, value: number, shown?: string]
+): Option {
+  return new Option(flags, help).default(value, shown).argParser((text) => {
+    const result = parse(text);
+    if (!result.ok) throw new InvalidArgumentError(`It must be ${result.failure}.`);
+    return result.value;
+  });
+}

@@ -1,0 +1,153 @@
+import type { JsonObject } from '../../base/json.ts';
+import { NameAllocator } from '../../compiler/3-emit/openapi/name-allocator.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import {
+  anyOf,
+  choice,
+  described,
+  JsonSchemas,
+  MEDIA_BY_URL,
+  MEDIA_INLINE,
+  objectSchema,
+  type View,
+} from '../../schema/json-schema.ts';
+import type { Definitions } from '../../schema/program.ts';
+import { leadingTo } from '../../schema/type-graph.ts';
+import { documentation, membersOf, typeOf } from './type-script.ts';
+
+const HEADER = `// Written by "svc types". Run it again when the definitions change.`;
+
+const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
+
+const CHECK: JsonObject = described(
+  objectSchema({ name: { type: 'string' }, expression: { type: 'string' }, status: choice(['succeeded', 'failed']) }),
+  'The outcome of one `@check`.',
+);
+
+const MEDIA: JsonObject = described(anyOf([MEDIA_BY_URL, MEDIA_INLINE]), 'An image, audio, a PDF or a video.');
+
+/**
+ * Writes the types of the definitions as a TypeScript module without imports: classes, enums and recursive aliases as results
+ * have them (`Resume`), as streams show them while they grow (`ResumePartial`) and, where they differ, as arguments take them
+ * (`ResumeInput`); and a map `Functions` of the functions, for `loadFunctions<Functions>()`. The same definitions give the same
+ * text.
+ */
+export function writeTypes(definitions: Definitions): string {
+  return new TypeWriter(definitions).write();
+}
+
+/** TypeScript accepts every object as `{}`. */
+const NO_ARGUMENTS = 'readonly args: { readonly [key: string]: never };';
+
+interface Declaration {
+  readonly name: string;
+  readonly schema: JsonObject;
+}
+
+class TypeWriter {
+  readonly #index: DefinitionIndex;
+  readonly #schemas: JsonSchemas;
+  readonly #names = new NameAllocator();
+  /** The types that the module declares, by view and name of the definition, in the order in which they were mentioned. */
+  readonly #declared = new Map<string, { readonly name: string; readonly definition: string; readonly view: View }>();
+  /** The definitions whose types differ between arguments and results. */
+  readonly #withOwnInput: ReadonlySet<string>;
+  readonly #functions: string;
+  readonly #check: string;
+  readonly #media: string;
+  #usesCheck = false;
+  #usesMedia = false;
+
+  constructor(definitions: Definitions) {
+    this.#index = indexDefinitions(definitions);
+    const { classes, enums, aliases } = this.#index;
+    for (const name of [...enums.keys(), ...classes.keys(), ...aliases.keys()]) this.#names.reserve(name);
+    this.#functions = this.#names.allocate('Functions');
+    this.#check = this.#names.allocate('CheckResult');
+    this.#media = this.#names.allocate('Media');
+    this.#schemas = new JsonSchemas(this.#index, {
+      named: (name, view) => ({ $ref: this.#nameOf(name, view) }),
+      media: () => {
+        this.#usesMedia = true;
+        return { $ref: this.#media };
+      },
+      check: () => {
+        this.#usesCheck = true;
+        return { $ref: this.#check };
+      },
+      propertyNames: true,
+    });
+    this.#withOwnInput = leadingTo((name) => differsAsInput(name, this.#index), this.#index);
+    // The types of results come first, in the order of the definitions.
+    for (const name of [...enums.keys(), ...classes.keys(), ...aliases.keys()]) this.#nameOf(name, 'output');
+  }
+
+  write(): string {
+    const functions = [...this.#index.functions.values()].map((fn) => this.#function(fn));
+    // The loop visits the types that it adds.
+    const types: string[] = [];
+    for (const { name, definition, view } of this.#declared.values()) {
+      types.push(declaration({ name, schema: this.#schemas.definition(definition, view) }));
+    }
+    if (this.#usesCheck) types.push(declaration({ name: this.#check, schema: CHECK }));
+    if (this.#usesMedia) types.push(declaration({ name: this.#media, schema: MEDIA }));
+    const head =
+      '/** The functions of the definitions: `loadFunctions<Functions>()` of `svc` checks calls against them. */';
+    const map = `${head}\nexport interface ${this.#functions} {\n${functions.flat().map(indented).join('\n')}\n}`;
+    return `${[HEADER, ...types, map].join('\n\n')}\n`;
+  }
+
+  #function(fn: FunctionType): readonly string[] {
+    const { name, documentation: text, returns } = fn;
+    const args = membersOf(this.#schemas.request(fn, {}));
+    return [
+      ...documentation(text),
+      `readonly ${name}: {`,
+      ...[
+        ...(args.length === 0 ? [NO_ARGUMENTS] : ['readonly args: {', ...args.map(indented), '};']),
+        `readonly result: ${typeOf(this.#schemas.of(returns, 'output'))};`,
+        `readonly partial: ${typeOf(this.#schemas.of(returns, 'partial'))};`,
+      ].map(indented),
+      '};',
+    ];
+  }
+
+  #nameOf(definition: string, view: View): string {
+    const seen = this.#viewOf(definition, view);
+    const key = `${seen} ${definition}`;
+    const known = this.#declared.get(key);
+    if (known !== undefined) return known.name;
+    const name = seen === 'output' ? definition : this.#names.allocate(`${definition}${SUFFIX[seen]}`);
+    this.#declared.set(key, { name, definition, view: seen });
+    return name;
+  }
+
+  #viewOf(definition: string, view: View): View {
+    if (view === 'input') return this.#withOwnInput.has(definition) ? 'input' : 'output';
+    return this.#index.enums.has(definition) ? 'output' : view;
+  }
+}
+
+function declaration({ name, schema }: Declaration): string {
+  const head = documentation(schema['description']);
+  const isInterface = schema['type'] === 'object' && schema['additionalProperties'] === undefined;
+  const body = isInterface
+    ? [`export interface ${name} {`, ...membersOf(schema).map(indented), '}']
+    : [`export type ${name} = ${typeOf(schema)};`];
+  return [...head, ...body].join('\n');
+}
+
+function indented(line: string): string {
+  return line === '' ? line : `  ${line}`;
+}
+
+/** True if TypeScript distinguishes the two views of a definition itself. It does not know the bounds of ints. */
+function differsAsInput(name: string, index: DefinitionIndex): boolean {
+  const plain = { propertyNames: true, media: () => ({}), check: () => ({}) };
+  const schemas = new JsonSchemas(index, { ...plain, named: (other) => ({ $ref: other }) });
+  const [input, output] = (['input', 'output'] as const).map((view) =>
+    declaration({ name, schema: schemas.definition(name, view) }),
+  );
+  return input !== output;
+}

@@ -1,13 +1,10 @@
 // Copies the files of the documentation page to dist/assets/docs: our own, and those of Swagger UI that it needs.
 // Run it after tsc; another run gives the same result.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-
-// The highest quality takes ten times as long for a twentieth of the size.
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+import { compressFiles } from './compress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'src/server/http/docs/page');
@@ -24,12 +21,7 @@ for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
   writeFileSync(join(target, name), text.replace(/\n?(?:\/\/|\/\*)# sourceMappingURL=.*$/u, ''));
 }
 
-// Compress the served files in advance: gateways and browsers then receive a quarter of the bytes.
-for (const name of readdirSync(target)) {
-  const bytes = readFileSync(join(target, name));
-  writeFileSync(join(target, `${name}.gz`), gzipSync(bytes, { level: 9 }));
-  writeFileSync(join(target, `${name}.br`), brotliCompressSync(bytes, BROTLI));
-}
+compressFiles(target);
 
 // The licences of the copies, which svc does not serve.
 cpSync(join(swaggerUi, 'LICENSE'), join(target, 'swagger-ui.LICENSE'));

@@ -10,8 +10,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 
-/** Development dependencies of which the package contains a copy. */
-const COPIED = new Set(['node_modules/swagger-ui-dist']);
+/** Development dependencies of which the package contains a copy: in the pages of `/docs` and of the playground. */
+const COPIED = new Set(['node_modules/swagger-ui-dist', ...packagesOfPlayground()]);
+
+/** The folders of the packages that the build of the playground found in its script. */
+function packagesOfPlayground() {
+  return JSON.parse(readFileSync(join(root, 'dist/assets/playground/packages.json'), 'utf8'));
+}
 
 // `npm sbom --omit dev` leaves out packages that a development dependency needs too, so the lock file decides.
 const shipped = new Set(

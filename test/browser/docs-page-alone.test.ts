@@ -59,8 +59,8 @@ async function visit(key = '', options: BrowserContextOptions = {}): Promise<Vis
   return { page, server, offences };
 }
 
-const CALL = '#operations-functions-Extract';
-const STREAM = '#operations-functions-streamExtract';
+const CALL = '#operations-Extract-Extract';
+const STREAM = '#operations-Extract-streamExtract';
 
 async function tryOut(page: Page, operation: string): Promise<void> {
   await page.click(`${operation} .opblock-summary-control`);
@@ -78,9 +78,9 @@ test('the page asks for the key, reports a wrong one, and sends the right one wi
   await page.waitForFunction("document.getElementById('key-problem').textContent !== ''");
   await giveKey(page, KEY);
   await tryOut(page, CALL);
-  await page.waitForSelector(`${CALL} .live-responses-table >> text=called`);
+  await page.waitForSelector(`${CALL} .live-final >> text=called`);
   await tryOut(page, STREAM);
-  await page.waitForSelector('.live-final');
+  await page.waitForSelector(`${STREAM} .live-final`);
   expect(server.keys).toEqual([KEY, KEY]);
   expect(server.missing).toEqual([]);
   expect(offences).toEqual([]);
@@ -102,8 +102,71 @@ test('the page shows a stream while it grows, and the whole value at its end', a
   expect([...shown].some((text) => text?.startsWith('"It') === true && !text.endsWith('by word"'))).toBe(true);
   expect(await page.textContent('.live-value')).toBe('"It grows word by word"');
   expect(await page.textContent('.live-figures')).toContain('5 partials');
-  await page.waitForSelector(`${STREAM} .live-responses-table >> text=final_result`);
+  await page.click(`${STREAM} .live-details >> text=Events`);
+  await page.waitForSelector(`${STREAM} .live-details >> text=final_result`);
   expect(offences).toEqual([]);
+});
+
+test('the page shows an answer once, with the client, the model, the tokens and the time', async () => {
+  const { page } = await visit();
+  for (const operation of [CALL, STREAM]) {
+    await tryOut(page, operation);
+    await page.waitForSelector(`${operation} .live-final`);
+    await page.locator(`${operation} .live-responses-table`).waitFor({ state: 'attached' });
+    expect(await page.isVisible(`${operation} .live-responses-table`)).toBe(false);
+  }
+  const figures = await page.textContent(`${CALL} .live-figures`);
+  expect(figures).toMatch(/^Main \(small-1\) · 12 tokens in, \? out · \d+ ms in total$/u);
+});
+
+test.each([
+  ['after the first partial', 'fail midway', 'Failed'],
+  ['before the first partial', 'fail before', 'Failed with 502'],
+])('a stream that fails %s can be closed, repeated and collapsed', async (_, text, state) => {
+  const { page, offences } = await visit();
+  await page.click(`${STREAM} .opblock-summary-control`);
+  await page.fill(`${STREAM} textarea`, JSON.stringify({ text }));
+  for (let round = 0; round < 2; round += 1) {
+    await page.click(`${STREAM} .execute`);
+    await page.waitForSelector('.live-failed');
+    expect(await page.textContent('.live-state')).toBe(state);
+    expect(await page.textContent('.live-value')).toContain('the provider refuses the key');
+    await page.click('.live-failed button');
+    await page.waitForSelector('.live', { state: 'detached' });
+  }
+  await page.click(`${STREAM} .execute`);
+  await page.waitForSelector('.live-failed');
+  await page.click(`${STREAM} .opblock-summary-control`);
+  await page.waitForSelector('.live', { state: 'detached' });
+  await page.click(`${STREAM} .opblock-summary-control`);
+  await page.waitForSelector('.live-failed');
+  await page.fill(`${STREAM} textarea`, '{"text": "good"}');
+  await page.click(`${STREAM} .execute`);
+  await page.waitForSelector('.live-final');
+  expect(await page.textContent('body')).not.toContain('Could not render');
+  expect(offences).toEqual([]);
+});
+
+test('a stream can be collapsed while it runs, and is complete when the user opens it again', async () => {
+  const { page, offences } = await visit();
+  await tryOut(page, STREAM);
+  await page.waitForSelector('.live-streaming');
+  await page.click(`${STREAM} .opblock-summary-control`);
+  await page.waitForSelector('.live', { state: 'detached' });
+  await page.click(`${STREAM} .opblock-summary-control`);
+  await page.waitForSelector('.live-final');
+  expect(await page.textContent('.live-value')).toBe('"It grows word by word"');
+  expect(offences).toEqual([]);
+});
+
+test('the endpoints of a function stand together, side by side, without empty parameters', async () => {
+  const { page } = await visit();
+  const call = await page.locator(CALL).boundingBox();
+  const stream = await page.locator(STREAM).boundingBox();
+  expect(call?.y).toBe(stream?.y);
+  await page.click(`${CALL} .opblock-summary-control`);
+  await page.waitForSelector(`${CALL} .execute`);
+  expect(await page.getByText('No parameters').isVisible()).toBe(false);
 });
 
 test('the user can stop a stream', async () => {
@@ -137,7 +200,6 @@ test('the page is not wider than a phone', async () => {
   const { page } = await visit('', { viewport: { width: 390, height: 844 } });
   await tryOut(page, STREAM);
   await page.waitForSelector('.live-final');
-  await page.waitForSelector(`${STREAM} .live-responses-table`);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
 });
 
@@ -152,14 +214,14 @@ test("dark and light follow the system, and the page keeps the user's choice", a
   expect(await background()).toBe(light);
 });
 
-test('error responses take one line each until the user shows their examples', async () => {
+test('the error responses are folded until the user shows them', async () => {
   const { page, offences } = await visit();
   await page.click(`${CALL} .opblock-summary-control`);
-  const example = page.locator(`${CALL} tr.response[data-code="400"] .model-example`);
-  await example.waitFor({ state: 'attached' });
-  expect(await example.isVisible()).toBe(false);
+  const error = page.locator(`${CALL} tr.response[data-code="400"]`);
+  await error.waitFor({ state: 'attached' });
+  expect(await error.isVisible()).toBe(false);
   expect(await page.locator(`${CALL} tr.response[data-code="200"] .model-example`).isVisible()).toBe(true);
-  await page.click(`${CALL} >> text=Show examples of errors`);
-  expect(await example.isVisible()).toBe(true);
+  await page.click(`${CALL} >> text=Show error responses`);
+  expect(await error.locator('.model-example').isVisible()).toBe(true);
   expect(offences).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../src/server/http/docs/docs-assets.ts';
 
 /** A server with the documentation page under a path prefix, and answers that a test can predict. */
@@ -16,7 +17,10 @@ export interface PageServer {
 
 const PREFIX = '/some/prefix';
 
-/** Serves `document`, and requires `key` if it is not empty. Streams send one partial per word of `words`. */
+/**
+ * Serves `document`, and requires `key` if it is not empty. Streams send one partial per word of `words`. A body that
+ * contains `fail midway` gets an error after the first partial, one that contains `fail before` a plain error.
+ */
 export async function startPageServer(document: unknown, words: readonly string[], key = ''): Promise<PageServer> {
   const assets = loadDocsAssets();
   const missing: string[] = [];
@@ -34,8 +38,8 @@ export async function startPageServer(document: unknown, words: readonly string[
     if (path.startsWith('/call/') || path.startsWith('/stream/')) keys.push(given);
     if (key !== '' && given !== key) json(response, 403, { error: 'Unauthorized', message: 'no', request_id: 'r' });
     else if (path === '/openapi.json') json(response, 200, document);
-    else if (path.startsWith('/call/')) json(response, 200, 'called');
-    else if (path.startsWith('/stream/')) sendWords(response, words);
+    else if (path.startsWith('/call/')) json(response, 200, 'called', ANSWERED_BY);
+    else if (path.startsWith('/stream/')) void stream(request, response, words);
     else {
       missing.push(url);
       json(response, 404, {});
@@ -52,19 +56,29 @@ export async function startPageServer(document: unknown, words: readonly string[
   return { url: `http://127.0.0.1:${port}${PREFIX}/docs`, missing, keys, close };
 }
 
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const ANSWERED_BY = { 'x-svc-client': 'Main', 'x-svc-model': 'small-1', 'x-svc-input-tokens': '12' };
+const FAILURE = { error: 'client_error', message: 'the provider refuses the key', request_id: 'r' };
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** Sends one partial every 100 ms, so that a browser has time to show it. */
-function sendWords(response: ServerResponse, words: readonly string[]): void {
+async function stream(request: IncomingMessage, response: ServerResponse, words: readonly string[]): Promise<void> {
+  const body = await text(request);
+  if (body.includes('fail before')) json(response, 502, FAILURE);
+  else sendWords(response, words, body.includes('fail midway') ? 1 : words.length);
+}
+
+/** Sends one partial every 100 ms, so that a browser has time to show it, and an error after the first `sent` of them. */
+function sendWords(response: ServerResponse, words: readonly string[], sent: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   let count = 0;
   const timer = setInterval(() => {
     count += 1;
     const value = words.slice(0, count).join(' ');
-    const last = count > words.length;
-    response.write(`data: ${JSON.stringify(last ? { final_result: value } : { partial_result: value })}\n\n`);
+    const last = count > sent;
+    const end = sent < words.length ? FAILURE : { final_result: value };
+    response.write(`data: ${JSON.stringify(last ? end : { partial_result: value })}\n\n`);
     if (!last) return;
     clearInterval(timer);
     response.end();

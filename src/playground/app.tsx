@@ -1,0 +1,156 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { VNode } from 'preact';
+import type { PlaygroundDocument } from '../schema/playground-document.ts';
+import { LONGEST_LINK, linkFragment, type LinkState } from './data/link.ts';
+import { isRunning, type Run } from './data/run.ts';
+import { FunctionList } from './panels/function-list.tsx';
+import { HistoryPanel } from './panels/history-panel.tsx';
+import { InputPanel } from './panels/input-panel.tsx';
+import { KeyForm } from './panels/key-form.tsx';
+import { ProblemBanner } from './panels/problem-banner.tsx';
+import { promptTokens, PromptPanel } from './panels/prompt-panel.tsx';
+import { RunBar } from './panels/run-bar.tsx';
+import { RunPanel } from './panels/run-panel.tsx';
+import { TopBar } from './panels/top-bar.tsx';
+import type { Connection } from './server/connection.ts';
+import { curlCommand } from './state/run-command.ts';
+import { useDraft, type Draft, type DraftStart } from './state/use-draft.ts';
+import { usePrompt, type Prompt } from './state/use-prompt.ts';
+import { useRuns, type Runs } from './state/use-runs.ts';
+import { useNarrow } from './state/use-narrow.ts';
+import { useServer, type Server } from './state/use-server.ts';
+import { TabPanel, Tabs, type TabHead } from './widgets/tabs.tsx';
+
+interface AppProps {
+  readonly connection: Connection;
+  readonly start: DraftStart;
+}
+
+/** The page: asks for the key if the server requires one, and then shows the functions. */
+export function App({ connection, start }: AppProps): VNode {
+  const server = useServer(connection);
+  const { document, key, problem } = server;
+  if (document !== undefined) return <Workbench server={server} document={document} start={start} />;
+  return (
+    <>
+      <TopBar server={server} document={undefined} link={undefined} />
+      {key === undefined ? null : <KeyForm refused={key === 'refused'} onKey={server.enterKey} />}
+      {key === undefined ? <p class="empty quiet">{problem?.message ?? 'Loading…'}</p> : null}
+    </>
+  );
+}
+
+type Tab = 'input' | 'prompt' | 'run' | 'history';
+
+interface WorkbenchProps {
+  readonly server: Server;
+  readonly document: PlaygroundDocument;
+  readonly start: DraftStart;
+}
+
+/** The functions, the arguments of one of them, its prompt and its runs. */
+function Workbench({ server, document, start }: WorkbenchProps): VNode {
+  const { connection } = server;
+  const [draft, actions] = useDraft(document, start);
+  const prompt = usePrompt(server, draft);
+  const runs = useRuns(connection);
+  const narrow = useNarrow();
+  const [selected, setTab] = useState<Tab>('input');
+  // A wide window shows the input beside the other tabs.
+  const tab = selected === 'input' && !narrow ? 'prompt' : selected;
+  const run = (): void => {
+    if (draft === undefined) return;
+    runs.start(draft);
+    setTab('run');
+  };
+  useShortcuts(run, runs);
+  if (draft === undefined) {
+    return (
+      <>
+        <TopBar server={server} document={document} link={undefined} />
+        <ProblemBanner problems={document.problems} />
+        <p class="empty">The definitions contain no functions.</p>
+      </>
+    );
+  }
+  const reuse = (used: Run): void => {
+    actions.selectFunction(used.functionName);
+    actions.setArgsOf(used.functionName, used.args);
+    setTab('input');
+  };
+  const show = (ids: readonly number[]): void => {
+    runs.show(ids);
+    setTab('run');
+  };
+  return (
+    <>
+      <TopBar server={server} document={document} link={() => linkOf(draft)} />
+      <ProblemBanner problems={document.problems} />
+      <main class={`workbench tab-${tab}`}>
+        <FunctionList functions={document.functions} selected={draft.fn.name} onSelect={actions.selectFunction} />
+        <section class="input-column" aria-label="Input">
+          <div class="input-scroll">
+            <InputPanel draft={draft} actions={actions} prompt={prompt} />
+          </div>
+          <RunBar draft={draft} actions={actions} document={document} runs={runs} onRun={run} />
+        </section>
+        <section class="output-column" aria-label="Prompt and answers">
+          <Tabs label="Views" tabs={tabHeads(prompt, runs, narrow)} selected={tab} onSelect={setTab} />
+          <div class="output-scroll">
+            <TabPanel name={tab}>
+              {tab === 'run' ? (
+                <RunPanel shown={runs.shown} command={(each) => curlCommand(connection, each)} />
+              ) : tab === 'history' ? (
+                <HistoryPanel runs={runs.all} onShow={show} onReuse={reuse} />
+              ) : (
+                <PromptPanel prompt={prompt} />
+              )}
+            </TabPanel>
+          </div>
+        </section>
+      </main>
+    </>
+  );
+}
+
+function tabHeads(prompt: Prompt, runs: Runs, narrow: boolean): ReadonlyArray<TabHead<Tab>> {
+  const tokens = promptTokens(prompt);
+  const running = runs.shown.some(isRunning);
+  return [
+    ...(narrow ? [{ name: 'input', text: 'Input' } as const] : []),
+    { name: 'prompt', text: <>Prompt {tokens === undefined ? null : <span class="count">≈ {tokens}</span>}</> },
+    { name: 'run', text: <>Answer {running ? <span class="dot state-streaming" /> : null}</> },
+    {
+      name: 'history',
+      text: <>History {runs.all.length === 0 ? null : <span class="count">{runs.all.length}</span>}</>,
+    },
+  ];
+}
+
+/** Ctrl+Enter (or Command+Enter) runs, Escape stops, wherever the focus is. */
+function useShortcuts(run: () => void, runs: Runs): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        run();
+      } else if (event.key === 'Escape') runs.stop();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+}
+
+/** An address that restores the function, its arguments and the clients of the definitions. */
+async function linkOf({ args, client, fn, mode, other }: Draft): Promise<string> {
+  const state: LinkState = {
+    functionName: fn.name,
+    args,
+    mode,
+    ...(client.kind === 'named' && { client: client.name }),
+    ...(other?.kind === 'named' && { other: other.name }),
+  };
+  const fragment = await linkFragment(state);
+  if (fragment.length > LONGEST_LINK) throw new Error('The arguments are too long for a link');
+  return new URL(fragment, location.href).href;
+}

@@ -1,0 +1,22 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { stateOfLink } from './data/link.ts';
+import { Connection } from './server/connection.ts';
+import { draftOfLink, savedDraft } from './state/saved-draft.ts';
+import type { DraftStart } from './state/use-draft.ts';
+
+async function start(): Promise<DraftStart> {
+  const saved = savedDraft();
+  const link = await stateOfLink(location.hash);
+  if (link === undefined) return { saved };
+  // The next reload of the tab restores its newest state instead.
+  history.replaceState(null, '', location.pathname);
+  return {
+    saved: draftOfLink(link, saved),
+    ...(link.client !== undefined && { client: { kind: 'named', name: link.client } }),
+    ...(link.other !== undefined && { other: { kind: 'named', name: link.other } }),
+  };
+}
+
+const root = document.getElementById('root');
+if (root !== null) render(<App connection={new Connection(location.href)} start={await start()} />, root);

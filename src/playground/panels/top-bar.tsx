@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { VNode } from 'preact';
+import type { PlaygroundDocument } from '../../schema/playground-document.ts';
+import type { Server } from '../state/use-server.ts';
+import { CopyButton } from '../widgets/copy-button.tsx';
+import { Icon } from '../widgets/icon.tsx';
+import { changeTheme } from '../state/theme.ts';
+
+interface TopBarProps {
+  readonly server: Server;
+  readonly document: PlaygroundDocument | undefined;
+  /** An address that restores the state of the page; undefined if there is none to restore. */
+  readonly link: (() => Promise<string>) | undefined;
+}
+
+/** The name of the page, the state of its server, and what concerns the page as a whole. */
+export function TopBar({ server, document, link }: TopBarProps): VNode {
+  return (
+    <header class="top-bar">
+      <span class="brand">
+        <strong>{document?.title ?? 'svc'}</strong> <span class="brand-page">playground</span>
+      </span>
+      <ServerStatus server={server} />
+      <span class="grow" />
+      {link === undefined ? null : <CopyButton wide icon="link" label="Copy link" text={link} />}
+      <a href="docs">Docs</a>
+      <button type="button" class="icon-button" aria-label="Change between dark and light" onClick={changeTheme}>
+        <Icon name="theme" />
+      </button>
+    </header>
+  );
+}
+
+/** How long the page shows that it has new definitions. */
+const SHOWN_MS = 3_000;
+
+/** A problem of the connection, or for a moment that the definitions changed: visible wherever the user looks at the page. */
+function ServerStatus({ server }: { readonly server: Server }): VNode {
+  const { document, problem, reloads } = server;
+  const [seen, setSeen] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(reloads), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [reloads]);
+  const failed = problem !== undefined && document !== undefined;
+  return (
+    <span class={failed ? 'server-status failed' : 'server-status'} role="status">
+      {failed ? problem.message : reloads > seen ? 'Definitions reloaded' : ''}
+    </span>
+  );
+}

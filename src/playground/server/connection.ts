@@ -1,0 +1,87 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { Problem } from './wire.ts';
+
+const KEY_HEADER = 'x-svc-api-key';
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T; readonly headers: Headers }
+  | { readonly ok: false; readonly status: number; readonly problem: Problem; readonly headers?: Headers };
+
+/** The server that delivered the page. Addresses are relative to the page, so that a path prefix works. */
+export class Connection {
+  /** In memory only: closing or reloading the tab removes it. Empty: the server requires none. */
+  key = '';
+  readonly #base: URL;
+
+  constructor(page: string) {
+    this.#base = new URL('.', page);
+  }
+
+  /** The address of an endpoint, for commands that a person copies. */
+  address(path: string): string {
+    return new URL(path, this.#base).href;
+  }
+
+  /** Gets a JSON document; undefined if it still has the etag. */
+  async get<T>(path: string, etag?: string): Promise<Answer<T> | undefined> {
+    const headers = etag === undefined ? {} : { 'if-none-match': etag };
+    const response = await this.#fetch(path, { headers, cache: 'no-store' });
+    return response instanceof Response && response.status === 304 ? undefined : answerOf<T>(response);
+  }
+
+  async post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<Answer<T>> {
+    return answerOf<T>(await this.open(path, body, signal));
+  }
+
+  /** Sends a body, and resolves with the response as soon as its headers are here. */
+  open(path: string, body: unknown, signal?: AbortSignal): Promise<Response | Problem> {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return this.#fetch(path, signal === undefined ? init : { ...init, signal });
+  }
+
+  async #fetch(
+    path: string,
+    init: RequestInit & { readonly headers: Record<string, string> },
+  ): Promise<Response | Problem> {
+    const headers = this.key === '' ? init.headers : { ...init.headers, [KEY_HEADER]: this.key };
+    try {
+      return await fetch(new URL(path, this.#base), { ...init, headers });
+    } catch (error) {
+      return networkProblem(error);
+    }
+  }
+}
+
+/** Reads the whole response. */
+export async function answerOf<T>(response: Response | Problem): Promise<Answer<T>> {
+  if (!(response instanceof Response)) return { ok: false, status: 0, problem: response };
+  const { headers, ok, status } = response;
+  const text = await response.text().catch((error: unknown) => networkProblem(error));
+  if (typeof text !== 'string') return { ok: false, status: 0, problem: text };
+  const value = parsed(text);
+  if (ok && value !== undefined) return { ok, value: value as T, headers };
+  return { ok: false, status, problem: problemOf(value, status), headers };
+}
+
+/** A proxy between the browser and svc can answer with a page of its own. */
+export function problemOf(body: unknown, status: number): Problem {
+  if (isJsonObject(body) && typeof body['error'] === 'string' && typeof body['message'] === 'string') {
+    return body as unknown as Problem;
+  }
+  return { error: 'not_svc', message: `The answer has status ${status} and is not one of svc.` };
+}
+
+export function networkProblem(error: unknown): Problem {
+  const stopped = error instanceof DOMException && error.name === 'AbortError';
+  return stopped
+    ? { error: 'stopped', message: 'You stopped the request.' }
+    : { error: 'network', message: 'The server does not answer.' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

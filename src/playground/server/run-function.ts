@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { Run, RunChange } from '../data/run.ts';
+import { answerOf, networkProblem, problemOf, type Connection } from './connection.ts';
+import { readEvents } from './read-events.ts';
+import type { ParsedReply, Problem, StreamEvent, Trace, TracedValue } from './wire.ts';
+
+/** A request to run a function. */
+export interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
+  readonly connection: Connection;
+  /** The arguments, with options that ask for the trace. */
+  readonly body: JsonObject;
+  readonly signal: AbortSignal;
+}
+
+/** Called with each change of the run. */
+export type OnChange = (change: RunChange | ((run: Run) => RunChange)) => void;
+
+/** Runs a function, then asks how svc read the reply. Never rejects. */
+export async function runFunction(request: RunRequest, change: OnChange): Promise<void> {
+  const reply = await (request.mode === 'call' ? call(request, change) : stream(request, change));
+  if (reply !== undefined && reply !== '') await explain(request, reply, change);
+}
+
+/** Resolves with the reply of the model, if there was one. */
+async function call(
+  { connection, functionName, body, signal }: RunRequest,
+  change: OnChange,
+): Promise<string | undefined> {
+  const answer = await connection.post<TracedValue>(`call/${functionName}`, body, signal);
+  if (!answer.ok) return fail(answer.problem, change);
+  const { trace, value } = answer.value;
+  return done({ value }, trace, change);
+}
+
+async function stream(request: RunRequest, change: OnChange): Promise<string | undefined> {
+  const { connection, functionName, body, signal } = request;
+  const response = await connection.open(`stream/${functionName}`, body, signal);
+  const isStream =
+    response instanceof Response && response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (!isStream || response.body === null) {
+    const answer = await answerOf<unknown>(response);
+    return fail(answer.ok ? problemOf(undefined, 200) : answer.problem, change);
+  }
+  let ended: { readonly reply: string | undefined } | undefined;
+  try {
+    await readEvents(response.body, (data) => {
+      const event = JSON.parse(data) as StreamEvent;
+      if ('final_result' in event || 'error' in event) ended = { reply: end(event, change) };
+      else change((run) => growth(event, run));
+    });
+  } catch (error) {
+    return fail(networkProblem(error), change);
+  }
+  return ended === undefined
+    ? fail({ error: 'network', message: 'The stream ended without a last message.' }, change)
+    : ended.reply;
+}
+
+type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>;
+
+function growth(event: Growth, run: Run): RunChange {
+  if ('text' in event) return { state: 'streaming', reply: run.reply + event.text };
+  if ('partial_result' in event) return { state: 'streaming', value: event.partial_result, partials: run.partials + 1 };
+  return { state: 'waiting', reply: '', resets: run.resets + 1 };
+}
+
+function end(event: Extract<StreamEvent, { final_result: unknown }> | Problem, change: OnChange): string | undefined {
+  if ('error' in event) return fail(event, change);
+  return done({ value: event.final_result }, event.trace, change);
+}
+
+function done(value: Pick<RunChange, 'value'>, trace: Trace | undefined, change: OnChange): string | undefined {
+  const reply = trace?.reply;
+  change({ state: 'done', ...value, ...(trace !== undefined && { trace }), ...(reply !== undefined && { reply }) });
+  return reply;
+}
+
+function fail(problem: Problem, change: OnChange): string | undefined {
+  const { trace } = problem;
+  const reply = trace?.reply ?? problem.raw_output;
+  change({
+    state: problem.error === 'stopped' ? 'stopped' : 'failed',
+    problem,
+    ...(trace !== undefined && { trace }),
+    ...(reply !== undefined && { reply }),
+  });
+  return reply;
+}
+
+async function explain(
+  { connection, functionName, signal }: RunRequest,
+  text: string,
+  change: OnChange,
+): Promise<void> {
+  const answer = await connection.post<ParsedReply>(`parse/${functionName}`, { text, explain: true }, signal);
+  const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
+  if (explanation !== undefined) change({ explanation });
+}

@@ -1,0 +1,78 @@
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import type { JsonObject } from '../../base/json.ts';
+import type { PlaygroundDocument, PlaygroundFunction } from '../../schema/playground-document.ts';
+import { initialArguments } from '../data/argument-values.ts';
+import { OWN_CLIENT, type ClientChoice, type Keys } from '../data/client-choice.ts';
+import type { RunMode } from '../data/link.ts';
+import { typesOf, type Types } from '../data/types.ts';
+import { saveDraft, type SavedDraft } from './saved-draft.ts';
+
+/** What the user is about to run. */
+export interface Draft {
+  readonly fn: PlaygroundFunction;
+  readonly types: Types;
+  readonly args: JsonObject;
+  readonly mode: RunMode;
+  readonly client: ClientChoice;
+  /** The client that runs beside the first one; undefined: no comparison. */
+  readonly other: ClientChoice | undefined;
+  /** Kept in memory only. */
+  readonly keys: Keys;
+}
+
+export interface DraftActions {
+  readonly selectFunction: (name: string) => void;
+  readonly setArgs: (args: JsonObject) => void;
+  readonly setArgsOf: (functionName: string, args: JsonObject) => void;
+  readonly setMode: (mode: RunMode) => void;
+  readonly setClient: (client: ClientChoice) => void;
+  readonly setOther: (other: ClientChoice | undefined) => void;
+  readonly setKey: (variable: string, value: string) => void;
+}
+
+/** The beginning of a draft: what a link or a reload restores. */
+export interface DraftStart {
+  readonly saved: SavedDraft | undefined;
+  readonly client?: ClientChoice;
+  readonly other?: ClientChoice;
+}
+
+/** Undefined if the program has no functions. */
+export function useDraft(document: PlaygroundDocument, start: DraftStart): readonly [Draft | undefined, DraftActions] {
+  const [functionName, selectFunction] = useState(start.saved?.functionName ?? '');
+  const [argsOf, setArgsOf] = useState<Readonly<Record<string, JsonObject>>>(start.saved?.args ?? {});
+  const [mode, setMode] = useState<RunMode>(start.saved?.mode ?? 'stream');
+  const [client, setClient] = useState<ClientChoice>(start.client ?? OWN_CLIENT);
+  const [other, setOther] = useState<ClientChoice | undefined>(start.other);
+  const [keys, setKeys] = useState<Keys>({});
+  const types = useMemo(() => typesOf(document), [document]);
+  const fn = document.functions.find(({ name }) => name === functionName) ?? document.functions[0];
+  const known = fn === undefined || !Object.hasOwn(argsOf, fn.name) ? undefined : argsOf[fn.name];
+  const args = useMemo(() => known ?? (fn === undefined ? {} : firstArguments(fn, types)), [known, fn, types]);
+  // Before the next paint: a user can close the tab at any time.
+  useLayoutEffect(() => saveDraft({ functionName: fn?.name ?? '', args: argsOf, mode }), [fn, argsOf, mode]);
+  const setArgs = (name: string, next: JsonObject): void => setArgsOf((before) => ({ ...before, [name]: next }));
+  const actions: DraftActions = {
+    selectFunction,
+    setArgs: (next) => fn !== undefined && setArgs(fn.name, next),
+    setArgsOf: setArgs,
+    setMode,
+    setClient,
+    setOther,
+    setKey: (variable, value) => setKeys((before) => ({ ...before, [variable]: value })),
+  };
+  const draft =
+    fn === undefined ? undefined : { fn, types, args, mode, other, keys, client: existing(client, document) };
+  return [draft, actions];
+}
+
+/** The first example of a function, or empty arguments. */
+function firstArguments(fn: PlaygroundFunction, types: Types): JsonObject {
+  return fn.examples[0]?.args ?? initialArguments(fn.parameters, types);
+}
+
+/** A reload can remove the client that the user selected. */
+function existing(choice: ClientChoice, { clients }: PlaygroundDocument): ClientChoice {
+  const isGone = choice.kind === 'named' && !clients.some(({ name }) => name === choice.name);
+  return isGone ? OWN_CLIENT : choice;
+}

@@ -1,0 +1,52 @@
+import type { VNode } from 'preact';
+import type { Message, MessagePart } from '../../schema/message.ts';
+import { estimateMessageTokens } from '../data/estimate-tokens.ts';
+import { CopyButton } from './copy-button.tsx';
+import { MediaPreview } from './media-preview.tsx';
+
+/** The texts of a message that count as tokens. */
+export function textsOf({ parts }: Message): readonly string[] {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+}
+
+/** The messages of a prompt, each with its role. */
+export function Messages({ messages }: { readonly messages: readonly Message[] }): VNode {
+  return (
+    <ol class="messages">
+      {messages.map((message, at) => (
+        <li key={at} class={`message role-${message.role}`}>
+          <div class="message-head">
+            <span class="role">{message.role}</span>
+            <span class="quiet">≈ {estimateMessageTokens(textsOf(message))} tokens</span>
+            <span class="grow" />
+            <CopyButton label={`Copy the ${message.role} message`} text={() => textsOf(message).join('\n')} />
+          </div>
+          {message.parts.map((part, index) => (
+            <Part key={index} part={part} />
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Part({ part }: { readonly part: MessagePart }): VNode {
+  const metadata = part.metadata === undefined ? null : <code class="metadata">{JSON.stringify(part.metadata)}</code>;
+  return (
+    <>
+      {part.kind === 'text' ? <pre class="message-text">{part.text}</pre> : <Media part={part} />}
+      {metadata}
+    </>
+  );
+}
+
+/** The address of a picture is shown and not loaded: the page sends no request to another server. */
+function Media({ part }: { readonly part: Extract<MessagePart, { readonly kind: 'media' }> }): VNode {
+  const { media, source } = part;
+  if (source.kind === 'base64') return <MediaPreview media={media} data={source.data} mediaType={source.mediaType} />;
+  return (
+    <div class="media-url">
+      <span class="chip">{media}</span> <code>{source.url}</code>
+    </div>
+  );
+}

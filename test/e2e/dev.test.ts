@@ -1,0 +1,144 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { afterEach, expect, test } from 'vitest';
+import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.stop('SIGKILL');
+  server = undefined;
+});
+
+/** Definitions with a function `Say` that answers with the text. */
+function saying(text: string, extra = ''): string {
+  return `client<llm> Fixed {
+  provider offline
+  options { reply "${text}" }
+}
+function Say(about: string) -> string {
+  client Fixed
+  prompt #"{{ about }}"#
+}
+${extra}`;
+}
+
+async function startDev(from: string, onSpawn?: (child: ChildProcess) => void): Promise<RunningServer> {
+  server = await startServer({ command: 'dev', from, ...(onSpawn === undefined ? {} : { onSpawn }) });
+  return server;
+}
+
+/** The answer of `Say`, or the status of an error. */
+async function answer({ url }: RunningServer): Promise<unknown> {
+  const response = await fetch(`${url}/call/Say`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: '{"about": "tests"}',
+  });
+  return response.ok ? response.json() : response.status;
+}
+
+test('svc dev reports a typo with a code frame, keeps serving the last good definitions, and serves the fixed ones', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('first') });
+  const running = await startDev(from);
+  const load = startLoad(`${running.url}/call/Say`, { about: 'load' }, 2);
+  await waitUntil('the first calls', () => load.counts.served > 20);
+  writeFileSync(join(from, 'main.svc'), saying('second', 'class Resume {\n  name strng\n}\n'));
+  const output = (): string => running.output().replaceAll(/^\d\d:\d\d:\d\d 200 .*\n/gmu, '');
+  await expect.poll(output).toMatch(/not reloaded: 1 file: 1 error.* The last good definitions keep serving\./u);
+  await expect
+    .poll(output)
+    .toMatch(/main\.svc:10:8\n +\|\n +9 \| class Resume \{\n +10 \| {3}name strng\n +\| {8}\^{5}/u);
+  expect(await answer(running)).toBe('first');
+  writeFileSync(join(from, 'main.svc'), saying('second', 'class Resume {\n  name string\n}\n'));
+  await expect.poll(() => answer(running)).toBe('second');
+  await waitUntil('the end of the reload', () => /reloaded 1 function/u.test(running.output()));
+  const { refused, failed, errors } = await load.stop();
+  expect({ refused, failed, errors }).toEqual({ refused: 0, failed: 0, errors: [] });
+});
+
+test('after rapid saves in every manner, svc dev serves the last one', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('0') });
+  const running = await startDev(from);
+  const file = join(from, 'main.svc');
+  for (let save = 1; save <= 30; save += 1) {
+    if (save % 3 === 0) writeFileSync(file, saying(String(save)).slice(0, 100));
+    if (save % 3 === 1) rmSync(file);
+    writeFileSync(save % 2 === 0 ? file : `${file}.tmp`, saying(String(save)));
+    if (save % 2 === 1) renameSync(`${file}.tmp`, file);
+    await new Promise((resolve) => setTimeout(resolve, save % 7));
+  }
+  await expect.poll(() => answer(running)).toBe('30');
+});
+
+test('svc dev follows files that move, folders that disappear, and .env', async () => {
+  const from = temporaryFolder({ 'a/main.svc': saying('first') });
+  const running = await startDev(from);
+  writeFileSync(join(from, 'a/main.svc'), saying('second'));
+  renameSync(join(from, 'a/main.svc'), join(from, 'a/other.svc'));
+  await expect.poll(() => answer(running)).toBe('second');
+  rmSync(join(from, 'a'), { recursive: true });
+  await waitUntil('the report', () => running.output().includes('no definition files'));
+  expect(await answer(running)).toBe('second');
+  mkdirSync(join(from, 'b'));
+  writeFileSync(join(from, 'b/main.svc'), saying('third'));
+  await expect.poll(() => answer(running)).toBe('third');
+});
+
+test('svc dev waits for definitions without errors before it listens', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('first').replace('Say', 'Say Say') });
+  let output = '';
+  const running = await startDev(from, (child) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('svc starts once you have fixed')) writeFileSync(join(from, 'main.svc'), saying('fixed'));
+    });
+  });
+  expect(await answer(running)).toBe('fixed');
+});
+
+test('svc dev serves only this machine, with one worker, and stops at once', async () => {
+  const running = await startDev(temporaryFolder({ 'main.svc': saying('first') }));
+  await expect.poll(running.output).toContain(`http://localhost:${running.port}/docs`);
+  expect(running.output()).toContain(`listening on http://localhost:${running.port}`);
+  await expect(fetch(`http://127.0.0.2:${running.port}/livez`)).rejects.toThrow('fetch failed');
+  // One that serves, and the spare.
+  await expect.poll(() => childrenOf(running.child.pid ?? 0).length).toBe(2);
+  expect(await answer(running)).toBe('first');
+  await expect.poll(running.output).toMatch(/\d\d:\d\d:\d\d 200 POST \/call\/Say [\d.]+ ms · Fixed\n/u);
+  expect(await running.stop('SIGINT')).toBe(0);
+});
+
+test('svc dev reads a changed .env', async () => {
+  const folder = temporaryFolder({
+    'svc_src/main.svc': saying('first').replace('"first"', 'env.REPLY'),
+    '.env': 'REPLY=one\n',
+  });
+  const running = await startServer({ command: 'dev', cwd: folder, flags: ['--dotenv'] });
+  server = running;
+  expect(await answer(running)).toBe('one');
+  writeFileSync(join(folder, '.env'), readFileSync(join(folder, '.env'), 'utf8').replace('one', 'two'));
+  await expect.poll(() => answer(running)).toBe('two');
+});
+
+test('the playground learns of errors in the definitions, also from a worker that starts later', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('first') });
+  const running = await startDev(from);
+  const problems = async (): Promise<unknown> => {
+    const response = await fetch(`${running.url}/playground/program.json`, { headers: { connection: 'close' } });
+    const { problems: found } = (await response.json()) as {
+      readonly problems: ReadonlyArray<{ readonly place: string }>;
+    };
+    return found.map(({ place }) => place.replace(/^.*main/u, 'main'));
+  };
+  expect(await problems()).toEqual([]);
+  writeFileSync(join(from, 'main.svc'), saying('second', 'class Resume {\n  name strng\n}\n'));
+  await expect.poll(problems).toEqual(['main.svc:10:8']);
+  const workers = childrenOf(running.child.pid ?? 0);
+  for (const pid of workers) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => childrenOf(running.child.pid ?? 0).some((pid) => !workers.includes(pid))).toBe(true);
+  await expect.poll(() => problems().catch(() => 'no answer')).toEqual(['main.svc:10:8']);
+  writeFileSync(join(from, 'main.svc'), saying('second'));
+  await expect.poll(problems).toEqual([]);
+});

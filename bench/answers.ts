@@ -6,7 +6,7 @@ export interface Answer {
   readonly value: unknown;
 }
 
-export const ANSWER_NAMES = ['Small', 'Large', 'Larger', 'Megabyte', 'Broken'] as const;
+export const ANSWER_NAMES = ['Small', 'Large', 'Larger', 'Megabyte'] as const;
 export type AnswerName = (typeof ANSWER_NAMES)[number];
 
 /** Strings in each of the two lists: 400 make about 30 KB of model text. */
@@ -14,13 +14,10 @@ const POINTS: Readonly<Record<Exclude<AnswerName, 'Small'>, number>> = {
   Large: 400,
   Larger: 4000,
   Megabyte: 13_000,
-  /** 200 KB: just below the size from which a thread parses the reply. */
-  Broken: 2500,
 };
 
 export function answer(name: AnswerName): Answer {
-  if (name === 'Small') return smallAnswer();
-  return name === 'Broken' ? brokenAnswer() : pointsAnswer(name, POINTS[name]);
+  return name === 'Small' ? smallAnswer() : pointsAnswer(name, POINTS[name]);
 }
 
 /** 150 bytes of clean JSON. */
@@ -39,15 +36,6 @@ function smallAnswer(): Answer {
 function pointsAnswer(name: AnswerName, count: number): Answer {
   const value = { pros: pointList('pro', count), cons: pointList('con', count) };
   return { name, text: `\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\``, value };
-}
-
-/** A long reply with a short value: the function returns one number of broken JSON (comments, bare keys, extra commas). */
-function brokenAnswer(): Answer {
-  const value = { points: 2 * POINTS.Broken };
-  const lines = (side: string) =>
-    pointList(side, POINTS.Broken).map((point) => `    ${JSON.stringify(point)}, // ${side}\n`);
-  const text = `\`\`\`json\n{\n  pros: [\n${lines('pro').join('')}  ],\n  cons: [\n${lines('con').join('')}  ],\n  points: ${value.points},\n}\n\`\`\``;
-  return { name: 'Broken', text, value };
 }
 
 function pointList(side: string, count: number): readonly string[] {

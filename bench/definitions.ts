@@ -3,55 +3,70 @@ import { join } from 'node:path';
 import { ANSWER_NAMES } from './answers.ts';
 
 /** Functions that the definitions declare: one for each answer, and `…Paced`, whose deltas arrive one per millisecond. */
-export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte' | 'Broken';
+export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte' | 'Rendered';
 
 /**
  * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all sides accept)
  * and returns that path. `files` pads them with further definition files up to that number.
  */
 export function writeDefinitions(directory: string, provider: string, files = 1): string {
-  const folder = join(directory, 'baml_src');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'main.baml'), mainFile(provider));
+  const folder = writeDefinitionFile(directory, mainFile(provider));
   for (let index = 1; index < files; index += 1) {
     writeFileSync(join(folder, `part-${index}.baml`), partFile(index));
   }
   return folder;
 }
 
+/** Writes a definition file into `<directory>/baml_src` and returns that path. */
+export function writeDefinitionFile(directory: string, text: string): string {
+  const folder = join(directory, 'baml_src');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'main.baml'), text);
+  return folder;
+}
+
 function mainFile(provider: string): string {
-  const burst = ANSWER_NAMES.map((name) => client(`${name}Model`, `${provider}/${name}/burst/v1`));
+  const burst = ANSWER_NAMES.map((name) => declareClient(`${name}Model`, `${provider}/${name}/burst/v1`));
   const paced = (['Small', 'Large'] as const).map((name) =>
-    client(`${name}PacedModel`, `${provider}/${name}/paced/v1`),
+    declareClient(`${name}PacedModel`, `${provider}/${name}/paced/v1`),
   );
   const functions = [
     declareFunction('Small', 'Contact'),
     declareFunction('SmallPaced', 'Contact'),
     ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
-    declareFunction('Broken', 'Count'),
+    RENDERED,
   ];
-  return [CLASSES, ...burst, ...paced, ...functions].join('\n');
+  return [CONTACT_CLASS, POINTS_CLASS, ...burst, ...paced, ...functions].join('\n');
 }
 
-const CLASSES = `class Contact {
+/** The type of the small answer. */
+export const CONTACT_CLASS = `class Contact {
   name string
   email string
   topic string
   urgent bool
   summary string @description("one sentence")
 }
+`;
 
-class Points {
+const POINTS_CLASS = `class Points {
   pros string[]
   cons string[]
 }
+`;
 
-class Count {
-  points int
+/** A short prompt that takes a worker milliseconds to render. */
+const RENDERED = `function Rendered(text: string) -> Contact {
+  client SmallModel
+  prompt #"
+    {% for number in range(30000) %}{% if number % 15000 == 0 %}{{ text }}{% endif %}{% endfor %}
+    {{ ctx.output_format }}
+  "#
 }
 `;
 
-function client(name: string, baseUrl: string): string {
+/** A client of a model server at this address. */
+export function declareClient(name: string, baseUrl: string): string {
   return `client<llm> ${name} {
   provider openai-generic
   options {
@@ -63,7 +78,8 @@ function client(name: string, baseUrl: string): string {
 `;
 }
 
-function declareFunction(name: FunctionName, returns: string): string {
+/** A function with the prompt of the small and large answers, whose client is `<name>Model`. */
+export function declareFunction(name: string, returns: string): string {
   return `function ${name}(text: string) -> ${returns} {
   client ${name}Model
   prompt #"

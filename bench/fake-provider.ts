@@ -5,10 +5,10 @@
 // `paced` one per millisecond.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { ANSWER_NAMES, answer } from './answers.ts';
+import { HttpRequests } from './http-requests.ts';
 
 /** Characters in one delta: about one token. */
 const DELTA_LENGTH = 4;
-const HEADER_END = Buffer.from('\r\n\r\n');
 const STREAM_FLAG = Buffer.from('"stream":true');
 
 interface Reply {
@@ -66,25 +66,10 @@ function httpChunk(text: string): string {
 
 /** Reads requests from one socket, and answers each as soon as its body is complete. */
 function serveSocket(socket: Socket): void {
-  let pending: Buffer = Buffer.alloc(0);
+  const requests = new HttpRequests((request) => respond(socket, request));
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());
-  socket.on('data', (data: Buffer) => {
-    pending = pending.length === 0 ? data : Buffer.concat([pending, data]);
-    for (let end = requestEnd(pending); end > 0; end = requestEnd(pending)) {
-      respond(socket, pending.subarray(0, end));
-      pending = pending.subarray(end);
-    }
-  });
-}
-
-/** Length of the first whole request in `data`, 0 while it is incomplete. Expects bodies with Content-Length only. */
-function requestEnd(data: Buffer): number {
-  const headerEnd = data.indexOf(HEADER_END);
-  if (headerEnd < 0) return 0;
-  const match = /content-length: *(\d+)/i.exec(data.toString('latin1', 0, headerEnd));
-  const end = headerEnd + HEADER_END.length + Number(match?.[1] ?? 0);
-  return end <= data.length ? end : 0;
+  socket.on('data', (data: Buffer) => requests.push(data));
 }
 
 function respond(socket: Socket, request: Buffer): void {

@@ -2,7 +2,9 @@ import autocannon, { type Result } from 'autocannon';
 import { Agent, request } from 'node:http';
 
 const HEADERS = { 'content-type': 'application/json' };
-const BODY = JSON.stringify({ text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com' });
+export const BODY = JSON.stringify({
+  text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com',
+});
 /** Longer than any answer of any side takes, including paced streams. */
 const REQUEST_TIMEOUT_SECONDS = 60;
 

@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case } from './cases.ts';
+import { IN_FLIGHT_NAMES, type InFlightName } from './in-flight/in-flight-cases.ts';
 import type { SideName } from './sides.ts';
 
 export interface BenchOptions {
   readonly cases: readonly Case[];
+  /** Cases with a model that takes its time. */
+  readonly inFlight: readonly InFlightName[];
   readonly sides: readonly SideName[];
   readonly pairs: number;
   /** Whether to compare one worker with two. */
@@ -15,14 +18,16 @@ export interface BenchOptions {
 }
 
 const SCALING = 'scaling';
-const CASE_NAMES = [...CASES.map((subject) => subject.name), SCALING];
+const CASE_NAMES = [...CASES.map((subject) => subject.name), SCALING, ...IN_FLIGHT_NAMES];
+/** `--quick` leaves these out. */
+const LONG_CASES = new Set<string>(['stream-paced', SCALING, ...IN_FLIGHT_NAMES]);
 
 export const USAGE = `npm run bench -- [options]
   --case <name>     one of ${CASE_NAMES.join(', ')}; repeatable; default all
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
   --pairs <n>       measurements of each side, taken in turn (5)
-  --quick           one pair, no paced streams, no scaling
-  --limit <minutes> gives up after this time (15)
+  --quick           one pair, no paced streams, no scaling, no slow model
+  --limit <minutes> gives up after this time (60)
   --help            prints this text`;
 
 const SIDES: readonly SideName[] = ['svc', 'floor', 'baml'];
@@ -36,16 +41,17 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       side: { type: 'string', multiple: true },
       pairs: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      limit: { type: 'string', default: '15' },
+      limit: { type: 'string', default: '60' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const usual = values.quick ? CASE_NAMES.filter((name) => name !== 'stream-paced' && name !== SCALING) : CASE_NAMES;
+  const usual = values.quick ? CASE_NAMES.filter((name) => !LONG_CASES.has(name)) : CASE_NAMES;
   const wanted = new Set((values.case ?? usual).map((name) => pick('--case', name, CASE_NAMES, String)));
   const { quick, side, pairs } = values;
   return {
     cases: CASES.filter((subject) => wanted.has(subject.name)),
+    inFlight: IN_FLIGHT_NAMES.filter((name) => wanted.has(name)),
     scaling: wanted.has(SCALING),
     complete: !quick && [values.case, side, pairs].every((value) => value === undefined),
     sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES, String)),

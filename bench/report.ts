@@ -69,7 +69,7 @@ export function number(value: number): string {
 }
 
 function ratio(value: number): string {
-  return value >= 1 ? value.toFixed(2) : `1/${(1 / value).toFixed(1)}`;
+  return value >= 0.9 || value === 0 ? value.toFixed(2) : `1/${(1 / value).toFixed(1)}`;
 }
 
 /** Writes `bench/results/<date>-<kind>.json` (`<date>.json` for the main run) and returns its path. */

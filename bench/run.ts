@@ -1,5 +1,17 @@
 // Entry file of `npm run bench`: CPU time per request of svc, the floor and the peer, and the bars that hold.
 import { judge } from './bars.ts';
+import { judgeInFlight, type InFlightResults } from './in-flight/in-flight-bars.ts';
+import { BURSTS, LASTING, titleOf } from './in-flight/in-flight-cases.ts';
+import { inFlightTables } from './in-flight/in-flight-report.ts';
+import {
+  measureBurst,
+  measureInFlight,
+  measureMemory,
+  type BurstResult,
+  type HeldMemory,
+  type InFlightResult,
+} from './in-flight/measure-in-flight.ts';
+import type { SlowSideName } from './in-flight/slow-stage.ts';
 import { fixedRateLoad, type LoadResult } from './load.ts';
 import { measureCase, type CaseResult } from './measure.ts';
 import { readOptions, USAGE, type BenchOptions } from './options.ts';
@@ -28,7 +40,7 @@ async function run(options: BenchOptions): Promise<void> {
   try {
     const measured = await measureSides(options, present);
     const scaling = options.scaling && present.includes('svc') ? await scale(options.pairs) : undefined;
-    print({ ...measured, scaling }, options.complete);
+    print({ ...measured, scaling, inFlight: await measureSlowModel(options, present) }, options.complete);
   } finally {
     clearTimeout(watchdog);
   }
@@ -38,12 +50,14 @@ interface Measured {
   readonly results: readonly CaseResult[];
   readonly latencies: readonly FixedRateResult[];
   readonly scaling: Scaling | undefined;
+  readonly inFlight: InFlightResults;
 }
 
 async function measureSides(
   { cases, pairs }: BenchOptions,
   sides: readonly SideName[],
-): Promise<Omit<Measured, 'scaling'>> {
+): Promise<Omit<Measured, 'scaling' | 'inFlight'>> {
+  if (cases.length === 0) return { results: [], latencies: [] };
   const stage = await setStage({ sides });
   try {
     const results: CaseResult[] = [];
@@ -63,6 +77,27 @@ async function scale(pairs: number): Promise<Scaling | undefined> {
   return measureScaling(pairs);
 }
 
+/** The cases whose model takes its time; each starts servers of its own. */
+async function measureSlowModel(
+  { inFlight: names, pairs }: BenchOptions,
+  present: readonly SideName[],
+): Promise<InFlightResults> {
+  const sides = present.filter((name): name is SlowSideName => name !== 'floor');
+  const lasting: InFlightResult[] = [];
+  for (const subject of LASTING.filter(({ name }) => names.includes(name))) {
+    console.error(`${titleOf(subject)} ...`);
+    lasting.push(await measureInFlight(subject, sides, pairs));
+  }
+  const bursts: BurstResult[] = [];
+  for (const subject of BURSTS.filter(({ name }) => names.includes(name))) {
+    console.error(`cold server: ${titleOf(subject)} ...`);
+    bursts.push(await measureBurst(subject, sides, pairs));
+  }
+  const memory: HeldMemory[] = [];
+  if (names.includes('memory')) for (const side of sides) memory.push(await measureMemory(side));
+  return { lasting, bursts, memory };
+}
+
 interface FixedRateResult extends LoadResult {
   readonly side: string;
 }
@@ -77,16 +112,20 @@ async function fixedRate(sides: readonly Side[]): Promise<readonly FixedRateResu
 }
 
 function print(measured: Measured, complete: boolean): void {
-  const { results, latencies, scaling } = measured;
-  const verdicts = [...judge(results), judgeScaling(scaling)];
+  const { results, latencies, scaling, inFlight } = measured;
+  const verdicts = [...judge(results), judgeScaling(scaling), ...judgeInFlight(inFlight)];
   if (results.length > 0) console.log(`\n${resultTable(results)}`);
   if (latencies.length > 0) {
     const rows = latencies.map(({ side, p50, p99 }) => [side, number(p50), number(p99)]);
     console.log(`\n${table([[`/call 150 bytes at ${FIXED_RATE}/s`, 'p50 ms', 'p99 ms'], ...rows])}`);
   }
   if (scaling !== undefined) console.log(`\n${scalingTable(scaling)}`);
+  const tables = inFlightTables(inFlight);
+  if (tables !== '') console.log(`\n${tables}`);
   console.log(`\n${verdictTable(verdicts)}`);
   console.log(
-    complete ? `\n${writeResults({ ...measured, verdicts })}` : '\nOnly a part of the bench ran: no result is written.',
+    complete
+      ? `\n${writeResults({ results, latencies, scaling, ...inFlight, verdicts })}`
+      : '\nOnly a part of the bench ran: no result is written.',
   );
 }

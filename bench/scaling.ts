@@ -5,15 +5,15 @@ import { median, streamLoad } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 /**
- * Replies of 200 KB with a short value, so that nearly all CPU time of a call is the worker's: the load generator and the
- * model server run on the same cores, and take their CPU time from the second worker.
+ * A call whose prompt takes milliseconds to render, with a short request and a short reply, so that nearly all CPU time
+ * is the worker's: the load generator and the model server run on the same cores and take their time from the second worker.
  */
 const SUBJECT: Case = {
   name: 'scaling',
-  title: '/call, 200 KB of broken JSON, c=32',
+  title: '/call, a prompt of 30,000 loop steps, c=32',
   endpoint: 'call',
-  function: 'Broken',
-  answer: 'Broken',
+  function: 'Rendered',
+  answer: 'Small',
   connections: 32,
   requests: { svc: 2000 },
   warmUp: { svc: 1500 },

@@ -54,7 +54,7 @@ test('an exception is a fault, and the smallest input shows it', async () => {
       if (text.includes('```')) throw new TypeError('no fences');
       return parser.parse(text);
     };
-    return { parse, openStream: () => parser.openStream(), explain: (text) => parser.explain(text) };
+    return { ...parser, parse };
   });
   const { failures } = await fuzz({ ...target, seeds: [] }, { seed: SEED, goesOn: inputs(1) });
   expect(failures).toMatchObject([{ rule: expect.stringMatching('throws TypeError'), input: { type: 0, reply: '`' } }]);
@@ -64,14 +64,13 @@ test('a stream that ends differently from the whole reply is a fault', async () 
   const target = replyTarget(({ returns, definitions }) => {
     const parser = parserOf(returns, definitions);
     return {
-      parse: (text) => parser.parse(text),
+      ...parser,
       openStream: () => ({
         ...parser.openStream(),
         takePartial: () => undefined,
         push: () => {},
         finish: () => parser.parse(''),
       }),
-      explain: (text) => parser.explain(text),
     };
   });
   const input = { type: 0, reply: '[{"kind0": "a"}]', deltas: [3] };

@@ -21,11 +21,16 @@ function has(pattern: RegExp): (sent: Sent) => boolean {
   return ({ text }) => pattern.test(text);
 }
 
-const PIPELINED: Allowed = [['requests behind another one', has(/HTTP\/1[^]*\n[^]*\sHTTP\//iu)]];
+const PIPELINED: Allowed = [
+  ['requests behind another one', has(/HTTP\/1[^]*\n[^]*(?:\sHTTP\/|[A-Z]{3,7} [/*])/iu)],
+  ['bytes behind a request with a length', hasBytesBehind],
+];
 
 /** The requests that nginx refuses, or after which it closes the connection, although RFC 9110 allows them. */
 const VALID: Allowed = [
-  ['a tab before a length', has(/\r\ncontent-length:[^\r]*\t/iu)],
+  ['a tab around a length, a coding or a host', has(/\r\n(?:content-length|transfer-encoding|host):[^\r]*\t/iu)],
+  ['a path with an incomplete percent code', has(/ \/[^ \r]*%(?![0-9a-f]{2})[^ \r]* HTTP/iu)],
+  ['OPTIONS with an asterisk', has(/OPTIONS \* /u)],
   ['two Expect headers', has(/\r\nexpect:[^]*\r\nexpect:/iu)],
   [
     'a Connection with another option that contains "close"',
@@ -33,12 +38,19 @@ const VALID: Allowed = [
   ],
 ];
 
-/** The requests that uWebSockets.js reads although nginx refuses them. */
-const LOOSER: Allowed = [
-  ['a header without a name', has(/\r\n[ \t]*:/u)],
+/** The calls that run on uWebSockets.js although nginx refuses them. */
+const RUNS_MORE: Allowed = [
+  [
+    'a header without a name behind a length or a coding',
+    has(/\r\n(?:content-length|transfer-encoding):[^\r]*\r\n(?:[^\r\n]+\r\n)*?[ \t]*:/iu),
+  ],
+  ['a byte above 127 around a value', has(/\r\n(?:content-length|transfer-encoding|host):[^\r]*[^\0-\x7f]/iu)],
   ['chunks that are not exact', hasInexactChunks],
   ...VALID,
 ];
+
+/** The requests that uWebSockets.js reads although nginx refuses them. */
+const LOOSER: Allowed = [['a header without a name', has(/\r\n[ \t]*:/u)], ...RUNS_MORE];
 
 /** The ways in which svc is stricter than nginx. */
 const STRICTER: Allowed = [
@@ -60,11 +72,19 @@ const STRICTER: Allowed = [
 const DIFFERENT: Allowed = [
   ['HTTP/1.0', has(/HTTP\/1\.0/u)],
   ['an empty line before the request', has(/^\r?\n/u)],
+  ['a Trailer header', has(/\r\ntrailer:/iu)],
   ['a first line in several packets', ({ text, first }) => first < text.indexOf('\n')],
   ['chunk extensions, trailers or inexact chunks', hasInexactChunks],
   ...LOOSER,
   ...PIPELINED,
 ];
+
+/** True if the first request states its length, and more follows. */
+function hasBytesBehind({ text }: Sent): boolean {
+  const head = text.indexOf('\r\n\r\n') + 4;
+  const length = /\r\ncontent-length:[ \t]*(\d{1,6})[ \t]*\r/iu.exec(text.slice(0, head))?.[1];
+  return head > 3 && length !== undefined && text.length > head + Number(length);
+}
 
 /** True unless each chunked body consists of sizes, data, line breaks and nothing else. */
 function hasInexactChunks({ text }: Sent): boolean {
@@ -145,11 +165,11 @@ export function faultOf(verdicts: Verdicts, sent: Sent): Outcome & { readonly li
     ['node', node],
   ] as const) {
     if (nginx === undefined) break;
-    const allowed = name === 'uws' ? LOOSER : VALID;
-    const smuggled = without(svc.ran, nginx.ran);
-    if (smuggled.length > 0) return listedOr(allowed, `${name} runs a call that nginx does not see`, sent, all);
+    const isUws = name === 'uws';
+    const smuggled = without(svc.ran, nginx.ran).length > 0;
+    if (smuggled) return listedOr(isUws ? RUNS_MORE : VALID, `${name} runs a call that nginx does not see`, sent, all);
     const more = routed(svc) > routed(nginx);
-    if (more) return listedOr(allowed, `${name} answers more requests than nginx sees`, sent, all);
+    if (more) return listedOr(isUws ? LOOSER : VALID, `${name} answers more requests than nginx sees`, sent, all);
   }
   if (uws.ran.join() !== node.ran.join()) return listedOr(DIFFERENT, 'the transports differ', sent, all);
   if (nginx === undefined || without(nginx.ran, uws.ran).length === 0) return {};

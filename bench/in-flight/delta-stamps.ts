@@ -1,0 +1,62 @@
+/** Deltas of a stream, and the milliseconds before each of them. */
+export const DELTAS = 54;
+export const DELTA_EVERY_MS = 20;
+
+/** Characters of a stamp: `@` and milliseconds with two decimals. */
+const WIDTH = 10;
+/** Stamps repeat after this many milliseconds, longer than any stream. */
+const PERIOD_MS = 1_000_000;
+
+/** The time on the clock that all processes of the machine share, in milliseconds within the period of the stamps. */
+export function sharedNow(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return (seconds % (PERIOD_MS / 1000)) * 1000 + nanoseconds / 1e6;
+}
+
+/** A time as text of a fixed length. */
+export function stampOf(time: number): string {
+  return `@${time.toFixed(2).padStart(WIDTH - 1, '0')}`;
+}
+
+/** Stamps in one string of the value. */
+const STAMPS_IN_STRING = 6;
+
+/** The value that a stream returns consists of a few fields and of the stamps, in strings of a list. */
+const VALUE_BEGIN = '{"name":"Ada Lovelace","topic":"analytical engine","urgent":false,"points":["';
+
+/** The text of delta `index`, sent at this time: together, they are the JSON of the value. */
+export function deltaText(index: number, time: number): string {
+  const begin = index === 0 ? VALUE_BEGIN : index % STAMPS_IN_STRING === 0 ? '","' : '';
+  return `${begin}${stampOf(time)}${index === DELTAS - 1 ? '"]}' : ''}`;
+}
+
+/** Measures how long each delta of one stream was on its way, from events that contain the value so far. */
+export class StampReader {
+  readonly #onDelay: (delayMs: number) => void;
+  #seen = 0;
+  /** The end of the last stamp seen, after the first one in an event. */
+  #offset = 0;
+
+  constructor(onDelay: (delayMs: number) => void) {
+    this.#onDelay = onDelay;
+  }
+
+  /** Deltas that have arrived. */
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** Reads the value in the last of the events that arrived at this time. */
+  read(event: string, time: number): void {
+    const begin = event.indexOf('@', event.lastIndexOf('data:'));
+    if (begin < 0) return;
+    let at = event.indexOf('@', begin + this.#offset);
+    while (at >= 0 && at + WIDTH <= event.length) {
+      this.#seen += 1;
+      const sent = Number(event.slice(at + 1, at + WIDTH));
+      this.#onDelay((time - sent + PERIOD_MS) % PERIOD_MS);
+      this.#offset = at + WIDTH - begin;
+      at = event.indexOf('@', at + WIDTH);
+    }
+  }
+}

@@ -32,12 +32,23 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/runtime/model', mayImport: ['src/base', 'src/schema', 'src/logging'] },
   { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
   { path: 'src/server', mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime'] },
+  { path: 'src/dev', mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/runtime/call'] },
   {
     path: 'src/cli',
-    mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/server'],
+    mayImport: [
+      ...LANGUAGE,
+      'src/config',
+      'src/logging',
+      'src/compiler',
+      'src/dev',
+      'src/server',
+      'src/runtime/call/load-program.ts',
+    ],
   },
+  // Runs in the browser: it shares only types and pure functions with the rest.
+  { path: 'src/playground', mayImport: ['src/base', 'src/schema'] },
   { path: 'src/index.ts', mayImport: ['src/compiler', 'src/runtime', 'src/schema'] },
-  { path: 'workers', mayImport: ['src/server', 'src/runtime'] },
+  { path: 'workers', mayImport: ['src/server', 'src/runtime', 'src/cli'] },
 ];
 
 /** The one folder that imports an npm package; the rest of the program uses that folder's exports. */
@@ -57,4 +68,16 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   'uWebSockets.js': 'src/server',
   undici: 'src/runtime/model',
   yaml: 'src/cli',
+};
+
+/** The owners of packages of which the build copies what is needed: users of svc do not install them. */
+export const BUNDLED_PACKAGE_OWNERS: Readonly<Record<string, string>> = {
+  '@codemirror/commands': 'src/playground',
+  '@codemirror/lang-json': 'src/playground',
+  '@codemirror/language': 'src/playground',
+  '@codemirror/lint': 'src/playground',
+  '@codemirror/state': 'src/playground',
+  '@codemirror/view': 'src/playground',
+  '@lezer/highlight': 'src/playground',
+  preact: 'src/playground',
 };

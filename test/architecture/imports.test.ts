@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readImportGraph, type ImportGraph } from './import-graph.ts';
 import { importCycles, importsAgainstTable, packagesOutsideOwner } from './import-rules.ts';
-import { IMPORT_TABLE, PACKAGE_OWNERS } from './import-table.ts';
+import { BUNDLED_PACKAGE_OWNERS, IMPORT_TABLE, PACKAGE_OWNERS } from './import-table.ts';
 import { ROOT, textFiles } from './source-files.ts';
 
 const graph = await readImportGraph(ROOT);
@@ -12,7 +12,8 @@ const graph = await readImportGraph(ROOT);
 test('the import graph contains every source file', () => {
   const files = textFiles('src', 'workers')
     .map((file) => file.path)
-    .filter((path) => path.endsWith('.ts'));
+
+    .filter((path) => /\.tsx?$/u.test(path));
   expect(files.length).toBeGreaterThan(40);
   expect(graph.files.toSorted()).toEqual(files.toSorted());
 });
@@ -26,13 +27,21 @@ test('imports form no cycle', () => {
 });
 
 test('every npm package has one owner', () => {
-  expect(packagesOutsideOwner(graph, PACKAGE_OWNERS)).toEqual([]);
+  expect(packagesOutsideOwner(graph, { ...PACKAGE_OWNERS, ...BUNDLED_PACKAGE_OWNERS })).toEqual([]);
 });
 
 test('each dependency and peer dependency has an owner, and no other package has one', () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
   const installed = { ...manifest['dependencies'], ...manifest['peerDependencies'] };
   expect(Object.keys(PACKAGE_OWNERS).toSorted()).toEqual(Object.keys(installed).toSorted());
+});
+
+test('the packages that the page of the playground contains are development dependencies, and no others', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
+  const development = Object.keys(manifest['devDependencies'] ?? {});
+  const bundled = Object.keys(BUNDLED_PACKAGE_OWNERS);
+  expect(bundled.filter((name) => !development.includes(name))).toEqual([]);
+  expect(bundled.filter((name) => !graph.imports.some(({ to, isPackage }) => isPackage && to === name))).toEqual([]);
 });
 
 const folders: string[] = [];
@@ -62,6 +71,8 @@ test.each([
   ['the base imports another room', 'src/base/a.ts', '../schema/b.ts', 'src/schema/b.ts'],
   ['the schema imports more than spans', 'src/schema/a.ts', '../diagnostics/b.ts', 'src/diagnostics/b.ts'],
   ['the command line reaches past the server', 'src/cli/a.ts', '../runtime/b.ts', 'src/runtime/b.ts'],
+  ['the page of the playground imports the server', 'src/playground/a.tsx', '../server/b.ts', 'src/server/b.ts'],
+  ['the server imports the page of the playground', 'src/server/a.ts', '../playground/b.ts', 'src/playground/b.ts'],
   ['the server imports a worker', 'src/server/a.ts', '../../workers/b.ts', 'workers/b.ts'],
   ['a file is in no room', 'src/tools/a.ts', '../base/b.ts', 'src/base/b.ts'],
 ])('the table refuses: %s', async (_rule, from, specifier, to) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type * as Undici from 'undici';
 import { expect, test } from 'vitest';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
-import { Http1Pool } from '../../src/runtime/model/http/http1-pool.ts';
+import { Http1Pools } from '../../src/runtime/model/http/http1-pools.ts';
 import { SharedPorts } from '../../src/server/shared-ports.ts';
 import { ROOT, textFiles } from './source-files.ts';
 
@@ -40,12 +40,6 @@ const PARTS: readonly PrivatePart[] = [
     file: 'src/runtime/model/http/create-pool.ts',
     because: ENTRY_IS_SLOW,
     works: () => load('undici/lib/dispatcher/pool.js') === (load('undici') as typeof Undici).Pool,
-  },
-  {
-    part: 'undici/lib/core/connect.js',
-    file: 'src/runtime/model/http/create-pool.ts',
-    because: ENTRY_IS_SLOW,
-    works: () => load('undici/lib/core/connect.js') === (load('undici') as typeof Undici).buildConnector,
   },
   {
     part: 'undici/lib/core/symbols.js',
@@ -109,11 +103,12 @@ async function parserIsFound(): Promise<boolean> {
         onEnd: resolve,
         onFailure: (failure) => reject(new Error(failure.kind)),
       },
+      false,
     );
   });
   await pools.close();
   server.close();
-  return pool instanceof Http1Pool && pool.canPause;
+  return pool instanceof Http1Pools && pool.canPause;
 }
 
 test.each(Object.entries(CHECKED))(

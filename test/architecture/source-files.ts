@@ -13,7 +13,7 @@ export interface TextFile {
 /** Output of tools and of git, not part of the sources. */
 const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'results']);
 const TEXT_ENDINGS =
-  /\.(?:ts|mjs|js|json|md|ya?ml|baml|svc|txt|sh|html|css|toml)$|(?:^|\/)(?:Dockerfile|LICENSE|run|\.[a-z]+)$/;
+  /\.(?:tsx?|mjs|js|json|md|ya?ml|baml|svc|txt|sh|html|css|toml)$|(?:^|\/)(?:Dockerfile|LICENSE|run|\.[a-z]+)$/;
 
 /** Returns the text files of the project, or of some of its folders. */
 export function textFiles(...folders: readonly string[]): readonly TextFile[] {

@@ -54,6 +54,8 @@ const PINNED = /@(?:sha256:[\da-f]{64}|[\da-f]{40})$/u;
  */
 const UNPINNED: ReadonlySet<string> = new Set([
   'Dockerfile: node:22-bookworm-slim',
+  '.github/workflows/search.yml: actions/checkout@v4',
+  '.github/workflows/search.yml: actions/setup-node@v4',
   '.github/workflows/test.yml: actions/checkout@v4',
   '.github/workflows/test.yml: actions/setup-node@v4',
 ]);
@@ -121,8 +123,10 @@ test('the package contains its bill of materials: every dependency with its vers
     readonly dependencies: Readonly<Record<string, string>>;
   };
   expect(Object.keys(dependencies).filter((name) => !versions.has(name))).toEqual([]);
-  // Its assets contain a copy of Swagger UI, which is a development dependency.
-  expect(versions.get('swagger-ui-dist')).toBeDefined();
-  expect(bill.components).toHaveLength(shipped.length + 1);
+  // Its assets contain copies of Swagger UI and of the packages of the playground, which are development dependencies.
+  const copied = ['swagger-ui-dist', 'preact', '@codemirror/view', '@lezer/json', 'crelt'];
+  for (const name of copied) expect(versions.get(name), name).toBeDefined();
+  const bundled = JSON.parse(readFileSync(join(ROOT, 'dist/assets/playground/packages.json'), 'utf8')) as string[];
+  expect(bill.components).toHaveLength(shipped.length + 1 + bundled.length);
   expect(bill.components.filter(({ hashes }) => hashes?.[0]?.alg !== 'SHA-512')).toEqual([]);
 });

@@ -30,7 +30,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   {
     why: 'nothing disables the compiler or the linter, except for one rule on one line with the reason',
     pattern: /@ts-(?:ignore|nocheck|expect-error)|(?:ox|es)lint-disabl[e](?!-next-line [\w/-]+ -- \w)/,
-    applies: (path) => path.endsWith('.ts'),
+    applies: (path) => /\.tsx?$/.test(path),
   },
   {
     why: 'a note to oneself belongs in the tracker',
@@ -61,7 +61,7 @@ export const TEXT_RULES: readonly TextRule[] = [
 ];
 
 function isProgram(path: string): boolean {
-  return /^(?:src|workers)\/.*\.ts$/.test(path);
+  return /^(?:src|workers)\/.*\.tsx?$/.test(path);
 }
 
 /** Returns every line that breaks the rule, as `path:line: text`. */

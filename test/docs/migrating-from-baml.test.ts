@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { SETTINGS } from '../../src/config/config.ts';
-import type { Setting } from '../../src/config/config.ts';
+import type { Setting } from '../../src/config/setting.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { ERROR_CODES, ERROR_FIELDS } from '../../src/schema/errors.ts';
@@ -34,7 +34,8 @@ function unknown(pattern: RegExp, known: Iterable<string>): readonly string[] {
 async function help(...args: readonly string[]): Promise<string> {
   let text = '';
   const stream = { colour: false, write: (part: string) => void (text += part) };
-  await runProgram([...args, '--help'], { out: stream, error: stream });
+  const terminal = { out: stream, error: stream };
+  await runProgram([...args, '--help'], { terminal, compileThread: new URL('file:///help-compiles-nothing') });
   return text;
 }
 
@@ -47,7 +48,7 @@ test('every command of svc on the page exists, and every command of BAML is one 
 });
 
 test('every flag on the page exists', async () => {
-  const pages = await Promise.all(['serve', 'check', 'fmt'].map((name) => help(name)));
+  const pages = await Promise.all(['serve', 'check', 'fmt', 'test'].map((name) => help(name)));
   const flags = found(/(--[a-z][a-z-]+)/gu);
   expect(flags.length).toBeGreaterThan(15);
   expect(flags.filter((flag) => !new RegExp(`${flag}\\b`, 'u').test(pages.join('\n')))).toEqual([]);
@@ -86,7 +87,7 @@ test('every header on the page exists', () => {
 test('every quoted code and field on the page exists', () => {
   const streams = ['partial_result', 'final_result', 'reset'];
   const others = ['documentation_url', 'base_url', 'retry_policy', 'baml_src', 'svc_src'];
-  const known = [...ERROR_CODES, ...Object.keys(ERROR_FIELDS), ...streams, ...others, 'request_id'];
+  const known = [...ERROR_CODES, ...Object.keys(ERROR_FIELDS), ...OPTIONS_KEYS, ...streams, ...others, 'request_id'];
   expect(unknown(/`([a-z]+(?:_[a-z]+)+)`/gu, known)).toEqual([]);
 });
 

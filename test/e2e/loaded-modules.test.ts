@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -8,38 +8,54 @@ import { startServer, temporaryFolder } from '../support/running-server.ts';
 /** With a bundle, a process starts twice as fast as with a file for each module: this test notices a bundle that falls apart. */
 const MOST_FILES = 20;
 
-/** The files that each kind of process ran, according to V8. */
-function loadedFiles(folder: string): { readonly primary: readonly string[]; readonly workers: readonly string[][] } {
-  const processes = readdirSync(folder).map((name) => {
+/** The files that each process and each thread ran, according to V8. */
+function loadedFiles(folder: string): readonly string[][] {
+  return readdirSync(folder).map((name) => {
     const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: Array<{ url: string }> };
     return result.map(({ url }) => url);
   });
-  const workers = processes.filter((files) => files.some((url) => url.endsWith('/dist/bin/http-worker.js')));
-  return { primary: processes.find((files) => !workers.includes(files)) ?? [], workers };
 }
 
-/** The modules in a bundled file. */
+/** Those that ran this program of svc. */
+function running(program: string, all: readonly string[][]): readonly string[][] {
+  return all.filter((files) => files.some((url) => url.endsWith(`/dist/bin/${program}`)));
+}
+
+/** The files, and the modules in those of svc. */
+function withModules(files: readonly string[]): readonly string[] {
+  return [...files, ...files.filter((url) => url.includes('/dist/bin/')).flatMap(sourcesOf)];
+}
+
+/** The modules in a bundled file. A file that only exports another one again has no map. */
 function sourcesOf(url: string): readonly string[] {
+  if (!existsSync(fileURLToPath(`${url}.map`))) return [];
   const { sources } = JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')) as { sources: readonly string[] };
   return sources.map((source) => new URL(source, url).pathname);
 }
 
-test('workers load a few files of svc, and nothing of the compiler, its grammar library or the command line', async () => {
+test('only the compile thread loads the compiler, its grammar library and AJV; workers load a few files of svc', async () => {
   const folder = temporaryFolder({});
   const server = await startServer({ files: { 'a.svc': HI_FUNCTION }, env: { NODE_V8_COVERAGE: folder } });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/call/Hi`, { method: 'POST', headers, body: '{"name": "Ada"}' });
   expect(answer.status).toBe(200);
   expect(await server.stop()).toBe(0);
-  const { primary, workers } = loadedFiles(folder);
-  expect(primary.some((url) => url.includes('/node_modules/chevrotain/'))).toBe(true);
+  const all = loadedFiles(folder);
+  const workers = running('http-worker.js', all);
   expect(workers.length).toBeGreaterThanOrEqual(2);
-  const compiler = /\/node_modules\/(?:chevrotain|ajv|commander|re2js)\/|\/src\/(?:compiler|cli)\//u;
   for (const files of workers) {
-    const own = files.filter((url) => url.includes('/dist/bin/'));
-    expect(own.length).toBeLessThan(MOST_FILES);
-    const loaded = [...files, ...own.flatMap(sourcesOf)];
+    expect(files.filter((url) => url.includes('/dist/bin/')).length).toBeLessThan(MOST_FILES);
+    const loaded = withModules(files);
     expect(loaded.some((file) => file.endsWith('/src/runtime/call/function-run.ts'))).toBe(true);
-    expect(loaded.filter((file) => compiler.test(file))).toEqual([]);
+    expect(loaded.filter((file) => /\/node_modules\/commander\/|\/src\/cli\//u.test(file))).toEqual([]);
+  }
+  const [primary = [], ...others] = running('svc.js', all);
+  expect(others).toEqual([]);
+  const compiler = /\/node_modules\/(?:chevrotain|ajv|ajv-formats|re2js)\/|\/src\/compiler\//u;
+  for (const files of [primary, ...workers])
+    expect(withModules(files).filter((file) => compiler.test(file))).toEqual([]);
+  const compiled = withModules(running('compile-thread.js', all).flat());
+  for (const part of ['/node_modules/chevrotain/', '/node_modules/ajv/', '/src/compiler/compile.ts']) {
+    expect(compiled.some((file) => file.includes(part))).toBe(true);
   }
 });

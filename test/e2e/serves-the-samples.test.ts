@@ -58,9 +58,9 @@ test("every sample function answers its examples without a provider's key, in ca
   expect(examples).toBeGreaterThanOrEqual(6);
 });
 
-test('the start line names the address, the number of functions and workers, and the page', () => {
+test('the start line names the address, the number of functions and workers, and the page', async () => {
+  await expect.poll(open.output).toMatch(/^svc: listening .*, docs at http:\/\/localhost:\d+\/docs$/mu);
   expect(open.output()).toMatch(/listening on http:\/\/0\.0\.0\.0:\d+/u);
-  expect(open.output()).toContain('/docs');
   expect(open.output()).toMatch(/\d+ functions/u);
   expect(open.output()).toMatch(/\d+ workers/u);
 });

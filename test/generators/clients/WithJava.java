@@ -14,6 +14,7 @@ import shop.ApiClient;
 import shop.ApiException;
 import shop.api.FunctionsApi;
 import shop.model.CountMoodsRequest;
+import shop.model.CountMoodsRequestWeights;
 import shop.model.DescribeRequest;
 import shop.model.FollowRequest;
 import shop.model.FollowStreamEvent;
@@ -103,7 +104,9 @@ public final class WithJava {
   }
 
   private void mapsOfEnums() throws ApiException {
-    equal(Map.of("HAPPY", 2L, "SAD", 1L), api.countMoods(new CountMoodsRequest().weights(Map.of("HAPPY", 0.5))));
+    var counts = api.countMoods(new CountMoodsRequest().weights(new CountMoodsRequestWeights().HAPPY(0.5)));
+    equal(2L, counts.getHAPPY());
+    equal(1L, counts.getSAD());
   }
 
   private void checks() throws ApiException {
@@ -127,16 +130,16 @@ public final class WithJava {
 
   private void mismatch() throws Exception {
     SvcError error = refused(500, () -> api.refuse(new RefuseRequest().text("x")));
-    equal(List.of("validation_failure", "I would rather not."), List.of(error.getError(), error.getRawOutput()));
+    equal(List.of("validation_failure", "I would rather not."), List.of(error.getError().getValue(), error.getRawOutput()));
   }
 
   private void missingCredential() throws Exception {
     SvcError error = refused(500, () -> api.withoutKey(new WithoutKeyRequest().text("x")));
-    equal(List.of("missing_credential", "SHOP_KEY"), List.of(error.getError(), error.getVariable()));
+    equal(List.of("missing_credential", "SHOP_KEY"), List.of(error.getError().getValue(), error.getVariable()));
   }
 
   private void wrongKey() throws Exception {
-    equal("Unauthorized", refused(403, () -> apiWith("wrong").refuse(new RefuseRequest().text("x"))).getError());
+    equal("Unauthorized", refused(403, () -> apiWith("wrong").refuse(new RefuseRequest().text("x"))).getError().getValue());
   }
 
   /** The generator knows no event streams: the request is ours, the events are of its types. */

@@ -3,6 +3,7 @@ import { invariant } from '../base/invariant.ts';
 import { ok, type Result } from '../base/result.ts';
 import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts';
 import type { Config } from '../config/config.ts';
+import { writeTypes } from '../dev/types/write-types.ts';
 import { loadProgram, serializeProgram, type SerializedProgram } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Definitions, Program } from '../schema/program.ts';
@@ -14,12 +15,19 @@ import { prettyReport, summaryLine, type ReportStyle } from './pretty-report.ts'
 /** A task for a compile thread. */
 export type CompileTask =
   /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
-  | { readonly type: 'compile'; readonly config: Config; readonly style: ReportStyle }
+  | { readonly type: 'compile'; readonly config: Config; readonly output: CompileOutput }
   /**
    * Compiles the argument validators of a function. Answered with their source. A thread that did not compile the program
    * itself reads it from the file.
    */
   | { readonly type: 'validators'; readonly functionName: string; readonly programPath: string };
+
+/** The wishes of those who read the result of a compilation. */
+export interface CompileOutput {
+  readonly style: ReportStyle;
+  /** Whether they need the TypeScript types of the functions. */
+  readonly types: boolean;
+}
 
 /** Compiled definitions, without their content: strings for the user, and the program as bytes for the workers. */
 export interface CompiledDefinitions {
@@ -40,6 +48,8 @@ export interface CompiledContent extends SerializedProgram {
   /** At least one file has the extension of BAML. */
   readonly fromBaml: boolean;
   readonly secrets: DefinitionSecrets;
+  /** The TypeScript types of the functions, if the task asks for them. */
+  readonly types?: string;
 }
 
 let validatorCompiler: Promise<ValidatorCompiler> | undefined;
@@ -59,7 +69,7 @@ export function runCompileThread(): void {
 
 function compileForServing({
   config,
-  style,
+  output: { style, types },
 }: Extract<CompileTask, { readonly type: 'compile' }>): Result<CompiledDefinitions, string> {
   const compiled = compileDefinitions(config);
   if (!compiled.ok) return compiled;
@@ -70,7 +80,8 @@ function compileForServing({
   if (program === undefined) return ok({ path, report, summary, problems });
   // AJV loads while the workers load their code.
   validatorCompiler = createValidatorCompiler(program);
-  return ok({ path, report, summary, problems, program: contentOf(program) });
+  const content = { ...contentOf(program), ...(types && { types: writeTypes(program) }) };
+  return ok({ path, report, summary, problems, program: content });
 }
 
 function contentOf(program: Program): CompiledContent {

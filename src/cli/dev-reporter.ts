@@ -1,3 +1,4 @@
+import { writeTypesFile } from '../dev/types/types-file.ts';
 import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions } from './compile-task.ts';
 import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';
@@ -11,31 +12,42 @@ const GREEN = '32';
 const YELLOW = '33';
 const CYAN = '36';
 
-/** For `svc dev`: reports to the person at the terminal, with code frames. */
+/** The file with the types of the functions that are served. */
+interface TypesFile {
+  readonly path: string;
+  /** The types of the newest program. */
+  text: string;
+}
+
+/** For `svc dev`: reports to the person at the terminal, with code frames, and writes the file with the types. */
 export class DevReporter implements ReloadReporter {
   readonly #parts: ReporterParts;
   readonly #terminal: Terminal;
-  readonly style;
+  readonly output;
+  readonly #types: TypesFile | undefined;
   #changedAt = performance.now();
   #summary = '';
   /** The last reload failed. */
   #failed = false;
 
-  constructor(parts: ReporterParts, terminal: Terminal) {
+  constructor(parts: ReporterParts, terminal: Terminal, types?: TypesFile) {
     this.#parts = parts;
     this.#terminal = terminal;
-    this.style = { colour: terminal.error.colour, everyWarning: false };
+    this.#types = types;
+    this.output = { style: { colour: terminal.error.colour, everyWarning: false }, types: types !== undefined };
   }
 
   started({ onLoopback, port, program, warnings }: StartedServer): void {
     const { config, print } = this.#parts;
     const from = JSON.stringify(config.from);
     const pages = ['playground', 'docs'] as const;
+    const rows = pages.map((page) => [page, pageAddress(config, port, `/${page}`)]);
+    if (this.#types !== undefined && this.#writeTypes() !== undefined) rows.push(['types', this.#types.path]);
     const served = `${counted(program.functions, 'function')} from ${from}`;
     print(
       [
         `${this.#paint(BOLD, 'svc dev')}: ${served}, listening on ${pageAddress(config, port, '')}\n`,
-        ...pages.map((page) => `  ${page.padEnd(12)}${this.#paint(CYAN, pageAddress(config, port, `/${page}`))}`),
+        ...rows.map(([name = '', place = '']) => `  ${name.padEnd(12)}${this.#paint(CYAN, place)}`),
         `\n${this.#paint(DIM, `Watching ${from}: save a file to reload it, press Ctrl+C to stop.`)}`,
       ].join('\n'),
     );
@@ -61,8 +73,9 @@ export class DevReporter implements ReloadReporter {
     this.#parts.printError(`${this.#paint(RED, 'error')} ${reason}`);
   }
 
-  compiled({ report, summary }: CompiledDefinitions): void {
+  compiled({ program, report, summary }: CompiledDefinitions): void {
     this.#summary = summary;
+    if (this.#types !== undefined && program?.types !== undefined) this.#types.text = program.types;
     // The thread has masked the credentials in code frames.
     if (report !== '') this.#terminal.error.write(report);
   }
@@ -77,6 +90,16 @@ export class DevReporter implements ReloadReporter {
     else if (outcome === 'unchanged') this.#line(this.#paint(DIM, 'no change in the definitions'));
     else if (outcome === 'refused') this.#line(`${kept}: the worker could not load the new definitions`);
     else this.#line(`${kept}: ${this.#summary.replace(/\.$/u, '')}. The last good definitions keep serving.`);
+    if (!this.#failed && this.#writeTypes() === true) this.#line(`wrote ${this.#types?.path ?? ''}`);
+  }
+
+  /** Returns whether the file changed. Undefined if there is none, or if it cannot be written: this reports it. */
+  #writeTypes(): boolean | undefined {
+    if (this.#types === undefined) return undefined;
+    const written = writeTypesFile(this.#types.path, this.#types.text);
+    if (written.ok) return written.value;
+    this.#parts.printError(`${this.#paint(RED, 'error')} --types: ${written.failure}`);
+    return undefined;
   }
 
   #line(text: string): void {

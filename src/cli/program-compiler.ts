@@ -4,8 +4,7 @@ import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
 import { writeProgram } from '../runtime/call/load-program.ts';
 import type { ServableProgram } from '../server/primary.ts';
-import type { CompiledContent, CompiledDefinitions, CompileTask } from './compile-task.ts';
-import type { ReportStyle } from './pretty-report.ts';
+import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask } from './compile-task.ts';
 
 /**
  * A thread without work ends after this time, and its memory returns to the system. Another one takes about 0.1 s of CPU time
@@ -35,8 +34,8 @@ export class ProgramCompiler {
   }
 
   /** Compiles the definitions that the configuration names. The failure is a sentence: they cannot be read. */
-  async compile(config: Config, style: ReportStyle): Promise<Result<CompiledDefinitions, string>> {
-    return (await this.#run({ type: 'compile', config, style })) as Result<CompiledDefinitions, string>;
+  async compile(config: Config, output: CompileOutput): Promise<Result<CompiledDefinitions, string>> {
+    return (await this.#run({ type: 'compile', config, output })) as Result<CompiledDefinitions, string>;
   }
 
   /** Returns the source of the argument validators of a function. */

@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { SETTINGS } from '../config/config.ts';
 import type { SettingKey } from '../config/config.ts';
 import { ProcessSignals } from '../server/process-signals.ts';
@@ -58,6 +58,14 @@ const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'dev',
     help: 'Serve the functions to this machine while you write them, and reload the files that you save',
+    options: [
+      new Option(
+        '--types <file>',
+        'Write TypeScript types of the functions to this file after each reload, such as svc.d.ts',
+      )
+        .argParser(typeScriptPath)
+        .helpGroup('Definitions:'),
+    ],
     settings: [...COMPILE_SETTINGS, ...DEV_SETTINGS],
     presets: { fixed: { workers: 1, playground: true }, defaults: DEV_DEFAULTS },
     run: async (invocation, compileThread) => {
@@ -175,6 +183,12 @@ function createCommand(description: CommandDescription, start: Start): Command {
     command.argument('[paths...]', 'The definition files, or files and directories inside them whose tests run');
   else if (settings.includes('from')) command.argument('[dir]', 'Directory of the definition files, or one file');
   return addSettings(command, settings, presets?.defaults).action(() => start(description, command));
+}
+
+/** Anything but a TypeScript file is probably one that the types must not replace, such as a definition file. */
+function typeScriptPath(text: string): string {
+  if (!/\.[cm]?ts$/u.test(text)) throw new InvalidArgumentError('It must be the path of a .ts file, such as svc.d.ts.');
+  return text;
 }
 
 function formatOption(help: string, [first, ...others]: readonly [string, ...string[]]): Option {

@@ -68,7 +68,7 @@ async function reload(
     return err([{ message: loaded.failure.message }]);
   }
   const compiler = new ProgramCompiler(compileThread);
-  const compiled = await compiler.compile(config, reporter.style);
+  const compiled = await compiler.compile(config, reporter.output);
   if (!compiled.ok) {
     reporter.unreadable(compiled.failure);
     return err([{ message: compiled.failure }]);

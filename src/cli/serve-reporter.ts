@@ -2,14 +2,13 @@ import type { Config } from '../config/config.ts';
 import { hostInUrl } from '../config/listen-host.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
-import type { CompiledDefinitions } from './compile-task.ts';
-import type { ReportStyle } from './pretty-report.ts';
+import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';
 import { counted, pageAddress } from './server-address.ts';
 
 /** Reports the events of a server, and those of the compilations that reload it. */
 export interface ReloadReporter extends ServerReporter {
-  /** The style of the reports in `compiled`. */
-  readonly style: ReportStyle;
+  /** The parts of `compiled` that it needs. */
+  readonly output: CompileOutput;
   /** The settings, `.env` or the definitions cannot be read, for this reason: a sentence. */
   unreadable(reason: string): void;
   compiled(compiled: CompiledDefinitions): void;
@@ -30,7 +29,7 @@ const FOR_CALLERS_OF_BAML =
 
 /** For `svc serve`: one line when it serves; everything else goes to the log, since the terminal can be gone. */
 export class ServeReporter implements ReloadReporter {
-  readonly style = { colour: false, everyWarning: false };
+  readonly output = { style: { colour: false, everyWarning: false }, types: false };
   readonly #parts: ReporterParts;
 
   constructor(parts: ReporterParts) {

@@ -22,6 +22,16 @@ test('for definitions with errors, types reports them, ends with 1 and writes no
   expect(existsSync('svc.d.ts')).toBe(false);
 });
 
+test('a file that cannot be written is one line, and the exit code is 1', async () => {
+  copySamples();
+  const { code, out, error } = await svc('types', '--out', 'missing/svc.d.ts');
+  expect({ code, out, error }).toEqual({
+    code: 1,
+    out: '',
+    error: 'svc: "missing/svc.d.ts" cannot be written: its directory does not exist\n',
+  });
+});
+
 test('--watch needs a file to write', async () => {
   copySamples();
   expect(await svc('types', '--watch')).toMatchObject({ code: 2, out: '' });

@@ -33,6 +33,7 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['healthcheck here', 'too many arguments for "healthcheck"'],
   ['check --format xml', 'Allowed choices are pretty, json, github, sarif'],
   ['openapi --format xml', 'Allowed choices are json, yaml'],
+  ['dev --types main.svc', 'argument "main.svc" is invalid. It must be the path of a .ts file, such as svc.d.ts'],
   ['serve --preview', 'unknown option "--preview"'],
 ];
 

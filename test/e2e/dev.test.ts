@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
@@ -120,6 +120,51 @@ test('svc dev reads a changed .env', async () => {
   expect(await answer(running)).toBe('one');
   writeFileSync(join(folder, '.env'), readFileSync(join(folder, '.env'), 'utf8').replace('one', 'two'));
   await expect.poll(() => answer(running)).toBe('two');
+});
+
+/** The types of `Say` in a file; an empty string while there is no file. */
+function typesIn(path: string): string {
+  return existsSync(path) ? (/readonly (\w+): \{\n/u.exec(readFileSync(path, 'utf8'))?.[1] ?? '') : '';
+}
+
+test('--types writes the types at the start and after a reload that changes them, and does not start a reload', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('first') });
+  const file = join(from, 'svc.d.ts');
+  const running = await startServer({ command: 'dev', from, flags: ['--types', file] });
+  server = running;
+  await expect.poll(running.output).toContain(`  types       ${file}\n`);
+  expect(typesIn(file)).toBe('Say');
+  const first = statSync(file).ino;
+  writeFileSync(join(from, 'main.svc'), saying('second'));
+  await expect.poll(running.output).toMatch(/reloaded 1 function/u);
+  expect(statSync(file).ino).toBe(first);
+  writeFileSync(join(from, 'main.svc'), saying('second', 'class {'));
+  await expect.poll(running.output).toMatch(/not reloaded/u);
+  expect(typesIn(file)).toBe('Say');
+  writeFileSync(join(from, 'main.svc'), saying('third').replace('Say', 'Tell'));
+  await expect.poll(() => typesIn(file)).toBe('Tell');
+  await expect.poll(running.output).toContain(`wrote ${file}\n`);
+  expect(readdirSync(from).toSorted()).toEqual(['main.svc', 'svc.d.ts']);
+  const saves = running.output().match(/changed\n/gu);
+  expect({ saves: saves?.length, written: running.output().split('wrote ').length - 1 }).toEqual({
+    saves: 3,
+    written: 1,
+  });
+});
+
+test('a file that --types cannot write is one line, and svc dev keeps serving', async () => {
+  const from = temporaryFolder({ 'main.svc': saying('first') });
+  const folder = join(from, 'types');
+  const file = join(folder, 'svc.d.ts');
+  const running = await startServer({ command: 'dev', from, flags: ['--types', file] });
+  server = running;
+  const failure = `error --types: "${file}" cannot be written: its directory does not exist\n`;
+  await expect.poll(running.output).toContain(failure);
+  mkdirSync(folder);
+  writeFileSync(join(from, 'main.svc'), saying('second'));
+  await expect.poll(() => answer(running)).toBe('second');
+  await expect.poll(() => typesIn(file)).toBe('Say');
+  expect(running.output().split(failure)).toHaveLength(2);
 });
 
 test('the playground learns of errors in the definitions, also from a worker that starts later', async () => {

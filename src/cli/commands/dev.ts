@@ -45,12 +45,12 @@ function watchedPaths(
 
 /** Compiles until there are no errors. Returns an exit code if the definitions cannot be read, or if a signal arrives. */
 async function firstProgram(
-  { config, terminal }: Invocation,
+  { config, options, terminal }: Invocation,
   { compiler, watcher, stop }: Watching & Pick<ServerSignals, 'stop'>,
 ): Promise<Servable | ExitCode> {
   const style = { colour: terminal.error.colour, everyWarning: config.features.includes('display_all_warnings') };
   for (;;) {
-    const compiled = await compiler.compile(config, style);
+    const compiled = await compiler.compile(config, { style, types: options['types'] !== undefined });
     if (!compiled.ok) return reportProblem(terminal, new Redactor(config.secrets).redact(compiled.failure));
     const { path, program, report, summary } = compiled.value;
     terminal.error.write(report);
@@ -68,13 +68,16 @@ async function serve(
   { compiler, watcher }: Watching,
 ): Promise<ExitCode> {
   const { serveProgram } = await import('../serve-program.ts');
+  const { options, terminal } = serving;
+  const types =
+    typeof options['types'] === 'string' ? { path: options['types'], text: program.types ?? '' } : undefined;
   let reporter: DevReporter | undefined;
   return serveProgram({
     ...serving,
     path,
     secrets: program.secrets,
     program: new CompiledProgram(program, compiler),
-    createReporter: (parts) => (reporter = new DevReporter(parts, serving.terminal)),
+    createReporter: (parts) => (reporter = new DevReporter(parts, terminal, types)),
     signals: {
       stop: serving.signals.stop,
       onReload: (reload) => {

@@ -35,7 +35,8 @@ async function compileForServing(
   terminal: Terminal,
 ): Promise<CompiledDefinitions | undefined> {
   const everyWarning = config.features.includes('display_all_warnings');
-  const compiled = await compiler.compile(config, { colour: terminal.error.colour, everyWarning });
+  const style = { colour: terminal.error.colour, everyWarning };
+  const compiled = await compiler.compile(config, { style, types: false });
   if (!compiled.ok) {
     reportProblem(terminal, new Redactor(config.secrets).redact(compiled.failure));
     return undefined;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { writeTypesFile } from '../../dev/types/types-file.ts';
 import { writeTypes } from '../../dev/types/write-types.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
@@ -36,7 +36,10 @@ function write({ config, options, terminal }: Invocation): ExitCode {
   }
   const text = writeTypes(program);
   const { out } = options;
-  if (typeof out === 'string') writeFileSync(out, text);
-  else terminal.out.write(text);
-  return 0;
+  if (typeof out !== 'string') {
+    terminal.out.write(text);
+    return 0;
+  }
+  const written = writeTypesFile(out, text);
+  return written.ok ? 0 : reportProblem(terminal, written.failure);
 }

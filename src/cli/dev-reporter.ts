@@ -1,6 +1,7 @@
 import { writeTypesFile } from '../dev/types/types-file.ts';
 import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions } from './compile-task.ts';
+import { openPage } from './open-page.ts';
 import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';
 import { counted, pageAddress } from './server-address.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,21 +20,29 @@ interface TypesFile {
   text: string;
 }
 
+interface DevOptions {
+  readonly types: TypesFile | undefined;
+  /** Open the playground in a browser. */
+  readonly open: boolean;
+}
+
 /** For `svc dev`: reports to the person at the terminal, with code frames, and writes the file with the types. */
 export class DevReporter implements ReloadReporter {
   readonly #parts: ReporterParts;
   readonly #terminal: Terminal;
   readonly output;
   readonly #types: TypesFile | undefined;
+  readonly #open: boolean;
   #changedAt = performance.now();
   #summary = '';
   /** The last reload failed. */
   #failed = false;
 
-  constructor(parts: ReporterParts, terminal: Terminal, types?: TypesFile) {
+  constructor(parts: ReporterParts, terminal: Terminal, { types, open }: DevOptions) {
     this.#parts = parts;
     this.#terminal = terminal;
     this.#types = types;
+    this.#open = open;
     this.output = { style: { colour: terminal.error.colour, everyWarning: false }, types: types !== undefined };
   }
 
@@ -51,6 +60,7 @@ export class DevReporter implements ReloadReporter {
         `\n${this.#paint(DIM, `Watching ${from}: save a file to reload it, press Ctrl+C to stop.`)}`,
       ].join('\n'),
     );
+    if (this.#open) this.#openPlayground(pageAddress(config, port, '/playground'));
     // On a loopback address, the warnings state what the programs of this machine can do, which their user knows.
     if (onLoopback) return;
     for (const warning of warnings) print(`${this.#paint(YELLOW, 'warning')} ${warning}`);
@@ -100,6 +110,12 @@ export class DevReporter implements ReloadReporter {
     if (written.ok) return written.value;
     this.#parts.printError(`${this.#paint(RED, 'error')} --types: ${written.failure}`);
     return undefined;
+  }
+
+  #openPlayground(address: string): void {
+    const warn = (reason: string): void =>
+      this.#parts.printError(`${this.#paint(YELLOW, 'warning')} --open: ${reason}; open ${address} yourself`);
+    openPage(address, warn);
   }
 
   #line(text: string): void {

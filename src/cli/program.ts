@@ -65,6 +65,7 @@ const COMMANDS: readonly CommandDescription[] = [
       )
         .argParser(typeScriptPath)
         .helpGroup('Definitions:'),
+      new Option('--open', 'Open the playground in a browser at the start (off by default)').helpGroup('HTTP:'),
     ],
     settings: [...COMPILE_SETTINGS, ...DEV_SETTINGS],
     presets: { fixed: { workers: 1, playground: true }, defaults: DEV_DEFAULTS },

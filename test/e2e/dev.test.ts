@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
@@ -165,6 +175,31 @@ test('a file that --types cannot write is one line, and svc dev keeps serving', 
   await expect.poll(() => answer(running)).toBe('second');
   await expect.poll(() => typesIn(file)).toBe('Say');
   expect(running.output().split(failure)).toHaveLength(2);
+});
+
+test('--open opens the playground in a browser, and without the option nothing does', async () => {
+  const programs = temporaryFolder({ 'xdg-open': '#!/bin/sh\nprintf %s "$1" >> "$0.addresses"\n' });
+  chmodSync(join(programs, 'xdg-open'), 0o755);
+  const addresses = (): string => {
+    const path = join(programs, 'xdg-open.addresses');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+  const options = { command: 'dev', files: { 'main.svc': saying('first') }, env: { PATH: programs } } as const;
+  server = await startServer(options);
+  await server.stop();
+  server = await startServer({ ...options, flags: ['--open'] });
+  const { port } = server;
+  await expect.poll(addresses).toBe(`http://localhost:${port}/playground`);
+});
+
+test('without a program that opens a browser, --open is one line with the address', async () => {
+  const env = { PATH: temporaryFolder({}) };
+  server = await startServer({ command: 'dev', files: { 'main.svc': saying('first') }, flags: ['--open'], env });
+  const address = `http://localhost:${server.port}/playground`;
+  await expect
+    .poll(server.output)
+    .toContain(`warning --open: "xdg-open" cannot be started; open ${address} yourself\n`);
+  expect(await answer(server)).toBe('first');
 });
 
 test('the playground learns of errors in the definitions, also from a worker that starts later', async () => {

@@ -71,13 +71,14 @@ async function serve(
   const { options, terminal } = serving;
   const types =
     typeof options['types'] === 'string' ? { path: options['types'], text: program.types ?? '' } : undefined;
+  const open = options['open'] === true;
   let reporter: DevReporter | undefined;
   return serveProgram({
     ...serving,
     path,
     secrets: program.secrets,
     program: new CompiledProgram(program, compiler),
-    createReporter: (parts) => (reporter = new DevReporter(parts, terminal, types)),
+    createReporter: (parts) => (reporter = new DevReporter(parts, terminal, { types, open })),
     signals: {
       stop: serving.signals.stop,
       onReload: (reload) => {

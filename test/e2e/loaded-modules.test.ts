@@ -6,7 +6,7 @@ import { HI_FUNCTION } from '../support/hi-function.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
 
 /** With a bundle, a process starts twice as fast as with a file for each module: this test notices a bundle that falls apart. */
-const MOST_FILES = 20;
+const MOST_FILES = 25;
 
 /** The files that each process and each thread ran, according to V8. */
 function loadedFiles(folder: string): readonly string[][] {

@@ -21,17 +21,30 @@ export interface Invocation {
   readonly paths: readonly string[];
 }
 
-/** Adds the flags of settings to a command, and to its help the variables of those that have no flag. */
+/** Adds the flags of settings to a command that has its own options already. Its help describes the variables of settings. */
 export function addSettings(command: Command, keys: readonly SettingKey[], defaults: CommandDefaults = {}): Command {
+  const own = new Set(command.options.map(({ helpGroupHeading = '' }) => helpGroupHeading.replace(':', '')));
   for (const key of keys) {
     const setting: Setting<unknown> = SETTINGS[key];
     const { flag, opposite, group, help } = setting;
-    if (flag === undefined) command.addHelpText('after', `\nEnvironment only:\n  ${variablesOf(setting)}  ${help}`);
+    if (flag === undefined)
+      command.addHelpText('after', `\nVariables without a flag:\n  ${variablesOf(setting)}  ${help}`);
     else
       command.addOption(new SettingOption(command, key, [flag, helpOf(setting, defaults[key])]).helpGroup(`${group}:`));
     if (opposite !== undefined) command.addOption(new SettingOption(command, key, opposite).helpGroup(`${group}:`));
   }
-  return command.addHelpText('after', '\nA flag overrides its environment variable, which overrides the .env file.');
+  return command.addHelpText('after', `\n${variablesOfFlags([...own])}`);
+}
+
+/** States how the variable of a flag is called. Options that are not settings have none. */
+function variablesOfFlags(groupsWithout: readonly string[]): string {
+  const [last, ...others] = groupsWithout.toReversed();
+  const groups = [others.toReversed().join(', '), last].filter((part) => part !== '').join(' and ');
+  const flags = last === undefined ? 'Each' : `Except under ${groups}, each`;
+  return (
+    `${flags} flag has an environment variable:${last === undefined ? ' ' : '\n'}--dotenv-path is SVC_DOTENV_PATH.\n` +
+    'A flag overrides its variable, which overrides the .env file.'
+  );
 }
 
 /** The settings of a command that differ from those of the others. */
@@ -112,14 +125,15 @@ class SettingOption extends Option {
   }
 }
 
-/** `Port to listen on (default: 2024) (env: SVC_PORT)`. */
+/** `Port to listen on (default: 2024)`, and the variable of BAML's server if there is one. */
 function helpOf(setting: Setting<unknown>, commandDefault: string | undefined): string {
   const { flag = '', help, default: ofSetting } = setting;
   const fallback = commandDefault ?? ofSetting;
   const isSwitch = !flag.includes('<');
   const text = typeof fallback === 'string' ? fallback : fallback.text;
   const shown = text === undefined || text === '' || (isSwitch && typeof fallback === 'string') ? '' : text;
-  return `${help}${shown === '' ? '' : ` (default: ${shown})`} (env: ${variablesOf(setting)})`;
+  const variables = setting.bamlVariable === undefined ? '' : ` (env: ${variablesOf(setting)})`;
+  return `${help}${shown === '' ? '' : ` (default: ${shown})`}${variables}`;
 }
 
 function variablesOf({ variable, bamlVariable }: Setting<unknown>): string {

@@ -7,17 +7,25 @@ import { addSettings, createInvocation } from './invocation.ts';
 import type { Invocation, Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { reportProblem } from './terminal.ts';
+import type { ExitCode, Terminal, TerminalStream } from './terminal.ts';
 import { TEST_OPTIONS } from './test-options.ts';
-import type { ExitCode, Terminal } from './terminal.ts';
+import { usageProblem } from './usage-problem.ts';
+
+/** The groups of the list of commands. */
+const GROUPS = { write: 'Write functions:', serve: 'Serve them:', call: 'Call them:', about: 'About svc:' } as const;
 
 interface CommandDescription {
   readonly name: string;
   readonly help: string;
+  readonly group: (typeof GROUPS)[keyof typeof GROUPS];
+  readonly argument?: readonly [name: string, help: string];
   readonly options?: readonly Option[];
   readonly settings: readonly SettingKey[];
   readonly presets?: Presets;
   readonly run: (invocation: Invocation, compileThread: URL) => ExitCode | Promise<ExitCode>;
 }
+
+const PATH = ['[path]', 'The same as --from'] as const;
 
 const COMPILE_SETTINGS = ['from', 'versionCheck', 'features', 'dotenv', 'dotenvPath'] as const;
 
@@ -46,26 +54,26 @@ const DEV_DEFAULTS = { host: '127.0.0.1', trustLoopback: 'true', logFormat: 'pre
 /** Each command loads its own code: compiler and server take half a second, and help does not need them. */
 const COMMANDS: readonly CommandDescription[] = [
   {
-    name: 'serve',
-    help: 'Serve the functions of the definition files over HTTP',
-    settings: Object.keys(SETTINGS) as SettingKey[],
-    run: async (invocation, compileThread) => {
-      const signals = new ProcessSignals();
-      const { serveCommand } = await import('./commands/serve.ts');
-      return serveCommand(invocation, { signals, compileThread });
-    },
+    name: 'init',
+    help: 'Write sample definitions and a .env.example',
+    group: GROUPS.write,
+    argument: ['[dir]', 'The directory to write to; the same as --from'],
+    settings: ['from', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/init.ts')).initCommand(invocation),
   },
   {
     name: 'dev',
-    help: 'Serve the functions to this machine while you write them, and reload the files that you save',
+    help: 'Serve the functions to this machine, and reload every file that you save',
+    group: GROUPS.write,
+    argument: PATH,
     options: [
       new Option(
         '--types <file>',
         'Write TypeScript types of the functions to this file after each reload, such as svc.d.ts',
       )
         .argParser(typeScriptPath)
-        .helpGroup('Definitions:'),
-      new Option('--open', 'Open the playground in a browser at the start (off by default)').helpGroup('HTTP:'),
+        .helpGroup('Output:'),
+      new Option('--open', 'Open the playground in a browser at the start').helpGroup('Output:'),
     ],
     settings: [...COMPILE_SETTINGS, ...DEV_SETTINGS],
     presets: { fixed: { workers: 1, playground: true }, defaults: DEV_DEFAULTS },
@@ -78,13 +86,17 @@ const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'check',
     help: 'Report every problem in the definition files',
+    group: GROUPS.write,
+    argument: PATH,
     options: [formatOption('Format of the report', ['pretty', 'json', 'github', 'sarif'])],
     settings: COMPILE_SETTINGS,
     run: async (invocation) => (await import('./commands/check.ts')).checkCommand(invocation),
   },
   {
     name: 'test',
-    help: 'Run the tests of the definition files',
+    help: 'Run the tests in the definition files',
+    group: GROUPS.write,
+    argument: ['[paths...]', 'Files and directories whose tests run, or the definitions themselves'],
     options: TEST_OPTIONS,
     settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss'],
     presets: { manyPaths: true },
@@ -93,21 +105,41 @@ const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'fmt',
     help: 'Format the definition files',
+    group: GROUPS.write,
+    argument: PATH,
     options: [
-      new Option('--check', 'Change nothing; list the files that are not formatted, and exit with 1 if there are any'),
+      new Option(
+        '--check',
+        'Change nothing; list the files that are not formatted, and exit with 1 if there are any',
+      ).helpGroup('Output:'),
     ],
     settings: ['from', 'dotenv', 'dotenvPath'],
     run: async (invocation) => (await import('./commands/fmt.ts')).fmtCommand(invocation),
   },
   {
-    name: 'init',
-    help: 'Write sample definitions and a .env.example',
-    settings: ['from', 'dotenv', 'dotenvPath'],
-    run: async (invocation) => (await import('./commands/init.ts')).initCommand(invocation),
+    name: 'serve',
+    help: 'Serve the functions of the definition files over HTTP',
+    group: GROUPS.serve,
+    argument: PATH,
+    settings: Object.keys(SETTINGS) as SettingKey[],
+    run: async (invocation, compileThread) => {
+      const signals = new ProcessSignals();
+      const { serveCommand } = await import('./commands/serve.ts');
+      return serveCommand(invocation, { signals, compileThread });
+    },
+  },
+  {
+    name: 'healthcheck',
+    help: 'Check that the server on this machine is alive',
+    group: GROUPS.serve,
+    settings: ['host', 'port', 'basePath', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheckCommand(invocation),
   },
   {
     name: 'openapi',
     help: 'Print the OpenAPI document of the functions',
+    group: GROUPS.call,
+    argument: PATH,
     options: [formatOption('Format of the document', ['json', 'yaml'])],
     settings: [...COMPILE_SETTINGS, 'basePath', 'title', 'apiVersion'],
     run: async (invocation) => (await import('./commands/openapi.ts')).openapiCommand(invocation),
@@ -115,18 +147,14 @@ const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'types',
     help: 'Write TypeScript types of the functions',
+    group: GROUPS.call,
+    argument: PATH,
     options: [
-      new Option('--out <file>', 'Write to this file, such as svc.d.ts, instead of the terminal'),
-      new Option('--watch', 'Write the file again whenever a definition file is saved'),
+      new Option('--out <file>', 'Write to this file, such as svc.d.ts, instead of the terminal').helpGroup('Output:'),
+      new Option('--watch', 'Write the file again whenever a definition file is saved').helpGroup('Output:'),
     ],
     settings: COMPILE_SETTINGS,
     run: async (invocation) => (await import('./commands/types.ts')).typesCommand(invocation),
-  },
-  {
-    name: 'healthcheck',
-    help: 'Check that the server on this machine is alive',
-    settings: ['host', 'port', 'basePath', 'dotenv', 'dotenvPath'],
-    run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheckCommand(invocation),
   },
 ];
 
@@ -165,25 +193,45 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 /** Runs a command that was found in the command line. */
 type Start = (description: CommandDescription, command: Command) => Promise<void>;
 
+const HELP_FLAG = ['-h, --help', 'Show this help'] as const;
+
 function createProgram(terminal: Terminal, start: Start): Command {
   const program = new Command('svc')
     .description('Serves typed LLM functions, written in definition files, as HTTP endpoints.')
     .version(packageInfo().version, '-v, --version', 'Show the version')
-    .helpCommand('help [command]', 'Show help for a command')
-    .usage('<command> [options]');
+    .helpOption(...HELP_FLAG)
+    .usage('<command> [options]')
+    .addHelpText('after', '\nTo begin, run "svc init" in an empty directory, then "svc dev".');
   for (const description of COMMANDS) program.addCommand(createCommand(description, start));
+  program.helpCommand(false).addCommand(createHelpCommand(program));
   for (const command of [program, ...program.commands]) writeThrough(terminal, command);
   return program;
 }
 
 function createCommand(description: CommandDescription, start: Start): Command {
-  const { name, help, options = [], settings, presets } = description;
-  const command = new Command(name).description(help);
+  const { name, help, group, argument, options = [], settings, presets } = description;
+  const command = new Command(name).description(help).helpGroup(group);
+  if (argument !== undefined) command.argument(...argument);
   for (const option of options) command.addOption(option);
-  if (presets?.manyPaths === true)
-    command.argument('[paths...]', 'The definition files, or files and directories inside them whose tests run');
-  else if (settings.includes('from')) command.argument('[dir]', 'Directory of the definition files, or one file');
-  return addSettings(command, settings, presets?.defaults).action(() => start(description, command));
+  addSettings(command, settings, presets?.defaults);
+  return command.addHelpOption(helpOption()).action(() => start(description, command));
+}
+
+/** Commander's own help command does not report a name that it does not know. */
+function createHelpCommand(program: Command): Command {
+  const command = new Command('help').description('Show the help of a command').helpGroup(GROUPS.about);
+  return command
+    .argument('[command]')
+    .addHelpOption(helpOption())
+    .action((name?: string) => {
+      if (name === undefined) return program.help();
+      const found = program.commands.find((each) => each.name() === name);
+      return found?.help() ?? program.error(`error: unknown command '${name}'`);
+    });
+}
+
+function helpOption(): Option {
+  return new Option(...HELP_FLAG).helpGroup('Help:');
 }
 
 /** Anything but a TypeScript file is probably one that the types must not replace, such as a definition file. */
@@ -193,29 +241,44 @@ function typeScriptPath(text: string): string {
 }
 
 function formatOption(help: string, [first, ...others]: readonly [string, ...string[]]): Option {
-  return new Option('--format <name>', help).choices([first, ...others]).default(first);
+  return new Option('--format <name>', help)
+    .choices([first, ...others])
+    .default(first)
+    .helpGroup('Output:');
 }
+
+/** A longer line is hard to read, also on a wide terminal. */
+const WIDEST_HELP = 100;
 
 /** Without this, commander writes to the process's streams and ends the process. */
 function writeThrough(terminal: Terminal, command: Command): void {
   command
-    .helpOption('-h, --help', 'Show this help')
     .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureHelp({ subcommandTerm, optionDescription })
     .configureOutput({
       writeOut: (text) => terminal.out.write(text),
       writeErr: (text) => terminal.error.write(text),
       getOutHasColors: () => terminal.out.colour,
       getErrHasColors: () => terminal.error.colour,
+      getOutHelpWidth: () => widthOf(terminal.out),
+      getErrHelpWidth: () => widthOf(terminal.error),
       outputError: (text, write) => write(`svc: ${usageProblem(text, command)}\n`),
     });
 }
 
-/** Joins a problem and a hint of commander (`error: unknown option '--prot'`, `(Did you mean --port?)`) in one line. */
-function usageProblem(text: string, command: Command): string {
-  const found = /^error: (?<problem>.*?)\.?(?:\n\((?<hint>Did you mean .*)\))?$/su.exec(text.trim())?.groups;
-  // A message of our own already states what is allowed.
-  if (found === undefined) return text.trim();
-  const words = [`${found['problem'] ?? ''}.`, found['hint'] ?? ''].join(' ').trim().replaceAll("'", '"');
-  const name = command.parent === null ? 'svc' : `svc ${command.name()}`;
-  return `${words.replaceAll(/\s*\n\s*/gu, ' ')} See "${name} --help".`;
+function widthOf({ columns = 80 }: TerminalStream): number {
+  return Math.min(columns, WIDEST_HELP);
+}
+
+/** `serve [path]`: all commands have options. */
+function subcommandTerm(command: Command): string {
+  return [command.name(), command.usage().replace('[options]', '').trim()].join(' ').trim();
+}
+
+/** `Format of the report: pretty, json or github (default: pretty)`. */
+function optionDescription({ description, argChoices = [], defaultValue, defaultValueDescription }: Option): string {
+  const choices = argChoices.length === 0 ? '' : `: ${argChoices.join(', ')}`;
+  const fallback = defaultValueDescription ?? (defaultValue === undefined ? '' : String(defaultValue));
+  return `${description}${choices}${fallback === '' ? '' : ` (default: ${fallback})`}`;
 }

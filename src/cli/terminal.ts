@@ -6,6 +6,8 @@ export interface TerminalStream {
   write(text: string): void;
   /** Whether `text` can contain escape sequences for colours. */
   readonly colour: boolean;
+  /** The width in characters; absent if the stream is not a terminal. */
+  readonly columns?: number;
 }
 
 /** Commands write results to `out` and problems to `error`. */
@@ -44,5 +46,6 @@ function outputOf(stream: NodeJS.WriteStream): TerminalStream {
       if (stream.writable) stream.write(text);
     },
     colour: wantsColour(stream.isTTY, processVariables()),
+    ...(stream.isTTY && { columns: stream.columns }),
   };
 }

@@ -22,7 +22,16 @@ export interface Setting<Value> {
   readonly default: string | ComputedDefault<Value>;
 }
 
-export type SettingGroup = 'Definitions' | 'HTTP' | 'Limits' | 'Processes' | 'Security' | 'Logging';
+export type SettingGroup =
+  | 'Definitions'
+  | 'Environment'
+  | 'Listening'
+  | 'Pages'
+  | 'Limits'
+  | 'Answers'
+  | 'Processes'
+  | 'Security'
+  | 'Logging';
 
 interface ComputedDefault<Value> {
   /** For the help; absent: the help shows no default. */

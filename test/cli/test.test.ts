@@ -245,9 +245,9 @@ test.each([
   [['--replay', 'gone'], '--replay: "gone" does not exist'],
   [['--record', 'svc_src/people.svc'], '--record: "svc_src/people.svc" cannot be written'],
   [['nowhere.svc'], '"nowhere.svc" does not exist'],
-  [['--parallel', '0'], 'option "--parallel <n>" argument "0" is invalid. It must be a whole number from 1 to 1000.'],
-  [['--pass-rate', '2'], 'It must be a share such as 25% or 0.25'],
-  [['--format', 'xml'], 'Allowed choices are pretty, json, junit'],
+  [['--parallel', '0'], '--parallel is "0", but must be a whole number from 1 to 1000.'],
+  [['--pass-rate', '2'], 'must be a share such as 25% or 0.25'],
+  [['--format', 'xml'], 'must be one of pretty, json, junit'],
   [['--record', 'a', '--replay', 'a'], 'option "--record <dir>" cannot be used with option "--replay <dir>"'],
 ])('"svc test %j" ends with 2: %s', async (args, message) => {
   definitions();

@@ -10,12 +10,22 @@ inEmptyDirectory();
 
 /** A command line, and a part of the one line that svc must answer. */
 const MISTAKES: ReadonlyArray<readonly [string, string]> = [
-  ['srve', 'unknown command "srve". Did you mean serve?'],
-  ['serve --prot 80', 'unknown option "--prot". Did you mean --port?'],
-  ['serve --port', 'option "--port <number>" argument missing'],
+  ['srve', 'svc: unknown command "srve". Did you mean "serve"? See "svc --help".'],
+  ['serv', 'svc: unknown command "serv". Did you mean "serve"? See "svc --help".'],
+  ['deploy', 'svc: unknown command "deploy". See "svc --help".'],
+  ['version', 'svc: unknown command "version". Did you mean "--version"?'],
+  ['/', 'svc: unknown command "/". To serve this path, run "svc dev /".'],
+  ['help srve', 'svc: unknown command "srve". Did you mean "serve"?'],
+  ['-V', 'unknown option "-V". Did you mean "-v"?'],
+  ['--port 80', 'unknown option "--port". Write it after a command: "svc serve --port".'],
+  ['serve --prot 80', 'unknown option "--prot". Did you mean "--port"? See "svc serve --help".'],
+  ['serve --prot=80', 'unknown option "--prot". Did you mean "--port"?'],
+  ['serve -p 80', 'unknown option "-p". Did you mean "--port"?'],
+  ['serve --password secret', 'unknown option "--password". Set SVC_PASSWORD: every user of a machine can read'],
+  ['serve --port', 'svc: --port needs a value: "--port <number>". See "svc serve --help".'],
   ['serve --port 70000', '--port is "70000", but must be a whole number from 0 to 65535'],
   ['serve --port 8\n9', '--port is "8\\n9", but must be a whole number from 0 to 65535'],
-  ['check --format a\nb', 'option "--format <name>" argument "a b" is invalid. Allowed choices are pretty'],
+  ['check --format a\nb', '--format is "a\\nb", but must be one of pretty, json, github, sarif'],
   ['serve --from=', '--from is "", but must be the path of a directory or file'],
   ['serve --port=', '--port is "", but must be a whole number from 0 to 65535'],
   ['serve --features betta', '--features is "betta", but must be one of beta, display_all_warnings'],
@@ -31,9 +41,11 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['serve here --from there', 'both the argument "here" and --from "there" name the definitions: pass only one'],
   ['fmt --from same same', 'both the argument "same" and --from "same" name the definitions: pass only one'],
   ['healthcheck here', 'too many arguments for "healthcheck"'],
-  ['check --format xml', 'Allowed choices are pretty, json, github, sarif'],
-  ['openapi --format xml', 'Allowed choices are json, yaml'],
-  ['dev --types main.svc', 'argument "main.svc" is invalid. It must be the path of a .ts file, such as svc.d.ts'],
+  ['check --format jsn', '--format is "jsn", but must be one of pretty, json, github, sarif. Did you mean "json"?'],
+  ['openapi --format xml', '--format is "xml", but must be one of json, yaml'],
+  ['test --parallel many', '--parallel is "many", but must be a whole number from 1 to 1000'],
+  ['test --record a --replay b', 'option "--record <dir>" cannot be used with option "--replay <dir>"'],
+  ['dev --types main.svc', '--types is "main.svc", but must be the path of a .ts file, such as svc.d.ts'],
   ['serve --preview', 'unknown option "--preview"'],
 ];
 
@@ -61,25 +73,81 @@ test.each(['--help', '-h', 'help'])('%s lists the commands', async (flag) => {
     expect(out).toContain(`\n  ${name} `);
 });
 
-test.each(['serve --help', 'help serve'])('%s lists every flag and every variable', async (line) => {
+const COMMANDS_WITH_PATH = ['serve', 'dev', 'check', 'fmt', 'init', 'openapi', 'types'];
+
+test.each(COMMANDS_WITH_PATH)('%s refuses an argument beside --from, and states what to do', async (name) => {
+  const { code, error } = await svc(name, 'here', '--from', 'there');
+  expect({ code, error }).toEqual({
+    code: 2,
+    error: 'svc: both the argument "here" and --from "there" name the definitions: pass only one\n',
+  });
+});
+
+test.each([...COMMANDS_WITH_PATH, 'test', 'healthcheck'])(
+  'a flag of %s with a typo ends with 2 and the nearest flag',
+  async (name) => {
+    const { code, error } = await svc(name, '--dotnev');
+    const line = `svc: unknown option "--dotnev". Did you mean "--dotenv"? See "svc ${name} --help".\n`;
+    expect({ code, error }).toEqual({ code: 2, error: line });
+  },
+);
+
+test.each(['serve --help', 'help serve'])('%s lists every flag with its default', async (line) => {
   const { code, out } = await svc(...line.split(' '));
   expect(code).toBe(0);
   const text = out.replaceAll(/\s+/gu, ' ');
   const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
-  for (const { flag, variable, bamlVariable } of settings) {
-    const variables = bamlVariable === undefined ? variable : `${variable} or ${bamlVariable}`;
-    if (flag !== undefined) expect(text).toContain(` ${flag} `);
-    expect(text).toContain(flag === undefined ? ` ${variables} ` : `(env: ${variables})`);
-  }
+  for (const { flag, variable } of settings) expect(text).toContain(` ${flag ?? variable} `);
   expect(text).toContain(' --no-dotenv ');
-  expect(text).toContain(' Port to listen on; 0 selects a free one (default: 2024) (env: SVC_PORT)');
+  expect(text).toContain(' Port of the server; 0 selects a free one (default: 2024)');
+  expect(text).toContain('(env: SVC_LOG_LEVEL or BAML_LOG)');
+});
+
+test('the variable of a flag has the name that the help describes', () => {
+  const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
+  for (const { flag, variable } of settings) {
+    if (flag === undefined) continue;
+    const [name = ''] = flag.replace('--no-', '--').split(' ');
+    expect(variable).toBe(name.replace('--', 'SVC_').replaceAll('-', '_').toUpperCase());
+  }
+});
+
+test.each(['', ...COMMANDS_WITH_PATH, 'test', 'healthcheck', 'help'])(
+  'the help of "%s" has groups, and fits a terminal of 100 columns',
+  async (name) => {
+    const { code, out } = await svc('help', ...name.split(' ').filter((part) => part !== ''));
+    expect(code).toBe(0);
+    expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    expect(out.includes('\nOptions:\n')).toBe(name === '');
+  },
+);
+
+test('the flags of svc serve are in groups, and those of its address are together', async () => {
+  const { out } = await svc('serve', '--help');
+  const groups = out.split('\n').filter((line) => /^[A-Z].*:$/u.test(line));
+  expect(groups.slice(0, 10)).toEqual([
+    'Arguments:',
+    'Definitions:',
+    'Environment:',
+    'Listening:',
+    'Pages:',
+    'Limits:',
+    'Answers:',
+    'Processes:',
+    'Security:',
+    'Logging:',
+  ]);
+  const listening = out.slice(out.indexOf('\nListening:'), out.indexOf('\nPages:'));
+  for (const flag of ['--port', '--host', '--base-path']) expect(listening).toContain(`\n  ${flag} `);
 });
 
 test('dev --help shows the defaults of svc dev, and not the flags of a server for others', async () => {
   const { code, out } = await svc('dev', '--help');
   expect(code).toBe(0);
   const text = out.replaceAll(/\s+/gu, ' ');
-  expect(text).toContain('--host <address> Address to listen on (default: 127.0.0.1) (env: SVC_HOST)');
-  expect(text).toContain('(default: pretty) (env: SVC_LOG_FORMAT)');
+  expect(text).toContain(
+    '--host <address> Address of the server; 0.0.0.0 accepts callers from other machines (default: 127.0.0.1)',
+  );
+  expect(text).toContain('(default: pretty)');
   expect(text).not.toContain('--workers');
 });

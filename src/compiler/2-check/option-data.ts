@@ -40,6 +40,9 @@ export interface OptionSite {
   readonly span: Span;
 }
 
+/** The violations of a value; the others are violations of a key. */
+const OF_VALUES: ReadonlySet<OptionViolation['kind']> = new Set(['value', 'empty', 'incomplete', 'role']);
+
 /** Returns undefined if the option, or a value around it, is unreadable: it already has a diagnostic. */
 export function siteOf(entries: readonly EntryNode[], { path, kind }: OptionViolation): OptionSite | undefined {
   let level: ValueNode | undefined;
@@ -57,7 +60,7 @@ export function siteOf(entries: readonly EntryNode[], { path, kind }: OptionViol
     if (typeof step === 'number') span = level.span;
   }
   if (level === undefined || span === undefined) return undefined;
-  return { name: nameOf(path), span: kind === 'value' || kind === 'empty' || kind === 'role' ? level.span : span };
+  return { name: nameOf(path), span: OF_VALUES.has(kind) ? level.span : span };
 }
 
 function nameOf(path: OptionPath): string {

@@ -6,7 +6,7 @@ import type { ProviderDescription } from './provider-description.ts';
 const CANNED = {
   function: { shape: { kind: 'text' } },
   contains: { shape: { kind: 'text' } },
-  reply: { shape: { kind: 'json' } },
+  reply: { shape: { kind: 'json' }, required: true, text: 'the text of the answer, or a value that becomes its JSON' },
 } as const satisfies OptionTable;
 
 const OPTIONS = {

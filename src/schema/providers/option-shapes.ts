@@ -52,6 +52,8 @@ interface CountShape {
 export interface OptionDescription {
   readonly shape: Shape;
   readonly text?: string;
+  /** In `settings`: they are wrong without this one. `text` then completes `has no "reply": …`. Null counts as absent. */
+  readonly required?: true;
   /** Read in place of an absent value. */
   readonly default?: JsonValue;
   /** Variables that give the value when the client does not, in this order. */
@@ -118,10 +120,11 @@ export type OptionViolation = {
   readonly message: string;
 } &
   /**
-   * `name`: the key is wrong; `value`: the value is wrong; `empty`: a list that needs an item has none. `isText`: the value
-   * is a string, as required, but svc cannot send a request with it.
+   * `name`: the key is wrong; `value`: the value is wrong; `empty`: a list that needs an item has none; `incomplete`: a map
+   * lacks a member. `isText`: the value is a string, as required, but svc cannot send a request with it.
    */
   (
+    | { readonly kind: 'incomplete' }
     | { readonly kind: 'value' | 'name' | 'empty'; readonly isText?: boolean }
     /** `unused`: in definition files it has no effect and is only worth a warning. */
     | { readonly kind: 'unknown' | 'unused'; readonly known: readonly string[] }
@@ -143,7 +146,8 @@ export function readValue(shape: Shape, value: OptionData, path: OptionPath, fou
     case 'map':
       return readMap(shape, value, path, found);
     case 'settings':
-      if (!isMap(value)) found.push(wrongValue(path, shape.expected, value));
+      if (isMap(value)) found.push(...missingSettings(shape.settings, value, path));
+      else found.push(wrongValue(path, shape.expected, value));
       return readTable(shape.settings, isMap(value) ? value : {}, path, found);
     case 'object':
       if (isMap(value)) return value;
@@ -279,6 +283,18 @@ function readTable(
     read[key] = given === undefined ? undefined : readValue(shape, given, [...path, key], found);
   }
   return read;
+}
+
+function missingSettings(
+  table: OptionTable,
+  value: Readonly<Record<string, OptionData>>,
+  path: OptionPath,
+): readonly OptionViolation[] {
+  // An unknown key can be a misspelled one.
+  if (Object.keys(value).some((key) => !Object.hasOwn(table, key))) return [];
+  const required = Object.entries(table).filter(([, description]) => description.required === true);
+  const missing = required.filter(([key]) => (value[key] ?? null) === null);
+  return missing.map(([key, { text = '' }]) => ({ kind: 'incomplete', path, message: `has no "${key}": ${text}` }));
 }
 
 /** The cost of a suggestion grows with the length of the name, which a request chooses. */

@@ -50,9 +50,10 @@ interface Found {
 
 function report(context: CheckContext, found: Found): void {
   const { node, violation } = found;
+  const lacksPart = violation.kind === 'missing' || violation.kind === 'incomplete';
+  // The option could be in the part that did not parse.
+  if (lacksPart && node.broken === true) return;
   if (violation.kind === 'missing') {
-    // The option could be in the part that did not parse.
-    if (node.broken === true) return;
     const name = violation.alternatives.map((options) => options.map((key) => `"${key}"`).join(' and '));
     const owner = `client "${node.name.text}"`;
     context.report('check/missing-option', node.name.span, { name: joined(name), owner, why: violation.why });
@@ -101,6 +102,7 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
         return;
       }
       break;
+    case 'incomplete':
     case 'missing':
       break;
   }

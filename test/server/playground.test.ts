@@ -199,12 +199,13 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     attempts: [{ client: 'Fast', outcome: 'ok', duration_ms: 3 }],
     input_tokens: 12,
     output_tokens: 7,
+    cost: 0.000021,
     model_ms: 3,
     reply: 'the reply with [redacted]',
   };
 
   /** The report of a call whose model repeats a secret of the server. */
-  const REPORTED = { ...REPORT, rawReply: `the reply with ${KEY}` };
+  const REPORTED = { ...REPORT, cost: 0.000021, rawReply: `the reply with ${KEY}` };
 
   test('a call that asks for it has its trace beside the value, without secrets', async () => {
     const server = await start({ apiKey: KEY, secrets: [KEY] });

@@ -18,6 +18,7 @@ export function RunFacts({ run }: { readonly run: Run }): VNode {
         <Figure name="first text" value={firstText(run)} />
         <Figure name="tokens in" value={trace?.input_tokens} />
         <Figure name="tokens out" value={trace?.output_tokens} />
+        <Figure name="cost" value={trace?.cost === undefined ? undefined : dollars(trace.cost)} />
         <Figure name="partials" value={run.partials === 0 ? undefined : run.partials} />
         <Figure name="restarts" value={run.resets === 0 ? undefined : run.resets} />
         <Figure name="ended by" value={trace?.finish_reason === 'stop' ? undefined : trace?.finish_reason} />
@@ -44,6 +45,13 @@ function clientText({ client, trace }: Run): string {
 function firstText({ firstMs, mode, trace }: Run): string | undefined {
   const ms = trace?.first_text_ms ?? (mode === 'stream' ? firstMs : undefined);
   return ms === undefined ? undefined : duration(ms);
+}
+
+/** `$12.35`, `$0.000421`. */
+function dollars(cost: number): string {
+  const isSmall = cost > 0 && cost < 0.1;
+  const format = { style: 'currency', currency: 'USD', ...(isSmall && { maximumSignificantDigits: 3 }) } as const;
+  return new Intl.NumberFormat('en-US', format).format(cost);
 }
 
 /** `850 ms`, `1.2 s`. */

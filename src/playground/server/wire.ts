@@ -27,6 +27,8 @@ export interface Trace {
   readonly attempts: readonly TraceAttempt[];
   readonly input_tokens?: number;
   readonly output_tokens?: number;
+  /** US dollars. */
+  readonly cost?: number;
   readonly finish_reason?: string;
   readonly model_ms: number;
   readonly first_text_ms?: number;

@@ -2,6 +2,7 @@ import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { ModelClient } from '../model/model-client.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Message } from '../../schema/message.ts';
+import type { TokenPrices } from '../../schema/providers/common-options.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { CallReport, TokenUsage } from './runtime.ts';
 
@@ -61,6 +62,8 @@ export class CallRecorder {
     const client = this.#client;
     if (client !== undefined) report.client = client.name;
     if (client?.model !== undefined) report.model = client.model;
+    const cost = costOf(report.usage, client?.prices);
+    if (cost !== undefined) report.cost = cost;
     if (this.#reply?.finishReason !== undefined) report.finishReason = this.#reply.finishReason;
     if (this.#firstTextMs !== undefined) report.firstTextMs = this.#firstTextMs;
     if (this.#prompt !== undefined) report.prompt = this.#prompt;
@@ -76,6 +79,12 @@ function usageOf(reply: ModelReply | undefined): TokenUsage {
   if (reply?.inputTokens !== undefined) usage.inputTokens = reply.inputTokens;
   if (reply?.outputTokens !== undefined) usage.outputTokens = reply.outputTokens;
   return usage;
+}
+
+/** US dollars, rounded to a billionth. */
+function costOf({ inputTokens, outputTokens }: TokenUsage, prices: TokenPrices | undefined): number | undefined {
+  if (prices === undefined || inputTokens === undefined || outputTokens === undefined) return undefined;
+  return Math.round((inputTokens * prices.input + outputTokens * prices.output) * 1000) / 1e9;
 }
 
 function since(startedAt: number): number {

@@ -82,6 +82,8 @@ export interface CallReport {
   readonly model?: string;
   readonly attempts: readonly Attempt[];
   readonly usage: TokenUsage;
+  /** US dollars for the tokens in `usage`. Absent if a count, or the price, is unknown. */
+  readonly cost?: number;
   readonly finishReason?: string;
   /** Milliseconds of waiting for models, summed over all attempts. */
   readonly modelMs: number;

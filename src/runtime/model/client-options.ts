@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
+import type { COMMON_OPTIONS, TokenPrices } from '../../schema/providers/common-options.ts';
 import type { OptionPath, OptionValues, OptionViolation } from '../../schema/providers/option-shapes.ts';
 import type { MediaUrls } from '../../schema/providers/provider-description.ts';
 import type { Violation } from '../../schema/violation.ts';
@@ -25,6 +25,7 @@ export interface ClientOptions {
   readonly finishReasons: FinishReasonRule;
   readonly responseType: CommonValues['client_response_type'];
   readonly mediaUrls: MediaUrls;
+  readonly prices: TokenPrices | undefined;
   readonly limits: ExchangeLimits;
   readonly httpVersion: CommonValues['http']['version'];
   /** Everything else, for the request body, in the order in which it was written. */
@@ -56,6 +57,7 @@ export function toClientOptions(
     finishReasons: finishReasonRule(values),
     responseType: values.client_response_type,
     mediaUrls: definedMembers(values.media_url_handler),
+    prices: values.prices,
     limits: {
       connectMs: http.connect_timeout_ms,
       firstTokenMs: http.time_to_first_token_timeout_ms,

@@ -223,6 +223,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
     ...(options.model === undefined ? {} : { model: options.model }),
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
+    prices: options.prices,
     supportsStreaming: options.supportsStreaming && connection.streams !== false,
     limits: options.limits,
     mediaHandling: (kind) => mediaUrls[kind] ?? 'send_url',

@@ -2,6 +2,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import type { Ok, Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
+import type { TokenPrices } from '../../schema/providers/common-options.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
@@ -45,6 +46,7 @@ interface HttpClientParts {
   readonly model?: string;
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  readonly prices?: TokenPrices | undefined;
   readonly supportsStreaming: boolean;
   readonly destination: Destination;
   readonly limits: ExchangeLimits;
@@ -63,6 +65,7 @@ export class HttpModelClient implements ModelClient {
   readonly model: string | undefined;
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  readonly prices: TokenPrices | undefined;
   readonly #parts: HttpClientParts;
 
   constructor(parts: HttpClientParts) {
@@ -71,6 +74,7 @@ export class HttpModelClient implements ModelClient {
     this.model = parts.model;
     this.prompt = parts.prompt;
     this.finishReasons = parts.finishReasons;
+    this.prices = parts.prices;
     this.#parts = parts;
   }
 

@@ -1,6 +1,7 @@
 import type { Result } from '../../base/result.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
+import type { TokenPrices } from '../../schema/providers/common-options.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { FinishReasonRule } from './client-options.ts';
 import type { ModelReply } from './wire/reply-format.ts';
@@ -14,6 +15,8 @@ export interface ModelClient {
   /** The client as templates see it, and the roles it accepts. */
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  /** Undefined if the definition states none. */
+  readonly prices?: TokenPrices | undefined;
   /** Sends the messages. `listener` hears of the reply and of every failure on a later turn of the event loop. */
   ask(request: ModelRequest, listener: ModelListener): ModelAttempt;
 }

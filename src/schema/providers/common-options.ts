@@ -1,4 +1,4 @@
-import type { OptionDescription, OptionTable, Shape } from './option-shapes.ts';
+import type { OptionDescription, OptionTable, OptionValues, Shape } from './option-shapes.ts';
 import type { OptionRule } from './provider-description.ts';
 import { MEDIA_URL_HANDLINGS } from './provider-description.ts';
 
@@ -57,6 +57,16 @@ export const HTTP_SETTINGS = {
   enable_connection_pooling: { shape: BOOLEAN },
   version: { shape: { kind: 'one-of', words: ['auto', '1.1', '2'] }, default: 'auto' },
 } as const satisfies OptionTable;
+
+const PRICE = { kind: 'number', expected: 'a number of US dollars, 0 or more' } as const satisfies Shape;
+
+/** US dollars for a million tokens, the unit of the providers' price lists. */
+const PRICES = {
+  input: { shape: PRICE, required: true, text: 'the price of a million tokens of the prompt' },
+  output: { shape: PRICE, required: true, text: 'the price of a million tokens of the reply' },
+} as const satisfies OptionTable;
+
+export type TokenPrices = OptionValues<typeof PRICES>;
 
 /** The option `model` of a provider that takes it in the request body and judges it itself. */
 export const BODY_MODEL = {
@@ -130,6 +140,10 @@ export const COMMON_OPTIONS = {
       words: ['openai', 'openai-responses', 'openai-transcription', 'anthropic', 'google', 'vertex'],
     },
     text: 'the reply has the format of another provider: `openai`, `openai-responses`, `openai-transcription`, `anthropic`, `google` or `vertex`',
+  },
+  prices: {
+    shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },
+    text: 'a map with `input` and `output`: US dollars for a million tokens, from which the [playground](http.md#playground) computes the cost of a reply',
   },
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },

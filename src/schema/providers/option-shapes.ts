@@ -103,7 +103,9 @@ interface ScalarValues {
 export type OptionValues<T> = string extends keyof T
   ? Readonly<Record<string, unknown>>
   : {
-      readonly [K in keyof T]: T[K] extends { readonly shape: infer S; readonly default: unknown }
+      readonly [K in keyof T]: T[K] extends
+        | { readonly shape: infer S; readonly default: unknown }
+        | { readonly shape: infer S; readonly required: true }
         ? ShapeValue<S>
         : T[K] extends { readonly shape: infer S }
           ? ShapeValue<S> | undefined

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallOutcome, FunctionRuntime, FunctionStream } from '../../../src/runtime/call/runtime.ts';
 import { waitUntil } from '../../support/load.ts';
-import { SSE_HEADERS, chatEvents, reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import {
+  SSE_HEADERS,
+  chatCompletion,
+  chatEvents,
+  reply,
+  startFakeProvider,
+  status,
+} from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
@@ -56,6 +63,14 @@ function Given(text: string) -> Person {
   client Said
   prompt #"{{ text }}"#
 }
+client<llm> Priced {
+  provider openai-generic
+  options {
+    model "m"
+    base_url env.URL
+    prices { input 0.15, output 0.6 }
+  }
+}
 function Shorthand(text: string) -> string {
   client "openai/gpt-4o-mini"
   prompt #"{{ text }}"#
@@ -88,6 +103,19 @@ test('a call renders the prompt, calls the model and parses the reply, and its r
   });
   expect(report.prompt?.[0]?.role).toBe('user');
   expect(fake.requests[0]?.headers['authorization']).toBe('Bearer k1');
+});
+
+test('with the prices of the client, the report has the cost of the reply, and the model does not see them', async () => {
+  const args = { text: 'hi', svc_options: { client: 'Priced' } };
+  const { report } = await callFunction(runtime, 'Extract', args);
+  // 7 tokens in, 3 out.
+  expect(report.cost).toBe(0.000002_85);
+  expect(fake.requests[0]?.json).not.toHaveProperty('prices');
+  expect((await streamFunction(runtime, 'Extract', args)).outcome.report.cost).toBe(0.000002_85);
+  fake.answer(status(200, { ...chatCompletion('{"name": "Ada", "tags": []}'), usage: { prompt_tokens: 7 } }));
+  expect((await callFunction(runtime, 'Extract', args)).report).not.toHaveProperty('cost');
+  fake.answer(reply('{"name": "Ada", "tags": []}'));
+  expect((await callFunction(runtime, 'Extract', { text: 'hi' })).report).not.toHaveProperty('cost');
 });
 
 test('a stream has growing partials and ends with the same value', async () => {

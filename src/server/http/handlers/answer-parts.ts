@@ -21,13 +21,14 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
 
 /** What happened during a call, for the playground: `trace` in the answer. */
 export function traceOf(report: CallReport, totalMs: number): object {
-  const { attempts, client, finishReason, firstTextMs, model, modelMs, prompt, rawReply, usage } = report;
+  const { attempts, client, cost, finishReason, firstTextMs, model, modelMs, prompt, rawReply, usage } = report;
   return {
     client,
     model,
     attempts: attempts.map(attemptFields),
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
+    cost,
     finish_reason: finishReason,
     model_ms: tenths(modelMs),
     first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),

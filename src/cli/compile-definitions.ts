@@ -19,14 +19,14 @@ export interface Compiled extends Sources {
   readonly tests: readonly TestType[];
 }
 
-/** Reads and compiles the definitions that the configuration names. Fails with a sentence if they cannot be read. */
+/** Reads and compiles the definitions that the configuration names. Returns an error message if they cannot be read. */
 export function compileDefinitions(config: Config): Result<Compiled, string> {
   const sources = readDefinitions(config);
   if (!sources.ok) return sources;
   return ok({ ...sources.value, ...compile(sources.value.files, compileOptions(config)) });
 }
 
-/** Reads the definitions that the configuration names. Fails with a sentence for the user. */
+/** Reads the definitions that the configuration names, or returns an error message for the user. */
 export function readDefinitions({ from }: Config): Result<Sources, string> {
   if (from !== undefined) return readSources(from);
   const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' nor ');

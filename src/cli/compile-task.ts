@@ -33,7 +33,7 @@ export interface CompileOutput {
 export interface CompiledDefinitions {
   /** The directory, or the one file, that was read. */
   readonly path: string;
-  /** For people; an empty string if there are no problems. */
+  /** The problems with code frames; an empty string if there are none. */
   readonly report: string;
   readonly summary: string;
   /** The errors, for the playground. */

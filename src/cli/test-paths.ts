@@ -17,7 +17,7 @@ const DIRECTORY_NAMES: ReadonlySet<string> = new Set(DEFAULT_DIRECTORIES.map((di
 /**
  * Finds the definitions for the arguments of `svc test`. A test needs all definitions, not only those of its file: paths inside
  * `from`, or inside a directory with the usual name, select tests in it. Otherwise, one path is the definitions themselves.
- * `explicit`: the user named `from`. Fails with a sentence.
+ * `explicit`: the user named `from`. Returns an error message if it finds none.
  */
 export function locateTests(
   paths: readonly string[],

@@ -24,7 +24,7 @@ export function processVariables(): EnvironmentVariables {
 
 /**
  * Joins variables with those of a `.env` file: the file at `path`, or `.env` in the current directory if it exists. A
- * variable of `real` wins, even if it is empty. Fails with a sentence if the file cannot be read.
+ * variable of `real` wins, even if it is empty. Returns an error message if the file cannot be read.
  */
 export function joinDotenv(real: EnvironmentVariables, path: string | undefined): Result<JoinedVariables, string> {
   const file = path ?? '.env';

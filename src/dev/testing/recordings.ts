@@ -57,7 +57,7 @@ export class Recordings {
     renameSync(`${path}.tmp`, path);
   }
 
-  /** The reply for a repetition. Fails with a sentence that states why there is none. */
+  /** The reply for a repetition, or a message that states why there is none. */
   read(key: RecordingKey, repetition: number): Result<RecordedReply, string> {
     const name = fileName(key, this.#readable(key.prompt));
     const path = join(this.#directory, name);

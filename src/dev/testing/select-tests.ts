@@ -3,7 +3,7 @@ import type { TestType } from '../../schema/test.ts';
 
 /** The tests that a user asks for. An empty list selects all. */
 export interface TestSelection {
-  /** Names of functions; `*` stands for any characters. */
+  /** Names of functions; `*` matches any characters. */
   readonly functions: readonly string[];
   /** Names of tests, in the same form. */
   readonly names: readonly string[];

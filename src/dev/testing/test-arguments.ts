@@ -21,7 +21,7 @@ export interface ArgumentSources {
 
 /**
  * Returns the arguments of a test for one function, as a caller would send them: with the values of variables, and with the
- * content of media files (`{ file "a.png" }`), whose paths are relative to the definition file. Fails with a sentence.
+ * content of media files (`{ file "a.png" }`), whose paths are relative to the definition file; or an error message.
  */
 export function testArguments(test: TestType, fn: FunctionType, sources: ArgumentSources): Result<JsonObject, string> {
   const reader = new ArgumentReader(dirname(test.span.file), sources);

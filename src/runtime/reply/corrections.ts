@@ -6,7 +6,7 @@ import type { ReplyNode } from './text/reply-node.ts';
 
 /*
  * Corrections in words: after its value, a model states that a part of it is wrong (`Correction: age should be 36`), or
- * gives the whole value again in another notation. Words that only explain the value are no corrections: a sentence counts
+ * gives the whole value again in another notation. Words that only explain the value are not corrections: a sentence counts
  * if it states a change of something in the value. The words are English.
  */
 

@@ -149,3 +149,11 @@ const CORRECTS = anyOf`
   correction|corrected|correcting|fixed|fixing|revised?|revision|revising
 `;
 export const CORRECTION = new RegExp(String.raw`\b${CORRECTS}\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?`, 'iu');
+
+/** The name of a version on a line of its own: `Candidate 1:`, `### Option B`. */
+export const NUMBERED_VERSION =
+  /^\W*(?:candidate|option|version|attempt|draft|variant|alternative)\s+(?:\d{1,2}|[a-d])\b\W*$/iu;
+
+/** A sentence on lines of its own that announces another start, and the bracket after it. */
+export const RESTART =
+  /\n\s*\n[^\n"]{0,60}\b(?:re-?start|start (?:over|again)|try (?:that |this )?again|re-?do|begin again)\b[^\n"]{0,40}\n\s*\n\s*[[{]/iu;

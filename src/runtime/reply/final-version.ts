@@ -1,3 +1,4 @@
+import { NUMBERED_VERSION } from './cue-phrases.ts';
 import { beginsCorrection, HAS_WORD, isCorrection, roleOfLabel } from './cues.ts';
 import { isLabel, lastClause } from './surroundings.ts';
 
@@ -5,8 +6,6 @@ import { isLabel, lastClause } from './surroundings.ts';
 const MAX_CORRECTION = 120;
 /** A longer line is not a label. */
 const MAX_LABEL = 160;
-/** The name of a version: `Candidate 1:`, `### Option B`. */
-const NUMBERED = /^\W*(?:candidate|option|version|attempt|draft|variant|alternative)\s+(?:\d{1,2}|[a-d])\b\W*$/iu;
 
 /**
  * Returns the text after the label of the final version (`Final answer:`, `After correction:`), or after a line of correction, if a
@@ -33,7 +32,7 @@ export function finalVersion(text: string): string | undefined {
 function kindOf(line: string): 'draft' | 'answer' | 'correction' | 'text' {
   const text = line.trim();
   if (text.length > MAX_LABEL) return 'text';
-  if (NUMBERED.test(text)) return 'draft';
+  if (NUMBERED_VERSION.test(text)) return 'draft';
   if (
     /[:：][*_\s]*$|[.…]$/u.test(text) &&
     text.length <= MAX_CORRECTION &&

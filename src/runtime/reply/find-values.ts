@@ -1,3 +1,4 @@
+import { RESTART } from './cue-phrases.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { COMMA, skipSpace } from './text/characters.ts';
 import { keyAhead, LOOK_AHEAD } from './text/look-ahead.ts';
@@ -81,10 +82,6 @@ function endsEarly(text: string, { value, from, to }: Candidate<ReplyNode>): boo
 
 const CLOSERS = /^[\]}]{2}$/u;
 const ITEM = /^\s*["'[{\d-]/u;
-
-/** A sentence on lines of its own that announces another start, and the bracket after it. */
-const RESTART =
-  /\n\s*\n[^\n"]{0,60}\b(?:re-?start|start (?:over|again)|try (?:that |this )?again|re-?do|begin again)\b[^\n"]{0,40}\n\s*\n\s*[[{]/iu;
 
 /**
  * Returns the start of a value inside another one that broke off, whose open string goes on: the value after a sentence that

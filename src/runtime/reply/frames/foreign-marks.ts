@@ -16,6 +16,7 @@ export function stripCitations(text: string): string | undefined {
 }
 
 const WIDTHLESS = String.raw`[\u200B\u2060\uFEFF]`;
+const HAS_WIDTHLESS = new RegExp(WIDTHLESS, 'u');
 const WIDTHLESS_MARK = new RegExp(
   String.raw`(?<=["':,{}[\]]\s{0,40})${WIDTHLESS}+|${WIDTHLESS}+(?=\s{0,40}["':,{}[\]])`,
   'gu',
@@ -23,5 +24,5 @@ const WIDTHLESS_MARK = new RegExp(
 
 /** Removes characters without width beside the punctuation of JSON. Inside words, they are a part of the text. */
 export function stripWidthless(text: string): string | undefined {
-  return new RegExp(WIDTHLESS, 'u').test(text) ? text.replaceAll(WIDTHLESS_MARK, '') : undefined;
+  return HAS_WIDTHLESS.test(text) ? text.replaceAll(WIDTHLESS_MARK, '') : undefined;
 }

@@ -33,7 +33,7 @@ function isRule(line: string): boolean {
   return line.includes('|') && /^[\s|:-]+$/u.test(line) && line.includes('--');
 }
 
-/** True for rows that are a table although there is no rule below the first one. */
+/** True for rows that form a table without a rule below the first one. */
 function hasSameCells(rows: readonly (readonly string[])[]): boolean {
   return rows.length > 1 && (rows[0]?.length ?? 0) > 1 && rows.every((row) => row.length === rows[0]?.length);
 }

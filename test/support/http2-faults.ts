@@ -110,7 +110,7 @@ function afterwards(name: string, ...all: readonly Step[]): Http2Fault {
 
 /** Another begin of a connection, which then stays open. */
 function greeted(name: string, bytes: string | Uint8Array, more: More = {}): Http2Fault {
-  const greeting: Greeting = (socket) => socket.resume().write(bytes);
+  const greeting: Greeting = (socket) => socket.write(bytes);
   return { ...always<Http2Wire>(name, reply(REPLY_TEXT)), greeting, onNewConnection: true, unasked: true, ...more };
 }
 
@@ -136,7 +136,7 @@ const MANY = Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, 'x'] as
 
 const CONNECTIONS: readonly Http2Fault[] = [
   greeted('agrees on HTTP/2, and sends nothing', '', { limits: UNCONNECTED }),
-  greeted('agrees on HTTP/2, and closes the connection', '', { greeting: (socket) => socket.resume().end() }),
+  greeted('agrees on HTTP/2, and closes the connection', '', { greeting: (socket) => socket.end() }),
   greeted('agrees on HTTP/2, and speaks HTTP/1.1', 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'),
   greeted('agrees on HTTP/2, and sends bytes that are not frames', Buffer.alloc(10_000, 0xa5)),
   greeted('never acknowledges the settings of svc', settingsFrame(), { limits: UNCONNECTED }),

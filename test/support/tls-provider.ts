@@ -19,7 +19,7 @@ export interface TlsProviderOptions {
   readonly settings?: Settings;
 }
 
-/** Does something else than HTTP on a connection. */
+/** Does something else than HTTP on a connection. The provider leaves the bytes of the client unused. */
 export type Greeting = (socket: TLSSocket) => void;
 
 /** A provider over TLS, which speaks HTTP/2 or HTTP/1.1 as its client selects (ALPN). */
@@ -65,7 +65,8 @@ export class TlsProvider extends LoopbackProvider<Http2Wire> {
   #greet(socket: TLSSocket, cut: () => void): void {
     const greeting = this.#greeting;
     this.#greeting = undefined;
-    if (greeting !== undefined) greeting(socket);
+    // A connection that no one reads from never ends once bytes of the client have arrived.
+    if (greeting !== undefined) greeting(socket.resume());
     else if (socket.alpnProtocol === 'h2') {
       const session = answerHttp2(socket, { cut, settings: this.#settings }, this);
       this.#sessions.add(session);

@@ -122,7 +122,7 @@ test('a provider that ends every connection with GOAWAY gets five', async () => 
   const leave: Greeting = (socket) => {
     count += 1;
     provider.greet(leave);
-    socket.resume().write(Buffer.concat([settingsFrame(), goawayFrame(ERROR.NO_ERROR, 0)]));
+    socket.write(Buffer.concat([settingsFrame(), goawayFrame(ERROR.NO_ERROR, 0)]));
   };
   provider.greet(leave);
   expect(await send(provider).done).toBe('network: the connection ended, before it took a request');

@@ -24,7 +24,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist/bin dist/bin
 COPY --from=build /app/dist/assets dist/assets
 COPY package.json LICENSE ./
-COPY svc_src svc_src
+COPY templates templates
 RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc
 
 # Mount your definitions over /srv/svc_src, which contains the samples.

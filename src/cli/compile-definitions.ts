@@ -32,7 +32,7 @@ export function readDefinitions({ from }: Config): Result<Sources, string> {
   const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' nor ');
   return err(
     `found no definitions: neither ${places} exists in "${process.cwd()}". ` +
-      'Pass the directory of your definitions as an argument, or run "svc init" to write samples.',
+      'Pass the directory of your definitions as an argument, or run "svc init" to write a first function.',
   );
 }
 

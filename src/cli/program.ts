@@ -55,9 +55,14 @@ const DEV_DEFAULTS = { host: '127.0.0.1', trustLoopback: 'true', logFormat: 'pre
 const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'init',
-    help: 'Write sample definitions and a .env.example',
+    help: 'Write a first function, a .env.example and a .gitignore',
     group: GROUPS.write,
     argument: ['[dir]', 'The directory to write to; the same as --from'],
+    options: [
+      new Option('--template <name>', 'Write this example instead of the first function')
+        .choices(['resume', 'chat', 'classify', 'agent', 'rag'])
+        .helpGroup('Output:'),
+    ],
     settings: ['from', 'dotenv', 'dotenvPath'],
     run: async (invocation) => (await import('./commands/init.ts')).initCommand(invocation),
   },

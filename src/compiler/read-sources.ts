@@ -52,7 +52,7 @@ function filesUnder(root: string, directory: string): readonly string[] {
 }
 
 function noFiles(path: string): string {
-  return `no definition files (*.svc, *.baml) under "${shown(path)}": pass the directory that contains them, or write samples with "svc init"`;
+  return `no definition files (*.svc, *.baml) under "${shown(path)}": pass the directory that contains them, or write a first function with "svc init"`;
 }
 
 /** True for the name or path of a file that svc reads. */

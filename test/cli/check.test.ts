@@ -60,7 +60,7 @@ test.each([
   ['emtpy', 'svc: "emtpy" does not exist. Did you mean "empty"?'],
   [
     'empty',
-    'svc: no definition files (*.svc, *.baml) under "empty": pass the directory that contains them, or write samples with "svc init"',
+    'svc: no definition files (*.svc, *.baml) under "empty": pass the directory that contains them, or write a first function with "svc init"',
   ],
   ['notes.txt', 'svc: "notes.txt" is not a definition file (*.svc, *.baml)'],
 ])('for the argument %s, check writes one line and ends with 1', async (from, line) => {
@@ -96,7 +96,7 @@ test.each(['check', 'serve', 'openapi', 'fmt'])(
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(error).toBe(
       `svc: found no definitions: neither "./svc_src" nor "./baml_src" exists in "${process.cwd()}". ` +
-        'Pass the directory of your definitions as an argument, or run "svc init" to write samples.\n',
+        'Pass the directory of your definitions as an argument, or run "svc init" to write a first function.\n',
     );
   },
 );

@@ -1,58 +1,181 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadFunctions } from '../../src/index.ts';
+import { ROOT } from '../architecture/source-files.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
 
-test('init writes definitions without problems, and a .env.example', async () => {
-  const { code, out } = await svc('init');
-  expect(code).toBe(0);
-  expect(readdirSync('svc_src').length).toBeGreaterThanOrEqual(4);
-  expect(out).toContain('wrote .env.example');
-  const { code: checked, out: report } = await svc('check');
-  expect({ checked, report }).toEqual({ checked: 0, report: expect.stringContaining('no problems') });
+/** The first function, which needs no option, and the templates. */
+const TEMPLATES = ['contact', 'resume', 'chat', 'classify', 'agent', 'rag'];
+
+async function init(template: string, ...args: readonly string[]): ReturnType<typeof svc> {
+  return svc('init', ...(template === 'contact' ? [] : ['--template', template]), ...args);
+}
+
+/** The function that the printed command calls, and the body that it sends. */
+function printedCall(out: string): { readonly name: string; readonly body: Record<string, unknown> } {
+  const [, name = '', body = ''] =
+    /^ {2}curl -sN http:\/\/localhost:2024\/stream\/(\w+) -H 'content-type: application\/json' -d '(.*)'$/mu.exec(
+      out,
+    ) ?? [];
+  return { name, body: JSON.parse(body.replaceAll(String.raw`'\''`, "'")) };
+}
+
+test('init writes one definition file that fits on a screen, a .env.example and a .gitignore', async () => {
+  const { code, out, error } = await svc('init');
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  expect(out).toContain('wrote svc_src/contact.svc\nwrote .env.example\nwrote .gitignore\n\nNext:\n');
+  expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'svc_src']);
+  expect(readdirSync('svc_src')).toEqual(['contact.svc']);
+  expect(readFileSync('svc_src/contact.svc', 'utf8').split('\n').length).toBeLessThanOrEqual(40);
+  expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('.env');
+});
+
+test('the next steps are three lines: edit the file, run svc dev, call the function', async () => {
+  const { out } = await svc('init');
+  const steps = out.slice(out.indexOf('Next:\n')).trimEnd().split('\n').slice(1);
+  expect(steps).toEqual(['  edit svc_src/contact.svc', '  svc dev', expect.stringContaining('  curl -sN http://')]);
+});
+
+test('every file in templates/ is one that init can write, and the help lists it', async () => {
+  expect(readdirSync(join(ROOT, 'templates'))).toEqual(TEMPLATES.map((name) => `${name}.svc`).toSorted());
+  const { out } = await svc('init', '--help');
+  expect(out.replaceAll(/\s+/gu, ' ')).toContain(`${TEMPLATES.slice(1).join(', ')} `);
+});
+
+test.each(TEMPLATES)('%s has no problems, is formatted, passes its tests, and answers its example', async (name) => {
+  const { code, out } = await init(name);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`wrote svc_src/${name}.svc\n`) });
+  expect(await svc('check')).toMatchObject({ code: 0, out: expect.stringContaining('1 file, 1 function, ') });
+  expect((await svc('check')).out).toContain('no problems');
+  expect(await svc('fmt', '--check')).toEqual({ code: 0, out: '', error: '' });
+  const tested = await svc('test');
+  expect(tested.code, tested.out).toBe(0);
+  expect(tested.out).toMatch(/\n[1-9] tests?: [1-9] passed, 0 failed/u);
+  expect(tested.out).not.toContain('without a test');
+  const printed = printedCall(out);
+  const functions = loadFunctions({ from: './svc_src' });
+  const value = await functions.call(printed.name, printed.body);
+  let partials = 0;
+  let final: unknown;
+  for await (const event of functions.stream(printed.name, printed.body)) {
+    if (event.type === 'partial') partials += 1;
+    if (event.type === 'final') final = event.value;
+  }
+  await functions.close();
+  expect(partials).toBeGreaterThanOrEqual(5);
+  expect(final).toEqual(value);
+});
+
+test.each(TEMPLATES)('without a key, the real client of %s reports the variable that is missing', async (name) => {
+  const { out } = await init(name);
+  const text = readFileSync(`svc_src/${name}.svc`, 'utf8');
+  const [, client = ''] = /\/\/ With OPENAI_API_KEY in \.env, write: client "?([\w/.-]+)"?$/mu.exec(text) ?? [];
+  const { name: called, body } = printedCall(out);
+  const functions = loadFunctions({ from: './svc_src' });
+  await expect(functions.call(called, body, { client })).rejects.toMatchObject({
+    code: 'missing_credential',
+    message: expect.stringContaining('OPENAI_API_KEY'),
+  });
+  await functions.close();
+});
+
+test('an example can be added to definitions, and all examples together have no problems', async () => {
+  for (const name of TEMPLATES) expect(await init(name)).toMatchObject({ code: 0 });
+  expect(readdirSync('svc_src')).toEqual(readdirSync(join(ROOT, 'templates')));
+  expect((await svc('check')).out).toMatch(/^6 files, 6 functions, \d+ clients: no problems\n$/u);
 });
 
 test.each([['definitions'], ['--from', 'definitions']])(
   'init shows how to serve the directory (%s %s)',
   async (...args) => {
     const { out } = await svc('init', ...args);
-    expect(out).toContain('"svc serve definitions"');
-    expect(readdirSync('.')).toEqual(['.env.example', 'definitions']);
+    expect(out).toContain('\n  edit definitions/contact.svc\n  svc dev definitions\n');
+    expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'definitions']);
   },
 );
 
-test('init does not hide definitions in ./baml_src behind samples', async () => {
-  mkdirSync('baml_src');
-  writeFileSync('baml_src/mine.baml', 'mine');
-  const { code, error } = await svc('init');
-  expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining('"./baml_src" is not empty') });
-  expect(readdirSync('.')).toEqual(['baml_src']);
+test('the printed commands quote paths with spaces, and call the port that SVC_PORT sets', async () => {
+  writeFileSync('.env', 'SVC_PORT=3000\n');
+  const { out } = await svc('init', 'my definitions');
+  expect(out).toContain("\n  edit 'my definitions/contact.svc'\n  svc dev 'my definitions'\n");
+  expect(out).toContain('curl -sN http://localhost:3000/stream/ReadContact ');
 });
 
-test('init never writes to a directory that is not empty', async () => {
+test('init does not hide definitions in ./baml_src behind another directory', async () => {
+  mkdirSync('baml_src');
+  writeFileSync('baml_src/mine.baml', 'mine');
+  expect(await svc('init')).toEqual({
+    code: 1,
+    out: '',
+    error:
+      'svc: "baml_src/mine.baml" exists already, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
+  });
+  expect(readdirSync('.')).toEqual(['baml_src']);
+  expect((await svc('init', '--template', 'rag')).out).toContain('wrote baml_src/rag.svc\n');
+});
+
+test('a second init names the file that exists, and states what to do', async () => {
+  await svc('init');
+  writeFileSync('svc_src/contact.svc', 'mine');
+  expect(await svc('init')).toEqual({
+    code: 1,
+    out: '',
+    error:
+      'svc: "svc_src/contact.svc" exists already, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
+  });
+  expect(readFileSync('svc_src/contact.svc', 'utf8')).toBe('mine');
+});
+
+test('a second init with the same template writes nothing', async () => {
   mkdirSync('svc_src');
-  writeFileSync('svc_src/mine.svc', 'mine');
-  const { code, error } = await svc('init');
-  expect(code).toBe(1);
-  expect(error).toContain('is not empty, so svc wrote nothing');
-  expect(readdirSync('.')).toEqual(['svc_src']);
-  expect(readdirSync('svc_src')).toEqual(['mine.svc']);
+  writeFileSync('svc_src/chat.svc', 'mine');
+  expect(await svc('init', '--template', 'chat')).toEqual({
+    code: 1,
+    out: '',
+    error:
+      'svc: "svc_src/chat.svc" exists already, so svc wrote nothing. Rename the file, or pass another directory as an argument.\n',
+  });
+  expect(readFileSync('svc_src/chat.svc', 'utf8')).toBe('mine');
+  expect(existsSync('.env.example')).toBe(false);
+});
+
+test('files that are not definitions do not prevent init', async () => {
+  mkdirSync('svc_src');
+  writeFileSync('svc_src/notes.txt', 'mine');
+  expect(await svc('init')).toMatchObject({ code: 0 });
+  expect(readdirSync('svc_src')).toEqual(['contact.svc', 'notes.txt']);
 });
 
 test('init keeps an existing .env.example', async () => {
   writeFileSync('.env.example', 'mine');
   const { code, out } = await svc('init');
   expect(code).toBe(0);
-  expect(out).toContain('kept .env.example');
+  expect(out).toContain('kept .env.example\n');
   expect(readFileSync('.env.example', 'utf8')).toBe('mine');
 });
 
-test('if the directory is a file, init writes one line and ends with 1', async () => {
+test.each([
+  ['dist\n', 'kept .gitignore: add the line ".env" to it, so that no one commits your keys\n'],
+  ['.env.example\n', 'kept .gitignore: add the line ".env" to it'],
+  ['dist\n.env\n', 'kept .gitignore\n'],
+  ['.env*\n!.env.example\n', 'kept .gitignore\n'],
+])('init keeps an existing .gitignore, and reports one that does not exclude .env (%j)', async (text, line) => {
+  writeFileSync('.gitignore', text);
+  const { code, out } = await svc('init');
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(line) });
+  expect(readFileSync('.gitignore', 'utf8')).toBe(text);
+});
+
+test.each(['svc_src', 'new.svc'])('for %s, which names a file, init writes one line and ends with 1', async (path) => {
   writeFileSync('svc_src', '');
-  const { code, error } = await svc('init');
-  expect(code).toBe(1);
-  expect(error).toMatch(/^svc: [^\n]+\n$/u);
+  expect(await svc('init', path)).toEqual({
+    code: 1,
+    out: '',
+    error: `svc: "${path}" names a file, so svc wrote nothing. Pass the directory to write to.\n`,
+  });
 });
 
 test('a system error is one line without a stack trace', async () => {

@@ -21,7 +21,7 @@ beforeAll(() => {
   for (const name of dependencies()) link(name);
   link('typescript');
   link('@types/node');
-  cpSync(join(installed, 'svc_src'), join(project, 'svc_src'), { recursive: true });
+  cpSync(join(ROOT, 'svc_src'), join(project, 'svc_src'), { recursive: true });
   writeFileSync(join(project, 'package.json'), '{"type": "module"}');
   run(process.execPath, [join(installed, 'dist/bin/svc.js'), 'types', '--out', 'svc.d.ts'], project);
 });
@@ -178,10 +178,16 @@ test('the package contains all that it needs, and no sources or tests', () => {
       'docs',
       'package.json',
       'sbom.cdx.json',
-      'svc_src',
+      'templates',
     ]),
   );
   expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'src']);
+});
+
+test('the command in the package writes a first function, and its tests pass', () => {
+  const svc = join(installed, 'dist/bin/svc.js');
+  expect(run(process.execPath, [svc, 'init', 'first'], project)).toContain('wrote first/contact.svc\n');
+  expect(run(process.execPath, [svc, 'test', 'first'], project)).toContain('1 test: 1 passed, 0 failed');
 });
 
 test('the command runs from the package', () => {

@@ -1,63 +1,124 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { invariant } from '../../base/invariant.ts';
+import { compile } from '../../compiler/compile.ts';
+import { isDefinitionFile, readSources } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import { testArguments } from '../../dev/testing/test-arguments.ts';
+import { SourceFile } from '../../diagnostics/source-file.ts';
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import { compileOptions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
+import { pageAddress } from '../server-address.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 
+/** The template without --template: the shortest one. */
+const FIRST_TEMPLATE = 'contact';
+
 const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env when it starts.
 # A variable that is set in the environment overrides the one in .env.
-
-# If set, callers must send this key in the header x-svc-api-key.
-#SVC_PASSWORD=
 
 # Keys of the model providers that your clients use.
 #OPENAI_API_KEY=
 #ANTHROPIC_API_KEY=
 
-# Every flag of "svc serve" has a variable. Run "svc serve --help" for the list.
+# If set, callers must send this key in the header x-svc-api-key.
+#SVC_PASSWORD=
+
+# Every flag of "svc serve" has a variable. "svc help serve" lists the flags.
 #SVC_PORT=2024
 #SVC_LOG_LEVEL=info
 `;
 
-/** `svc init`: writes sample definitions that need no key. Never overwrites a file. */
-export function initCommand({ config, terminal }: Invocation): ExitCode {
+const GITIGNORE = `# Keys do not belong in a repository.
+.env
+.env.local
+`;
+
+/** Lines of a .gitignore that exclude .env. */
+const IGNORES_ENV = /^\/?(?:\*?\.env|\.env\*|\.\*)\s*$/mu;
+
+/** `svc init`: writes one definition file that needs no key, a .env.example and a .gitignore. Never overwrites a file. */
+export function initCommand({ config, options, terminal }: Invocation): ExitCode {
   const directory = config.from ?? DEFAULT_DIRECTORIES[0];
-  const obstacle = obstacleAt(directory);
-  if (obstacle !== undefined) {
-    return reportProblem(
-      terminal,
-      `"${directory}" ${obstacle}, so svc wrote nothing. Pass another directory as an argument.`,
-    );
-  }
-  const samples = join(packageInfo().root, 'svc_src');
+  const template = options['template'];
+  const name = `${typeof template === 'string' ? template : FIRST_TEMPLATE}.svc`;
+  const path = join(directory, name);
+  const obstacle = obstacleAt(directory) ?? (template === undefined ? definitionsIn(directory) : fileAt(path));
+  if (obstacle !== undefined) return reportProblem(terminal, obstacle);
+  const text = readFileSync(join(packageInfo().root, 'templates', name), 'utf8');
   mkdirSync(directory, { recursive: true });
-  for (const name of readdirSync(samples).toSorted()) {
-    if (name.endsWith('.svc')) writeNew(join(directory, name), readFileSync(join(samples, name), 'utf8'), terminal);
-  }
-  writeNew('.env.example', ENV_EXAMPLE, terminal);
-  const from = directory === DEFAULT_DIRECTORIES[0] ? '' : ` ${directory}`;
-  terminal.out.write(`\nNext: run "svc serve${from}", then open http://localhost:2024/docs\n`);
+  if (!writeNew(path, text)) return reportProblem(terminal, existing(path));
+  terminal.out.write(`wrote ${path}\n`);
+  writeBeside('.env.example', ENV_EXAMPLE, terminal);
+  writeBeside('.gitignore', GITIGNORE, terminal);
+  terminal.out.write(nextSteps(new SourceFile(path, text), config, directory));
   return 0;
 }
 
-/** Why samples cannot be written to the directory; undefined if it is empty or does not exist. */
 function obstacleAt(directory: string): string | undefined {
   const found = statSync(directory, { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  if (!found.isDirectory()) return 'is not a directory';
-  return readdirSync(directory).length > 0 ? 'is not empty' : undefined;
+  const isFile = found === undefined ? isDefinitionFile(directory) : !found.isDirectory();
+  return isFile ? `"${directory}" names a file, so svc wrote nothing. Pass the directory to write to.` : undefined;
 }
 
-/** The flag `wx` fails if the file exists, even if another process has only just created it. */
-function writeNew(path: string, text: string, terminal: Terminal): void {
+/** Without --template, a user with definitions has probably called the wrong command. */
+function definitionsIn(directory: string): string | undefined {
+  const sources = readSources(directory);
+  if (!sources.ok) return undefined;
+  const path = sources.value.files[0]?.path ?? directory;
+  return `"${path}" exists already, so svc wrote nothing. Serve it with "${devCommand(directory)}", or add an example with --template.`;
+}
+
+function fileAt(path: string): string | undefined {
+  return existsSync(path) ? existing(path) : undefined;
+}
+
+function existing(path: string): string {
+  return `"${path}" exists already, so svc wrote nothing. Rename the file, or pass another directory as an argument.`;
+}
+
+/** Returns false if the file exists, even if another process has only just created it. */
+function writeNew(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: 'wx' });
-    terminal.out.write(`wrote ${path}\n`);
+    return true;
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (!exists) throw error;
-    terminal.out.write(`kept ${path}\n`);
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
   }
+}
+
+/** Writes a file that many projects have already. */
+function writeBeside(path: string, text: string, { out }: Terminal): void {
+  if (writeNew(path, text)) out.write(`wrote ${path}\n`);
+  else if (path !== '.gitignore' || IGNORES_ENV.test(readFileSync(path, 'utf8'))) out.write(`kept ${path}\n`);
+  else out.write(`kept ${path}: add the line ".env" to it, so that no one commits your keys\n`);
+}
+
+/** Three lines to continue with. The last one calls the function with the arguments of its first test. */
+function nextSteps(file: SourceFile, config: Config, directory: string): string {
+  const { program, tests } = compile([file], compileOptions(config));
+  const [fn] = program?.functions ?? [];
+  const [test] = tests;
+  invariant(program !== undefined && fn !== undefined && test !== undefined, `the template of ${file.path} has errors`);
+  const args = testArguments(test, fn, { definitions: indexDefinitions(program), env: {} });
+  const body = JSON.stringify(args.ok ? args.value : {});
+  const url = pageAddress(config, config.port, `/stream/${fn.name}`);
+  const curl = `curl -sN ${url} -H 'content-type: application/json' -d ${quoted(body)}`;
+  return `\nNext:\n  edit ${quoted(file.path)}\n  ${devCommand(directory)}\n  ${curl}\n`;
+}
+
+/** `svc dev`, with the directory unless it is the one that svc reads anyway. */
+function devCommand(directory: string): string {
+  const usual = DEFAULT_DIRECTORIES.find((each) => existsSync(each)) ?? DEFAULT_DIRECTORIES[0];
+  return join(usual) === join(directory) ? 'svc dev' : `svc dev ${quoted(directory)}`;
+}
+
+/** An argument as a shell reads it. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

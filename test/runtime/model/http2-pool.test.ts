@@ -1,3 +1,4 @@
+import type { ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -371,3 +372,26 @@ test('a connection without requests is kept for a minute', async () => {
   vi.useRealTimers();
   await waitUntil('the end of the connection', () => server.openConnections === 0);
 });
+
+test('requests that wait for a place survive the end of a connection that was idle for a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const server = await start({ settings: { maxConcurrentStreams: 0 } });
+  const requests = sendMany(3, server);
+  await waitUntil('the session', () => server.sessions.length === 1);
+  const [idle] = server.sessions;
+  for (let seconds = 0; seconds < 60; seconds += 5) {
+    await twoRoundTrips(idle);
+    vi.advanceTimersByTime(5000);
+  }
+  vi.useRealTimers();
+  await waitUntil('another session', () => server.sessions.length === 2);
+  server.sessions[1]?.settings({ maxConcurrentStreams: 5 });
+  expect(await Promise.all(requests.map(({ done }) => done))).toEqual(['end', 'end', 'end']);
+  expect(requests.map(({ events }) => events)).toEqual(requests.map(() => ['sent', '200']));
+  await waitUntil('the end of the idle connection', () => server.openConnections === 1);
+});
+
+/** After these, the client has read the answer to every ping that it sent before. */
+async function twoRoundTrips(session: ServerHttp2Session | undefined): Promise<void> {
+  for (let count = 0; count < 2; count += 1) await new Promise((resolve) => session?.ping(resolve));
+}

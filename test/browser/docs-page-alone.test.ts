@@ -117,6 +117,10 @@ test('the page shows an answer once, with the client, the model, the tokens and 
   }
   const figures = await page.textContent(`${CALL} .live-figures`);
   expect(figures).toMatch(/^Main \(small-1\) · 12 tokens in, \? out · \d+ ms in total$/u);
+  const ofStream = await page.textContent(`${STREAM} .live-figures`);
+  expect(ofStream).toMatch(
+    /^Main \(small-1\) · 2 attempts · 12 tokens in, 7 out · 5 partials · first after \d+ ms · \d+ ms in total$/u,
+  );
 });
 
 test.each([

@@ -81,6 +81,7 @@ test('a stream shows partial results as they arrive, then the final one', async 
   await page.locator('.live-streaming').waitFor();
   await page.screenshot({ path: join(PICTURES, 'stream-growing.png'), fullPage: true });
   await page.locator('.live-final').waitFor();
+  expect(await page.locator('.live-figures').innerText()).toMatch(/^Offline \(offline\) · .* partials · first after /u);
   await page.screenshot({ path: join(PICTURES, 'stream.png'), fullPage: true });
   expect(troubles).toEqual([]);
   await page.close();

@@ -57,6 +57,7 @@ export async function startPageServer(document: unknown, words: readonly string[
 }
 
 const ANSWERED_BY = { 'x-svc-client': 'Main', 'x-svc-model': 'small-1', 'x-svc-input-tokens': '12' };
+const USAGE = { client: 'Main', model: 'small-1', attempts: 2, input_tokens: 12, output_tokens: 7 };
 const FAILURE = { error: 'client_error', message: 'the provider refuses the key', request_id: 'r' };
 
 function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -66,18 +67,29 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
 async function stream(request: IncomingMessage, response: ServerResponse, words: readonly string[]): Promise<void> {
   const body = await text(request);
   if (body.includes('fail before')) json(response, 502, FAILURE);
-  else sendWords(response, words, body.includes('fail midway') ? 1 : words.length);
+  else {
+    const usage = body.includes('"include":["usage"]') ? { usage: USAGE } : {};
+    sendWords(response, { words, sent: body.includes('fail midway') ? 1 : words.length, usage });
+  }
+}
+
+interface Words {
+  readonly words: readonly string[];
+  /** The number of words before the end: fewer than all if the stream fails. */
+  readonly sent: number;
+  /** Further members of the last message. */
+  readonly usage: object;
 }
 
 /** Sends one partial every 100 ms, so that a browser has time to show it, and an error after the first `sent` of them. */
-function sendWords(response: ServerResponse, words: readonly string[], sent: number): void {
+function sendWords(response: ServerResponse, { words, sent, usage }: Words): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   let count = 0;
   const timer = setInterval(() => {
     count += 1;
     const value = words.slice(0, count).join(' ');
     const last = count > sent;
-    const end = sent < words.length ? FAILURE : { final_result: value };
+    const end = sent < words.length ? FAILURE : { final_result: value, ...usage };
     response.write(`data: ${JSON.stringify(last ? end : { partial_result: value })}\n\n`);
     if (!last) return;
     clearInterval(timer);

@@ -209,7 +209,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   test('a call that asks for it has its trace beside the value, without secrets', async () => {
     const server = await start({ apiKey: KEY, secrets: [KEY] });
-    server.runtime.includeTrace = true;
+    server.runtime.include = new Set(['trace']);
     server.runtime.onCall = () => ({ ...success('hello'), report: REPORTED });
     const answer = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, '{}');
     expect(JSON.parse(answer.body)).toMatchObject({ value: 'hello', trace: TRACE });
@@ -217,17 +217,17 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   test('a failed call that asks for it has its trace in the error', async () => {
     const server = await start();
-    server.runtime.includeTrace = true;
+    server.runtime.include = new Set(['trace']);
     server.runtime.onCall = () => failed({ code: 'client_error', message: 'down', client: 'Fast', attempts: [] });
     const answer = await send(server, '/call/Greet', {}, '{}');
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'client_error', trace: { client: 'Fast', attempts: [] } });
-    server.runtime.includeTrace = false;
+    server.runtime.include = new Set();
     expect(JSON.parse((await send(server, '/call/Greet', {}, '{}')).body)).not.toHaveProperty('trace');
   });
 
   test('a stream that asks for it sends the text of the model between the partials, and its trace at the end', async () => {
     const server = await start({ partialIntervalMs: 0 });
-    server.runtime.includeTrace = true;
+    server.runtime.include = new Set(['trace']);
     const answer = send(server, '/stream/Greet', {}, '{}');
     const stream = await firstStream(server);
     stream.grow('a', 'te');

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import type { Config } from '../../src/config/config.ts';
+import type { AnswerPart } from '../../src/runtime/call/call-options.ts';
 import type { StreamLimits } from '../../src/server/http/event-stream.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { failed, lossySuccess, success, WARNINGS, type ScriptedStream } from './support/scripted-runtime.ts';
@@ -27,10 +28,10 @@ describe.each(TRANSPORTS)('over %s', (name) => {
   async function open(
     config: Partial<Config> = {},
     limits: Partial<StreamLimits> = {},
-    includeWarnings = false,
+    include: readonly AnswerPart[] = [],
   ): Promise<{ server: TestServer; reader: RawConnection; stream: ScriptedStream }> {
     const server = await startServer(name, config, limits);
-    server.runtime.includeWarnings = includeWarnings;
+    server.runtime.include = new Set(include);
     servers.push(server);
     const reader = new RawConnection(server.port);
     connections.push(reader);
@@ -110,15 +111,24 @@ describe.each(TRANSPORTS)('over %s', (name) => {
   });
 
   it('lists what the final value lacks if the caller asks for warnings', async () => {
-    for (const [includeWarnings, more] of [
-      [false, {}],
-      [true, { warnings: WARNINGS, more_warnings: 1 }],
+    for (const [include, more] of [
+      [[], {}],
+      [['warnings'], { warnings: WARNINGS, more_warnings: 1 }],
     ] as const) {
-      const { reader, stream } = await open({}, {}, includeWarnings);
+      const { reader, stream } = await open({}, {}, include);
       stream.observer.ended(lossySuccess());
       await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
       expect(messages(reader)).toEqual([{ final_result: [1], ...more }]);
     }
+  });
+
+  it('states who answered, and the tokens, in the last message if the caller asks for it', async () => {
+    const { reader, stream } = await open({}, {}, ['usage', 'warnings']);
+    stream.grow('a');
+    stream.observer.ended(success('ab'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    const usage = { client: 'Fast', model: 'small-1', attempts: 1, input_tokens: 12, output_tokens: 7 };
+    expect(messages(reader).at(-1)).toEqual({ final_result: 'ab', warnings: [], usage });
   });
 
   it('opens after a time without text, and reports later failures in the stream', async () => {

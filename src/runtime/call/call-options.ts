@@ -13,12 +13,18 @@ import { ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
 import { oversizeFaults } from './option-limits.ts';
 
+/**
+ * A part of an answer beside the value. `warnings`: what the value lacks; `usage`: who answered, and the tokens; `trace`:
+ * everything that happened.
+ */
+export type AnswerPart = 'warnings' | 'usage' | 'trace';
+
+export const NO_PARTS: ReadonlySet<AnswerPart> = new Set();
+
 /** The options of one request that concern its value. */
 export interface ReplyOptions {
-  /** The caller asks for `warnings` beside the value. */
-  readonly includeWarnings: boolean;
-  /** The caller asks for the trace of the call beside the value. */
-  readonly includeTrace: boolean;
+  /** The parts that the caller asks for. */
+  readonly include: ReadonlySet<AnswerPart>;
   /** Absent: the setting of the server applies. */
   readonly onLoss?: OnLoss;
 }
@@ -58,7 +64,7 @@ export interface AllowedOptions {
 /** Reads the options of a request to parse a reply, which calls no client. */
 export function readReplyOptions(body: Readonly<Record<string, unknown>>): Result<ReplyOptions, Failure> {
   return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, { clientRegistry: 'off' }, faults).readReply(value),
+    new CallOptionsReader(key, { clientRegistry: 'off' }, faults).readReply(value, ['warnings']),
   );
 }
 
@@ -87,8 +93,7 @@ const NO_OPTIONS: CallOptions = {
   clients: [],
   env: new Map(),
   tags: new Map(),
-  includeWarnings: false,
-  includeTrace: false,
+  include: NO_PARTS,
 };
 
 const REPLY_KEYS: readonly string[] = ['include', 'on_loss'];
@@ -128,14 +133,14 @@ const SWITCHED_OFF = 'is disabled on this server';
 class CallOptionsReader {
   readonly #key: string;
   readonly #registry: 'open' | 'known' | 'off';
-  /** The parts that an answer can have beside the value. */
-  readonly #parts: readonly string[];
+  /** The parts that the answer of a call or stream can have. */
+  readonly #parts: readonly AnswerPart[];
   readonly #faults: ViolationList;
 
   constructor(key: string, { clientRegistry, traces }: AllowedOptions, faults: ViolationList) {
     this.#key = key;
     this.#registry = clientRegistry;
-    this.#parts = traces === true ? ['warnings', 'trace'] : ['warnings'];
+    this.#parts = traces === true ? ['warnings', 'usage', 'trace'] : ['warnings', 'usage'];
     this.#faults = faults;
   }
 
@@ -143,8 +148,8 @@ class CallOptionsReader {
     this.#faults.add({ path, message });
   }
 
-  readReply(value: unknown): ReplyOptions {
-    return this.#replyOptions(this.#members(value, this.#key, REPLY_KEYS));
+  readReply(value: unknown, parts: readonly AnswerPart[]): ReplyOptions {
+    return this.#replyOptions(this.#members(value, this.#key, REPLY_KEYS), parts);
   }
 
   read(value: unknown): CallOptions {
@@ -163,18 +168,17 @@ class CallOptionsReader {
       ...(chosen === undefined ? {} : { client: chosen }),
       env: this.#stringMap(members['env'], `${this.#key}.env`, VARIABLES),
       tags: this.#stringMap(members['tags'], `${this.#key}.tags`, TAGS),
-      ...this.#replyOptions(members),
+      ...this.#replyOptions(members, this.#parts),
     };
   }
 
-  #replyOptions(members: Readonly<Record<string, unknown>>): ReplyOptions {
+  #replyOptions(members: Readonly<Record<string, unknown>>, parts: readonly AnswerPart[]): ReplyOptions {
     const included = this.#list(members['include'], `${this.#key}.include`);
-    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, this.#parts);
+    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, parts);
     const onLoss = members['on_loss'];
     if (onLoss !== undefined) this.#choice(onLoss, `${this.#key}.on_loss`, ON_LOSS);
     return {
-      includeWarnings: included.includes('warnings'),
-      includeTrace: included.includes('trace'),
+      include: new Set(parts.filter((part) => included.includes(part))),
       ...(onLoss === undefined ? {} : { onLoss: onLoss as OnLoss }),
     };
   }

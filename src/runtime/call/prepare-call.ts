@@ -14,7 +14,7 @@ import {
   Planner,
 } from '../model/strategies/client-plan.ts';
 import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
-import { hasCallOptions, invalidOptions, readCallOptions } from './call-options.ts';
+import { hasCallOptions, invalidOptions, NO_PARTS, readCallOptions } from './call-options.ts';
 import type { CallOptions } from './call-options.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
@@ -33,8 +33,7 @@ export class ReadyCall implements PreparedCall {
   readonly plan: ClientPlan;
   readonly requester: ClientRequester;
   readonly tags: CallOptions['tags'] | undefined;
-  readonly includeWarnings: boolean;
-  readonly includeTrace: boolean;
+  readonly include: CallOptions['include'];
   readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
 
@@ -44,8 +43,7 @@ export class ReadyCall implements PreparedCall {
     this.plan = parts.plan;
     this.requester = parts.requester;
     this.tags = parts.tags;
-    this.includeWarnings = parts.includeWarnings === true;
-    this.includeTrace = parts.includeTrace === true;
+    this.include = parts.include ?? NO_PARTS;
     this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
   }
@@ -60,7 +58,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'includeWarnings' | 'includeTrace' | 'decidesUpstream'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'include' | 'decidesUpstream'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -145,8 +143,8 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
-  const { tags, includeWarnings, includeTrace, onLoss = services.options.onLoss } = options;
-  const parts = { tags, includeWarnings, includeTrace, onLoss, decidesUpstream: decides(options, catalogue) };
+  const { tags, include, onLoss = services.options.onLoss } = options;
+  const parts = { tags, include, onLoss, decidesUpstream: decides(options, catalogue) };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester, ...parts }));
 }
 

@@ -6,6 +6,7 @@ import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
+import type { AnswerPart } from './call-options.ts';
 import type { OnLoss } from './losses.ts';
 
 /** Calls the functions of one program. It handles prompts, models and parsing, but no HTTP. */
@@ -42,10 +43,8 @@ export interface FunctionRuntime {
 /** Opaque to the server: `prepare` creates it, and one call uses it. */
 export interface PreparedCall {
   readonly functionName: string;
-  /** The caller asks for `warnings` beside the value. */
-  readonly includeWarnings: boolean;
-  /** The caller asks for the trace of the call beside the value. */
-  readonly includeTrace?: boolean;
+  /** The parts of the answer that the caller asks for beside the value. */
+  readonly include: ReadonlySet<AnswerPart>;
   /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
 }

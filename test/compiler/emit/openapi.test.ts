@@ -430,18 +430,21 @@ test('the paths of feature beta exist only with it', () => {
   expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
 });
 
-test('streams and options state what the caller can learn about losses', () => {
+test('streams and options state what the caller can learn about losses and usage', () => {
   const { openapi } = programOf({ functions: [functionType('Do', { text: string }, int)] });
   expect(openApiFaults(openapi)).toEqual([]);
   const events = resolve('#/components/schemas/DoStreamEvent/anyOf', openapi);
   expect(events).toContainEqual({
     type: 'object',
     required: ['final_result'],
-    properties: { final_result: INT, ...WARNINGS },
+    properties: { final_result: INT, ...WARNINGS, usage: { $ref: `${REF}SvcUsage` } },
   });
-  for (const name of ['SvcOptions', 'SvcReplyOptions']) {
+  for (const [name, parts] of [
+    ['SvcOptions', ['warnings', 'usage']],
+    ['SvcReplyOptions', ['warnings']],
+  ] as const) {
     const { openapi: beta } = programOf({ functions: [functionType('Do', { text: string }, int)] }, { beta: true });
-    expect(resolve(`#/components/schemas/${name}/properties/include/items/enum`, beta)).toEqual(['warnings']);
+    expect(resolve(`#/components/schemas/${name}/properties/include/items/enum`, beta)).toEqual(parts);
     expect(resolve(`#/components/schemas/${name}/properties/on_loss/enum`, beta)).toEqual(['accept', 'refuse']);
   }
   const header = '#/paths/~1call~1Do/post/responses/200/headers/x-svc-lossy/$ref';

@@ -403,13 +403,13 @@ test("no caller's key reaches another caller's request", async () => {
 });
 
 test('a request can include the trace only where the server allows it', () => {
-  expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings"');
+  expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings" or "usage"');
   const traced = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { traces: true });
   expect(traced.prepare('F', { svc_options: { include: ['trace', 'warnings'] } })).toMatchObject({
     ok: true,
-    value: { includeTrace: true, includeWarnings: true },
+    value: { include: new Set(['trace', 'warnings']) },
   });
-  expect(traced.prepare('F', {})).toMatchObject({ ok: true, value: { includeTrace: false } });
+  expect(traced.prepare('F', {})).toMatchObject({ ok: true, value: { include: new Set() } });
 });
 
 test('a prompt can be rendered without the credentials of its client, but a call still needs them', async () => {

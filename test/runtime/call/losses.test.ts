@@ -125,11 +125,17 @@ test.each([
   [{ on_loss: 'fail' }, 'svc_options.on_loss', 'has to be "accept" or "refuse"'],
   [{ on_loss: null }, 'svc_options.on_loss', 'has to be "accept" or "refuse"'],
   [{ include: 'warnings' }, 'svc_options.include', 'has to be a list'],
-  [{ include: ['warnings', 'flags'] }, 'svc_options.include[1]', 'has to be "warnings"'],
-])('options %j are refused', (options, path, message) => {
-  const expected = { ok: false, failure: { code: 'invalid_options', details: [{ path, message }] } };
-  expect(accepting.prepare('Read', { text: 'x', svc_options: options })).toMatchObject(expected);
-  expect(accepting.prepareReply('Read', { text: 'x', svc_options: options })).toMatchObject(expected);
+  [
+    { include: ['warnings', 'flags'] },
+    'svc_options.include[1]',
+    'has to be "warnings" or "usage"',
+    'has to be "warnings"',
+  ],
+])('options %j are refused', (options, path, message, ofReply = message) => {
+  const failure = (each: string): object => ({ code: 'invalid_options', details: [{ path, message: each }] });
+  const request = { text: 'x', svc_options: options };
+  expect(accepting.prepare('Read', request)).toMatchObject({ ok: false, failure: failure(message) });
+  expect(accepting.prepareReply('Read', request)).toMatchObject({ ok: false, failure: failure(ofReply) });
 });
 
 test('a call in process receives warnings, and refuses losses by its own setting or that of the library', async () => {

@@ -31,7 +31,7 @@ export const REQUEST_ROWS: readonly Row[] = [
     ...GREET,
     arrange: ({ runtime }) => {
       runtime.onCall = lossySuccess;
-      runtime.includeWarnings = true;
+      runtime.include = new Set(['warnings', 'usage']);
     },
     status: 200,
     answer: [1],

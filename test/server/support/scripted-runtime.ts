@@ -112,8 +112,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onLoad: () => Promise<void> | undefined = () => undefined;
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
-  includeWarnings = false;
-  includeTrace = false;
+  include: PreparedCall['include'] = new Set();
   decidesUpstream = false;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
@@ -129,8 +128,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     this.bodies.push(body);
     this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
-    const { decidesUpstream, includeTrace, includeWarnings } = this;
-    return outcome.ok ? ok({ functionName, includeWarnings, includeTrace, decidesUpstream }) : outcome;
+    const { decidesUpstream, include } = this;
+    return outcome.ok ? ok({ functionName, include, decidesUpstream }) : outcome;
   }
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {

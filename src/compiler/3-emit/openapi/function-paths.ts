@@ -150,7 +150,7 @@ function requestBody(schemaName: string, examples: JsonObject): JsonObject {
 function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathParts): JsonObject {
   const partial = objectSchema({ partial_result: types.of(fn.returns, 'partial') });
   const warnings = warningProperties(own.ref('SvcWarning'));
-  const final = objectSchema({ final_result: result, ...warnings }, ['final_result']);
+  const final = objectSchema({ final_result: result, ...warnings, usage: own.ref('SvcUsage') }, ['final_result']);
   const events = { anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcError')] };
   return described(events, `One event of the stream of ${fn.name}.`);
 }

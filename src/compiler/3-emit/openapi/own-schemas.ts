@@ -23,6 +23,7 @@ const OWN_SCHEMAS = [
   'SvcOptions',
   'SvcReplyOptions',
   'SvcWarning',
+  'SvcUsage',
   'SvcExplanation',
   'SvcClientRegistry',
   'SvcClient',
@@ -90,6 +91,8 @@ export class OwnSchemas {
         return described(closed(REPLY_OPTIONS, []), 'Options for the value of a reply. All of them are optional.');
       case 'SvcWarning':
         return warningSchema();
+      case 'SvcUsage':
+        return usageSchema();
       case 'SvcExplanation':
         return explanationSchema();
       case 'SvcClientRegistry':
@@ -122,6 +125,10 @@ export class OwnSchemas {
       ),
       tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
       ...REPLY_OPTIONS,
+      include: described(
+        { type: 'array', items: choice(['warnings', 'usage']) },
+        'Parts of the last message of a stream in addition to the value. `warnings`: what the value lacks; `usage`: who answered, and the tokens.',
+      ),
     };
     return described(
       closed(properties, []),
@@ -148,7 +155,7 @@ export class OwnSchemas {
 const REPLY_OPTIONS = {
   include: described(
     { type: 'array', items: choice(['warnings']) },
-    'Parts of the answer in addition to the value. `warnings`: what the value lacks; `/call` never returns it.',
+    'Parts of the answer in addition to the value. `warnings`: what the value lacks.',
   ),
   on_loss: described(
     choice(['accept', 'refuse']),
@@ -174,6 +181,20 @@ function warningSchema(): JsonObject {
     ),
   };
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');
+}
+
+function usageSchema(): JsonObject {
+  const properties = {
+    client: described(TEXT, 'The client that answered.'),
+    model: described(TEXT, 'The model that answered.'),
+    attempts: described({ type: 'integer' }, 'The number of requests to models.'),
+    input_tokens: described({ type: 'integer' }, 'Tokens of the prompt, if the provider reports them.'),
+    output_tokens: described({ type: 'integer' }, 'Tokens of the reply, if the provider reports them.'),
+  };
+  return described(
+    objectSchema(properties, ['attempts']),
+    'Who answered, and the tokens; present if the request includes it.',
+  );
 }
 
 function explanationSchema(): JsonObject {

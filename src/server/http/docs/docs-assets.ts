@@ -25,6 +25,7 @@ const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: s
   ['/docs/swagger-ui-bundle.js', SCRIPT, 'swagger-ui-bundle.js'],
   ['/docs/swagger-ui.css', CSS, 'swagger-ui.css'],
   ['/docs/theme.js', SCRIPT, 'theme.js'],
+  ['/docs/with-usage.js', SCRIPT, 'with-usage.js'],
 ];
 
 /**

@@ -19,6 +19,18 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   return headers;
 }
 
+/** The same facts as a member of the last message of a stream, as JSON text without braces: its headers come before them. */
+export function usageMember({ attempts, client, model, usage }: CallReport): string {
+  const facts = {
+    client: client === undefined ? undefined : shortName(client),
+    model: model === undefined ? undefined : shortName(model),
+    attempts: attempts.length,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+  };
+  return `"usage":${JSON.stringify(facts)}`;
+}
+
 /** What happened during a call, for the playground: `trace` in the answer. */
 export function traceOf(report: CallReport, totalMs: number): object {
   const { attempts, client, cost, finishReason, firstTextMs, model, modelMs, prompt, rawReply, usage } = report;

@@ -84,9 +84,9 @@ export class ParseRequest extends FunctionRequest {
 }
 
 /** Returns the value, in a member of an object if the request asks for more. */
-function bodyOf({ explain, includeWarnings }: PreparedReply, reply: ParsedReply): string {
+function bodyOf({ explain, include }: PreparedReply, reply: ParsedReply): string {
   const members = [
-    ...(includeWarnings ? [warningMembers(reply)] : []),
+    ...(include.has('warnings') ? [warningMembers(reply)] : []),
     ...(explain ? [`"explanation":${JSON.stringify(reply.explanation)}`] : []),
   ];
   return members.length === 0 ? reply.json : `{"value":${reply.json},${members.join()}}`;

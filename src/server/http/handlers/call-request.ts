@@ -12,7 +12,7 @@ export class CallRequest extends FunctionRequest {
   #includeTrace = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.#includeTrace = prepared.includeTrace === true;
+    this.#includeTrace = prepared.include.has('trace');
     this.context.services.runtime.call(prepared, context).then(this.#answer, this.#crash);
   }
 

@@ -125,7 +125,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const exposed = this.context.services.config.exposePrompts ? report : undefined;
     const of = problemOf(failure, exposed);
     const trace =
-      this.#prepared?.includeTrace === true && report !== undefined
+      this.#prepared?.include.has('trace') === true && report !== undefined
         ? traceOf(report, this.context.elapsedMs)
         : undefined;
     this.refuse(trace === undefined ? of : { ...of, fields: { ...of.fields, trace } }, report);

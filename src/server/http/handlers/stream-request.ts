@@ -7,7 +7,7 @@ import type {
 } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
-import { reportHeaders, warningMembers } from './answer-parts.ts';
+import { reportHeaders, usageMember, warningMembers } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
 
 /** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
@@ -24,14 +24,14 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #statusTimer: NodeJS.Timeout | undefined;
   #stream: FunctionStream | undefined;
   #partials = 0;
-  #includeWarnings = false;
+  #include: PreparedCall['include'] | undefined;
   /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
   #text: string | undefined;
   #sentText = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.#includeWarnings = prepared.includeWarnings;
-    if (prepared.includeTrace === true) this.#text = '';
+    this.#include = prepared.include;
+    if (prepared.include.has('trace')) this.#text = '';
     this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
   }
@@ -132,9 +132,10 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.#stop();
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     const { json } = result.value;
-    const more = this.#includeWarnings ? `,${warningMembers(result.value)}` : '';
+    const warnings = this.#include?.has('warnings') === true ? `,${warningMembers(result.value)}` : '';
+    const usage = this.#include?.has('usage') === true ? `,${usageMember(report)}` : '';
     const trace = this.#text === undefined ? '' : this.traceMember(report);
-    this.#events.last(`{"final_result":${json}${more}${trace}}`);
+    this.#events.last(`{"final_result":${json}${warnings}${usage}${trace}}`);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });
   }
 

@@ -3,11 +3,14 @@ import { groupByFunction } from './group-by-function.js';
 import { liveAnswers } from './live-answers.js';
 import { liveAnswersPlugin } from './live-answers-plugin.js';
 import { plainTextPlugin } from './plain-text-plugin.js';
+import { withUsage } from './with-usage.js';
 
 const KEY_HEADER = 'x-svc-api-key';
 
 /** The endpoints whose answers the page shows in its own panel. */
 const FUNCTION_PATH = /^\/(?:call|stream|render|parse)\//u;
+
+const STREAM_PATH = /^\/stream\//u;
 
 // The page is at `<prefix>/docs`: all other addresses are relative to it, so that a path prefix works.
 const base = new URL('.', location.href);
@@ -80,7 +83,9 @@ function prepare(request) {
   if (url.origin !== base.origin) return request;
   if (key !== '') request.headers[KEY_HEADER] ??= key;
   const path = url.pathname.slice(base.pathname.length - 1);
-  if (FUNCTION_PATH.test(path)) request.userFetch = (address, init) => liveAnswers.fetch(path, address, init);
+  if (!FUNCTION_PATH.test(path)) return request;
+  const body = STREAM_PATH.test(path) ? withUsage : (text) => text;
+  request.userFetch = (address, init) => liveAnswers.fetch(path, address, { ...init, body: body(init.body) });
   return request;
 }
 

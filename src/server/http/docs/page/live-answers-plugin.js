@@ -72,15 +72,28 @@ function text(view) {
   return typeof shown === 'string' && view.state === 'failed' ? shown : JSON.stringify(shown, null, 2);
 }
 
+/** Who answered and the tokens: from the last message of a stream, or from the headers. */
+function usageOf({ headers, usage }) {
+  if (usage !== undefined) return usage;
+  const values = new Map(headers);
+  return {
+    client: values.get('x-svc-client'),
+    model: values.get('x-svc-model'),
+    attempts: Number(values.get('x-svc-attempts') ?? 1),
+    input_tokens: values.get('x-svc-input-tokens'),
+    output_tokens: values.get('x-svc-output-tokens'),
+  };
+}
+
 /** Returns one line with the client, the tokens and the time. */
 function figures(view) {
-  const headers = new Map(view.headers);
+  const usage = usageOf(view);
   const { partials, resets, warnings, firstMs, elapsedMs } = view;
   const streams = view.events.length > 0;
   return [
-    ...answeredBy(headers.get('x-svc-client'), headers.get('x-svc-model')),
-    ...several(Number(headers.get('x-svc-attempts') ?? 1), 'attempts'),
-    ...tokens(headers.get('x-svc-input-tokens'), headers.get('x-svc-output-tokens')),
+    ...answeredBy(usage.client, usage.model),
+    ...several(usage.attempts, 'attempts'),
+    ...tokens(usage.input_tokens, usage.output_tokens),
     ...(streams ? [partials === 1 ? '1 partial' : `${partials} partials`] : []),
     ...(firstMs === undefined ? [] : [`first after ${milliseconds(firstMs)}`]),
     ...(elapsedMs > 0 ? [`${milliseconds(elapsedMs)} in total`] : []),

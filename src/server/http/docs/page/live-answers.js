@@ -5,7 +5,8 @@ const MAX_EVENTS = 200;
 
 /**
  * The view of one answer. Each change creates a new object, so that React can compare.
- * `state`: waiting, streaming, final, failed, stopped or cut. `headers`: pairs of name and value.
+ * `state`: waiting, streaming, final, failed, stopped or cut. `headers`: pairs of name and value. `usage`: who answered a stream,
+ * and the tokens.
  */
 const BEGINNING = {
   state: 'waiting',
@@ -15,6 +16,7 @@ const BEGINNING = {
   partials: 0,
   resets: 0,
   warnings: 0,
+  usage: undefined,
   error: undefined,
   events: [],
   firstMs: undefined,
@@ -138,9 +140,11 @@ export function meaning(event, view) {
     return { state: 'streaming', value: event.partial_result, partials: view.partials + 1 };
   }
   if (Object.hasOwn(event, 'final_result')) {
-    const { final_result: value, warnings = [], more_warnings: more = 0 } = event;
-    return { state: 'final', value, warnings: warnings.length + more };
+    const { final_result: value, warnings = [], more_warnings: more = 0, usage } = event;
+    return { state: 'final', value, warnings: warnings.length + more, usage };
   }
+  // The text of the model, if the user asks for the trace.
+  if (Object.hasOwn(event, 'text')) return { state: 'streaming' };
   if (Object.hasOwn(event, 'reset')) return { state: 'waiting', value: undefined, resets: view.resets + 1 };
   return { state: 'failed', error: event };
 }

@@ -1,8 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile } from '../compiler/compile.ts';
-import { readSources } from '../compiler/read-sources.ts';
+import { isDefinitionFile, readSources } from '../compiler/read-sources.ts';
 import type { Sources } from '../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
@@ -30,10 +31,12 @@ export function compileDefinitions(config: Config): Result<Compiled, string> {
 export function readDefinitions({ from }: Config): Result<Sources, string> {
   if (from !== undefined) return readSources(from);
   const places = DEFAULT_DIRECTORIES.map((directory) => `"${directory}"`).join(' nor ');
-  return err(
-    `found no definitions: neither ${places} exists in "${process.cwd()}". ` +
-      'Pass the directory of your definitions as an argument, or run "svc init" to write a first function.',
-  );
+  const here = readdirSync('.').find((name) => isDefinitionFile(name));
+  const advice =
+    here === undefined
+      ? 'Pass the directory of your definitions as an argument, or run "svc init" to write a first function.'
+      : `To read "${here}" and the files beside it, pass "." as an argument.`;
+  return err(`found no definitions: neither ${places} exists in "${process.cwd()}". ${advice}`);
 }
 
 /** The part of the configuration that the compiler reads. */

@@ -155,7 +155,9 @@ const COMMANDS: readonly CommandDescription[] = [
     group: GROUPS.call,
     argument: PATH,
     options: [
-      new Option('--out <file>', 'Write to this file, such as svc.d.ts, instead of the terminal').helpGroup('Output:'),
+      new Option('--out <file>', 'Write to this file, such as svc.d.ts, instead of the terminal')
+        .argParser(typeScriptPath)
+        .helpGroup('Output:'),
       new Option('--watch', 'Write the file again whenever a definition file is saved').helpGroup('Output:'),
     ],
     settings: COMPILE_SETTINGS,

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
+import { missingPath } from '../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../config/config.ts';
 
 /** The definitions to compile, and the part of them whose tests run. */
@@ -25,7 +26,7 @@ export function locateTests(
   explicit: boolean,
 ): Result<TestPlaces, string> {
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) return err(`${JSON.stringify(missing)} does not exist`);
+  if (missing !== undefined) return err(missingPath(missing));
   if (paths.length === 0) return ok({ paths: [], ...(from !== undefined && { from }) });
   for (const root of [from, usualDirectory(paths[0] ?? '')]) {
     if (root === undefined || !isDirectory(root) || !paths.every((path) => contains(root, path))) continue;

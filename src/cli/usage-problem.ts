@@ -10,8 +10,11 @@ type Rewrite = (command: Command, ...words: readonly string[]) => readonly strin
 
 const REWRITES: ReadonlyArray<readonly [RegExp, Rewrite]> = [
   [
-    /^unknown option '([^=]*).*'$/su,
-    (command, flag = '') => [`unknown option ${JSON.stringify(flag)}.`, hintForFlag(command, flag)],
+    /^unknown option '([^=]*)(.*)'$/su,
+    (command, flag = '', value = '') =>
+      hasFlag(command, flag)
+        ? [`${flag} takes no value, but got ${JSON.stringify(value.slice(1))}.`]
+        : [`unknown option ${JSON.stringify(flag)}.`, hintForFlag(command, flag)],
   ],
   [
     /^unknown command '(.*)'$/su,
@@ -55,7 +58,7 @@ function rewrite(problem: string, command: Command): readonly string[] {
 function hintForFlag(command: Command, flag: string): string {
   const variable = variableOnly(flag);
   if (variable !== undefined) return `Set ${variable}: every user of a machine can read its command lines.`;
-  const owners = command.commands.filter((each) => optionsOf(each).some(({ long }) => long === flag));
+  const owners = command.commands.filter((each) => hasFlag(each, flag));
   const owner = owners.find((each) => each.name() === 'serve') ?? owners[0];
   if (owner !== undefined) return `Write it after a command: "svc ${owner.name()} ${flag}".`;
   const options = optionsOf(command);
@@ -76,12 +79,16 @@ function variableOnly(flag: string): string | undefined {
   return variables.find((variable) => variable === `SVC_${flag.slice(2).toUpperCase()}`);
 }
 
+function hasFlag(command: Command, flag: string): boolean {
+  return optionsOf(command).some(({ long }) => long === flag);
+}
+
 function optionsOf(command: Command): readonly Option[] {
   return command.createHelp().visibleOptions(command);
 }
 
 function hintForCommand(command: Command, name: string): string {
-  if (optionsOf(command).some(({ long }) => long === `--${name}`)) return question(`--${name}`);
+  if (hasFlag(command, `--${name}`)) return question(`--${name}`);
   const near = hintFor(
     name,
     command.commands.map((each) => each.name()),

@@ -107,9 +107,14 @@ function nearestEntry(path: string): string {
   }
 }
 
+/** The sentence for a path at which there is nothing. */
+export function missingPath(path: string): string {
+  return `"${shown(path)}" does not exist${nearestEntry(path)}`;
+}
+
 function reasonOf(failure: unknown, path: string): string {
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
-  if (code === 'ENOENT') return `"${shown(path)}" does not exist${nearestEntry(path)}`;
+  if (code === 'ENOENT') return missingPath(path);
   if (code === 'EACCES' || code === 'EPERM') return `"${shown(path)}" cannot be read: permission denied`;
   return `"${shown(path)}" cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`;
 }

@@ -139,7 +139,7 @@ function holderIsAlive(path: string): boolean {
 
 function ignore(): void {}
 
-const CLAIMED = 'another svc process serves it';
+const CLAIMED = 'another svc process serves it; stop that process, or choose another port';
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
@@ -151,7 +151,7 @@ function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoExc
 function reasonOf(error: NodeJS.ErrnoException, host: string): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'another program uses the port';
+      return 'another program uses it; stop that program, or choose another port';
     case 'EACCES':
       return 'permission denied; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE';
     case 'EADDRNOTAVAIL':

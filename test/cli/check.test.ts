@@ -101,6 +101,15 @@ test.each(['check', 'serve', 'openapi', 'fmt'])(
   },
 );
 
+test.each(['check', 'serve', 'dev', 'test'])(
+  'if the definitions are beside it, %s states how to read them',
+  async (name) => {
+    writeFileSync('mine.svc', '');
+    const { error } = await svc(name);
+    expect(error).toContain('To read "mine.svc" and the files beside it, pass "." as an argument.\n');
+  },
+);
+
 test('the argument overrides SVC_FROM in .env, which overrides the default', async () => {
   copySamples();
   writeFileSync('.env', 'SVC_FROM=from_env\n');

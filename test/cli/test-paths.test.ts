@@ -49,6 +49,7 @@ test('a path inside the directory of --from selects tests in it, any other path 
 
 test.each([
   [['svc_src/gone.svc'], '"svc_src/gone.svc" does not exist'],
+  [['svc_scr'], '"svc_scr" does not exist. Did you mean "svc_src"?'],
   [['plain', 'alone.svc'], 'the paths are not inside one directory of definitions: pass that directory to --from'],
 ])('the paths %j are refused', (paths, failure) => {
   expect(locateTests(paths, './svc_src', false)).toEqual({ ok: false, failure });

@@ -22,6 +22,8 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['serve --prot=80', 'unknown option "--prot". Did you mean "--port"?'],
   ['serve -p 80', 'unknown option "-p". Did you mean "--port"?'],
   ['serve --password secret', 'unknown option "--password". Set SVC_PASSWORD: every user of a machine can read'],
+  ['dev --open=yes', 'svc: --open takes no value, but got "yes". See "svc dev --help".'],
+  ['types --out main.svc', '--out is "main.svc", but must be the path of a .ts file, such as svc.d.ts'],
   ['serve --port', 'svc: --port needs a value: "--port <number>". See "svc serve --help".'],
   ['serve --port 70000', '--port is "70000", but must be a whole number from 0 to 65535'],
   ['serve --port 8\n9', '--port is "8\\n9", but must be a whole number from 0 to 65535'],

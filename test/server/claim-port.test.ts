@@ -17,7 +17,7 @@ it.each(['linux', 'darwin'] as const)(
     expect(port).toBeGreaterThan(1023);
     expect(await claimPort('127.0.0.1', port, platform)).toEqual({
       ok: false,
-      failure: 'another svc process serves it',
+      failure: 'another svc process serves it; stop that process, or choose another port',
     });
     release();
     const again = await claimPort('127.0.0.1', port, platform);
@@ -35,7 +35,7 @@ it('reports that another program uses the port', async () => {
     });
   });
   const claim = await claimPort('127.0.0.1', port);
-  expect(claim).toEqual({ ok: false, failure: 'another program uses the port' });
+  expect(claim).toEqual({ ok: false, failure: 'another program uses it; stop that program, or choose another port' });
   server.close();
 });
 

@@ -108,6 +108,19 @@ export const LISTS = group('lists', {
         ? undefined
         : `The text is about ${enumerated(plainItems(draw))}.`,
   },
+  'names after a sentence that announces a list': {
+    fits: isListOfTexts,
+    damage: (draw) => {
+      const names = namesIn(draw.tree);
+      const [before, after] = draw.random.pick([
+        ['The list contains: ', '.'],
+        ['I found the following: ', '.'],
+        ['Here are the names: ', ''],
+      ]);
+      const text = draw.random.pick([enumerated(names), enumerated(names).replace(' and ', ', and ')]);
+      return names.length < 3 || names.some((name) => name.includes(' and ')) ? undefined : before + text + after;
+    },
+  },
   'one word per line': { fits: isListOfWords, clear: false, damage: (draw) => lines(draw, (text) => text) },
   'one object after another': { fits: isListOfObjects, damage: (draw) => items(draw, { indent: 2 }).join('\n\n') },
   'one object per line': { fits: isListOfObjects, damage: (draw) => items(draw, {}).join('\n') },

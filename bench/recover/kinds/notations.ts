@@ -86,6 +86,19 @@ export const NOTATIONS = group('other notations', {
     fits: isTable,
     damage: (draw) => tableOf(draw, (key) => capital(key.replaceAll('_', ' '))),
   },
+  'bullets below bold numbers': {
+    fits: isTable,
+    damage: (draw) => records(draw, (lines, at) => `**${at + 1}.**\n${lines.map((line) => `- ${line}`).join('\n')}`),
+  },
+  'bullets below the first field in bold': {
+    fits: isTable,
+    damage: (draw) =>
+      records(draw, ([first = '', ...lines], at) => {
+        const name = first.slice(first.indexOf(':') + 2);
+        const isName = /^[\p{L}][\p{L} ]*$/u.test(name) && lines.length > 0;
+        return isName ? `${at + 1}. **${name}**\n${lines.map((line) => `   - ${line}`).join('\n')}` : undefined;
+      }),
+  },
   CSV: { fits: isTable, damage: (draw) => csvOf(draw) },
   'YAML as a document': { damage: (draw) => `---\n${blockYaml(draw.tree, '')}\n...` },
   'YAML with JSON in it': { damage: (draw) => shallowYaml(draw) },
@@ -106,6 +119,19 @@ function pairs(draw: Draw, spell: (key: string, value: string) => string): strin
   }));
   if (members.some(({ key, value }) => value === 'null' || /\n/u.test(value) || /[^\w]/u.test(key))) return undefined;
   return members.map(({ key, value }) => spell(key, value)).join('\n');
+}
+
+/** Writes each object of a list from the lines of its members; undefined if one of them cannot be written. */
+function records(draw: Draw, spell: (lines: readonly string[], at: number) => string | undefined): string | undefined {
+  const [head = [], ...rows] = cellsOf(draw) ?? [];
+  if (rows.length === 0 || rows.flat().some((cell) => /\n|^\s*$/u.test(cell))) return undefined;
+  const texts = rows.map((row, index) =>
+    spell(
+      row.map((cell, at) => `${head[at] ?? ''}: ${cell}`),
+      index,
+    ),
+  );
+  return texts.includes(undefined) ? undefined : texts.join('\n\n');
 }
 
 function tableOf(draw: Draw, heading: (key: string) => string = (key) => key): string | undefined {

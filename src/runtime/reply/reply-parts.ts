@@ -1,7 +1,7 @@
 import { coercionError } from './coercion/coercion-error.ts';
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
 import { entriesOf, keyAndValue } from './coercion/entries.ts';
-import { ENUMERATED, withoutLabel } from './coercion/enumerated-parts.ts';
+import { ENUMERATED, isEnumeration } from './coercion/enumerated-parts.ts';
 import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
 import { isJsonString } from './frames/unframe.ts';
@@ -209,14 +209,6 @@ class PartReader {
     if (outcome.flags.some(({ flag }) => flag === ENUMERATED)) return !isEnumeration(node.text);
     return !node.quoted && (outcome.marks & MARK.singleToList) !== 0 && isSentence(node.text, outcome.json);
   }
-}
-
-/** True for at least three names of one or two words: fewer, or longer ones, can be a sentence. */
-function isEnumeration(text: string): boolean {
-  const parts = withoutLabel(text)
-    .trim()
-    .split(/\s*,\s*/u);
-  return parts.length > 2 && parts.every((part) => part.split(/\s+/u).length < 3);
 }
 
 /** The most words of a list member without quotes. */

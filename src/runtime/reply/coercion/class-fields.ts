@@ -1,8 +1,9 @@
-import type { ReplyNode } from '../text/reply-node.ts';
+import { HeadedNode, stringNode, type ReplyNode } from '../text/reply-node.ts';
 import type { CoercionError } from './coercion-error.ts';
 import { foldCase, foldSeparators, withoutDecoration } from './folding.ts';
 import { mayBePath, pathOf } from './key-paths.ts';
 import { NearNames } from './near-names.ts';
+import { MARK } from './outcome.ts';
 import type { Plan } from './plan.ts';
 import { spend } from './step-budget.ts';
 import { isCommentaryKey } from './wrapper-keys.ts';
@@ -97,6 +98,31 @@ export class ClassFields {
     });
   }
 
+  /** Takes values under keys that are near to those of fields without a value, if they match without a loss. */
+  takeNear(node: ReplyNode, values: FieldValues): void {
+    for (const near of this.nearIn(node, values)) {
+      const item = node.items[near.at];
+      const outcome = item === undefined ? undefined : this.all[near.position]?.plan.coerce(item);
+      if (item !== undefined && outcome?.ok === true && (outcome.marks & POOR) === 0) values.putNear(near, item);
+    }
+  }
+
+  /**
+   * Takes the heading of an object as the value of its only missing required field; if it has all of these, of its first
+   * field. Returns the name of that field.
+   */
+  takeHeading(node: ReplyNode, values: FieldValues): string | undefined {
+    if (!(node instanceof HeadedNode) || values.known === 0) return undefined;
+    const missing = this.shown.filter((position) => values.at(position) === undefined);
+    const required = missing.filter((position) => this.all[position]?.plan.fallback() === undefined);
+    const [position = -1] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
+    const item = stringNode(node.heading);
+    const outcome = required.length > 1 ? undefined : this.all[position]?.plan.coerce(item);
+    if (outcome?.ok !== true || (outcome.marks & (POOR | MARK.singleToList)) !== 0) return undefined;
+    values.put(position, NO_INDEX, item);
+    return this.all[position]?.name;
+  }
+
   /** Assigns the members of an object to the fields. */
   assign(node: ReplyNode): FieldValues {
     if (node.items.length === 0) return NO_FIELD_VALUES;
@@ -112,6 +138,11 @@ export class ClassFields {
     return values;
   }
 }
+
+/** The marks of a value that hardly matches. */
+const POOR = MARK.display | MARK.picked | MARK.implied | MARK.onlyDefaults | MARK.nullForMismatch | MARK.fromComposite;
+/** The index of a value that is not a member of the object. */
+const NO_INDEX = -1;
 
 // --- the spellings of keys -------------------------------------------------------------------------------------------
 

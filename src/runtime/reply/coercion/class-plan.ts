@@ -1,7 +1,7 @@
 import { TypedObject } from '../fast-path/typed-object.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing } from '../text/nothing.ts';
-import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingAffinity, GrowingObject } from './growing-value.ts';
@@ -65,7 +65,7 @@ export class ClassPlan extends Plan {
   // --- values of the type --------------------------------------------------------------------------------------------
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'object') return undefined;
+    if (node.kind !== 'object' || node instanceof HeadedNode) return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node);
     if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
@@ -249,20 +249,13 @@ export class ClassPlan extends Plan {
     return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
-  /** Takes values under keys that are near to those of fields without a value, if they match without a loss. */
-  #takeNear(node: ReplyNode, values: FieldValues): void {
-    for (const near of this.#fields.nearIn(node, values)) {
-      const item = node.items[near.at];
-      const outcome = item === undefined ? undefined : this.#fields.all[near.position]?.plan.coerce(item);
-      if (item !== undefined && outcome?.ok === true && (outcome.marks & POOR) === 0) values.putNear(near, item);
-    }
-  }
-
   #fill(node: ReplyNode, values: FieldValues): CoercionOutcome {
     const { all, shown } = this.#fields;
-    this.#takeNear(node, values);
+    this.#fields.takeNear(node, values);
+    const headed = this.#fields.takeHeading(node, values);
     spend(shown.length);
     const writer = new ValueWriter(node);
+    if (headed !== undefined) writer.flag('heading', headed);
     let errors: CoercionError[] | undefined;
     for (const position of shown) {
       const field = all[position];
@@ -357,9 +350,6 @@ const NEGATIVE = /disabl|inactiv|deactiv|uncheck|(?:^|[_-])(?:no|not|off|without
 
 /** The score of a key that is only near to that of its field. */
 const NEAR_KEY = 20;
-
-/** The marks of a value that hardly matches. */
-const POOR = MARK.display | MARK.picked | MARK.implied | MARK.onlyDefaults | MARK.nullForMismatch | MARK.fromComposite;
 
 /** The most fields without a value that are compared with unknown keys. */
 const MAX_MISSING = 24;

@@ -24,12 +24,47 @@ export function linesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
   return isList ? lines.map((line, at) => stringNode(line.slice(markers[at]?.[0].length).trim())) : undefined;
 }
 
-/** Splits a string without quotes that enumerates names of a few words: `red, green, dark blue`; empty for any other. */
+/** Splits a string without quotes that enumerates names of a few words: `red, green and dark blue`; empty for any other. */
 export function wordsOf({ kind, text, quoted }: ReplyNode): readonly ReplyNode[] {
-  const names = LISTED.test(text) ? withoutLabel(text).replace(/\.\s*$/u, '') : withoutLabel(text);
-  if (kind !== 'string' || quoted || text.length > MAX_PARTS_TEXT || !ENUMERATION.test(names)) return [];
-  return names.split(',').map((part) => stringNode(withoutEmphasis(part)));
+  if (kind !== 'string' || quoted || text.length > MAX_PARTS_TEXT) return [];
+  return namesIn(text).map((name) => stringNode(withoutEmphasis(name)));
 }
+
+/**
+ * True for a text that is clearly a list of at least three names: after words that announce a list, or of one or two words each, or
+ * with capitals. Fewer names, or longer ones, can be a sentence.
+ */
+export function isEnumeration(text: string): boolean {
+  const names = namesIn(text);
+  if (names.length < 3) return false;
+  if (ANNOUNCES.test(labelOf(text))) return true;
+  return names.every((name) => !/\s\S+\s/u.test(name) || CAPITALS.test(name)) && !INTERJECTION.test(names[0] ?? '');
+}
+
+function namesIn(text: string): readonly string[] {
+  const label = labelOf(text);
+  const rest = text.slice(label.length);
+  const names = ANNOUNCES.test(label) || PLURAL.test(label) ? rest.replace(/\.\s*$/u, '') : rest;
+  if (!ENUMERATION.test(names)) return [];
+  const parts = names.split(',').map((part) => part.trim());
+  const last = parts.pop() ?? '';
+  if (parts.some((part) => /^(?:and|or|but)\s/iu.test(part)) || /^or\s|\sor\s/iu.test(last)) return [];
+  // `Rock and Roll, Jazz and Blues`: the word can be inside names.
+  const [, before = '', name = ''] = (parts.some((part) => / and /u.test(part)) ? null : LAST_TWO.exec(last)) ?? [];
+  return name === '' ? [...parts, last.replace(/^(?:and|&)\s+/u, '')] : [...parts, before, name];
+}
+
+/** The last two names, with a word between them that no company has in its name. */
+const LAST_TWO =
+  /^(?!and\s|&\s)(\S[^]*?)\s+(?:and|&)\s+(?!(?:Sons?|Co|Company|Partners|Brothers|Associates)$)(\S[^]*)$/u;
+/** Words that announce a list, before a colon: `The list contains:`. */
+const ANNOUNCES =
+  /^(?![^:]*\b(?:not|no|none|never)\b)[^:]*\b(?:are|were|includes?|included|following|follows|contains?|contained|comprises?|consists? of|mentions?|lists?)\b/iu;
+/** A label in the plural, such as `Tags:`. */
+const PLURAL = /^(?!\W*notes)[^:]*\p{Ll}s(?:\*\*)?:/iu;
+/** A name whose words begin with capitals. */
+const CAPITALS = /^\p{Lu}\S*(?: (?:\p{Lu}\S*|van|von|den|der|de|del|di|da|dos|la|le|bin|al|y|of|the|and))*$/u;
+const INTERJECTION = /^(?:yes|no|sure|ok|okay|well|sorry|thanks|hello|hi|oh|however|also|then|so)$/iu;
 
 /**
  * Splits a string in quotes that enumerates names of a few words: at semicolons, and at commas between at least three names, or two
@@ -64,18 +99,22 @@ const CONTINUED =
 const ADDRESS = /^\d|\d{4,}$/u;
 
 /** Removes the label of an enumeration: `Tags: a, b, c`. */
-export function withoutLabel(text: string): string {
-  return text.replace(/^\s*(?:\*\*)?\p{L}[\p{L} ]{0,40}:(?:\*\*)?\s+(?=\S)/u, '');
+function withoutLabel(text: string): string {
+  return text.slice(labelOf(text).length);
 }
 
-/** A sentence that states the members: `The keywords are: a, b, c.` */
-const LISTED = /^\s*\p{L}[\p{L} ]{0,40}\b(?:are|include|includes|following):\s/u;
+function labelOf(text: string): string {
+  return LABEL.exec(text)?.[0] ?? '';
+}
+
+const LABEL = /^\s{0,20}(?:\*\*)?\p{L}[\p{L}\p{N}'’ ]{0,80}:(?:\*\*)?\s+(?=\S)/u;
 
 /** The flag of a list of strings that a text without quotes enumerates. */
 export const ENUMERATED = 'enumerated';
 
-const ENUMERATION =
-  /^\s*[^\s,.;:!?"'()[\]{}<>=]{1,40}(?: [^\s,.;:!?"'()[\]{}<>=]{1,40}){0,3}(?:,\s*[^\s,.;:!?"'()[\]{}<>=]{1,40}(?: [^\s,.;:!?"'()[\]{}<>=]{1,40}){0,3}){1,60}\s*$/u;
+/** A word; an apostrophe can be inside a name. */
+const WORD = String.raw`(?:[^\s,.;:!?"'()[\]{}<>=]|(?<=\p{L})'(?=\p{Lu}|s\b)){1,40}`;
+const ENUMERATION = new RegExp(String.raw`^\s*${WORD}(?: ${WORD}){0,3}(?:,\s*${WORD}(?: ${WORD}){0,4}){1,60}\s*$`, 'u');
 
 const MAX_LINES_TEXT = 100_000;
 const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;

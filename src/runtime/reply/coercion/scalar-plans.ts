@@ -106,8 +106,8 @@ const WRITTEN_PER_STEP = 16;
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
 function displayText(node: ReplyNode): string {
+  if (node.isScalar || node.text !== '') return node.text;
   if (node.kind === 'list') return `[${node.items.map(displayText).join(', ')}]`;
-  if (node.kind !== 'object' || node.text !== '') return node.text;
   const members = node.items.map((item, index) => `${node.keys[index] ?? ''}: ${displayText(item)}`);
   return `{${members.join(', ')}}`;
 }

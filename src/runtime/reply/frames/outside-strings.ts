@@ -10,7 +10,7 @@ type Change = (text: string, at: number) => { readonly to: string; readonly leng
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”“', '「': '」', '『': '』', '＂': '＂' };
 
 /** The text before a single quote that opens a string; any other is an apostrophe. */
-const BEFORE_SINGLE = /[[{:,［｛：，、]\s*$/u;
+const BEFORE_SINGLE = /[[{:,［｛：，、]\s*$|[\w(]=\s?$|\w\($/u;
 
 const FOLLOWS_STRING = new Set([':', ',', '}', ']', '：', '，', '、', '｝', '］', ';', '；']);
 
@@ -62,10 +62,7 @@ function isEnd(text: string, from: number): boolean {
   const at = afterMarkup(text, from);
   const isEscaped = text.charAt(at) === '\\' && CLOSERS.includes(text.charAt(at + 1));
   return (
-    at >= text.length ||
-    FOLLOWS_STRING.has(text.charAt(at)) ||
-    isEscaped ||
-    CALL_ON_STRING.test(text.slice(at, at + 12))
+    at >= text.length || FOLLOWS_STRING.has(text.charAt(at)) || isEscaped || AFTER_STRING.test(text.slice(at, at + 12))
   );
 }
 
@@ -80,8 +77,8 @@ function afterMarkup(text: string, from: number): number {
   }
 }
 
-/** A conversion in Rust. */
-const CALL_ON_STRING = /^\)?\.(?:to_string|to_owned|into|clone)\b/u;
+/** A conversion in Rust, or the end of a call. */
+const AFTER_STRING = /^\)?\.(?:to_string|to_owned|into|clone)\b|^\)\s{0,3}(?:[,\])}]|$)/u;
 
 /** A tag or an entity that can be between the members of JSON in HTML. */
 const MARKUP = /<\/?(?:br|span|p|div|b|strong|em|i|code|font)\b[^<>]{0,200}>|&(?:nbsp|ensp|emsp|#160|#xa0);/iuy;

@@ -179,6 +179,18 @@ export function stringNode(text: string): ReplyNode {
   return node;
 }
 
+/** An object below a heading that names it, as text without JSON writes records. */
+export class HeadedNode extends ReplyNode {
+  readonly heading: string;
+
+  constructor(heading: string, object: ReplyNode) {
+    super('object');
+    this.heading = heading;
+    this.complete = true;
+    for (const [at, item] of object.items.entries()) this.put(object.keys[at] ?? '', item);
+  }
+}
+
 /** Returns the JSON text of a string node. */
 export function quoteText(node: ReplyNode): string {
   return node.plain ? `"${node.text}"` : JSON.stringify(node.text);

@@ -131,9 +131,14 @@ function helpOf(setting: Setting<unknown>, commandDefault: string | undefined): 
   const fallback = commandDefault ?? ofSetting;
   const isSwitch = !flag.includes('<');
   const text = typeof fallback === 'string' ? fallback : fallback.text;
-  const shown = text === undefined || text === '' || (isSwitch && typeof fallback === 'string') ? '' : text;
+  const shown = isSwitch && typeof fallback === 'string' ? defaultOfSwitch(flag, fallback) : (text ?? '');
   const variables = setting.bamlVariable === undefined ? '' : ` (env: ${variablesOf(setting)})`;
   return `${help}${shown === '' ? '' : ` (default: ${shown})`}${variables}`;
+}
+
+/** A flag such as --no-version-check turns off what is on: the help shows a default only if the flag has no effect. */
+function defaultOfSwitch(flag: string, fallback: string): string {
+  return fallback === 'true' && !flag.startsWith('--no-') ? 'on' : '';
 }
 
 function variablesOf({ variable, bamlVariable }: Setting<unknown>): string {

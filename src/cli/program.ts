@@ -42,8 +42,8 @@ const DEV_SETTINGS = [
   'drainTimeoutMs',
   'apiKey',
   'clientRegistry',
-  'trustLoopback',
   'allowPrivateUrls',
+  'trustLoopback',
   'logLevel',
   'logFormat',
 ] as const;

@@ -23,6 +23,13 @@ export interface ReporterParts {
   readonly printError: (line: string) => void;
 }
 
+/** The parts of a call that its line contains. */
+const LOGGED_CONTENT: Readonly<Record<Config['logContent'], string>> = {
+  none: '',
+  short: 'its arguments and its answer, up to 2 KB of each',
+  full: 'its arguments and its answer in full',
+};
+
 const FOR_CALLERS_OF_BAML =
   "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
   'arguments; docs/migrating-from-baml.md lists all differences';
@@ -44,6 +51,9 @@ export class ServeReporter implements ReloadReporter {
     const links = pages.map(([name = '', path = '']) => `${name} at ${pageAddress(config, port, path)}`);
     print(`svc: listening on http://${hostInUrl(config.host)}:${port} (${served}), ${links.join(', ')}`);
     for (const warning of warnings) logger.warn({}, warning);
+    const content = LOGGED_CONTENT[config.logContent];
+    if (content !== '')
+      logger.info({}, `logging a line for each call, with ${content}; --log-content none leaves them out`);
     if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
   }
 

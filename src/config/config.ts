@@ -325,7 +325,7 @@ export const SETTINGS = {
     flag: '--trust-loopback',
     variable: 'SVC_TRUST_LOOPBACK',
     group: 'Security',
-    help: 'Let programs on this machine name such addresses; do not set it behind a proxy on this machine',
+    help: 'Let programs on this machine do so; do not set it behind a proxy on this machine',
     parse: yesOrNo,
     default: 'false',
   }),

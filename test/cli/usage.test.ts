@@ -151,5 +151,6 @@ test('dev --help shows the defaults of svc dev, and not the flags of a server fo
     '--host <address> Address of the server; 0.0.0.0 accepts callers from other machines (default: 127.0.0.1)',
   );
   expect(text).toContain('(default: pretty)');
+  expect(text).toContain('do not set it behind a proxy on this machine (default: on)');
   expect(text).not.toContain('--workers');
 });

@@ -3,12 +3,13 @@ import { PHONE, run, usePlayground, type Visit } from './playground-page.ts';
 
 const { visit } = usePlayground();
 
-/** By how many pixels the window, or a part of it that scrolls, is too narrow; or the window too low. */
+/** By how many pixels the window, or a part of it that scrolls, is too narrow; or the window too low; or a control is cut. */
 async function overflow({ page }: Visit): Promise<unknown> {
   return page.evaluate(`Math.max(
     document.documentElement.scrollWidth - innerWidth,
     document.documentElement.scrollHeight - innerHeight,
     ...[...document.querySelectorAll('.input-scroll, .output-scroll')].map((part) => part.scrollWidth - part.clientWidth),
+    ...[...document.querySelectorAll('button, select, input')].map((control) => Math.ceil(control.getBoundingClientRect().right) - innerWidth),
   )`);
 }
 
@@ -26,6 +27,7 @@ test.each(['light', 'dark'] as const)('a phone shows one part at a time, in %s',
   await page.getByRole('tab', { name: 'Input' }).click();
   await page.getByLabel('Compare').check();
   await page.getByLabel('Client B').selectOption({ label: 'Brief (offline)' });
+  expect(await overflow(phone)).toBe(0);
   await picture(`clients-${colorScheme}-390`);
   await run(page);
   await page.locator('.comparison-summary').waitFor();

@@ -50,7 +50,7 @@ export function HistoryPanel({ runs, onShow, onReuse }: HistoryPanelProps): VNod
               <span class="history-line">
                 <span class={`dot state-${run.state}`} title={STATE_TEXT[run.state]} />
                 <strong>{run.functionName}</strong>
-                <span class="quiet">{[run.client, run.mode, durationOf(run)].join(' · ')}</span>
+                <span class="history-figures quiet">{[run.client, run.mode, durationOf(run)].join(' · ')}</span>
                 <time class="quiet">{run.startedAt.toLocaleTimeString()}</time>
               </span>
               <span class="history-outcome quiet">{outcomeOf(run)}</span>

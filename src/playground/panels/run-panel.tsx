@@ -117,7 +117,7 @@ function TwoRuns({ a, b }: { readonly a: Run; readonly b: Run }): VNode {
   return (
     <div class="comparison">
       {complete ? (
-        <p class="comparison-summary" role="status">
+        <p class={differing.size === 0 ? 'comparison-summary' : 'comparison-summary differ'} role="status">
           {differing.size === 0 ? 'The values are equal.' : `The values differ in ${places(differing.size)}.`}
         </p>
       ) : null}

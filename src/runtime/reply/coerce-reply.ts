@@ -244,7 +244,9 @@ function flagged({ part: best, value }: RankedPart, parts: readonly ReplyPart[],
   if (others.length === 0 && place === undefined) return value;
   const flags = place === undefined ? [...value.flags] : [{ flag: place, path: '' }, ...value.flags];
   if (others.length > 0) {
-    flags.push({ flag: 'other-values', path: '', detail: `${others.length} more values of the reply match` });
+    const detail =
+      others.length === 1 ? '1 more value of the reply matches' : `${others.length} more values of the reply match`;
+    flags.push({ flag: 'other-values', path: '', detail });
   }
   return value.as(value.score, value.marks, flags);
 }

@@ -42,7 +42,7 @@ test('an explanation lists the candidates in order, with their places and the cr
       json: '{"name":"Ada","age":36}',
       flags: [
         { flag: 'markdown', path: '' },
-        { flag: 'other-values', path: '', detail: '1 more values of the reply match' },
+        { flag: 'other-values', path: '', detail: '1 more value of the reply matches' },
       ],
     },
     {

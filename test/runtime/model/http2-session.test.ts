@@ -10,7 +10,7 @@ import { reply } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 import type { Http2Wire } from '../../support/http2-connection.ts';
-import { silence } from '../../support/fault-steps.ts';
+import { close, silence } from '../../support/fault-steps.ts';
 import { ERROR, goawayFrame, pushFrame, resetFrame, settingsFrame } from '../../support/http2-frames.ts';
 import { waitUntil } from '../../support/load.ts';
 import { startRequest } from '../../support/running-request.ts';
@@ -93,14 +93,23 @@ test('a fault of one stream leaves the other streams of its connection alone', a
   expect(provider.connections).toBe(opened);
 });
 
-test.each<[string, Behaviour<Http2Wire>]>([
-  ['that answered a request', reply('ok')],
-  ['that only reset a stream', resets(ERROR.INTERNAL_ERROR)],
-])('a kept connection %s, and ends at the next request, had ended before', async (_name, first) => {
+/** GOAWAY of a server that does not state yet which requests it takes, and the end of the connection. */
+const goAway: Behaviour<Http2Wire> = async (_request, wire) => {
+  // Node would answer the GOAWAY of svc with one that states the last request.
+  await wire.freeze();
+  await wire.inject(goawayFrame(ERROR.NO_ERROR));
+  await wire.end();
+};
+
+test.each<[string, Behaviour<Http2Wire>, Behaviour<Http2Wire>]>([
+  ['that answered a request, and ends at the next request', reply('ok'), close],
+  ['that answered a request, and ends with GOAWAY at the next request', reply('ok'), goAway],
+  ['that only reset a stream, and ends at the next request', resets(ERROR.INTERNAL_ERROR), close],
+])('a kept connection %s, had ended before', async (_name, first, end) => {
   const provider = await start();
   provider.script(first);
   await send(provider).done;
-  provider.answer((_request, wire) => wire.end());
+  provider.answer(end);
   const request = send(provider);
   // On the new connection, the end is the answer.
   expect(await request.done).toBe('network: the connection ended');

@@ -104,7 +104,7 @@ export class Http2Session implements PulseOwner {
       })
       .on('ping', () => this.#countControlFrame())
       .on('goaway', (code: number, lastTaken: number) => {
-        this.#lastTaken = lastTaken;
+        if (lastTaken < UNDECIDED) this.#lastTaken = lastTaken;
         this.#isAnnounced = true;
         if (code !== NO_ERROR) this.#reason ??= new Error(`the connection ended with ${errorCodeName(code)}`);
         this.retire();
@@ -144,9 +144,9 @@ export class Http2Session implements PulseOwner {
     return this.#session.destroyed;
   }
 
-  /** The connection has ended without a word. */
+  /** The connection has ended, and the server stated neither an error nor which requests it took. */
   get hasLeft(): boolean {
-    return this.#session.destroyed && !this.#isAnnounced && this.#reason === undefined;
+    return this.#session.destroyed && this.#lastTaken === Infinity && this.#reason === undefined;
   }
 
   /** svc closed the connection, because no request used it for a minute. */
@@ -275,6 +275,9 @@ export function isPlainEnd(error: Error | undefined): boolean {
 }
 
 const NO_ERROR = 0;
+
+/** The last stream in a GOAWAY of a server that does not know it yet (RFC 9113, 6.8). */
+const UNDECIDED = 2 ** 31 - 1;
 
 const DEAD = new Error('the connection is dead: a ping got no answer');
 

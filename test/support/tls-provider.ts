@@ -24,8 +24,8 @@ export type Greeting = (socket: TLSSocket) => void;
 
 /** A provider over TLS, which speaks HTTP/2 or HTTP/1.1 as its client selects (ALPN). */
 export class TlsProvider extends LoopbackProvider<Http2Wire> {
-  readonly #context: SecureContext;
-  readonly #protocols: readonly string[];
+  #context: SecureContext;
+  #protocols: readonly string[];
   readonly #settings: Settings;
   readonly #sessions = new Set<ServerHttp2Session>();
   #greeting: Greeting | undefined;
@@ -46,6 +46,16 @@ export class TlsProvider extends LoopbackProvider<Http2Wire> {
   /** The next connection gets this instead of HTTP. */
   greet(greeting: Greeting): void {
     this.#greeting = greeting;
+  }
+
+  /** The next connections get this certificate. Clients cannot resume earlier TLS sessions. */
+  present(certificate: CertificateName): void {
+    this.#context = createSecureContext(credentials(certificate));
+  }
+
+  /** The next connections speak these protocols. */
+  speak(...protocols: readonly ('h2' | 'http/1.1')[]): void {
+    this.#protocols = protocols;
   }
 
   /** Ends all connections as a server that stops: with GOAWAY, and after the requests that it took. */

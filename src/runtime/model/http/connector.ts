@@ -105,6 +105,9 @@ export class Connector {
       ALPNProtocols: [...protocols],
     });
     socket.on('session', (ticket: Buffer) => (this.#sessions[kind] = ticket));
+    // The ticket can be the reason: the next handshake is a full one.
+    const forget = (): boolean => delete this.#sessions[kind];
+    socket.once('error', forget).once('secureConnect', () => socket.off('error', forget));
     return socket;
   }
 }

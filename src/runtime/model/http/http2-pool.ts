@@ -210,11 +210,12 @@ export class Http2Pool implements OriginPool, SessionOwner, Http2RequestOwner {
       // Requests that came later need another connection.
       else if (result[0] === NO_ONE_WAITS) this.#serve();
       else this.#failWithoutHope(connectionFailure(result[0], false));
+      this.#closeIfUnused();
     });
   }
 
   #connected(socket: Socket): void {
-    if (this.#isDestroyed) socket.destroy();
+    if (this.#isDestroyed || this.#speaksHttp1) socket.destroy();
     else if (speaksHttp2(socket)) {
       const session = new Http2Session(socket, this.#origin, this);
       this.#sessions.add(session);
@@ -224,7 +225,9 @@ export class Http2Pool implements OriginPool, SessionOwner, Http2RequestOwner {
       socket.destroy();
       this.#failAll(NO_HTTP2);
     } else {
-      this.#http1.add(socket);
+      // If other sessions served the requests meanwhile, none is there to use this connection, and no one would read from it.
+      if (this.#waiting.size > 0) this.#http1.add(socket);
+      else socket.destroy();
       this.#useHttp1(this.#http1);
     }
   }

@@ -106,6 +106,24 @@ export const CORRECTIONS = group('drafts and corrections', {
       const end = draw.random.int(Math.ceil(draft.length / 3), Math.ceil((draft.length * 2) / 3));
       return `${fenced(draft.slice(0, end), 'json')}\n\nSorry, the output above is incomplete. Here is the complete JSON:\n\n${fenced(answer, 'json')}`;
     }),
+  'a correction of one field in words': {
+    fits: (subject) => isComposite(subject) && has('int')(subject),
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, member }) => tree.kind === 'scalar' && tree.role === 'int' && member?.role === 'field',
+      );
+      if (spot?.tree.kind !== 'scalar' || spot.member === undefined || spot.tree.shared) return undefined;
+      const { key } = spot.member;
+      if (draw.write({}).split(JSON.stringify(key)).length !== 2) return undefined;
+      const [value, draft] = [Number(spot.tree.value), Number(spot.tree.value) + draw.random.int(1, 9)];
+      const sentence = draw.random.pick([
+        `Correction: \`${key}\` should be ${value}, not ${draft}.`,
+        `Wait, the ${key} is wrong: it should be ${value} instead of ${draft}.`,
+        `Correction: change ${key} from ${draft} to ${value}.`,
+      ]);
+      return `${fenced(draw.replaceSpot(spot, String(draft)), 'json')}\n\n${sentence}`;
+    },
+  },
   'two answers with nothing between': {
     clear: false,
     damage: (draw) => withDraft(draw, (draft, answer) => `${draft}\n\n${answer}`),

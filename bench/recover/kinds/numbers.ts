@@ -52,6 +52,9 @@ export const NUMBERS = group('numbers', {
   cast: numbers((value, { role }) => `${role}(${value})`),
   sum: { ...numbers((value) => (Number.isInteger(value) && value > 2 ? `${value - 1} + 1` : undefined)), clear: false },
   fraction: { ...numbers((value, { role }) => (role === 'float' ? `"${value * 100}/100"` : undefined)), clear: false },
+  stars: numbers((value, { role }) =>
+    role === 'int' && value >= 0 && value <= 5 ? `"${'★'.repeat(value)}${'☆'.repeat(5 - value)}"` : undefined,
+  ),
   'list of one': numbers((value) => `[${value}]`),
 });
 

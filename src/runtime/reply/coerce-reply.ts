@@ -1,10 +1,11 @@
+import { applyCorrection } from './apply-correction.ts';
 import { chooseOutcome, likeliestError, type Choice, type Judgement } from './choose-part.ts';
 import type { RankedPart } from './ranked-part.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
 import { lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
-import { isPartOf } from './corrections.ts';
+import { isAddition, isPartOf, statedCorrection } from './corrections.ts';
 import { HAS_WORD } from './cues.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import { joinBatches } from './frames/batches.ts';
@@ -103,7 +104,7 @@ function judgeText(text: string, plan: Plan, type: ReplyType): Judgement {
   if (joined !== undefined) return judgeInstead(text, joined, plan, type);
   const { correction } = judgement.choice;
   if (correction !== undefined && judgement.read.answerFrom <= correction.from) {
-    const corrected = judgeCorrected(text, judgement, plan, type);
+    const corrected = judgeCorrected(text, judgement, plan, type) ?? judgeApplied(text, judgement, plan, type);
     if (corrected !== undefined) return corrected;
   }
   const settled = isSettled(judgement, text, type);
@@ -155,6 +156,38 @@ function judgeCorrected(
   const announcement = text.slice(correction.from, correction.lineEnd);
   return isPartOf(corrected.outcome.json, best.value.json, announcement) ? undefined : corrected;
 }
+
+/** Applies corrections in words, each of which states a field, its present value and the correct one; undefined if one does not. */
+function judgeApplied(text: string, judgement: Judgement, plan: Plan, type: ReplyType): Judgement | undefined {
+  const { choice, read } = judgement;
+  const { best } = choice;
+  if (type.takesText || best === undefined || read.values.some(({ from }) => from >= best.part.to)) return undefined;
+  let { node, to } = best.part;
+  const flags: Flag[] = [];
+  let correction = choice.correction;
+  while (correction?.certain === true) {
+    const applied = flags.length < MAX_APPLIED ? applyCorrection(node, text, to, correction) : undefined;
+    if (applied === undefined) return undefined;
+    ({ node, to } = applied);
+    flags.push({ flag: 'corrected', path: '', detail: applied.key });
+    correction = statedCorrection({ to, node }, [], text);
+  }
+  if (isAddition(text.slice(to, to + MAX_AFTER))) return undefined;
+  const outcome = plan.coerce(node);
+  if (!outcome.ok || flags.length === 0) return undefined;
+  const value = outcome.as(outcome.score, outcome.marks, [...flags, ...outcome.flags]);
+  const corrected = { ...best, part: { ...best.part, node, outcome: value }, value };
+  const standings = choice.standings.map((each) => (each === best ? corrected : each));
+  return {
+    ...judgement,
+    outcome: flagged(corrected, [], type),
+    choice: { standings, best: corrected, refusal: undefined },
+  };
+}
+
+/** The most sentences that correct one value, and the text after them that can add to it. */
+const MAX_APPLIED = 8;
+const MAX_AFTER = 500;
 
 /**
  * True if no other reading can be better: the reply contains the value as it is, or cannot be read at all. The fast path

@@ -17,11 +17,12 @@ export type TextAnswer =
 /**
  * Determines which of the values in a text is the answer: the only one; the one that a cue singles out; the one after a
  * word of correction; or the one that is spelled as declared while the others are ordinary words. If several values
- * remain, none of them is the answer, however often each occurs. `hits`: in the order of the text.
+ * remain, none of them is the answer, however often each occurs. `hits`: in the order of the text. `from`: the offset after which
+ * the text can state a failure.
  */
-export function answerAmong(text: string, hits: readonly Hit[]): TextAnswer {
+export function answerAmong(text: string, hits: readonly Hit[], from = 0): TextAnswer {
   if (hits.length === 0 || pointsElsewhere(text)) return { kind: 'none' };
-  if (statesFailure(text) && !isSingledOut(text, hits)) return { kind: 'none' };
+  if (statesFailure(text.slice(from)) && !isSingledOut(text, hits)) return { kind: 'none' };
   const cued = cuedHits(text, hits);
   const choices = [
     corrected(text, hits, STRONG),

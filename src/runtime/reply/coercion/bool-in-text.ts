@@ -1,4 +1,5 @@
 import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
+import { HAS_WORD, type Span } from '../cues.ts';
 import { withoutDecoration } from './folding.ts';
 
 export interface FoundBool {
@@ -88,10 +89,20 @@ function boolHits(text: string, match: RegExpExecArray): readonly Hit[] {
   const json = WORDS.get(word);
   const span = { from: match.index, to: match.index + word.length };
   if (json === undefined) return [];
-  if (word === 'yes' || word === 'no') return isSetOff(text, span) ? [{ ...span, json }] : [];
+  if (word === 'yes' || word === 'no')
+    return isSetOff(text, span) || isExplained(text, span) ? [{ ...span, json }] : [];
   if (NOT.test(text.slice(Math.max(0, span.from - MAX_NOT), span.from))) return [{ ...span, json: opposite(json) }];
   return isNegated(text, span) ? [] : [{ ...span, json }];
 }
+
+/** True for a word at the start of a text with an explanation after it, which does not restrict it: `No (not mentioned)`. */
+function isExplained(text: string, { from, to }: Span): boolean {
+  return from < MAX_NOT && !HAS_WORD.test(text.slice(0, from)) && EXPLAINED.test(text.slice(to, to + MAX_EXPLAINED));
+}
+
+const MAX_EXPLAINED = 40;
+const EXPLAINED =
+  /^[*_"'`]{0,4}\s{0,4}(?:[([]|→|->|=>|\/\/|\b(?:because|since|as)\b)(?!\W{0,4}(?:but|except|only|unless|if|part\w*|most\w*|maybe|perhaps|sometimes|soon)\b)/iu;
 
 const MAX_NOT = 20;
 const NOT = /(?:\bnot|n['’]t)\s+[*_"'`]*$/iu;

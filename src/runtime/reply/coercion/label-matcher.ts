@@ -1,5 +1,6 @@
 import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
 import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
+import { HAS_WORD } from '../cues.ts';
 import { NearNames } from './near-names.ts';
 import { spend } from './step-budget.ts';
 
@@ -80,7 +81,8 @@ export class LabelMatcher {
     return this.#labels.reduce((longest, label) => Math.max(longest, label.text.length), 0);
   }
 
-  match(raw: string): LabelMatch {
+  /** `quoted`: a string of the reply, instead of its text. */
+  match(raw: string, quoted = false): LabelMatch {
     spend(this.#labels.length + raw.length);
     const text = raw.trim();
     if (NEGATED.test(text)) return NONE;
@@ -88,7 +90,7 @@ export class LabelMatcher {
     if (whole.kind !== 'none') return whole;
     const near = this.#labels[this.#near.positionOf(text, { plurals: false })];
     if (near !== undefined) return { kind: 'match', json: near.json, cost: 4, flags: ['similar-value'] };
-    return this.#insideOf(text);
+    return this.#insideOf(text, quoted);
   }
 
   /** Compares the labels with the whole string. */
@@ -127,7 +129,7 @@ export class LabelMatcher {
   }
 
   /** Finds labels inside the text, as whole words that no negation precedes. */
-  #insideOf(raw: string): LabelMatch {
+  #insideOf(raw: string, quoted: boolean): LabelMatch {
     const text = foldAccents(searchedPart(raw));
     const pattern = (this.#inside ??= new LabelPattern(this.#labels));
     const hits = pattern.find(text).flatMap((hit): readonly Hit[] => {
@@ -135,7 +137,11 @@ export class LabelMatcher {
       const values = match.kind === 'match' ? [match.json] : match.kind === 'none' ? [] : match.labels;
       return values.map((json) => ({ json, from: hit.from, to: hit.to, distinct: hit.distinct }));
     });
-    const answer = answerAmong(text, hits);
+    const [first] = hits;
+    // A string can begin with the value `ERROR`, as the text of a reply would if it stated a failure.
+    const isFirst =
+      quoted && first !== undefined && first.distinct === true && !HAS_WORD.test(text.slice(0, first.from));
+    const answer = answerAmong(text, hits, isFirst ? first.to : 0);
     if (answer.kind === 'none') return NONE;
     if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
     const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];

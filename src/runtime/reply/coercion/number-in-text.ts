@@ -38,9 +38,15 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
   if (LIST.test(trimmed)) return undefined;
   const whole = numberOf(trimmed);
   if (whole !== undefined) return { text: whole, exact: true, cued: false };
+  const stars = pictured(trimmed);
+  if (stars !== undefined) return starNumber(stars, context);
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
   if (other !== undefined) return { text: other, exact: false, cued: false };
   return numberInside(context.decimals ? searchedPart(raw) : withoutScales(searchedPart(raw)));
+}
+
+function starNumber(text: string, { decimals }: NumberContext): FoundNumber | undefined {
+  return text === 'none' || (!decimals && text.includes('.')) ? undefined : { text, exact: false, cued: false };
 }
 
 /** Markdown's emphasis around the whole string: `__42__`. */
@@ -83,13 +89,36 @@ export function findRating(text: string): string | undefined {
   if (text.length > MAX_RATING) return undefined;
   const [, points, of] = RATING.exec(text.trim()) ?? [];
   if (points !== undefined) return Number(points) <= Number(of) ? String(Number(points)) : undefined;
-  const [, filled] = STARS.exec(text.trim()) ?? [];
-  return filled === undefined ? undefined : String([...filled.replaceAll('\ufe0f', '')].length);
+  const stars = pictured(text.trim());
+  return stars === 'none' ? undefined : stars;
 }
 
 const MAX_RATING = 40;
 const RATING = /^(\d{1,3})\s*(?:\/|out of)\s*(5|10|100)(?:\s*(?:stars?|points?))?$/iu;
-const STARS = /^((?:[★⭐]\ufe0f?){1,10})☆{0,10}$/u;
+
+/**
+ * Returns the number of full stars or other marks: `★★★★☆`, `●●●○○`, `★★★½`; `none` if the text after them has another
+ * number, and undefined for any other text.
+ */
+function pictured(text: string): string | undefined {
+  if (text.length > MAX_PICTURED) return undefined;
+  const [, marks = '', half = '', empty = '', rest = ''] = MARKS.exec(text.replaceAll('\ufe0f', '')) ?? [];
+  const full = [...marks];
+  const most = full.length + half.length + [...empty].length;
+  const isScale = most === 5 || most === 10;
+  const isRating = isScale || (full.length > 0 && (empty !== '' || STAR.test(marks)));
+  const isMixed = new Set(full).size > 1 || new Set(empty).size > 1;
+  if (!isRating || most > 10 || isMixed) return undefined;
+  const points = String(full.length + half.length / 2);
+  const number = /\d+(?:\.\d+)?/u.exec(rest)?.[0] ?? points;
+  if (Number(number) === Number(points)) return points;
+  return most > 1 ? 'none' : undefined;
+}
+
+const MAX_PICTURED = 120;
+const STAR = /^[★⭐🌟]/u;
+const MARKS =
+  /^([★⭐🌟●■♥❤]{0,10})([½◐]?)([☆✩○□♡🤍]{0,10})(?:\s{0,3}(?:out of|\/)\s{0,3}(?:5|10|five|ten)(?: stars)?)?(\s{0,3}[([–—:,\d-][^★⭐●■]*)?$/u;
 
 /** No string that is a number as a whole has more characters. */
 const MAX_WHOLE = 1000;

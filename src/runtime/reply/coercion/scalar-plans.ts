@@ -224,7 +224,7 @@ export class LabelPlan extends DonePlan {
   }
 
   #match(node: ReplyNode): CoercionOutcome {
-    const match = this.#matcher.match(node.text);
+    const match = this.#matcher.match(node.text, node.quoted);
     if (match.kind === 'ambiguous') {
       return coercionError(
         `expected ${this.name}, got a string that matches several values: ${match.labels.join(', ')}`,

@@ -8,7 +8,7 @@ import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt } from '
 import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
 import type { RankedPart, Standing } from './ranked-part.ts';
 import type { ReplyType } from './reply-type.ts';
-import { isTemplate } from './template-values.ts';
+import { templateIn } from './template-values.ts';
 import type { ReplyNode } from './text/reply-node.ts';
 
 /*
@@ -64,7 +64,8 @@ export function chooseOutcome(read: ReplyParts, text: string, plan: Plan, type: 
     failedCorrection(best, standings, text) ??
     correctionError(correction, text) ??
     statedAddition(best, ranked, text) ??
-    onlyExample(best, text);
+    onlyExample(best, text) ??
+    onlyTemplate(best);
   return { standings, best, refusal, correction };
 }
 
@@ -99,7 +100,7 @@ function demotionOf({ kind, node, role }: ReplyPart): string {
   if (role === 'code') return 'it is part of code';
   if (role === 'draft') return 'the text introduces it as a draft';
   if (role === 'aside') return 'the text introduces it as an example, a source or the like';
-  if (isTemplate(node)) return 'its strings are placeholders or the names of types';
+  if (templateIn(node) !== 'none') return 'its strings are placeholders or the names of types';
   return !node.isScalar && node.items.length === 0 && role !== 'answer' ? EMPTY : '';
 }
 
@@ -297,10 +298,16 @@ function statedAddition(
   return coercionError(`only additions to the value follow: ${JSON.stringify(shorten(between.trim()))}`);
 }
 
-/** Returns the error of a value that the words before it call made up, in a reply that has no other. */
+/** Returns the error of a value that the words around it call made up, in a reply that has no other. */
 function onlyExample({ part, demotion }: RankedPart, text: string): CoercionError | undefined {
-  if (demotion === '' || !isMadeUp(text.slice(0, part.from))) return undefined;
+  if (part.kind === 'text' || !isMadeUp(text, part, demotion !== '')) return undefined;
   return coercionError('the reply contains only an example, which its words call made up');
+}
+
+/** Returns the error of a value that repeats the structure of the answer, in a reply that has no other. */
+function onlyTemplate({ part }: RankedPart): CoercionError | undefined {
+  if (part.node.isScalar || templateIn(part.node) !== 'certain') return undefined;
+  return coercionError('the reply contains only a template: placeholders or the names of types in place of values');
 }
 
 /** True for two objects with a key in common, and for two lists. */

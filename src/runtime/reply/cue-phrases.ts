@@ -4,8 +4,10 @@
  */
 
 /** Joins the lines of a template to one group of alternatives. */
-function anyOf(lines: TemplateStringsArray): string {
-  const alternatives = (lines.raw[0] ?? '').trim().split(/\n\s*/u);
+function anyOf(lines: TemplateStringsArray, ...parts: readonly string[]): string {
+  const alternatives = String.raw(lines, ...parts)
+    .trim()
+    .split(/\n\s*/u);
   return `(?:${alternatives.join('|')})`;
 }
 
@@ -61,10 +63,36 @@ export const ASIDE = words(anyOf`
 `);
 
 export const MADE_UP = words(anyOf`
-  made-?up|fictional|fictitious|fake|dummy
+  made-?up|invented|fictional|fictitious|fake|dummy|imaginary
   (?:example|sample|placeholder|illustrative) (?:values?|data) only
   (?:only|just|merely) (?:an? )?(?:example|illustration|placeholder)
-  how (?:the|my|your) (?:output|answer|result|response) (?:will|would|could|might) look
+`);
+
+/** The line before a value that only shows the form of an answer. */
+export const FORM_OF_ANSWER = words(anyOf`
+  (?:how|what) (?:the|my|your|an?) (?:final )?(?:output|answer|result|response|json)s? (?:will|would|could|might|should) look
+`);
+
+/** The same, in a reply that states that its input is missing. */
+export const FORM_OR_EXAMPLE = words(anyOf`
+  examples?|samples?|illustrations?|placeholders?|templates?|something like|like (?:this|so)
+  (?:will|would|can|could|i'll|i’ll) (?:then |be able to )?(?:return|respond|reply|output|look|give|produce|provide|extract)
+`);
+
+const INPUT =
+  '(?:texts?|inputs?|documents?|messages?|attachments?|attached|files?|images?|content|articles?|transcripts?|data|passages?|conversations?|reviews?|invoices?|receipts?|resumes?)';
+const GIVEN = '(?:provided|given|included|attached|supplied|sent|shared|pasted|uploaded|received|found)';
+const GIVE = '(?:provide|share|attach|include|send|paste|upload|supply|give)';
+/** Words that state that the input of the task is missing. */
+export const MISSING_INPUT = words(anyOf`
+  (?:don't|don’t|do not|didn't|didn’t|did not|can't|can’t|cannot|couldn't|couldn’t) (?:actually )?(?:see|find|have|receive|detect|access) (?:(?:any|the|an?|your|actual|input|source) ){0,3}${INPUT}
+  no (?:input |source )?${INPUT} (?:was|were|is|are|has been|have been) ${GIVEN}
+  (?:contains?|contained|has|had|with|included) no (?:actual |input |source )?${INPUT}
+  (?:haven't|haven’t|have not|didn't|didn’t|did not) (?:actually )?(?:${GIVE}|${GIVEN})
+  (?:once|when|after|as soon as) you(?:'ve|’ve| have)? (?:${GIVE}|${GIVEN}|do\b)
+  (?:please|could you|can you) ${GIVE}(?: me)?(?: with)? (?:the|your|an?) (?:\w+ )?${INPUT}
+  ${GIVE} me the ${INPUT}
+  ${INPUT} (?:is|was|seems|appears)(?: to be)? (?:missing|empty|blank)
 `);
 
 /** In longer labels, these words are often about something else: `After careful analysis of the input, I found:`. */

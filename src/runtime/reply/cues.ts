@@ -7,8 +7,11 @@ import {
   DISMISSED,
   DRAFT,
   FINAL,
+  FORM_OF_ANSWER,
+  FORM_OR_EXAMPLE,
   INSTEAD,
   MADE_UP,
+  MISSING_INPUT,
   NEXT_TASK,
   NOT_FINAL,
   SHORT_ANSWER,
@@ -228,11 +231,22 @@ export function isCorrection(between: string): boolean {
     : CORRECTION.test(between);
 }
 
-/** True if the last line of the words before a value states that the value is made up. */
-export function isMadeUp(before: string): boolean {
-  const lines = before.slice(-MAX_LINE).replaceAll('```', '').split('\n');
-  return MADE_UP.test(lines.findLast((line) => HAS_WORD.test(line)) ?? '');
+/**
+ * True if the words around a value state that it is made up, or that it only shows the form of an answer whose input is
+ * missing. `isExample`: the words before it introduce it as an example.
+ */
+export function isMadeUp(text: string, { from, to }: Span, isExample: boolean): boolean {
+  const before = text.slice(Math.max(0, from - MAX_AROUND), from).replaceAll(FENCE_LINE, '');
+  const lead = before.split('\n').findLast((line) => HAS_WORD.test(line)) ?? '';
+  if (FORM_OF_ANSWER.test(lead) || (isExample && MADE_UP.test(lead))) return true;
+  const after = text.slice(to, to + MAX_AROUND);
+  if (isExample && MADE_UP.test(after)) return true;
+  return FORM_OR_EXAMPLE.test(lead) && (MISSING_INPUT.test(before) || MISSING_INPUT.test(after));
 }
+
+/** The characters on either side of a value that can call it made up. */
+const MAX_AROUND = 1000;
+const FENCE_LINE = /```\w{0,20}/gu;
 
 /** True if a line of the text begins another task. */
 export function beginsTask(text: string): boolean {

@@ -1,4 +1,5 @@
-import type { ReplyNode } from './text/reply-node.ts';
+import { foldSeparators } from './coercion/folding.ts';
+import { REPAIR, type ReplyNode } from './text/reply-node.ts';
 
 /*
  * Models repeat the structure that a prompt asks for, with the names of types or placeholders in the place of values:
@@ -8,6 +9,13 @@ import type { ReplyNode } from './text/reply-node.ts';
 const PLACEHOLDER =
   /^(?:an? )?(?:string|str|text|int|integer|float|number|double|decimal|bool|boolean|date(?:time)?|any|null|object|array|list|enum)(?:\[\]|\?)*(?:\s*(?:\||or\b|[;,(]).*)?$|^<[^<>]*>$|^\[[^[\]]*\]$|^\{+\w*\}+$|^(?:\.{3}|…)$|^your[ _].*$/isu;
 
+/** The name of a type alone. */
+const TYPE_NAME = /^(?:string|str|int|integer|float|number|double|bool|boolean|any)(?:\[\]|\?)*$/u;
+/** Two strings with these names are not the answer. */
+const STRING_TYPE = /^(?:string|str)(?:\[\])?$/u;
+/** A placeholder in angle brackets: a word, or several. */
+const IN_ANGLES = /^<([\p{L}_][\p{L}\p{N}_ ,.'’()-]{0,120})>$/u;
+
 /** The value of an enum, such as `DATE`, is not the name of a type. */
 const LABEL = /^[A-Z_]+$/u;
 
@@ -15,21 +23,70 @@ const LABEL = /^[A-Z_]+$/u;
 const MAX_EXAMINED = 200;
 
 /**
- * True for an object or list that contains strings, all of which are the names of types or placeholders, and no number but
- * 0 or 1.
+ * `likely`: an object or list that contains strings, all of which are the names of types or placeholders, and no number but
+ * 0 or 1. `certain`: it is also not a value, because a placeholder names its own key (`{"name": "<name>"}`) or describes
+ * the value in words, because several strings are `"string"`, or because the name of a type is without quotes. Beside that, an object
+ * whose keys have no quotes can have literals.
  */
-export function isTemplate(root: ReplyNode): boolean {
+export type Template = 'none' | 'likely' | 'certain';
+
+export function templateIn(root: ReplyNode): Template {
+  const strings = new Strings();
   const open = [root];
-  let strings = 0;
   for (let examined = 0; examined < open.length; examined += 1) {
     const node = open[examined];
-    if (node === undefined || open.length > MAX_EXAMINED) return false;
-    if (!node.isScalar) open.push(...node.items);
-    else if (node.kind === 'string' || node.kind === 'bare') {
-      const text = node.text.trim().slice(0, 200);
-      if (!PLACEHOLDER.test(text) || LABEL.test(text)) return false;
-      strings += 1;
-    } else if (node.kind === 'number' && !/^[01](?:\.0*)?$/u.test(node.text)) return false;
+    if (node === undefined || open.length > MAX_EXAMINED) return 'none';
+    for (const [at, item] of node.items.entries()) {
+      if (!item.isScalar) open.push(item);
+      else if (item.kind === 'string' || item.kind === 'bare') strings.add(item, node.keys[at] ?? '', node);
+      else if (item.kind === 'number' && !/^[01](?:\.0*)?$/u.test(item.text)) return 'none';
+    }
   }
-  return strings > 0;
+  return strings.template;
+}
+
+/** The JSON text of an object or list can be a certain template: then its first string is a placeholder. */
+export function mayBeTemplate(json: string): boolean {
+  return IN_JSON.test(json.slice(0, MAX_START));
+}
+
+const MAX_START = 400;
+const IN_JSON = /[:[,]"(?:<[\p{L}_][^<>"\\]{0,120}>|str(?:ing)?(?:\[\])?)"/u;
+
+/** The strings of a value. */
+class Strings {
+  #placeholders = 0;
+  #typesOfStrings = 0;
+  #bareTypes = 0;
+  #certain = 0;
+  #others = 0;
+  #hasUnquotedKeys = false;
+
+  add({ text: raw, quoted }: ReplyNode, key: string, { repairs }: ReplyNode): void {
+    const text = raw.trim().slice(0, 200);
+    if (!PLACEHOLDER.test(text) || LABEL.test(text)) {
+      this.#others += 1;
+      return;
+    }
+    this.#placeholders += 1;
+    if (STRING_TYPE.test(text)) this.#typesOfStrings += 1;
+    if (!quoted && TYPE_NAME.test(text)) {
+      this.#bareTypes += 1;
+      if ((repairs & REPAIR.unquotedKey) !== 0) this.#hasUnquotedKeys = true;
+    }
+    const inAngles = IN_ANGLES.exec(text)?.[1];
+    if (inAngles !== undefined && isOwn(inAngles, key)) this.#certain += 1;
+  }
+
+  get template(): Template {
+    if (this.#others > 0) return this.#hasUnquotedKeys && this.#bareTypes === this.#placeholders ? 'certain' : 'none';
+    if (this.#placeholders === 0) return 'none';
+    const isType = this.#bareTypes > 0 || (this.#typesOfStrings > 1 && this.#typesOfStrings === this.#placeholders);
+    return isType || this.#certain > 0 ? 'certain' : 'likely';
+  }
+}
+
+/** True for the name of the key, the name of a type, and several words. */
+function isOwn(words: string, key: string): boolean {
+  return TYPE_NAME.test(words) || /\p{L}{2} \p{L}/u.test(words) || foldSeparators(words) === foldSeparators(key);
 }

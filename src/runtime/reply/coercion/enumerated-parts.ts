@@ -112,8 +112,8 @@ const LABEL = /^\s{0,20}(?:\*\*)?\p{L}[\p{L}\p{N}'’ ]{0,80}:(?:\*\*)?\s+(?=\S)
 /** The flag of a list of strings that a text without quotes enumerates. */
 export const ENUMERATED = 'enumerated';
 
-/** A word; an apostrophe can be inside a name. */
-const WORD = String.raw`(?:[^\s,.;:!?"'()[\]{}<>=]|(?<=\p{L})'(?=\p{Lu}|s\b)){1,40}`;
+/** A word; an apostrophe can be inside a name (`O'Brien`), but not in `don't` or `they'll`. */
+const WORD = String.raw`(?:[^\s,.;:!?"'()[\]{}<>=]|(?<=\p{L})'(?=\p{Lu}|\p{Ll}{3}|s\b)){1,40}`;
 const ENUMERATION = new RegExp(String.raw`^\s*${WORD}(?: ${WORD}){0,3}(?:,\s*${WORD}(?: ${WORD}){0,4}){1,60}\s*$`, 'u');
 
 const MAX_LINES_TEXT = 100_000;

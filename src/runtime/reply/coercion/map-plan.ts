@@ -12,6 +12,7 @@ import {
   type CoercionError,
 } from './coercion-error.ts';
 import { entriesOf, keyAndOther, keyAndValue, type EntryKeys } from './entries.ts';
+import { foldSeparators } from './folding.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { nestedByPaths, pathOf } from './key-paths.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
@@ -129,7 +130,7 @@ export class MapPlan extends Plan {
         continue;
       }
       const outcome = this.#coerceEntry(writer, seen, key, item);
-      if (isDoubtful(outcome, node, key, item)) marks |= MARK.fromComposite;
+      if (this.#isDoubtful(outcome, node, index)) marks |= MARK.fromComposite;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', marks);
@@ -188,9 +189,20 @@ export class MapPlan extends Plan {
       if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
       const outcome = this.value.coerce(item);
       if (item.kind === 'list' && isDisplay(outcome)) return false;
-      return outcome.ok && !isDoubtful(outcome, node, key, item);
+      return outcome.ok && !this.#isDoubtful(outcome, node, at);
     });
     return (key) => !hasEntry && !isDescriptionKey(key);
+  }
+
+  /** True for an entry that the map can take, but that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
+  #isDoubtful(outcome: CoercionOutcome, { keys, items }: ReplyNode, at: number): boolean {
+    const item = items[at];
+    if (item === undefined || isListOfEntries(item)) return true;
+    if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped | MARK.fromComposite)) === 0) return false;
+    const key = keys[at] ?? '';
+    if (isAnswerKey(key)) return true;
+    if (keys.length === 1) return isInnerMap(outcome, item, this.value.name);
+    return keys.every((other) => other === key || isDescriptionKey(other));
   }
 
   #coerceEntry(writer: ValueWriter, seen: Map<string, string>, key: string, item: ReplyNode): CoercionOutcome {
@@ -235,12 +247,21 @@ const EMPTY = new PartialValue('{}');
 /** The value of a missing field. */
 const MISSING = new CoercedValue('{}', 0);
 
-/** True for an entry that the map can take, but that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
-function isDoubtful(outcome: CoercionOutcome, { keys }: ReplyNode, key: string, item: ReplyNode): boolean {
-  if (isListOfEntries(item)) return true;
-  if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped | MARK.fromComposite)) === 0) return false;
-  return isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
+/**
+ * True for the value of an only entry if it is an object whose keys are more likely those of the map: in `{"mapping": {"a": 1}}`, but
+ * not in `{"a": {"count": 1}}`. `name`: that of the type of the values.
+ */
+function isInnerMap({ marks }: CoercedValue, { kind, keys, items, text }: ReplyNode, name: string): boolean {
+  if (kind !== 'object' || text !== '') return false;
+  if ((marks & MARK.display) !== 0) return items.every((item) => item.kind === 'string');
+  const [key = ''] = keys;
+  if (keys.length !== 1 || isAnswerKey(key) || isDescriptionKey(key)) return false;
+  return !VALUE_NAME.test(key) && foldSeparators(key) !== foldSeparators(name);
 }
+
+/** The keys of a value that is alone in its object. */
+const VALUE_NAME =
+  /(?:^|[_ -])(?:n|num(?:ber)?|amount|quantity|qty|score|points?|price|cost|rating|rate|weight|percent(?:age)?|share|age|level|rank|size|length|frequency|name|string|str|int|float|bool|enum)$/iu;
 
 function isEmptied(item: ReplyNode | undefined): boolean {
   return item?.isScalar === false && item.items.length === 0;

@@ -1,5 +1,6 @@
-import { DOUBLE_QUOTE } from '../text/characters.ts';
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
 import { GrowingString } from '../text/growing-text.ts';
+import { linkedText } from '../text/links.ts';
 import { canBecomeNull, isNullWord } from '../text/nothing.ts';
 import { quoteText, type ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
@@ -44,7 +45,8 @@ export class StringPlan extends Plan {
   }
 
   override exact(source: string): string | undefined {
-    return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
+    if (source.charCodeAt(0) !== DOUBLE_QUOTE) return undefined;
+    return source.charCodeAt(1) === OPEN_BRACKET && linkedText(source.slice(1, -1)) !== undefined ? undefined : source;
   }
 
   /** Any other character begins a string without quotes. */
@@ -57,11 +59,16 @@ export class StringPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'string' ? asWritten(quoteText(node), node, MARK.text) : undefined;
+    if (node.kind !== 'string' || linkIn(node) !== undefined) return undefined;
+    return asWritten(quoteText(node), node, MARK.text);
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    if (node.kind === 'string') return asWritten(quoteText(node), node, MARK.text);
+    const link = linkIn(node);
+    if (link !== undefined)
+      return new CoercedValue(JSON.stringify(link), 1, { marks: MARK.text, flags: valueFlags('link', node) });
+    if (node.kind === 'string' || (node.kind === 'null' && !isNullWord(node.text)))
+      return asWritten(quoteText(node), node, MARK.text);
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return node.isScalar ? this.#display(node) : this.#fromComposite(node);
   }
@@ -99,6 +106,11 @@ export class StringPlan extends Plan {
     const text = node.text.trim();
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
+}
+
+/** Returns the address that is both the text and the target of a link, in a string that is a part of the reply. */
+function linkIn({ kind, quoted, text }: ReplyNode): string | undefined {
+  return kind === 'string' && quoted ? linkedText(text) : undefined;
 }
 
 /** The characters of a value that become a string in one step. */

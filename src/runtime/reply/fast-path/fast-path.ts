@@ -3,6 +3,7 @@ import { mayCorrect } from '../corrections.ts';
 import { isMadeUp } from '../cues.ts';
 import { openPrefilled } from '../frames/prefilled.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
+import { mayBeTemplate } from '../template-values.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
@@ -56,13 +57,14 @@ export class FastPath {
     const place = placeFlag(candidate, text);
     // An empty value inside a text is rarely the answer.
     if (place !== undefined && json.length === 2) return undefined;
+    if (mayBeTemplate(json)) return undefined;
     const { from, to } = candidate;
     if (from < thoughtsEnd) return undefined; // A value in a thought is the answer only if there is no other.
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
     if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
     if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
       return undefined;
-    if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text.slice(0, from)))) return undefined;
+    if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text, candidate, true))) return undefined;
     if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });

@@ -33,6 +33,23 @@ export function isErrorPage(text: string): boolean {
   return /<(?:!doctype html|html)\b/iu.test(text) && ERROR_PAGE.test(text);
 }
 
+/** A heading, or a key in front of its value. */
+const MARKDOWN_KEY =
+  /^(?:#{1,6}\s|[ \t]{0,20}(?:(?:[-*+•]|\d{1,4}[.)])\s{1,4})?[*_`"]{0,3}[\p{L}_][\p{L}\p{N}_ -]{0,40}[*_`"]{0,3}[ \t]*[:=])/gmu;
+/** The start of an element that is more than emphasis or the end of a line. */
+const BLOCK_ELEMENT =
+  /<(?:p|div|h[1-6]|ul|ol|li|table|section|article|header|footer|nav|form|button|input|svg|a|span|img)\b[^<>]{0,200}>/iu;
+/** A key that announces HTML, and an element. */
+const KEY_OF_HTML = /^[^\n:=<]{0,60}(?:html|markup|snippet|code)[^\n:=<]{0,20}[:=][\s*_`"]{0,4}<\w/imu;
+/** A row of a Markdown table with an element in a cell. */
+const IN_CELL = /^[ \t]*\|[^\n]{0,1000}<(?!br\b)\w/mu;
+
+/** True for a text in which elements of HTML are values: below headings, after keys, or in the cells of a table. */
+export function hasElements(text: string): boolean {
+  const hasKeys = (text.match(MARKDOWN_KEY)?.length ?? 0) > 1;
+  return (hasKeys && (BLOCK_ELEMENT.test(text) || KEY_OF_HTML.test(text))) || IN_CELL.test(text);
+}
+
 /** Returns HTML as lines of text; undefined for a text without its tags. */
 export function htmlLines(text: string): string | undefined {
   if (!HAS_TAG.test(text) || !HAS_TAG.test(text.replaceAll(STRING, '""'))) return undefined;

@@ -1,5 +1,6 @@
 import { settleBareToken } from '../text/bare-reader.ts';
 import { skipSpace } from '../text/characters.ts';
+import { linkedText } from '../text/links.ts';
 import { ReplyNode, stringNode } from '../text/reply-node.ts';
 import { Scanner } from '../text/scanner.ts';
 import { TreeSink } from '../text/tree-sink.ts';
@@ -29,16 +30,27 @@ const QUOTED = /^(["'“‘«])(.*)["'”’»]$/su;
 
 /** Returns the scalar that a text states, without quotes and emphasis; or the list or object in it, as JSON. */
 export function valueOf(raw: string): ReplyNode {
-  const text = withoutEmphasis(raw);
+  const marked = withoutEmphasis(raw);
+  const text = linkedText(marked) ?? marked;
   if (text.startsWith('{') || text.startsWith('[')) return jsonOf(text) ?? stringNode(text);
-  const quoted = QUOTED.exec(text)?.[2];
-  if (quoted !== undefined && !/^["'“‘«]|["'”’»]$/u.test(quoted)) {
-    const string = stringNode(decoded(text) ?? quoted.replaceAll(String.raw`\"`, '"'));
-    string.quoted = true;
-    return string;
-  }
-  return bareNode(text);
+  const string = decoded(text) ?? unquoted(text);
+  if (string === undefined) return bareNode(text);
+  const node = stringNode(string);
+  node.quoted = true;
+  return node;
 }
+
+/** Returns a text without the quotes around it, unless others are next to them; the same quotes inside can be escaped. */
+function unquoted(text: string): string | undefined {
+  const [, quote = '', inner] = QUOTED.exec(text) ?? [];
+  if (inner === undefined || /^["'“‘«]|(?<!\\)["'”’»]$/u.test(inner)) return undefined;
+  // In `"a" and "b"`, the first quote inside ends a quotation.
+  if (quote === '"' && /^[^"\\]*[^\s"(\\]"/u.test(inner) && inner.split('"').length % 2 === 1) return undefined;
+  return inner.replaceAll(String.raw`\"`, '"').replaceAll(`\\${quote}`, quote);
+}
+
+/** An empty cell, or the dash in its place: null, or the text of a string that cannot be null. */
+const BLANK = /^(?:|-{1,3}|[–—])$/u;
 
 /** Returns the number, bool, null or string that a text without quotes states. */
 export function bareNode(text: string): ReplyNode {
@@ -46,11 +58,13 @@ export function bareNode(text: string): ReplyNode {
   node.text = text;
   settleBareToken(node);
   node.repairs = 0;
+  if (BLANK.test(text)) node.kind = 'null';
   return node;
 }
 
 /** Returns the string if the text is a JSON string. */
 function decoded(text: string): string | undefined {
+  if (!text.startsWith('"') || !text.endsWith('"')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? value : undefined;

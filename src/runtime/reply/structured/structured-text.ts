@@ -1,10 +1,11 @@
 import type { ReplyNode } from '../text/reply-node.ts';
-import { htmlLines, isErrorPage } from './html.ts';
+import { csvValues } from './csv.ts';
+import { hasElements, htmlLines, isErrorPage } from './html.ts';
 import { outlineValues } from './outline.ts';
 import { pairValues } from './pairs.ts';
 import { sExpressionValues } from './s-expressions.ts';
 import { sectionValues } from './sections.ts';
-import { csvValues, tableValues } from './tables.ts';
+import { tableValues } from './tables.ts';
 import { xmlValues } from './xml.ts';
 import { yamlValues } from './yaml.ts';
 
@@ -23,15 +24,9 @@ export function structuredValues(text: string): readonly StructuredValue[] {
   if (isErrorPage(text)) return [];
   const lines = htmlLines(text);
   if (lines === undefined) return valuesIn(text);
-  // The elements below headings and keys of Markdown are values.
-  const isContent = (text.match(MARKDOWN_KEY)?.length ?? 0) > 1 && BLOCK_ELEMENT.test(text);
-  return isContent ? [...valuesIn(text), ...valuesIn(lines)] : [...xmlOf(text), ...valuesIn(lines), ...valuesIn(text)];
+  if (hasElements(text)) return [...valuesIn(text), ...valuesIn(lines)];
+  return [...xmlOf(text), ...valuesIn(lines), ...valuesIn(text)];
 }
-
-/** A heading, or a key in front of its value. */
-const MARKDOWN_KEY = /^(?:#{1,6}\s|\s{0,20}(?:[-*+]\s+)?(?:\*\*)?[\p{L}_][\p{L}\p{N}_ ]{0,40}(?:\*\*)?:)/gmu;
-/** The start of an element that is more than emphasis or the end of a line. */
-const BLOCK_ELEMENT = /<(?:p|div|h[1-6]|ul|ol|li|table|section|a|span|img)\b[^<>]{0,200}>/iu;
 
 function valuesIn(text: string): readonly StructuredValue[] {
   if (JSON_LINE.test(text)) return [];

@@ -1,4 +1,4 @@
-import type { ReplyNode } from '../text/reply-node.ts';
+import { stringNode, type ReplyNode } from '../text/reply-node.ts';
 import { listOf, objectOf, valueOf, withoutEmphasis } from './make-node.ts';
 
 /** Returns the readings of the tables in a text: rows as objects, two columns as keys and values, one column as a list. */
@@ -68,49 +68,22 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => withoutEmphasis(cell.replaceAll(String.raw`\|`, '|').replaceAll(/<br\s*\/?>/gu, '\n')));
 }
 
-function readingsOf(header: readonly string[], rows: readonly (readonly string[])[]): ReplyNode[] {
-  const objects = rows.map((row) => objectOf(header.map((key, column) => [key, valueOf(row[column] ?? '')] as const)));
+/**
+ * Returns the readings of rows below a header. A row with more cells than the header is a string, so that a list of objects reports its
+ * loss; a row with fewer lacks the last keys.
+ */
+export function readingsOf(header: readonly string[], rows: readonly (readonly string[])[]): ReplyNode[] {
+  const objects = rows.map((row) => rowOf(header, row));
+  const isWhole = rows.every((row) => row.length === header.length);
   const values: ReplyNode[] = [];
   if (objects.length === 1) values.push(...objects);
   if (header.length === 1) values.push(listOf(rows.map((row) => valueOf(row[0] ?? ''))));
-  if (header.length === 2) values.push(objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const)));
+  if (header.length === 2 && isWhole)
+    values.push(objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const)));
   return [...values, listOf(objects)];
 }
 
-// --- CSV -------------------------------------------------------------------------------------------------------------
-
-const CSV_FENCE = /^```(?:csv|tsv)\b[^\n]*\n([^]*?)^```/imu;
-/** A field in quotes, in which quotes are doubled, or without. */
-const FIELD = /(?:^|[,;\t])(?:[^\S\t\n]*"((?:[^"]|"")*)"[^\S\t\n]*|([^,;\t"]*))(?=[,;\t]|$)/gu;
-
-/** Returns the readings of CSV with a header: all rows have the same number of fields, at least two. */
-export function csvValues(text: string): readonly ReplyNode[] {
-  const lines = (CSV_FENCE.exec(text)?.[1] ?? text).split('\n').filter((line) => !/^\s*(?:$|```)/u.test(line));
-  const [header = [], ...rows] = longestTable(lines.map((line) => fieldsOf(line.trim())));
-  if (rows.length === 0) return [];
-  const isPairs = header.length === 2 && lines.every((line) => line.includes('\t'));
-  const pairs = isPairs
-    ? [objectOf([header, ...rows].map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const))]
-    : [];
-  return header.every((name) => /^[\w .()[\]-]{1,60}$/u.test(name)) ? [...pairs, ...readingsOf(header, rows)] : pairs;
-}
-
-/** Returns the longest run of rows with the same number of fields, at least two: prose can be before and after them. */
-function longestTable(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
-  let best: readonly (readonly string[])[] = [];
-  let from = 0;
-  for (let at = 1; at <= rows.length; at += 1) {
-    if (at < rows.length && rows[at]?.length === rows[from]?.length) continue;
-    if ((rows[from]?.length ?? 0) > 1 && at - from > best.length) best = rows.slice(from, at);
-    from = at;
-  }
-  return best;
-}
-
-/** Returns the fields of a line; none if it is not a line of CSV. */
-function fieldsOf(line: string): string[] {
-  const fields = [...line.matchAll(FIELD)];
-  const length = fields.reduce((sum, [field]) => sum + field.length, 0);
-  if (length !== line.length) return [];
-  return fields.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? (plain ?? '').trim());
+function rowOf(header: readonly string[], row: readonly string[]): ReplyNode {
+  if (row.length > header.length) return stringNode(row.join(' | '));
+  return objectOf(row.map((cell, column) => [header[column] ?? '', valueOf(cell)] as const));
 }

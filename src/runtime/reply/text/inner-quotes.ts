@@ -105,9 +105,14 @@ export class InnerQuotes {
   }
 }
 
-/** Removes the quotes that enclose a whole string. */
-export function withoutQuotes(text: string, quote: string): string {
-  return text.length > 2 && text.startsWith(quote) && text.endsWith(quote) ? text.slice(1, -1) : text;
+/**
+ * Removes the quotes that enclose a whole string, or the only one, if it is first: the opening quote was doubled. `count`:
+ * the number of quotes taken as part of the string.
+ */
+export function withoutQuotes(text: string, quote: string, count: number): string {
+  if (text.length < 2 || !text.startsWith(quote)) return text;
+  if (count === 1 && text.lastIndexOf(quote) === 0) return text.slice(1);
+  return count === 2 && text.length > 2 && text.endsWith(quote) ? text.slice(1, -1) : text;
 }
 
 /** A number of one or two digits at the start of a string, after a word, or after feet. */

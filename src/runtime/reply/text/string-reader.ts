@@ -243,7 +243,7 @@ export class StringReader {
     const verdict = quoteEnds(text, at + 1, context);
     if (verdict === 'wait') return false;
     if (verdict === 'yes') {
-      if (this.#inner.count === 2) node.text = withoutQuotes(node.text, text.charAt(at));
+      node.text = withoutQuotes(node.text, text.charAt(at), this.#inner.count);
       this.#cursor.at += 1;
       this.#end(node);
       return true;

@@ -5,10 +5,11 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ProgramCompiler } from '../../src/cli/program-compiler.ts';
 import { loadValidators } from '../../src/runtime/arguments/load-validators.ts';
 import { writeProgram } from '../../src/runtime/call/load-program.ts';
+import { sourceThread } from '../support/source-thread.ts';
 import { compileText } from '../support/test-runtime.ts';
 
 const STUB = new URL('compile-thread-stub.mjs', import.meta.url);
-const SOURCE = new URL('compile-thread-source.mjs', import.meta.url);
+const SOURCE = sourceThread('compile-thread-source.mjs', import.meta.url);
 
 afterEach(() => void vi.useRealTimers());
 

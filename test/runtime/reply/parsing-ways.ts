@@ -9,9 +9,10 @@ import { writeProgram } from '../../../src/runtime/call/load-program.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { ParsePool } from '../../../src/server/parse-pool.ts';
+import { sourceThread } from '../../support/source-thread.ts';
 import { programOf } from './parser-of.ts';
 
-const THREAD = new URL('../../server/support/parse-thread-source.mjs', import.meta.url);
+const THREAD = sourceThread('../../server/support/parse-thread-source.mjs', import.meta.url);
 
 /** The two ways in which a server parses whole replies, for one suite over both. */
 export interface ParsingWays {

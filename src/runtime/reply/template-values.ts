@@ -16,6 +16,9 @@ const STRING_TYPE = /^(?:string|str)(?:\[\])?$/u;
 /** A placeholder in angle brackets: a word, or several. */
 const IN_ANGLES = /^<([\p{L}_][\p{L}\p{N}_ ,.'’()-]{0,120})>$/u;
 
+/** The literal of a field that decides between classes. */
+const LITERAL = /^[\w.-]{1,40}$/u;
+
 /** The value of an enum, such as `DATE`, is not the name of a type. */
 const LABEL = /^[A-Z_]+$/u;
 
@@ -36,9 +39,10 @@ export function templateIn(root: ReplyNode): Template {
   for (let examined = 0; examined < open.length; examined += 1) {
     const node = open[examined];
     if (node === undefined || open.length > MAX_EXAMINED) return 'none';
+    const hasTypes = (node.repairs & REPAIR.unquotedKey) !== 0 && node.items.some(isBareType);
     for (const [at, item] of node.items.entries()) {
       if (!item.isScalar) open.push(item);
-      else if (item.kind === 'string' || item.kind === 'bare') strings.add(item, node.keys[at] ?? '', node);
+      else if (item.kind === 'string' || item.kind === 'bare') strings.add(item, node.keys[at] ?? '', hasTypes);
       else if (item.kind === 'number' && !/^[01](?:\.0*)?$/u.test(item.text)) return 'none';
     }
   }
@@ -59,31 +63,34 @@ class Strings {
   #typesOfStrings = 0;
   #bareTypes = 0;
   #certain = 0;
+  #literals = 0;
   #others = 0;
-  #hasUnquotedKeys = false;
 
-  add({ text: raw, quoted }: ReplyNode, key: string, { repairs }: ReplyNode): void {
-    const text = raw.trim().slice(0, 200);
+  /** `besideTypes`: another member of the object, whose keys have no quotes, is the name of a type without quotes. */
+  add(item: ReplyNode, key: string, besideTypes: boolean): void {
+    const text = item.text.trim().slice(0, 200);
     if (!PLACEHOLDER.test(text) || LABEL.test(text)) {
-      this.#others += 1;
+      if (besideTypes && item.quoted && LITERAL.test(text)) this.#literals += 1;
+      else this.#others += 1;
       return;
     }
     this.#placeholders += 1;
     if (STRING_TYPE.test(text)) this.#typesOfStrings += 1;
-    if (!quoted && TYPE_NAME.test(text)) {
-      this.#bareTypes += 1;
-      if ((repairs & REPAIR.unquotedKey) !== 0) this.#hasUnquotedKeys = true;
-    }
+    if (isBareType(item)) this.#bareTypes += 1;
     const inAngles = IN_ANGLES.exec(text)?.[1];
     if (inAngles !== undefined && isOwn(inAngles, key)) this.#certain += 1;
   }
 
   get template(): Template {
-    if (this.#others > 0) return this.#hasUnquotedKeys && this.#bareTypes === this.#placeholders ? 'certain' : 'none';
-    if (this.#placeholders === 0) return 'none';
+    if (this.#others > 0 || this.#placeholders === 0) return 'none';
+    if (this.#literals > 0) return this.#bareTypes === this.#placeholders ? 'certain' : 'none';
     const isType = this.#bareTypes > 0 || (this.#typesOfStrings > 1 && this.#typesOfStrings === this.#placeholders);
     return isType || this.#certain > 0 ? 'certain' : 'likely';
   }
+}
+
+function isBareType({ kind, quoted, text }: ReplyNode): boolean {
+  return (kind === 'string' || kind === 'bare') && !quoted && TYPE_NAME.test(text.trim());
 }
 
 /** True for the name of the key, the name of a type, and several words. */

@@ -3,6 +3,7 @@ import { csvValues } from './csv.ts';
 import { hasElements, htmlLines, isErrorPage } from './html.ts';
 import { outlineValues } from './outline.ts';
 import { pairValues } from './pairs.ts';
+import { plainLineValues } from './plain-lines.ts';
 import { sExpressionValues } from './s-expressions.ts';
 import { sectionValues } from './sections.ts';
 import { tableValues } from './tables.ts';
@@ -39,6 +40,7 @@ function valuesIn(text: string): readonly StructuredValue[] {
     ...yamlValues(text).map((node) => ({ node, notation: 'YAML' })),
     ...xmlOf(text),
     ...outlineValues(text).map((node) => ({ node, notation: 'lines of text' })),
+    ...plainLineValues(text).map((node) => ({ node, notation: 'lines of text' })),
   ];
 }
 

@@ -3,7 +3,8 @@ import type { ReplyNode } from '../text/reply-node.ts';
 import { listOf, objectOf, valueOf } from './make-node.ts';
 
 /*
- * Simple XML: elements with text or other elements. Attributes are members as well; comments are skipped.
+ * Simple XML: elements with text or other elements. Attributes are members as well; comments are skipped. Calls of tools in
+ * tags are a dialect of it, whose values are not escaped.
  */
 
 /** A start tag or an end tag. */
@@ -25,20 +26,46 @@ interface Element {
 export function xmlValues(raw: string): readonly ReplyNode[] {
   const text = raw.replaceAll(NAMED, '<$1 name="$2">');
   if (!text.includes('</') && !text.includes('/>')) return [];
+  return PARAMETER.test(text) ? [...valuesIn(text, false), ...valuesIn(text, true)] : valuesIn(text, false);
+}
+
+/** A tag with the name of a parameter as its value: `<parameter=age>`. */
+const NAMED =
+  /<(parameter|param|argument|arg|function|tool|invoke)=["']?([\p{L}\p{N}_](?:[\p{L}\p{N}_ .-]{0,78}[\p{L}\p{N}_.-])?)["']?>/giu;
+
+/** The element of a value in a call, in which tags can be text. */
+const PARAMETER = /<(?:parameter|param|argument|arg|arg_value)\b/u;
+const PARAMETERS: ReadonlySet<string> = new Set(['parameter', 'param', 'argument', 'arg', 'arg_value']);
+
+/** The elements around a call, which models leave open. */
+const CALLS: ReadonlySet<string> = new Set(['tool_call', 'function', 'function_call', 'function_calls', 'invoke', '']);
+
+/** `isText`: tags in the values of a call are text. */
+function valuesIn(text: string, isText: boolean): readonly ReplyNode[] {
   const root = elementOf('');
   const open = [root];
   let at = 0;
   while (at < text.length) {
     const top = open.at(-1);
-    const next = top === undefined ? -1 : readMark(text, at, open, top);
-    if (next < 0) return [];
-    at = next;
+    if (top === undefined) return [];
+    at = isText && PARAMETERS.has(top.tag) ? readText(text, at, open, top) : readMark(text, at, open, top);
+    if (at < 0) return [];
   }
-  return open.length === 1 && root.members.length > 0 ? readingsOf(root) : [];
+  if (!open.every(({ tag }) => CALLS.has(tag))) return [];
+  while (open.length > 1) close(open);
+  return root.members.length > 0 ? readingsOf(root) : [];
 }
 
-/** A tag with the name of a parameter as its value: `<parameter=age>`. */
-const NAMED = /<(parameter|param|argument|arg|function|tool|invoke)=["']?([\w.-]{1,80})["']?>/giu;
+/** Takes all text of an element, and its end tag. */
+function readText(text: string, from: number, open: Element[], top: Element): number {
+  const mark = `</${top.tag}>`;
+  const end = text.indexOf(mark, from);
+  if (end < 0) return -1;
+  top.text = text.slice(from, end);
+  top.verbatim = true;
+  close(open);
+  return end + mark.length;
+}
 
 const CDATA = '<![CDATA[';
 
@@ -78,8 +105,7 @@ function takeTag(
 ): boolean {
   if (slash === '/') {
     if (top.tag !== tag || open.length === 1) return false;
-    open.pop();
-    open.at(-1)?.members.push([keyOf(top), nodeOf(top)]);
+    close(open);
     return true;
   }
   const pairs = [...attributes.matchAll(ATTRIBUTE)].map(
@@ -89,6 +115,12 @@ function takeTag(
   if (selfClosing === '/') top.members.push([keyOf(element), nodeOf(element)]);
   else if (open.push(element) > MAX_NESTING) return false;
   return true;
+}
+
+/** Closes the innermost element. */
+function close(open: Element[]): void {
+  const element = open.pop();
+  if (element !== undefined) open.at(-1)?.members.push([keyOf(element), nodeOf(element)]);
 }
 
 function elementOf(tag: string, attributes: ReadonlyMap<string, string> = new Map()): Element {
@@ -111,10 +143,26 @@ function nodeOf(element: Element): ReplyNode {
     ...attributes.map(([key, value]) => [key, valueOf(decodeEntities(value))] as const),
     ...element.members,
   ];
+  const pairs = pairsOf(members);
+  if (pairs !== undefined) return objectOf(grouped(pairs));
   const [first] = members;
   const isList = members.every(([key]) => key === first?.[0]) && (members.length > 1 || isItem(first?.[0] ?? '', tag));
   return isList ? listOf(members.map(([, item]) => item)) : objectOf(grouped(members));
 }
+
+/** Returns the members that elements with keys and elements with values in turn describe: `<key>age</key> <value>36</value>`. */
+function pairsOf(members: Element['members']): Element['members'] | undefined {
+  const isPairs = members.every(([tag, { isScalar }], at) =>
+    at % 2 === 0 ? KEY.test(tag) && isScalar : !KEY.test(tag),
+  );
+  if (!isPairs || members.length % 2 === 1 || members.length === 0) return undefined;
+  return members.flatMap(([, key], at) => {
+    const value = members[at + 1]?.[1];
+    return at % 2 === 1 || value === undefined ? [] : [[key.text, value] as const];
+  });
+}
+
+const KEY = /^(?:arg_?key|key|arg_?name)$/iu;
 
 /** True for the tag of a single member of a list: `item`, or the singular of the tag around it. */
 function isItem(tag: string, around: string): boolean {

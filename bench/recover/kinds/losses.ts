@@ -125,6 +125,27 @@ export const REFUSALS = group('no value', {
         ]),
       ),
   },
+  'an example, because the input is missing': {
+    fits: both(isComposite, isRequired),
+    damage: (draw) =>
+      refused(
+        `${draw.random.pick(["I don't see any text in your message.", 'No document was provided.'])} ${draw.random.pick(
+          [
+            'Once you send it, I will return something like this (made-up example):',
+            'Here is an example of the output:',
+          ],
+        )}\n\n\`\`\`json\n${draw.json()}\n\`\`\``,
+      ),
+  },
+  'placeholders in angle brackets': {
+    fits: both(isRecord, isRequired),
+    damage: (draw) => {
+      const { tree } = draw;
+      if (tree.kind !== 'object' || !tree.members.some(({ value }) => value.kind === 'text')) return undefined;
+      const members = tree.members.map(({ key }) => `"${key}": "<${key}>"`);
+      return refused(`{${members.join(', ')}}`);
+    },
+  },
   'the model found nothing': {
     fits: both(isList, isRequired),
     damage: ({ random }) =>

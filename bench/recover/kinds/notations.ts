@@ -1,4 +1,4 @@
-import { core, group, isListOf, isMap, isObject, type Draw, type Kind } from '../kind.ts';
+import { core, group, isListOf, isMap, isObject, valueTruth, type Damaged, type Draw, type Kind } from '../kind.ts';
 import type { ReplyTree, TextTree } from '../reply-tree.ts';
 import type { Shape } from '../shape.ts';
 import { fenced } from './around.ts';
@@ -99,6 +99,60 @@ export const NOTATIONS = group('other notations', {
         return isName ? `${at + 1}. **${name}**\n${lines.map((line) => `   - ${line}`).join('\n')}` : undefined;
       }),
   },
+  'TSV with other separators in its cells': {
+    fits: isTable,
+    damage: (draw) => {
+      const rows = cellsOf(draw);
+      if (rows === undefined || rows.flat().some((cell) => /[\n\t"]/u.test(cell))) return undefined;
+      return fenced(rows.map((row) => row.join('\t')).join('\n'), 'tsv');
+    },
+  },
+  'table with dashes for null': {
+    fits: isTable,
+    damage: (draw) => tableOf(draw, (key) => key, '-'),
+  },
+  'strings on lines of their own': {
+    fits: isListOf((item) => core(item).kind === 'text'),
+    damage: (draw) => {
+      const items = draw.tree.kind === 'list' ? draw.tree.items : [];
+      const lines = items.flatMap((item) => (item.kind === 'text' ? item.text : []));
+      if (lines.length < 2 || lines.some((line) => /[.!?:,\n]/u.test(line))) return undefined;
+      return `Here you go:\n\n${lines.join('\n')}`;
+    },
+  },
+  'call with keys and values in turn': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const text = pairs(draw, (key, value) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>`);
+      return text === undefined ? undefined : `<tool_call>extract\n${text}\n</tool_call>`;
+    },
+  },
+  'JSON strings after keys': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const quoted = draw.withText((random) => `echo "${random.pick(['a b', 'the total'])}"`);
+      return (
+        quoted &&
+        damagedTo(
+          quoted,
+          pairs(quoted, (key, value) => `- \`${key}\`: ${written(value)}`),
+        )
+      );
+    },
+  },
+  'HTML after keys': {
+    fits: isFlatObject,
+    damage: (draw) => {
+      const page = draw.withText((random) => `<div class="lead"><b>${random.pick(['Hi', 'Sale'])}</b></div>`);
+      return (
+        page &&
+        damagedTo(
+          page,
+          pairs(page, (key, value) => `${key} = ${value}`),
+        )
+      );
+    },
+  },
   CSV: { fits: isTable, damage: (draw) => csvOf(draw) },
   'YAML as a document': { damage: (draw) => `---\n${blockYaml(draw.tree, '')}\n...` },
   'YAML with JSON in it': { damage: (draw) => shallowYaml(draw) },
@@ -134,8 +188,18 @@ function records(draw: Draw, spell: (lines: readonly string[], at: number) => st
   return texts.includes(undefined) ? undefined : texts.join('\n\n');
 }
 
-function tableOf(draw: Draw, heading: (key: string) => string = (key) => key): string | undefined {
-  const [head = [], ...rows] = cellsOf(draw) ?? [];
+/** Returns a reply from which another value than the drawn one is to be read. */
+function damagedTo(other: Draw, reply: string | undefined): Damaged {
+  return reply === undefined ? undefined : { reply, truth: valueTruth(other.value) };
+}
+
+/** Writes numbers and bools without quotes. */
+function written(value: string): string {
+  return /^(?:-?\d[\d.]*|true|false)$/u.test(value) ? value : JSON.stringify(value);
+}
+
+function tableOf(draw: Draw, heading: (key: string) => string = (key) => key, instead?: string): string | undefined {
+  const [head = [], ...rows] = cellsOf(draw, instead) ?? [];
   if (rows.length === 0 || rows.flat().some((cell) => /[|\n]/u.test(cell))) return undefined;
   return [head.map(heading), head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
@@ -147,13 +211,14 @@ function csvOf(draw: Draw): string | undefined {
   return fenced(lines.map((line) => line.join(',')).join('\n'), 'csv');
 }
 
-/** Returns the names of the fields and the rows of values; undefined if there is a null, or no list. */
-function cellsOf(draw: Draw): readonly (readonly string[])[] | undefined {
+/** Returns the names of the fields and the rows of values; undefined if there is no list, or a null and nothing instead. */
+function cellsOf(draw: Draw, instead = 'null'): readonly (readonly string[])[] | undefined {
   if (draw.tree.kind !== 'list') return undefined;
   const rows = draw.tree.items.map((item) => (item.kind === 'object' ? item.members : []));
   const cells = rows.map((row) => row.map(({ value }) => (value.kind === 'text' ? value.text : draw.part(value))));
-  if (cells.flat().includes('null')) return undefined;
-  return [rows[0]?.map(({ key }) => key) ?? [], ...cells];
+  if (instead === 'null' && cells.flat().includes('null')) return undefined;
+  const filled = cells.map((row) => row.map((cell) => (cell === 'null' ? instead : cell)));
+  return [rows[0]?.map(({ key }) => key) ?? [], ...filled];
 }
 
 function capital(text: string): string {

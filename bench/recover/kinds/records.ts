@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../src/base/json.ts';
-import { group, isListOf, isObject, type Draw, type Kind } from '../kind.ts';
+import { group, isListOf, isMap, isObject, type Draw, type Kind } from '../kind.ts';
 import type { ObjectTree, ReplyTree } from '../reply-tree.ts';
 
 const isNested: Kind['fits'] = (subject) => isObject(subject);
@@ -29,6 +29,10 @@ export const RECORDS = group('keys and records', {
       const half = Math.ceil(texts.length / 2);
       return `{"general": {${texts.slice(0, half).join(', ')}}, "more_info": {${texts.slice(half).join(', ')}}}`;
     },
+  },
+  'a name around a map': {
+    fits: isMap,
+    damage: (draw) => `{"${draw.random.pick(['mapping', 'entries_by_name', 'lookup'])}": ${draw.write({ indent: 2 })}}`,
   },
   'pairs in a list': { fits: isNested, damage: (draw) => entries(draw, (key, value) => `[${key}, ${value}]`) },
   'an object for each member': {

@@ -15,6 +15,23 @@ export const STRINGS = group('strings', {
     (random) => `Words like "${phrases.word(random)}", "${phrases.word(random)}" and others`,
     raw,
   ),
+  'doubled opening quote': {
+    fits: hasText,
+    damage: (draw) => {
+      const spot = draw.spot(
+        ({ tree, index }) => index > 0 && tree.kind === 'text' && /^[\p{L}\d .-]+$/u.test(tree.text),
+      );
+      return spot?.tree.kind === 'text' ? draw.replaceSpot(spot, `""${spot.tree.text}"`) : undefined;
+    },
+  },
+  'address as a link': {
+    fits: hasText,
+    damage: (draw) => {
+      const spot = draw.spot(({ tree, index }) => index > 0 && tree.kind === 'text' && /^\S+@\S+$/u.test(tree.text));
+      if (spot?.tree.kind !== 'text') return undefined;
+      return draw.replaceSpot(spot, JSON.stringify(`[${spot.tree.text}](mailto:${spot.tree.text})`));
+    },
+  },
   inches: texts((random) => `A ${random.int(12, 34)}" ${phrases.productName(random)}`, raw),
   'code with unescaped quotes': texts(
     (random) => `${phrases.word(random)}({ a: "${phrases.word(random)}", n: [1] })`,

@@ -21,7 +21,7 @@ const CANARIES = [OF_SERVER, OF_REQUEST, OF_REGISTRY].flatMap((keys) => Object.v
  * Rows at one time, besides those that wait for a limit (over HTTP/2, each has one call at a time): many concurrent calls, but
  * not so many that a busy processor makes limits end calls.
  */
-const ROWS_AT_ONCE = { '1.1': 4, '2': 8 };
+const ROWS_AT_ONCE = { '1.1': 2, '2': 4 };
 
 /** An idle worker has about 70 MB, plus one reply of 64 MiB and the remains of the last ones. */
 const MOST_MEMORY_MB = 400;

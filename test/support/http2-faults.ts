@@ -329,27 +329,31 @@ const FRAMES: readonly Http2Fault[] = [
 
 /** Node reports none of these: it stops reading, and the time limit ends the request. */
 const UNREPORTED: readonly Http2Fault[] = [
-  answered(
-    'sends data before the status',
-    frames((id) => dataFrame(id, 'x')),
-  ),
-  unanswered(
-    'sends data on a stream that svc never opened',
-    frames((id) => dataFrame(id + 2, 'x')),
-  ),
-  unanswered(
-    'sends headers that cannot be decompressed',
-    frames((id) => frame(FRAME.headers, FLAG.endHeaders, id, Buffer.alloc(9, 255))),
-  ),
-  begun(
-    'sends a frame that is too large',
-    frames((id) => dataFrame(id, 'x'.repeat(20_000))),
-  ),
-  midway(
-    'sends bytes that are not frames in the middle',
-    frames(() => Buffer.alloc(10_000, 0xa5)),
-  ),
-].map((fault) => ({ ...fault, limits: UNANSWERED, deaf: true }));
+  ...[
+    answered(
+      'sends data before the status',
+      frames((id) => dataFrame(id, 'x')),
+    ),
+    unanswered(
+      'sends data on a stream that svc never opened',
+      frames((id) => dataFrame(id + 2, 'x')),
+    ),
+    unanswered(
+      'sends headers that cannot be decompressed',
+      frames((id) => frame(FRAME.headers, FLAG.endHeaders, id, Buffer.alloc(9, 255))),
+    ),
+  ].map((fault) => ({ ...fault, limits: UNANSWERED, deaf: true as const })),
+  ...[
+    begun(
+      'sends a frame that is too large',
+      frames((id) => dataFrame(id, 'x'.repeat(20_000))),
+    ),
+    midway(
+      'sends bytes that are not frames in the middle',
+      frames(() => Buffer.alloc(10_000, 0xa5)),
+    ),
+  ].map((fault) => ({ ...fault, limits: SILENT, deaf: true as const })),
+];
 
 export const HTTP2_FAULTS: readonly Http2FaultGroup[] = [
   { title: 'HTTP/2: connections', faults: CONNECTIONS },

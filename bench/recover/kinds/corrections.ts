@@ -26,6 +26,8 @@ export const CORRECTIONS = group('drafts and corrections', {
         ['Input: The parcel arrived late.', 'Output:'],
         ['### Instruction:\nDo the same for this text.', '### Response:'],
         ['User: And this one?', 'Assistant:'],
+        ['Text: The parcel arrived late.', 'Output:'],
+        ['Review: The parcel arrived late.', '**Result:**'],
       ] as const);
       return `${answer}\n\n${task}\n\n${response}\n${other}`;
     }),
@@ -123,6 +125,17 @@ export const CORRECTIONS = group('drafts and corrections', {
       ]);
       return `${fenced(draw.replaceSpot(spot, String(draft)), 'json')}\n\n${sentence}`;
     },
+  },
+  'broken off without a fence, then the same again': (draw) => {
+    const text = draw.write({ indent: 2 });
+    if (text.length < 12 || /\n\s*\n|```/u.test(text)) return undefined;
+    const words = draw.random.pick([
+      'Let me start over:',
+      'I got interrupted. The complete JSON:',
+      'Once more, as a whole:',
+    ]);
+    const answer = draw.random.pick([text, fenced(text, 'json')]);
+    return `${text.slice(0, draw.random.int(3, Math.ceil(text.length * 0.7)))}\n\n${words}\n\n${answer}`;
   },
   'two answers with nothing between': {
     clear: false,

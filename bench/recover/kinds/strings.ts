@@ -140,6 +140,13 @@ export const STRINGS = group('strings', {
     (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
     (text, random) => parts(text, random).join(random.pick([' + ', ' +\n      '])),
   ),
+  'parts on two lines': texts(
+    (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
+    (text) => {
+      const end = text.indexOf(' ', text.length / 2) + 1;
+      return `${JSON.stringify(text.slice(0, end))}\n      ${JSON.stringify(text.slice(end))}`;
+    },
+  ),
   'joined as in Python': {
     ...texts(
       (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,

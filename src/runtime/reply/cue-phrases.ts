@@ -158,6 +158,12 @@ export const SHOULD_BE = new RegExp(String.raw`\b${RATHER}${END}`, 'iu');
 export const NEXT_TASK =
   /^[ \t>*_#]*(?:(?:(?:next|new) )?(?:input|instructions?|user|human|question|q|query|prompt)(?: \d+)?[*_]*[ \t]*:|<\|(?:im_start\|>)?user\b|\[INST\])|^#{1,6}[ \t]*(?:(?:next|new|another) )?(?:instruction|exercise|question|problem|task|prompt|input)s? \d{1,2}\b[^\n]{0,60}$/imu;
 
+/** A line with the input of another task, which has the name of a text, and the label of an output at the end of these words. */
+export const NEXT_INPUT =
+  /^[ \t>*_#]*(?:(?:next|new|another) )?(?:(?:input |source )?text|sentence|paragraph|passage|document|article|review|email|message|comment|tweet|post|ticket|transcript|conversation|dialogue|snippet|description|abstract|example|sample|case)(?: \d{1,2})?[*_]*[ \t]*:/imu;
+export const OUTPUT_LABEL =
+  /(?:^|\n)[ \t>*_#]{0,8}(?:output|response|answer|result|json|extract(?:ion|ed)(?: data)?|assistant)(?: \d{1,2})?[*_]{0,2}[ \t]{0,3}:?[*_]{0,2}\s{0,8}(?:```\w{0,12}\s{0,8})?$/iu;
+
 // --- the words between two values ----------------------------------------------------------------------------------------
 
 export const BEGINS_CORRECTION =

@@ -12,8 +12,10 @@ import {
   INSTEAD,
   MADE_UP,
   MISSING_INPUT,
+  NEXT_INPUT,
   NEXT_TASK,
   NOT_FINAL,
+  OUTPUT_LABEL,
   SHORT_ANSWER,
   SHORT_ASIDE,
   SHORT_DRAFT,
@@ -248,9 +250,13 @@ export function isMadeUp(text: string, { from, to }: Span, isExample: boolean): 
 const MAX_AROUND = 1000;
 const FENCE_LINE = /```\w{0,20}/gu;
 
+/** The characters at the end of a text in which the label of a value can be. */
+const MAX_LABEL = 80;
+
 /** True if a line of the text begins another task. */
 export function beginsTask(text: string): boolean {
-  return NEXT_TASK.test(text.slice(0, MAX_READ));
+  const head = text.slice(0, MAX_READ);
+  return NEXT_TASK.test(head) || (OUTPUT_LABEL.test(text.slice(-MAX_LABEL)) && NEXT_INPUT.test(head));
 }
 
 /** The characters before a value in which the label of an option can be. */

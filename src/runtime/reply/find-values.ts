@@ -1,4 +1,5 @@
 import { RESTART } from './cue-phrases.ts';
+import { beginningOf } from './frames/snapshots.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { COMMA, skipSpace } from './text/characters.ts';
 import { keyAhead, LOOK_AHEAD } from './text/look-ahead.ts';
@@ -84,13 +85,16 @@ const CLOSERS = /^[\]}]{2}$/u;
 const ITEM = /^\s*["'[{\d-]/u;
 
 /**
- * Returns the start of a value inside another one that broke off, whose open string goes on: the value after a sentence that
- * announces it, or in the last fence that opens after the value's own fence has closed. -1 if there is none.
+ * Returns the start of a value inside another one that broke off and goes on: the value after a sentence that announces it, the
+ * value after words that begins as the other one does, or the value in the last fence that opens after the value's own fence
+ * has closed. -1 if there is none.
  */
 function restartIn(text: string, { from, to, fence }: Candidate<ReplyNode>): number {
   const source = text.slice(from, to);
   const announced = RESTART.exec(source);
   if (announced !== null) return from + announced.index + announced[0].length - 1;
+  const again = repeatedStart(source);
+  if (again >= 0) return from + again;
   if (fence === 0) return -1;
   const end = /\n[ \t]*```[ \t]*\r?\n/u.exec(source);
   if (end === null) return -1;
@@ -99,3 +103,23 @@ function restartIn(text: string, { from, to, fence }: Candidate<ReplyNode>): num
   const last = openings.at(-1);
   return last === undefined ? -1 : from + after + last.index + 1;
 }
+
+/** Returns the start of the first value after words that begins with all of the text before the words; -1 if there is none. */
+function repeatedStart(source: string): number {
+  let tries = 0;
+  for (const match of source.matchAll(AFTER_WORDS)) {
+    tries += 1;
+    if (tries > MAX_TRIES) return -1;
+    const start = match.index + match[0].length;
+    const head = beginningOf(source.slice(0, match.index));
+    const tail = source.slice(start + (match[1] ?? '').length, start + 2 * MAX_HEAD);
+    if (head.length > 1 && head.length < MAX_HEAD && tail.replaceAll(/\s+/gu, '').startsWith(head)) return start;
+  }
+  return -1;
+}
+
+/** The words of a paragraph, and the fence after them. */
+const AFTER_WORDS =
+  /\n[ \t\r]{0,40}\n\s{0,40}(?:[^\n]{1,160}\n\s{0,20}){1,3}?(?=(```[\w-]{0,20}[ \t]*\r?\n\s{0,40})?[[{])/gu;
+const MAX_TRIES = 8;
+const MAX_HEAD = 10_000;

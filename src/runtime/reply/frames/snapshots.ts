@@ -23,7 +23,7 @@ export function lastSnapshot(text: string): string | undefined {
 }
 
 /** Returns a state without its spaces, and without the marks at its end that a later state moves. */
-function beginningOf(state: string): string {
+export function beginningOf(state: string): string {
   const text = state.replaceAll(/\s+/gu, '');
   let end = text.length;
   while (end > 0 && '[]{}",…'.includes(text.charAt(end - 1))) end -= 1;

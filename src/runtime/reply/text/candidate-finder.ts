@@ -224,6 +224,14 @@ export class CandidateFinder<T> {
   // --- thoughts ------------------------------------------------------------------------------------------------------
 
   #tag(text: string, at: number, isLast: boolean): number {
+    if (text.charCodeAt(at + 1) === EXCLAMATION || at + 1 === text.length) {
+      const head = text.slice(at, at + CDATA.length);
+      if (!isLast && head.length < CDATA.length && CDATA.startsWith(head)) return this.#wait(at);
+      if (head === CDATA) {
+        this.#place = 'after-label';
+        return at + CDATA.length;
+      }
+    }
     if (this.#readThoughts || this.#fence > 0) return at;
     const opening = openingThought(text, at, isLast);
     if (opening === 'wait') return this.#wait(at);
@@ -254,6 +262,10 @@ function isTagCharacter(code: number): boolean {
   if (isWordCharacter(code) || code === HASH) return true;
   return (code !== LINE_FEED && isSpace(code)) || (code >= 43 && code <= 47);
 }
+
+/** The start of text in XML, whose brackets open no list. */
+const CDATA = '<![CDATA[';
+const EXCLAMATION = 33;
 
 /** Tags between which models write their thoughts. */
 const THOUGHT_TAGS = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'scratchpad'];

@@ -2,7 +2,7 @@
 const TAB = 9;
 export const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
-const SPACE = 32;
+export const SPACE = 32;
 export const DOUBLE_QUOTE = 34;
 export const HASH = 35;
 export const SINGLE_QUOTE = 39;

@@ -2,7 +2,6 @@ import {
   BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  CLOSE_PAREN,
   closersOf,
   COLON,
   COMMA,
@@ -17,8 +16,6 @@ import {
   MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
-  OPEN_PAREN,
-  PLUS,
   SEMICOLON,
   skipSpace,
   SLASH,
@@ -44,6 +41,8 @@ export interface QuoteContext {
   readonly quoting: boolean;
   /** The number of brackets that are open in a string with inner quotes. */
   readonly brackets: number;
+  /** The string ends in a space, so that it can go on in a string on the next line. */
+  readonly endsInSpace: boolean;
   /** The quotes that can end the string. */
   readonly closers: string;
   readonly isLast: boolean;
@@ -55,6 +54,7 @@ export const IN_OBJECT: QuoteContext = {
   innerQuotes: 0,
   quoting: false,
   brackets: 0,
+  endsInSpace: false,
   closers: '"',
   isLast: false,
 };
@@ -117,7 +117,7 @@ function arrowAhead(text: string, at: number, context: QuoteContext): Verdict {
 }
 
 /** No quotation and no bracket is open inside the string. */
-function isPlain({ quoting, brackets }: QuoteContext): boolean {
+export function isPlain({ quoting, brackets }: QuoteContext): boolean {
   return !quoting && brackets === 0;
 }
 
@@ -245,6 +245,8 @@ function memberAhead(text: string, from: number, at: number, context: QuoteConte
     if (!newLine && !isPlain(context)) return 'no';
     return quote || newLine ? keyAhead(text, at, context.isLast) : 'no';
   }
+  const part = quote && newLine && context.endsInSpace ? partAhead(text, at, context) : 'no';
+  if (part !== 'no') return not(part);
   if (!quote) return newLine && context.innerQuotes === 0 ? scalarAhead(text, at, context.isLast) : 'no';
   return newLine || (at > from && context.innerQuotes === 0) ? stringAhead(text, at + 1, context.isLast) : 'no';
 }
@@ -346,54 +348,15 @@ function precedesJson(text: string, at: number, limit: number): boolean {
   return code === COMMA && next < limit && closersOf(text.charCodeAt(next)) !== '';
 }
 
-// --- strings in several parts ----------------------------------------------------------------------------------------
-
-/**
- * The position of the quote that opens the next part of the string whose part ends before `from`: `"a" + "b"`, or in an
- * object `"a"` and `"b"` on two lines. -1 if no part follows, `wait` if the text ends too early.
- */
-export function nextPart(text: string, from: number, context: QuoteContext): number | 'wait' {
-  if (context.position === 'key' || !isPlain(context)) return -1;
-  const end = skipSpace(text, from);
-  if (end - from > LOOK_AHEAD) return -1;
-  const plus = text.charCodeAt(end) === PLUS;
-  const at = plus ? skipSpace(text, end + 1) : end;
-  if (at >= text.length) return context.isLast ? -1 : 'wait';
-  if (at - end > LOOK_AHEAD || !context.closers.includes(text.charAt(at))) return -1;
-  if (plus) return at;
-  if (context.position !== 'object' || !hasLineFeed(text, from, at)) return -1;
-  const verdict = partAhead(text, at, context);
-  return verdict === 'wait' ? 'wait' : verdict === 'yes' ? at : -1;
-}
-
 /** Is the string at `at` one that ends before a delimiter or the end of its line? */
-function partAhead(text: string, at: number, context: QuoteContext): Verdict {
+export function partAhead(text: string, at: number, context: QuoteContext): Verdict {
   const { isLast } = context;
   const end = quoteIn(text, at + 1, context.closers);
   if (end < 0) return text.length >= at + LOOK_AHEAD || isLast ? 'no' : 'wait';
   if (end === at + 1 || hasLineFeed(text, at, end)) return 'no';
   if (end + 1 >= text.length) return isLast ? 'yes' : 'wait';
   const next = text.charCodeAt(end + 1);
-  return next === COMMA || next === CLOSE_BRACE || next === LINE_FEED || next === 13 ? 'yes' : 'no';
-}
-
-// --- notes -----------------------------------------------------------------------------------------------------------
-
-/**
- * The position after a note in parentheses that follows a string, as in `"a" (approximate),`; -1 if none follows, `wait`
- * if the text ends too early.
- */
-export function noteEnd(text: string, from: number, context: QuoteContext): number | 'wait' {
-  if (context.position === 'key' || !isPlain(context)) return -1;
-  const start = skipSpace(text, from);
-  if (start >= text.length) return context.isLast ? -1 : 'wait';
-  if (text.charCodeAt(start) !== OPEN_PAREN || start === from) return -1;
-  const limit = Math.min(text.length, start + LOOK_AHEAD);
-  let at = start + 1;
-  for (; at < limit && text.charCodeAt(at) !== CLOSE_PAREN; at += 1) {
-    if (text.charCodeAt(at) === LINE_FEED || context.closers.includes(text.charAt(at))) return -1;
-  }
-  if (at === limit) return limit === text.length && !context.isLast ? 'wait' : -1;
-  const verdict = quoteEnds(text, at + 1, context);
-  return verdict === 'wait' ? 'wait' : verdict === 'yes' ? at + 1 : -1;
+  return next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET || next === LINE_FEED || next === 13
+    ? 'yes'
+    : 'no';
 }

@@ -10,6 +10,7 @@ import {
   LINE_FEED,
   RIGHT_QUOTE,
   SINGLE_QUOTE,
+  SPACE,
 } from './characters.ts';
 import { dedentBlock } from './block-text.ts';
 import type { Cursor } from './cursor.ts';
@@ -17,15 +18,8 @@ import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes, type RawBa
 import { InnerQuotes, withoutQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
-import {
-  IN_LIST,
-  IN_OBJECT,
-  nextPart,
-  noteEnd,
-  quoteEnds,
-  type QuoteContext,
-  type StringPosition,
-} from './string-end.ts';
+import { IN_LIST, IN_OBJECT, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
+import { nextPart, noteEnd } from './string-parts.ts';
 import { escapedQuoteEnds, lineEndsString, opensMember, withoutEnd } from './unclosed-string.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
@@ -74,7 +68,7 @@ export class StringReader {
     }
     const next = text.charCodeAt(at + 1);
     if (next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET) return at + 1;
-    if (next === DOUBLE_QUOTE) return -1;
+    if (next === DOUBLE_QUOTE || text.charCodeAt(at - 1) === SPACE) return -1;
     return quoteEnds(text, at + 1, isLast ? { ...context, isLast } : context) === 'yes' ? at + 1 : -1;
   }
 
@@ -205,6 +199,7 @@ export class StringReader {
       innerQuotes: this.#inner.count,
       quoting: this.#inner.quoting,
       brackets: this.#inner.count > 0 ? this.#inner.brackets : 0,
+      endsInSpace: this.#inner.lastCode === SPACE,
       closers: this.#closers,
       isLast: this.#cursor.isLast,
     };

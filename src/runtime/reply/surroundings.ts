@@ -145,9 +145,12 @@ export function isBracketInProse(text: string, value: PlacedValue): boolean {
   if (!isEmpty && !CITATION.test(source)) return false;
   const before = lineBefore(text, from);
   const after = lineAfter(text, to);
-  if (placeBetween(before, after) !== 'sentence') return false;
+  if (placeBetween(before, after) !== 'sentence' || LISTS.test(before + source + after)) return false;
   return !BEFORE_LIST.test(before) || (isEmpty && !MARKS_AFTER.test(after));
 }
+
+/** A line of several lists of numbers. */
+const LISTS = /^\s*\[[\d\s.,-]*\](?:\s?,\s?\[[\d\s.,-]*\])+[\s,\]]*$/u;
 
 // --- null ----------------------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ const OWN_FENCE = /\n[^\S\n]*```[\w-]*\n[^]*```/u;
 /** `"key":`, or the same without its first quote. */
 const FIRST_KEY = /^\s*("?)[\p{L}_$][\p{L}\p{N}_$ .-]{0,80}"\s*:/u;
 
-/** The first member of a list, unless it is a list itself. */
-const FIRST_ITEM = /^\s*(?:["'{]|-?\d)/u;
+/** The first member of a list; a list only if another one follows it after a comma. */
+const FIRST_ITEM = /^\s*(?:["'{]|-?\d|\[[^\][]{0,500}\]\s{0,20},\s{0,20}\[)/u;
 
 /** A sequence of strings in quotes, which lacks both brackets. */
 const STRINGS = /^\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*"(?:[^"\\\n]|\\.)*")+\s*,?\s*$/u;

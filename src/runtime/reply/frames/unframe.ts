@@ -85,7 +85,7 @@ function unframeOnce(text: string, functions: readonly Frame[]): { frame: string
 // --- special tokens --------------------------------------------------------------------------------------------------
 
 /** The tokens that separate the turns of a chat, which models repeat in their text. */
-const TOKEN = String.raw`(?:<\|[\w ]{1,40}\|>(?:assistant|user|system)?|</?s>|\[/?INST\]|<(?:start|end)_of_turn>(?:model)?|<[be]os>)`;
+const TOKEN = String.raw`(?:<\|[\w ]{1,40}\|>(?:assistant|user|system)?|</?s>|\[/?INST\]|\[TOOL_CALLS\]|<(?:start|end)_of_turn>(?:model)?|<[be]os>)`;
 const FIRST_TOKENS = new RegExp(String.raw`^\s*(?:${TOKEN}\s*)+`, 'u');
 const LAST_TOKEN = new RegExp(String.raw`(?:${TOKEN}|^data: \[DONE\])$`, 'mu');
 const LONGEST_TOKEN = 60;

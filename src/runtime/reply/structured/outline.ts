@@ -122,7 +122,11 @@ function lineOf(raw: string): Line {
   };
 }
 
+/** The first line of a function is code. */
+const FUNCTION = /^(?:export |async |public |static ){0,3}(?:def|function)\s+\w{1,60}\s*\(/u;
+
 function memberIn(whole: string): { key: string | undefined; value: string } {
+  if (FUNCTION.test(whole)) return { key: undefined, value: '' };
   const [, key, ...values] = KEY.exec(whole) ?? [];
   const value = (values.find((each) => each !== undefined) ?? '').replace(DECLARED_TYPE, '');
   return {

@@ -42,6 +42,8 @@ export interface RetryPolicyType {
   readonly strategy: RetryStrategy;
   /** The upstream statuses after which svc retries, in place of the default set. */
   readonly statuses?: readonly number[];
+  /** How often svc asks a client to correct a reply that does not fit the return type; absent for never. */
+  readonly onInvalidReply?: number;
 }
 
 /** Delays in milliseconds. */

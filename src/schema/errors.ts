@@ -33,7 +33,11 @@ export const ERROR_FIELDS = {
   explanation: { shape: 'object', meaning: 'How svc read the reply; of `/parse` only, if the request has `explain`.' },
   finish_reason: { shape: 'string', meaning: 'Why the model stopped.' },
   upstream_status: { shape: 'integer', meaning: 'The HTTP status of the provider, if it returned one.' },
-  attempts: { shape: 'attempts', meaning: 'Every attempt in order, with its client, outcome and duration.' },
+  attempts: {
+    shape: 'attempts',
+    meaning:
+      'Every attempt in order, with its client, outcome and duration, and its tokens if the provider reports them; `reask` marks those that asked for a corrected reply.',
+  },
   timer: {
     shape: 'string',
     meaning: 'The timer that expired: `connect`, `first_token`, `idle`, `request` or `total`.',
@@ -164,8 +168,8 @@ export const ERRORS = {
   validation_failure: {
     status: 500,
     meaning:
-      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts, and `details` lists what the value lacks.",
-    fields: ['details', 'raw_output', 'losses', 'explanation', 'prompt'],
+      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts, and `details` lists what the value lacks. If there was more than one attempt, `attempts` lists them: a retry policy with `on_invalid_reply` asks the model for a corrected reply.",
+    fields: ['details', 'raw_output', 'losses', 'explanation', 'attempts', 'prompt'],
     headers: [],
     example: {
       message: 'the reply does not fit the return type at name: the required field "name" is missing',
@@ -314,6 +318,8 @@ export interface ValidationFailure {
   readonly losses?: { readonly dropped: number; readonly defaulted: number };
   /** How svc read the reply, if the caller asks for it. */
   readonly explanation?: object;
+  /** Absent if there was only one. */
+  readonly attempts?: readonly Attempt[];
 }
 
 interface FinishReasonFailure {
@@ -370,4 +376,8 @@ export interface Attempt {
   readonly upstreamStatus?: number;
   readonly message?: string;
   readonly durationMs: number;
+  /** The attempt asked its client to correct the reply of the one before. */
+  readonly reask?: true;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 }

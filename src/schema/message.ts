@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { MediaKind } from './type.ts';
+import type { Violation } from './violation.ts';
 
 /** What a rendered prompt is: messages in order, each with a role and at least one part. */
 export interface Message {
@@ -27,6 +28,14 @@ export interface MediaPart {
 export type MediaSource =
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
   | { readonly kind: 'base64'; readonly data: string; readonly mediaType?: string };
+
+/** A complete reply that does not fit the return type, so that its client can be asked to correct it. */
+export interface InvalidReply {
+  /** The rendered prompt, without corrections. */
+  readonly prompt: readonly Message[];
+  readonly text: string;
+  readonly faults: readonly Violation[];
+}
 
 /** What a template may know of the client that will get the prompt (`ctx.client`), and the roles it takes. */
 export interface PromptClient {

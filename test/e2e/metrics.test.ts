@@ -22,6 +22,7 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_overhead_seconds: 'function',
   svc_tokens_total: 'client direction',
   svc_attempts_total: 'client outcome',
+  svc_reasks_total: 'client function outcome',
   svc_replies_total: 'function outcome',
   svc_reply_losses_total: 'function kind',
   svc_stream_cuts_total: '',
@@ -35,6 +36,25 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_log_lines_dropped_total: '',
   svc_program_info: 'hash version',
 };
+
+/** A function whose client is asked again. */
+const CORRECTING = `
+retry_policy Again {
+  on_invalid_reply 1
+}
+client<llm> Correcting {
+  provider openai-generic
+  retry_policy Again
+  options {
+    model local
+    base_url env.PROVIDER_URL
+  }
+}
+function Count() -> int {
+  client Correcting
+  prompt #"How many?"#
+}
+`;
 
 interface Scrape {
   /** The declared type of each metric, by name. */
@@ -50,7 +70,11 @@ let server: RunningServer;
 beforeAll(async () => {
   fake = await startFakeProvider();
   const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test' };
-  server = await startServer({ files: RESUME_FILES, flags: ['--workers', '2', '--log-level', 'off'], env });
+  server = await startServer({
+    files: { ...RESUME_FILES, 'correcting.svc': CORRECTING },
+    flags: ['--workers', '2', '--log-level', 'off'],
+    env,
+  });
 });
 
 afterAll(async () => {
@@ -94,9 +118,13 @@ function labelsOf(series: string): string {
     .join(' ');
 }
 
-function call(): Promise<Response> {
+function call(name = 'ExtractResume'): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
-  return fetch(`${server.url}/call/ExtractResume`, { method: 'POST', headers, body: JSON.stringify(BODY) });
+  return fetch(`${server.url}/call/${name}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(name === 'Count' ? {} : BODY),
+  });
 }
 
 test('every documented metric exists, with a name and a type by the rules of Prometheus', async () => {
@@ -110,6 +138,8 @@ test('every documented metric exists, with a name and a type by the rules of Pro
   );
   for (let at = 0; at < 5; at += 1) await (await call()).text();
   await readStream(`${server.url}/stream/ExtractResume`, BODY);
+  fake.script(reply('none', { usage: USAGE }), reply('3', { usage: USAGE }));
+  await (await call('Count')).text();
   const { types, helps, samples } = await scrape();
   expect([...types.keys()].toSorted()).toEqual(Object.keys(PROMISED).toSorted());
   expect([...helps].toSorted()).toEqual([...types.keys()].toSorted());
@@ -133,6 +163,8 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_reply_losses_total{function="ExtractResume",kind="defaulted"}': 1,
     'svc_tokens_total{client="Fast",direction="input"}': 60,
     'svc_tokens_total{client="Fast",direction="output"}': 35,
+    'svc_tokens_total{client="Correcting",direction="input"}': 24,
+    'svc_reasks_total{function="Count",client="Correcting",outcome="ok"}': 1,
     'svc_first_text_seconds_count{function="ExtractResume"}': 1,
     'svc_request_duration_seconds_count{function="ExtractResume"}': 6,
     svc_workers: 2,

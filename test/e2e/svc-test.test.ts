@@ -373,6 +373,24 @@ test('recorded replies replace the provider and the key; a changed prompt is not
   expect(provider.requests).toEqual([]);
 });
 
+test('a reply that was corrected is recorded as the reply to the prompt of the test', async () => {
+  const policy = 'retry_policy Correcting {\n  on_invalid_reply 1\n}\n';
+  const text = definitions('corrected', SIMPLE).replace('options {', 'retry_policy Correcting\n  options {');
+  const cwd = temporaryFolder({ 'svc_src/main.svc': policy + text });
+  provider.clear();
+  provider.script(reply('{"name": "Ada"}'), reply(PERSON));
+  expect(await runSvc(['test', '--record', 'replies'], { FAKE_KEY: KEY }, cwd)).toMatchObject({ code: 0 });
+  expect(provider.requests).toHaveLength(2);
+  const [file = ''] = readdirSync(join(cwd, 'replies'));
+  expect(JSON.parse(readFileSync(join(cwd, 'replies', file), 'utf8'))).toMatchObject({
+    replies: [{ text: PERSON, input_tokens: 14, output_tokens: 6 }],
+  });
+  provider.clear();
+  const replayed = await runSvc(['test', '--replay', 'replies', '--format', 'json'], {}, cwd);
+  expect(replayed).toMatchObject({ code: 0, stderr: '' });
+  expect(provider.requests).toEqual([]);
+});
+
 test('repetitions have a pass rate', async () => {
   const text = definitions('sometimes', SIMPLE);
   const cwd = temporaryFolder({ 'svc_src/main.svc': text });

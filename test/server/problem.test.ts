@@ -21,6 +21,7 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
     details,
     losses: { dropped: 1, defaulted: 0 },
     explanation: {},
+    attempts,
   },
   finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
   prompt_error: { code: 'prompt_error', message },

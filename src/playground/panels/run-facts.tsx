@@ -90,10 +90,11 @@ export function Attempts({ run }: { readonly run: Run }): VNode | null {
 }
 
 function Attempt({ attempt }: { readonly attempt: TraceAttempt }): VNode {
-  const { client, duration_ms: ms, message, outcome, upstream_status: status } = attempt;
+  const { client, duration_ms: ms, message, outcome, reask, upstream_status: status } = attempt;
   return (
     <li>
       <span class={outcome === 'ok' ? 'chip check-passed' : 'chip check-failed'}>{outcome}</span> {client}
+      {reask === true ? ', re-ask' : ''}
       {status === undefined ? '' : `, status ${status}`}, {duration(ms)}
       {message === undefined ? null : <p class="quiet">{message}</p>}
     </li>

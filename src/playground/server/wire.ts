@@ -44,6 +44,8 @@ export interface TraceAttempt {
   readonly upstream_status?: number;
   readonly message?: string;
   readonly duration_ms: number;
+  /** It asked for the correction of the reply before. */
+  readonly reask?: true;
 }
 
 /** The answer of a call that includes its trace. */

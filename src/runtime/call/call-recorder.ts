@@ -13,6 +13,12 @@ export class CallRecorder {
   #client: ModelClient | undefined;
   #reply: ModelReply | undefined;
   #prompt: readonly Message[] | undefined;
+  /** The reply of the attempt under way. */
+  #unlisted: ModelReply | undefined;
+  readonly #usage: Draft<TokenUsage> = {};
+  /** US dollars; undefined before the first reply, and once a part of it is unknown. */
+  #cost: number | undefined;
+  #replies = 0;
   #modelMs = 0;
   #firstTextMs: number | undefined;
 
@@ -29,21 +35,28 @@ export class CallRecorder {
   answered(reply: ModelReply | undefined, askedAt: number): void {
     this.#reply = reply;
     this.#modelMs += performance.now() - askedAt;
+    if (reply === undefined) return;
+    this.#unlisted = reply;
+    const { inputTokens, outputTokens } = reply;
+    if (inputTokens !== undefined) this.#usage.inputTokens = (this.#usage.inputTokens ?? 0) + inputTokens;
+    if (outputTokens !== undefined) this.#usage.outputTokens = (this.#usage.outputTokens ?? 0) + outputTokens;
+    this.#addCost(reply);
   }
 
-  succeeded(client: string, startedAt: number): void {
-    this.#attempts.push({ client, outcome: 'ok', durationMs: since(startedAt) });
+  succeeded(attempt: EndedAttempt): void {
+    this.#list({ client: attempt.client, outcome: 'ok', durationMs: since(attempt.startedAt) }, attempt);
   }
 
-  failed(client: string, failure: Failure, startedAt: number): void {
+  failed(attempt: EndedAttempt, failure: Failure): void {
     const status = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
-    this.#attempts.push({
-      client,
+    const entry = {
+      client: attempt.client,
       outcome: failure.code,
       ...(status === undefined ? {} : { upstreamStatus: status }),
       message: failure.message,
-      durationMs: since(startedAt),
-    });
+      durationMs: since(attempt.startedAt),
+    };
+    this.#list(entry, attempt);
   }
 
   get attempts(): readonly Attempt[] {
@@ -54,7 +67,7 @@ export class CallRecorder {
   report({ flags, losses }: Pick<ParsedReply, 'flags' | 'losses'>): CallReport {
     const report: Draft<CallReport> = {
       attempts: this.#attempts,
-      usage: usageOf(this.#reply),
+      usage: this.#usage,
       modelMs: this.#modelMs,
       flags,
       losses,
@@ -62,29 +75,45 @@ export class CallRecorder {
     const client = this.#client;
     if (client !== undefined) report.client = client.name;
     if (client?.model !== undefined) report.model = client.model;
-    const cost = costOf(report.usage, client?.prices);
-    if (cost !== undefined) report.cost = cost;
+    if (this.#cost !== undefined) report.cost = Math.round(this.#cost * 1e9) / 1e9;
     if (this.#reply?.finishReason !== undefined) report.finishReason = this.#reply.finishReason;
     if (this.#firstTextMs !== undefined) report.firstTextMs = this.#firstTextMs;
     if (this.#prompt !== undefined) report.prompt = this.#prompt;
     if (this.#reply !== undefined) report.rawReply = this.#reply.text;
     return report;
   }
+
+  #list(entry: Draft<Attempt>, { isReask }: EndedAttempt): void {
+    const reply = this.#unlisted;
+    this.#unlisted = undefined;
+    if (isReask) entry.reask = true;
+    if (reply?.inputTokens !== undefined) entry.inputTokens = reply.inputTokens;
+    if (reply?.outputTokens !== undefined) entry.outputTokens = reply.outputTokens;
+    this.#attempts.push(entry);
+  }
+
+  #addCost(reply: ModelReply): void {
+    const cost = costOf(reply, this.#client?.prices);
+    const before = this.#replies === 0 ? 0 : this.#cost;
+    this.#cost = cost === undefined || before === undefined ? undefined : before + cost;
+    this.#replies += 1;
+  }
+}
+
+/** An attempt at the named client, of which the outcome is known. */
+interface EndedAttempt {
+  readonly client: string;
+  /** It asked for the correction of a reply. */
+  readonly isReask: boolean;
+  readonly startedAt: number;
 }
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-function usageOf(reply: ModelReply | undefined): TokenUsage {
-  const usage: Draft<TokenUsage> = {};
-  if (reply?.inputTokens !== undefined) usage.inputTokens = reply.inputTokens;
-  if (reply?.outputTokens !== undefined) usage.outputTokens = reply.outputTokens;
-  return usage;
-}
-
-/** US dollars, rounded to a billionth. */
+/** US dollars. */
 function costOf({ inputTokens, outputTokens }: TokenUsage, prices: TokenPrices | undefined): number | undefined {
   if (prices === undefined || inputTokens === undefined || outputTokens === undefined) return undefined;
-  return Math.round((inputTokens * prices.input + outputTokens * prices.output) * 1000) / 1e9;
+  return (inputTokens * prices.input + outputTokens * prices.output) / 1e6;
 }
 
 function since(startedAt: number): number {

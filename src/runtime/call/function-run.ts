@@ -1,7 +1,7 @@
 import type { Result } from '../../base/result.ts';
-import { err } from '../../base/result.ts';
+import { err, ok } from '../../base/result.ts';
 import type { Failure } from '../../schema/errors.ts';
-import type { Message } from '../../schema/message.ts';
+import type { InvalidReply, Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';
 import type { ClientSource } from '../model/client-source.ts';
@@ -9,7 +9,8 @@ import type { ModelAttempt, ModelClient } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
-import type { ModelReply } from '../model/wire/reply-format.ts';
+import { isComplete, type ModelReply } from '../model/wire/reply-format.ts';
+import { reaskMessages } from '../prompt/reask-messages.ts';
 import type { PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
@@ -54,7 +55,7 @@ export class FunctionRun {
     const deadlineAt = performance.now() + context.deadlineMs;
     try {
       const result = await runPlan<ParsedReply>(call.plan, deadlineAt, {
-        attempt: (source, until) => this.#recordedAttempt(source, until),
+        attempt: (source, until, invalid) => this.#recordedAttempt(source, until, invalid),
         cancellation: context.cancellation,
         turn: services.turn,
         exhausted: () => this.#isExhausted,
@@ -85,18 +86,23 @@ export class FunctionRun {
     return this.#recorder.attempts.length >= this.#parts.call.maxRequests;
   }
 
-  async #recordedAttempt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
+  async #recordedAttempt(
+    source: ClientSource,
+    deadlineAt: number,
+    invalid: InvalidReply | undefined,
+  ): Promise<Result<ParsedReply, AttemptFailure>> {
     // An attempt can fail before it sends a request, and a call can have many such attempts.
     if (this.#recorder.attempts.length > 0) await nextTurn();
     const startedAt = performance.now();
-    const result = await this.#attemptAt(source, deadlineAt);
+    const result = await this.#attemptAt(source, deadlineAt, invalid);
     const { name } = source.definition;
+    const attempt = { client: name, isReask: invalid !== undefined, startedAt };
     if (result.ok) {
-      this.#recorder.succeeded(name, startedAt);
+      this.#recorder.succeeded(attempt);
       return result;
     }
     const { failure } = result.failure;
-    this.#recorder.failed(name, failure, startedAt);
+    this.#recorder.failed(attempt, failure);
     this.#lastFailure = failure;
     const { logger } = this.#parts.services.options;
     if (logger.enabled('debug')) {
@@ -108,13 +114,20 @@ export class FunctionRun {
     return result;
   }
 
-  async #attemptAt(source: ClientSource, deadlineAt: number): Promise<Result<ParsedReply, AttemptFailure>> {
+  async #attemptAt(
+    source: ClientSource,
+    deadlineAt: number,
+    invalid: InvalidReply | undefined,
+  ): Promise<Result<ParsedReply, AttemptFailure>> {
     const { services, call, context, reader } = this.#parts;
     if (context.cancellation.cancelled) return err(finalFailure(cancelled(context.cancellation.reason)));
     const created = services.directory.client(source, call.requester);
     if (!created.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, created.failure)));
     const { client } = created.value;
-    const messages = services.renderer.render(call.functionName, call.args, client.prompt, call.tags);
+    const messages =
+      invalid === undefined
+        ? services.renderer.render(call.functionName, call.args, client.prompt, call.tags)
+        : ok(reaskMessages(invalid, client.prompt));
     if (!messages.ok) return err(finalFailure(messages.failure));
     reader.begin(this.#lastFailure?.message);
     const askedAt = performance.now();
@@ -123,7 +136,8 @@ export class FunctionRun {
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
     if (!reply.ok) return reply;
     try {
-      return await this.#parse(client, reply.value, deadlineAt);
+      const parsed = await this.#parse(client, reply.value, deadlineAt);
+      return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, invalid?.prompt ?? messages.value));
     } finally {
       this.#answered?.release();
     }
@@ -183,7 +197,11 @@ export class FunctionRun {
   /** Adds all attempts to the failure, and a list of them to its message if there was more than one. */
   #withAttempts(failure: Failure): Failure {
     const { attempts } = this.#recorder;
-    const listed = failure.code === 'client_error' || failure.code === 'timeout' ? { ...failure, attempts } : failure;
+    const isListed =
+      failure.code === 'client_error' ||
+      failure.code === 'timeout' ||
+      (failure.code === 'validation_failure' && attempts.length > 1);
+    const listed = isListed ? { ...failure, attempts } : failure;
     if (attempts.length < 2) return listed;
     const list = attempts
       .slice(0, LISTED_ATTEMPTS)
@@ -211,6 +229,13 @@ function cancelled(reason: string | undefined): Failure {
 }
 
 function ignore(): void {}
+
+/** A failure of parsing, with the reply if a correction can help: not if the provider cut it off or withheld it. */
+function withInvalidReply(failed: AttemptFailure, reply: ModelReply, prompt: readonly Message[]): AttemptFailure {
+  const { failure } = failed;
+  if (failure.code !== 'validation_failure' || !isComplete(reply)) return failed;
+  return { ...failed, invalidReply: { prompt, text: reply.text, faults: failure.details } };
+}
 
 /** The failure of a reply that ended for a reason which its client does not accept; undefined if it is accepted. */
 function finishReasonFailure(client: ModelClient, reason: string | undefined): Failure | undefined {

@@ -80,8 +80,9 @@ export interface CallReport {
   readonly client?: string;
   readonly model?: string;
   readonly attempts: readonly Attempt[];
+  /** The tokens of all replies together, as far as they are known. */
   readonly usage: TokenUsage;
-  /** US dollars for the tokens in `usage`. Absent if a count, or the price, is unknown. */
+  /** US dollars for these replies. Absent if a count, or a price, is unknown. */
   readonly cost?: number;
   readonly finishReason?: string;
   /** Milliseconds of waiting for models, summed over all attempts. */

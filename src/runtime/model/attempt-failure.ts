@@ -1,5 +1,6 @@
 import { Redactor } from '../../logging/redactor.ts';
 import type { ClientFailure, Failure } from '../../schema/errors.ts';
+import type { InvalidReply } from '../../schema/message.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
 import { errorBodyText, parseJson } from './wire/reply-format.ts';
@@ -12,6 +13,8 @@ export interface AttemptFailure {
   readonly upstreamStatus?: number;
   /** The wait that the provider asked for, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The reply that caused the failure, if its client can be asked to correct it. */
+  readonly invalidReply?: InvalidReply;
 }
 
 /** A failure that no retry can fix: a missing key, a prompt that does not render, a reply of the wrong type. */

@@ -19,6 +19,9 @@ const RETRY_STRATEGY = {
   max_delay_ms: { shape: MILLISECONDS, default: 10_000 },
 } as const satisfies OptionTable;
 
+/** Each re-ask costs the whole prompt once more, and a model that fails this often does not succeed later. */
+const MAX_REASKS = 5;
+
 /** The keys of a `retry_policy` block. */
 const RETRY_POLICY = {
   max_retries: { shape: { kind: 'count', literal: true, expected: 'a whole number, 0 or more' }, default: 0 },
@@ -32,6 +35,15 @@ const RETRY_POLICY = {
       item: { kind: 'count', literal: true, min: 400, max: 599, expected: 'a status from 400 to 599' },
       expected: 'a list of statuses from 400 to 599',
     },
+  },
+  on_invalid_reply: {
+    shape: {
+      kind: 'count',
+      literal: true,
+      max: MAX_REASKS,
+      expected: `a whole number from 0 to ${MAX_REASKS}`,
+    },
+    default: 0,
   },
 } as const satisfies OptionTable;
 

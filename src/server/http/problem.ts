@@ -56,6 +56,7 @@ function failureFields(failure: Failure, exposed: CallReport | undefined): Reado
         raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT),
         ...(failure.losses === undefined ? {} : { losses: failure.losses }),
         ...(failure.explanation === undefined ? {} : { explanation: failure.explanation }),
+        ...(failure.attempts === undefined ? {} : { attempts: failure.attempts.map(attemptFields) }),
         ...(exposed?.prompt === undefined ? {} : { prompt: exposed.prompt }),
       };
     case 'finish_reason_error':
@@ -85,6 +86,9 @@ export function attemptFields(attempt: Attempt): Readonly<Record<string, unknown
     upstream_status: attempt.upstreamStatus,
     message: attempt.message,
     duration_ms: Math.round(attempt.durationMs),
+    reask: attempt.reask,
+    input_tokens: attempt.inputTokens,
+    output_tokens: attempt.outputTokens,
   };
 }
 

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
+import type { Attempt } from '../../schema/errors.ts';
 import type { MetricData } from '../protocol.ts';
 import { HistogramTable, NumberTable } from './metric-tables.ts';
 
@@ -66,6 +67,11 @@ export class ProcessMetrics {
   );
   readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
+  readonly #reasks = counter('svc_reasks_total', 'Requests for the correction of a reply', [
+    'function',
+    'client',
+    'outcome',
+  ]);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
   readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
   readonly #streamCuts = counter(
@@ -112,6 +118,7 @@ export class ProcessMetrics {
       this.#overhead,
       this.#tokens,
       this.#attempts,
+      this.#reasks,
       this.#replies,
       this.#losses,
       this.#streamCuts,
@@ -141,20 +148,20 @@ export class ProcessMetrics {
     if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name);
     this.#overhead.observe(Math.max(0, durationMs - report.modelMs) / 1000, name);
     if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name);
-    for (const attempt of report.attempts) this.#attempts.add(1, this.#clientLabel(attempt.client), attempt.outcome);
+    for (const attempt of report.attempts) this.#countAttempt(name, attempt);
     const parsed = parseOutcome(report, outcome);
     if (parsed !== undefined) this.#replies.add(1, name, parsed);
     const { dropped, defaulted } = report.losses;
     if (dropped > 0) this.#losses.add(dropped, name, 'dropped');
     if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
-    this.#countTokens(report);
   }
 
-  #countTokens({ client, usage }: CallReport): void {
-    if (client === undefined) return;
+  #countAttempt(name: string, { client, outcome, reask, inputTokens, outputTokens }: Attempt): void {
     const label = this.#clientLabel(client);
-    if (usage.inputTokens !== undefined) this.#tokens.add(usage.inputTokens, label, 'input');
-    if (usage.outputTokens !== undefined) this.#tokens.add(usage.outputTokens, label, 'output');
+    this.#attempts.add(1, label, outcome);
+    if (reask === true) this.#reasks.add(1, name, label, outcome);
+    if (inputTokens !== undefined) this.#tokens.add(inputTokens, label, 'input');
+    if (outputTokens !== undefined) this.#tokens.add(outputTokens, label, 'output');
   }
 
   #clientLabel(client: string): string {

@@ -153,7 +153,7 @@ function printKey(key: string): string {
   return /^[A-Za-z_][\w-]*$/u.test(key) ? key : JSON.stringify(key);
 }
 
-function printRetryPolicy({ name, maxRetries, strategy, statuses }: RetryPolicyType): string {
+function printRetryPolicy({ name, maxRetries, strategy, statuses, onInvalidReply }: RetryPolicyType): string {
   const strategyText =
     strategy.kind === 'constant'
       ? `type constant_delay, delay_ms ${strategy.delayMs}`
@@ -162,6 +162,7 @@ function printRetryPolicy({ name, maxRetries, strategy, statuses }: RetryPolicyT
     `max_retries ${maxRetries}`,
     `strategy { ${strategyText} }`,
     ...(statuses === undefined ? [] : [`statuses [${statuses.join(', ')}]`]),
+    ...(onInvalidReply === undefined ? [] : [`on_invalid_reply ${onInvalidReply}`]),
   ]);
 }
 

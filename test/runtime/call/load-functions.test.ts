@@ -24,6 +24,18 @@ client<llm> Main {
 class Person {
   name string
 }
+retry_policy Correcting {
+  on_invalid_reply 1
+}
+client<llm> Again {
+  provider openai
+  retry_policy Correcting
+  options {
+    model "again"
+    base_url env.URL
+    api_key env.KEY
+  }
+}
 function Count(text: string) -> int[] {
   client Main
   prompt #"{{ text }}"#
@@ -54,6 +66,18 @@ function modelAndKey(): string {
   const body = request?.json as { readonly model: string } | undefined;
   return `${body?.model ?? '-'} ${request?.headers['authorization'] ?? '-'}`;
 }
+
+test('a client that is asked again corrects its reply; a failure lists its attempts', async () => {
+  const invalid = reply('{"surname": "Lovelace"}');
+  fake.script(invalid);
+  expect(await functions.call('Extract', { text: 'x' }, { client: 'Again' })).toEqual({ name: 'Ada Lovelace' });
+  expect(fake.requests).toHaveLength(2);
+  fake.script(invalid, invalid);
+  await expect(functions.call('Extract', { text: 'x' }, { client: 'Again' })).rejects.toMatchObject({
+    code: 'validation_failure',
+    failure: { attempts: [{ outcome: 'validation_failure' }, { outcome: 'validation_failure', reask: true }] },
+  });
+});
 
 test('call returns the value', async () => {
   expect(functions.functionNames).toEqual(['Count', 'Extract']);

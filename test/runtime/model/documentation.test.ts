@@ -126,7 +126,7 @@ test('the page lists the statuses after which svc retries', () => {
 
 test('the definitions on the page compile, and their policy waits as the page states', async () => {
   const blocks = [...page.matchAll(/```baml\n(.*?)```/gsu)].map(([, block = '']) => block);
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(4);
   const program = compileText(`${blocks.join('\n')}
 client<llm> Other {
   provider offline

@@ -19,7 +19,7 @@ import { NO_LOSSES, type ParsedReply } from '../../../src/runtime/reply/reply-pa
 export const REPORT: CallReport = {
   client: 'Fast',
   model: 'small-1',
-  attempts: [{ client: 'Fast', outcome: 'ok', durationMs: 3 }],
+  attempts: [{ client: 'Fast', outcome: 'ok', durationMs: 3, inputTokens: 12, outputTokens: 7 }],
   usage: { inputTokens: 12, outputTokens: 7 },
   modelMs: 3,
   flags: [],

@@ -53,7 +53,8 @@ function buildValue(node: ValueNode | undefined): OptionValue {
 }
 
 export function buildRetryPolicy(node: RetryPolicyNode): RetryPolicyType {
-  const { max_retries: maxRetries, strategy, statuses } = readRetryPolicy(entryData(node.entries)).values;
+  const { values } = readRetryPolicy(entryData(node.entries));
+  const { max_retries: maxRetries, on_invalid_reply: onInvalidReply, strategy, statuses } = values;
   const { type, delay_ms: delayMs, multiplier, max_delay_ms: maxDelayMs } = strategy;
   return {
     name: node.name.text,
@@ -63,5 +64,6 @@ export function buildRetryPolicy(node: RetryPolicyNode): RetryPolicyType {
         ? { kind: 'exponential', delayMs, multiplier, maxDelayMs }
         : { kind: 'constant', delayMs },
     ...(statuses !== undefined && { statuses }),
+    ...(onInvalidReply > 0 && { onInvalidReply }),
   };
 }

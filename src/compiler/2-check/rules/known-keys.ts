@@ -5,7 +5,7 @@ import type { Rule } from '../check-context.ts';
 const KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
   function: ['client', 'prompt'],
   client: ['provider', 'retry_policy', 'options'],
-  retry_policy: ['max_retries', 'strategy', 'statuses', 'options'],
+  retry_policy: ['max_retries', 'strategy', 'statuses', 'on_invalid_reply', 'options'],
   generator: [
     'output_type',
     'output_dir',

@@ -9,7 +9,8 @@ import { entryData, siteOf } from '../option-data.ts';
 /** More retries than this are rarely intended: with the usual pauses they take minutes. */
 const MANY = 20;
 
-const KEYS = new Set(['max_retries', 'strategy', 'statuses', 'options']);
+/** The keys that have no effect without a number. */
+const COUNTLESS = new Set(['strategy', 'statuses', 'options']);
 
 /** A retry policy has numbers with which a retried call ends, and a client that uses it. */
 export const retryPolicies: Rule = (context) => {
@@ -27,8 +28,8 @@ function checkPolicy(context: CheckContext, node: RetryPolicyNode): void {
   const { violations } = readRetryPolicy(entryData(node.entries));
   for (const violation of violations) reportViolation(context, node, violation);
   const count = entryValue(node.entries, 'max_retries');
-  if (count === undefined && node.broken !== true && !node.entries.some(({ key }) => !KEYS.has(key.text))) {
-    // A key that no policy has gets its own diagnostic, and is probably a misspelling of this one.
+  if (count === undefined && node.broken !== true && node.entries.every(({ key }) => COUNTLESS.has(key.text))) {
+    // A policy can contain only `on_invalid_reply`. A key that no policy has gets its own diagnostic, and is probably a misspelling.
     const owner = `retry policy "${node.name.text}"`;
     context.report('check/missing-key', node.name.span, { name: 'max_retries', owner, example: 'max_retries 3' });
   }

@@ -2,14 +2,23 @@ import type { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
 import { err } from '../../../base/result.ts';
+import type { RetryPolicyType } from '../../../schema/client.ts';
+import type { InvalidReply } from '../../../schema/message.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
 import type { ClientSource } from '../client-source.ts';
 import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
 import { withRetries } from './retry.ts';
 
 export interface PlanContext<T> {
-  /** Asks one client once. The result is up to the caller, who can reject a reply. */
-  readonly attempt: (source: ClientSource, deadlineAt: number) => Promise<Result<T, AttemptFailure>>;
+  /**
+   * Asks one client once: for the answer to the prompt, or, with `invalid`, for the correction of that reply. The result is up to the
+   * caller, who can reject a reply.
+   */
+  readonly attempt: (
+    source: ClientSource,
+    deadlineAt: number,
+    invalid?: InvalidReply,
+  ) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
   readonly turn: RoundRobinTurns;
   /** True once the call has made all the requests that it can make: no retry and no other client follows. */
@@ -21,42 +30,82 @@ export function runPlan<T>(
   plan: ClientPlan,
   deadlineAt: number,
   context: PlanContext<T>,
+  above = NO_REASKS,
 ): Promise<Result<T, AttemptFailure>> {
   const until =
     plan.totalTimeoutMs === undefined ? deadlineAt : Math.min(deadlineAt, performance.now() + plan.totalTimeoutMs);
   const { retry } = plan;
-  if (retry === undefined || retry.maxRetries <= 0) return runOnce(plan, until, context, 0);
+  const reasks = retry === undefined ? above : reasksOf(retry);
+  if (retry === undefined || retry.maxRetries <= 0) return runOnce({ plan, index: 0, reasks }, until, context);
   const { cancellation, exhausted } = context;
   return withRetries({ policy: retry, deadlineAt: until, cancellation, exhausted }, (index) =>
-    runOnce(plan, until, context, index),
+    runOnce({ plan, index, reasks }, until, context),
   );
 }
 
-function runOnce<T>(
-  plan: ClientPlan,
-  deadlineAt: number,
-  context: PlanContext<T>,
-  index: number,
-): Promise<Result<T, AttemptFailure>> {
+/** One of the runs of a plan that its retry policy allows. */
+interface Run<Plan = ClientPlan> {
+  readonly plan: Plan;
+  /** 0 for the first run, 1 for the first retry. */
+  readonly index: number;
+  readonly reasks: Reasks;
+}
+
+function runOnce<T>(run: Run, deadlineAt: number, context: PlanContext<T>): Promise<Result<T, AttemptFailure>> {
+  const { plan, index, reasks } = run;
   switch (plan.kind) {
     case 'single':
-      return context.attempt(plan.source, deadlineAt);
+      return reasks === NO_REASKS
+        ? context.attempt(plan.source, deadlineAt)
+        : runWithReasks({ source: plan.source, reasks }, deadlineAt, context);
     case 'fallback':
-      return runFallback(plan, deadlineAt, context);
+      return runFallback({ plan, reasks }, deadlineAt, context);
     case 'round-robin':
-      return runRoundRobin({ plan, index }, deadlineAt, context);
+      return runRoundRobin({ plan, index, reasks }, deadlineAt, context);
+  }
+}
+
+/** The re-asks that are left for the clients of one retry policy. The policy nearest to a client counts. */
+interface Reasks {
+  left: number;
+  /** The last re-ask, if it failed in another way: its retry sends the same messages. */
+  pending?: { readonly source: ClientSource; readonly invalid: InvalidReply } | undefined;
+}
+
+const NO_REASKS: Reasks = { left: 0 };
+
+function reasksOf({ onInvalidReply = 0 }: RetryPolicyType): Reasks {
+  return onInvalidReply === 0 ? NO_REASKS : { left: onInvalidReply };
+}
+
+/** Asks a client, and asks it again while its replies do not fit. A re-ask follows at once: nothing has to recover. */
+async function runWithReasks<T>(
+  { source, reasks }: { readonly source: ClientSource; readonly reasks: Reasks },
+  deadlineAt: number,
+  context: PlanContext<T>,
+): Promise<Result<T, AttemptFailure>> {
+  for (;;) {
+    const { pending } = reasks;
+    const result = await context.attempt(source, deadlineAt, pending?.source === source ? pending.invalid : undefined);
+    const invalid = result.ok ? undefined : result.failure.invalidReply;
+    if (invalid === undefined) return result;
+    reasks.pending = undefined;
+    const isOver = context.cancellation.cancelled || context.exhausted() || performance.now() >= deadlineAt;
+    if (isOver || reasks.left === 0) return result;
+    reasks.left -= 1;
+    reasks.pending = { source, invalid };
   }
 }
 
 /** Asks the members in order: any failure leads to the next, unless the call is cancelled or its time is over. */
 async function runFallback<T>(
-  plan: FallbackPlan,
+  { plan, reasks }: Pick<Run<FallbackPlan>, 'plan' | 'reasks'>,
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
   const failures: AttemptFailure[] = [];
   for (const member of plan.members) {
-    const result = await runPlan(member, deadlineAt, context);
+    const result = await runPlan(member, deadlineAt, context, reasks);
     if (result.ok) return result;
     failures.push(result.failure);
     if (context.cancellation.cancelled || context.exhausted() || performance.now() >= deadlineAt) break;
@@ -66,14 +115,14 @@ async function runFallback<T>(
 
 /** Turns of a client that only one request knows are counted within its retries. */
 async function runRoundRobin<T>(
-  { plan, index }: { readonly plan: RoundRobinPlan & { readonly name: string }; readonly index: number },
+  { plan, index, reasks }: Run<RoundRobinPlan & { readonly name: string }>,
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
   const turn = plan.ofRequest ? index : await context.turn(plan.name, deadlineAt);
   const member = plan.members[(plan.start + turn) % plan.members.length];
   invariant(member !== undefined, 'a round-robin client has members');
-  return runPlan(member, deadlineAt, context);
+  return runPlan(member, deadlineAt, context, reasks);
 }
 
 /**

@@ -45,6 +45,32 @@ export interface StreamedReply {
 
 export type ReplyDetails = Omit<ModelReply, 'text'>;
 
+/** The finish reasons of replies that a provider cut off or withheld, in lower case: a limit of tokens, a filter, a refusal. */
+const CUT_OFF: ReadonlySet<string> = new Set([
+  // OpenAI's formats; `max_tokens` is also that of Anthropic, Bedrock and Gemini.
+  'length',
+  'max_tokens',
+  'max_output_tokens',
+  'content_filter',
+  'incomplete',
+  // Anthropic and Bedrock.
+  'model_context_window_exceeded',
+  'refusal',
+  'content_filtered',
+  'guardrail_intervened',
+  // Gemini.
+  'safety',
+  'recitation',
+  'blocklist',
+  'prohibited_content',
+  'spii',
+]);
+
+/** True unless the provider states that the model did not say all that it wanted to. */
+export function isComplete({ finishReason }: ModelReply): boolean {
+  return finishReason === undefined || !CUT_OFF.has(finishReason.toLowerCase());
+}
+
 /** Details of which any can be unknown. */
 export type PossibleDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
 

@@ -68,6 +68,12 @@ export const MADE_UP = words(anyOf`
   (?:only|just|merely) (?:an? )?(?:example|illustration|placeholder)
 `);
 
+/** A sentence after an example. */
+export const IS_MADE_UP = words(anyOf`
+  (?<!\b(?:no|none of (?:the|these|it)|nor) )(?:values?|data|names?|details|it|this|that|above|output|example|record|json) (?:here |above )?(?:is|are|was|were) (?:all |just |only |merely |purely |entirely |completely )?(?:made-?up|invented|fictional|fictitious|fake|dummy|imaginary|placeholders?|(?:an? )?(?:examples?|illustrations?))
+  i (?:made (?:up|(?:it|this|them|these) up)|invented) (?:the|these|this|all|it|them)?
+`);
+
 /** The line before a value that only shows the form of an answer. */
 export const FORM_OF_ANSWER = words(anyOf`
   (?:how|what) (?:the|my|your|an?) (?:final )?(?:output|answer|result|response|json)s? (?:will|would|could|might|should) look

@@ -10,6 +10,7 @@ import {
   FORM_OF_ANSWER,
   FORM_OR_EXAMPLE,
   INSTEAD,
+  IS_MADE_UP,
   MADE_UP,
   MISSING_INPUT,
   NEXT_INPUT,
@@ -242,7 +243,7 @@ export function isMadeUp(text: string, { from, to }: Span, isExample: boolean): 
   const lead = before.split('\n').findLast((line) => HAS_WORD.test(line)) ?? '';
   if (FORM_OF_ANSWER.test(lead) || (isExample && MADE_UP.test(lead))) return true;
   const after = text.slice(to, to + MAX_AROUND);
-  if (isExample && MADE_UP.test(after)) return true;
+  if (isExample && IS_MADE_UP.test(after)) return true;
   return FORM_OR_EXAMPLE.test(lead) && (MISSING_INPUT.test(before) || MISSING_INPUT.test(after));
 }
 

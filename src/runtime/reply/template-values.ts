@@ -13,8 +13,9 @@ const PLACEHOLDER =
 const TYPE_NAME = /^(?:string|str|int|integer|float|number|double|bool|boolean|any)(?:\[\]|\?)*$/u;
 /** Two strings with these names are not the answer. */
 const STRING_TYPE = /^(?:string|str)(?:\[\])?$/u;
-/** A placeholder in angle brackets: a word, or several. */
-const IN_ANGLES = /^<([\p{L}_][\p{L}\p{N}_ ,.'’()-]{0,120})>$/u;
+/** A placeholder in angle brackets: a word, or several. Tags of HTML can have attributes without values. */
+const IN_ANGLES =
+  /^<(?!(?:a(?= (?:href|name|id|class|target)\b)|audio|button|details|dialog|div|form|iframe|img|input|link|ol|option|script|select|span|textarea|video)\s)([\p{L}_][\p{L}\p{N}_ ,.'’()-]{0,120})>$/iu;
 
 /** The literal of a field that decides between classes. */
 const LITERAL = /^[\w.-]{1,40}$/u;

@@ -201,7 +201,7 @@ export class MapPlan extends Plan {
     if (!outcome.ok || (outcome.marks & (MARK.display | MARK.unwrapped | MARK.fromComposite)) === 0) return false;
     const key = keys[at] ?? '';
     if (isAnswerKey(key)) return true;
-    if (keys.length === 1) return isInnerMap(outcome, item, this.value.name);
+    if (keys.length === 1) return CONTAINER.test(key) && isInnerMap(outcome, item, this.value.name);
     return keys.every((other) => other === key || isDescriptionKey(other));
   }
 
@@ -246,6 +246,10 @@ const EMPTY = new PartialValue('{}');
 
 /** The value of a missing field. */
 const MISSING = new CoercedValue('{}', 0);
+
+/** The name of a map, or of its values: `mapping`, `prices`, `scores_by_name`. */
+const CONTAINER =
+  /(?:[^s]s|(?:^|[_ -])(?:map|mapping|dict|dictionary|table|lookup|record|object|json|hash|group|inventory|glossary|index|people|children|data))$|[_ -]by[_ -]|(?<=[a-z])By[A-Z]/iu;
 
 /**
  * True for the value of an only entry if it is an object whose keys are more likely those of the map: in `{"mapping": {"a": 1}}`, but

@@ -51,13 +51,15 @@ export function pairValues(text: string): readonly ReplyNode[] {
 }
 
 /** `The \`name\` is **Ada**`: a sentence with the key as code and the value in bold, as code or in quotes. */
-const STATED =
-  /\x60([\p{L}_$][\p{L}\p{N}_$ .-]{0,60})\x60\s*(?:is|are|was|equals|[=:])\s*(\*\*[^\n]+?\*\*|\x60[^\x60\n]+\x60|"[^"\n]*")(?=[\s,.;]|$)/gu;
+const STATED_KEY = String.raw`\x60([\p{L}_$][\p{L}\p{N}_$ .-]{0,60})\x60\s*(?:is|are|was|equals|[=:])\s*`;
+const STATED = new RegExp(String.raw`${STATED_KEY}(\*\*[^\n]+?\*\*|\x60[^\x60\n]+\x60|"[^"\n]*")(?=[\s,.;]|$)`, 'gu');
+const STATED_KEYS = new RegExp(STATED_KEY, 'gu');
 
-/** Returns the object whose members sentences state; none if there is only one, or a key occurs twice. */
+/** Returns the object whose members sentences state; none if there is only one, a key occurs twice, or a value has no marks. */
 function statedValues(text: string): readonly ReplyNode[] {
   const pairs = [...text.matchAll(STATED)].map(([, key = '', value = '']) => [key, valueOf(value)] as const);
-  const isObject = pairs.length > 1 && new Set(pairs.map(([key]) => key)).size === pairs.length;
+  const isWhole = pairs.length === (text.match(STATED_KEYS)?.length ?? 0);
+  const isObject = isWhole && pairs.length > 1 && new Set(pairs.map(([key]) => key)).size === pairs.length;
   return isObject ? [objectOf(pairs)] : [];
 }
 

@@ -111,9 +111,12 @@ export class InnerQuotes {
  */
 export function withoutQuotes(text: string, quote: string, count: number): string {
   if (text.length < 2 || !text.startsWith(quote)) return text;
-  if (count === 1 && text.lastIndexOf(quote) === 0) return text.slice(1);
+  if (count === 1 && text.lastIndexOf(quote) === 0) return CLIPPED.test(text) ? text : text.slice(1);
   return count === 2 && text.length > 2 && text.endsWith(quote) ? text.slice(1, -1) : text;
 }
+
+/** A word whose first letters an apostrophe replaces. */
+const CLIPPED = /^'(?:\d|(?:tis|twas|em|cause|bout|til|n|cos)\b)/iu;
 
 /** A number of one or two digits at the start of a string, after a word, or after feet. */
 const INCHES = /(?:^|(?:^|[^\d\s=+])\s+|[x×(]|['’])\d{1,2}(?:[.,/]\d{1,3})?$/u;

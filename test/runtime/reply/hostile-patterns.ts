@@ -32,6 +32,10 @@ export const PATTERNS: readonly string[] = [
   '{"extra":{"k":',
   '[]',
   '(1) ',
+  '<parameter=a>',
+  '<arg_key>a</arg_key>',
+  '`a`: "b" ',
+  '| <p>\n',
   "not ''''''''''''''''''''#RED ",
 ];
 

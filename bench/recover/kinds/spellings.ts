@@ -101,14 +101,6 @@ export const SPELLINGS = group('keys and enum values', {
       return draw.write({ indent: 2, before: (given) => (given.index === spot.index ? copy : '') });
     },
   },
-  'null in quotes': {
-    fits: (subject) => isComposite(subject) && has('optional')(subject),
-    damage: (draw) => {
-      const word = draw.random.pick(['"null"', '"N/A"']);
-      const text = draw.write({ indent: 2, instead: (spot) => (isNullName(spot) ? word : undefined) });
-      return text.includes(word) ? text : undefined;
-    },
-  },
   'labels in lower case': { fits: hasLabels, damage: (draw) => labels(draw, (text) => text.toLowerCase()) },
   'labels in upper case': { fits: hasLabels, damage: (draw) => labels(draw, (text) => text.toUpperCase()) },
   'labels with spaces': {
@@ -177,11 +169,6 @@ function isMemberOfClass({ member }: Spot): boolean {
 
 function isNullField(spot: Spot): boolean {
   return isMemberOfClass(spot) && spot.tree.kind === 'scalar' && spot.tree.value === null;
-}
-
-/** A null in the place of a name, a date or the like, instead of a text that could be any word. */
-function isNullName(spot: Spot): boolean {
-  return isNullField(spot) && !/text|code|value|default|result|note|comment/iu.test(spot.member?.key ?? '');
 }
 
 /** `invoice_number`, `lastName` and `first name` are two words each. */

@@ -173,17 +173,11 @@ class PlanCompiler {
       nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,
       writtenKey: `${JSON.stringify(key)}:`,
-      plan: isOptionalName(field) ? this.#optionalName(field.type) : this.#plan(field.type),
+      plan: this.#plan(field.type),
       skip: field.skip,
       streamNotNull: field.streamNotNull,
       missing: coercionError(`the required field "${key}" is missing`, field.name),
     };
-  }
-
-  #optionalName(type: Type): Plan {
-    return shared(this.#known, `${JSON.stringify(type)} as a name`, () => {
-      return new UnionPlan([this.#plan({ kind: 'string' })], true, undefined, true);
-    });
   }
 
   #enum(name: string): Plan {
@@ -209,20 +203,6 @@ class PlanCompiler {
     invariant(alias !== undefined, `alias ${name} is not defined`);
     return alias.type;
   }
-}
-
-/** True for a field of type `string?` whose text is hardly `null` or `N/A`, as that of code or of a default value can be. */
-function isOptionalName({ name, alias, type }: FieldType): boolean {
-  if (type.kind !== 'union' || type.members.length !== 2 || hasAttributes(type)) return false;
-  const isOptional = type.members.every((member) => ['string', 'null'].includes(member.kind) && !hasAttributes(member));
-  return isOptional && !LITERAL_TEXT.test(`${name} ${alias ?? ''}`);
-}
-
-const LITERAL_TEXT =
-  /code|value|default|literal|expr|token|text|content|source|snippet|statement|query|answer|word|raw|html|sql|type|input|output|body|message|term|symbol|cell|label/iu;
-
-function hasAttributes({ constraints, stream }: Type): boolean {
-  return (constraints !== undefined && constraints.length > 0) || stream !== undefined;
 }
 
 /** Returns the plan under the key, after compiling it on the first call. */

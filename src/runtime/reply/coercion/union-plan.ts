@@ -1,6 +1,6 @@
 import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
-import { canBecomeNullString, isNothing, isNullString, isNullWord, isWordForNothing } from '../text/nothing.ts';
+import { isNothing, isNullWord, isWordForNothing } from '../text/nothing.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import { CoercedValue, compareCoerced, isPerfect, isText, nullFor, type CoercionOutcome } from './outcome.ts';
@@ -20,13 +20,10 @@ export class UnionPlan extends Plan {
   readonly #isWrapped: boolean;
   /** The members in words. */
   readonly #expected: string;
-  /** A string such as `"N/A"` is null. */
-  readonly #hasNullStrings: boolean;
 
-  /** `name`: the name of the alias of the union. `hasNullStrings`: a string such as `"N/A"` is null. */
-  constructor(members: readonly Plan[], nullable: boolean, name?: string, hasNullStrings = false) {
+  /** `name`: the name of the alias of the union. */
+  constructor(members: readonly Plan[], nullable: boolean, name?: string) {
     super();
-    this.#hasNullStrings = hasNullStrings;
     this.#members = members;
     this.#nullable = nullable;
     this.#isWrapped = members.some((member) => member.isWrapped);
@@ -64,7 +61,6 @@ export class UnionPlan extends Plan {
   override exact(source: string): string | undefined {
     if (this.isWrapped) return undefined;
     if (this.#nullable && source === 'null') return source;
-    if (this.#hasNullStrings && isNullString(source.slice(1, -1))) return undefined;
     for (const member of this.#members) {
       const json = member.exact(source);
       if (json !== undefined) return json;
@@ -85,7 +81,7 @@ export class UnionPlan extends Plan {
   }
 
   override showString(json: string): string | undefined {
-    if (this.doneOnly || (this.#hasNullStrings && canBecomeNullString(json.slice(1, -1)))) return undefined;
+    if (this.doneOnly) return undefined;
     // An escape takes up to six characters.
     const canBeLabel = json.length - 2 <= 6 * this.longestLabel && this.mayBecome(JSON.parse(json) as string, true);
     return canBeLabel ? undefined : this.#stringMember()?.showString(json);
@@ -114,7 +110,6 @@ export class UnionPlan extends Plan {
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
     if (!this.#nullable) return this.#castMember(node);
     if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
-    if (this.#hasNullStrings && node.kind === 'string' && isNullString(node.text)) return nullWord(node);
     const value = this.#castMember(node);
     if (node.kind === 'null') return value ?? asWritten('null', node);
     // A string in quotes, or the reply as a whole, can be `N/A`; a token in an object or a list means null by it.
@@ -214,7 +209,6 @@ export class UnionPlan extends Plan {
   }
 
   #openScalar(node: ReplyNode): PartialValue {
-    if (this.#hasNullStrings && canBecomeNullString(node.text)) return PartialValue.withheld;
     const member = this.#stringMember();
     // It can become null, which is neither an empty list nor an object without values.
     const canBeNull = this.#nullable && member?.takesText !== true;

@@ -55,16 +55,3 @@ export function canBecomeNull(text: string): boolean {
   const start = text.toLowerCase();
   return NULL_WORDS.some((word) => word.startsWith(start));
 }
-
-/** The strings that mean null in a field whose text can hardly be one of them. `None` and `Null` can be text. */
-const NULL_STRINGS = ['null', 'NULL', 'undefined', 'N/A', 'n/a'];
-
-/** True for a string in the place of a null: `"null"`, `"N/A"`. */
-export function isNullString(text: string): boolean {
-  return NULL_STRINGS.includes(text);
-}
-
-/** True while a growing string can still turn out to be in the place of a null. */
-export function canBecomeNullString(text: string): boolean {
-  return NULL_STRINGS.some((word) => word.startsWith(text));
-}

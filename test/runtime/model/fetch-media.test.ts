@@ -125,7 +125,7 @@ test('a cancellation during a download ends it, and svc does not call the model'
 
 test('the deadline of a call applies to the download of media', async () => {
   fake.answer(stalled);
-  const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 100 });
+  const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 3000 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
   await until(() => fake.abandoned.length === 1);
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
@@ -135,7 +135,7 @@ test('the deadline of a call applies to the request for a token', async () => {
   fake.answer(stalled);
   const definition = clientDefinition('vertex-ai', { model: 'm', base_url: fake.url });
   const client = makeClient(definition, services, { GCE_METADATA_HOST: new URL(fake.url).host });
-  const { result } = await ask(client, { deadlineMs: 100 });
+  const { result } = await ask(client, { deadlineMs: 3000 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
   expect(fake.requests.map((each) => each.path)).toEqual([
     '/computeMetadata/v1/instance/service-accounts/default/token',

@@ -52,7 +52,9 @@ export function templateIn(root: ReplyNode): Template {
 
 /** The JSON text of an object or list can be a certain template: then its first string is a placeholder. */
 export function mayBeTemplate(json: string): boolean {
-  return IN_JSON.test(json.slice(0, MAX_START));
+  const start = json.slice(0, MAX_START);
+  // Nearly all answers have neither.
+  return (start.includes('"<') || start.includes('"str')) && IN_JSON.test(start);
 }
 
 const MAX_START = 400;

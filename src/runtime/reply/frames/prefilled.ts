@@ -22,7 +22,7 @@ export function openPrefilled(reply: string): string | undefined {
   const fence = FENCE.exec(reply)?.[0] ?? '';
   const text = reply.slice(fence.length);
   // A fence that opens later contains a value of its own.
-  if (fence === '' && OWN_FENCE.test(text)) return undefined;
+  if (fence === '' && text.includes('```') && OWN_FENCE.test(text)) return undefined;
   const key = FIRST_KEY.exec(text);
   if (key !== null) return isYaml(text) ? undefined : `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
   if (STRINGS.test(text)) return `${fence}[${text}]`;

@@ -26,8 +26,8 @@ export interface SlowSide {
   end(): Promise<void>;
 }
 
-/** Until the processes have finished their start, the spare one included. */
-const SETTLE_MS = 3000;
+/** Until the processes have finished their start and collected its garbage, the spare one included. */
+const SETTLE_MS = 8000;
 
 const CERTIFICATES = join(ROOT, 'test/runtime/model/certificates');
 

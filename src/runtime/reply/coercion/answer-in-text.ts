@@ -22,7 +22,8 @@ export type TextAnswer =
  */
 export function answerAmong(text: string, hits: readonly Hit[], from = 0): TextAnswer {
   if (hits.length === 0 || pointsElsewhere(text)) return { kind: 'none' };
-  if (statesFailure(text.slice(from)) && !isSingledOut(text, hits)) return { kind: 'none' };
+  if (statesFailure(text.slice(from)) && !isSingledOut(text, hits) && !namesFailure(text, hits))
+    return { kind: 'none' };
   const cued = cuedHits(text, hits);
   const choices = [
     corrected(text, hits, STRONG),
@@ -38,6 +39,11 @@ export function answerAmong(text: string, hits: readonly Hit[], from = 0): TextA
     return { kind: 'answer', json, cued: !isOnly, count: remaining.length };
   }
   return { kind: 'several', values: valuesOf(cued) };
+}
+
+/** True if one of the values is itself a failure, such as `"I don't know"`. */
+function namesFailure(text: string, hits: readonly Hit[]): boolean {
+  return hits.some(({ from, to }) => statesFailure(text.slice(from, to)));
 }
 
 function valuesOf(hits: readonly Hit[]): readonly string[] {

@@ -333,7 +333,7 @@ export const SETTINGS = {
     flag: '--expose-prompts',
     variable: 'SVC_EXPOSE_PROMPTS',
     group: 'Security',
-    help: 'Include the prompt in validation failures',
+    help: 'Show the prompt in validation failures, and prompts and replies to requests that ask',
     parse: yesOrNo,
     default: 'false',
   }),

@@ -57,7 +57,12 @@ export async function startPageServer(document: unknown, words: readonly string[
 }
 
 const ANSWERED_BY = { 'x-svc-client': 'Main', 'x-svc-model': 'small-1', 'x-svc-input-tokens': '12' };
-const USAGE = { client: 'Main', model: 'small-1', attempts: 2, input_tokens: 12, output_tokens: 7 };
+const ATTEMPT = { client: 'Main', outcome: 'ok', duration_ms: 3 };
+const META = {
+  usage: { input_tokens: 12, output_tokens: 7 },
+  client: { name: 'Main', model: 'small-1' },
+  attempts: [{ ...ATTEMPT, outcome: 'client_error' }, ATTEMPT],
+};
 const FAILURE = { error: 'client_error', message: 'the provider refuses the key', request_id: 'r' };
 
 function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -68,8 +73,8 @@ async function stream(request: IncomingMessage, response: ServerResponse, words:
   const body = await text(request);
   if (body.includes('fail before')) json(response, 502, FAILURE);
   else {
-    const usage = body.includes('"include":["usage"]') ? { usage: USAGE } : {};
-    sendWords(response, { words, sent: body.includes('fail midway') ? 1 : words.length, usage });
+    const more = body.includes('"include":["usage","client","attempts"]') ? { meta: META } : {};
+    sendWords(response, { words, sent: body.includes('fail midway') ? 1 : words.length, more });
   }
 }
 
@@ -78,18 +83,18 @@ interface Words {
   /** The number of words before the end: fewer than all if the stream fails. */
   readonly sent: number;
   /** Further members of the last message. */
-  readonly usage: object;
+  readonly more: object;
 }
 
 /** Sends one partial every 100 ms, so that a browser has time to show it, and an error after the first `sent` of them. */
-function sendWords(response: ServerResponse, { words, sent, usage }: Words): void {
+function sendWords(response: ServerResponse, { words, sent, more }: Words): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   let count = 0;
   const timer = setInterval(() => {
     count += 1;
     const value = words.slice(0, count).join(' ');
     const last = count > sent;
-    const end = sent < words.length ? FAILURE : { final_result: value, ...usage };
+    const end = sent < words.length ? FAILURE : { final_result: value, ...more };
     response.write(`data: ${JSON.stringify(last ? end : { partial_result: value })}\n\n`);
     if (!last) return;
     clearInterval(timer);

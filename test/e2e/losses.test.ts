@@ -70,9 +70,12 @@ describe.each(['uws', 'node'])('over %s', (transport) => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('a call has its value, and a header with the counts', async () => {
+  test('a call has a header with the counts, and warnings if the caller asks for them', async () => {
+    const bare = await post(server.url, 'call', { text: 'x' });
+    expect(await bare.json()).toEqual(LOSSY_VALUE);
+    expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
     const response = await post(server.url, 'call', { text: 'x', ...INCLUDE });
-    expect(await response.json()).toEqual(LOSSY_VALUE);
+    expect(await response.json()).toEqual({ result: LOSSY_VALUE, meta: { warnings: WARNINGS } });
     expect(response.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
     fake.answer(reply('{"name": "Ada", "seniority": "JUNIOR", "jobs": [], "scores": {}}'));
     expect((await post(server.url, 'call', { text: 'x' })).headers.has('x-svc-lossy')).toBe(false);

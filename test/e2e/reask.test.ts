@@ -138,7 +138,7 @@ test('a fallback asks its next client after the re-asks, within one call', async
 
 test('a stream sends a reset before the partials of the next attempt', async () => {
   fake.script(reply('{"name": "Bob", "age": -1}', { chunkSize: 5 }));
-  const { messages } = await readStream(`${server.url}/stream/Read`, { svc_options: { include: ['usage'] } });
+  const { messages } = await readStream(`${server.url}/stream/Read`, { svc_options: { include: ['usage', 'client'] } });
   const data = messages.map((message) => message.data as Readonly<Record<string, unknown>>);
   const at = data.findIndex((each) => 'reset' in each);
   expect(data[at]).toEqual({ reset: { reason: expect.stringContaining('age') as string } });
@@ -146,7 +146,7 @@ test('a stream sends a reset before the partials of the next attempt', async () 
   expect(JSON.stringify(data.slice(at + 1))).not.toContain('Bo');
   expect(data.at(-1)).toMatchObject({
     final_result: { name: 'Ada', age: 36 },
-    usage: { client: 'A', attempts: 2, input_tokens: 47, output_tokens: 8 },
+    meta: { usage: { input_tokens: 47, output_tokens: 8 }, client: { name: 'A' } },
   });
 });
 

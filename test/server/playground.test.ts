@@ -215,6 +215,25 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(JSON.parse(answer.body)).toMatchObject({ value: 'hello', trace: TRACE });
   });
 
+  test('the facts that a call or stream asks for contain no secrets', async () => {
+    const server = await start({ apiKey: KEY, secrets: [KEY] });
+    server.runtime.include = new Set(['raw', 'usage']);
+    const outcome = { ...success('hello'), report: { ...REPORTED, rawReply: `${REPORTED.rawReply} and own-key` } };
+    server.runtime.onCall = () => outcome;
+    const body = JSON.stringify({ svc_options: { env: { OWN: 'own-key' } } });
+    const usage = { input_tokens: 12, output_tokens: 7 };
+    const meta = { usage, raw: 'the reply with [redacted] and [redacted]' };
+    const answer = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, body);
+    expect(JSON.parse(answer.body)).toEqual({ result: 'hello', meta });
+    const streamed = send(server, '/stream/Greet', { 'x-svc-api-key': KEY }, body);
+    (await firstStream(server)).observer.ended(outcome);
+    expect((await streamed).body).toContain(JSON.stringify({ final_result: 'hello', meta }));
+    // More credentials than svc searches for.
+    const env = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`OWN_${index}`, `own-key-${index}`]));
+    const many = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, JSON.stringify({ svc_options: { env } }));
+    expect(JSON.parse(many.body)).toEqual({ result: 'hello', meta: { usage } });
+  });
+
   test('a failed call that asks for it has its trace in the error', async () => {
     const server = await start();
     server.runtime.include = new Set(['trace']);

@@ -122,13 +122,13 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     }
   });
 
-  it('states who answered, and the tokens, in the last message if the caller asks for it', async () => {
-    const { reader, stream } = await open({}, {}, ['usage', 'warnings']);
+  it('has the facts that the caller asks for in the last message', async () => {
+    const { reader, stream } = await open({}, {}, ['usage', 'client', 'warnings']);
     stream.grow('a');
     stream.observer.ended(success('ab'));
     await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
-    const usage = { client: 'Fast', model: 'small-1', attempts: 1, input_tokens: 12, output_tokens: 7 };
-    expect(messages(reader).at(-1)).toEqual({ final_result: 'ab', warnings: [], usage });
+    const meta = { usage: { input_tokens: 12, output_tokens: 7 }, client: { name: 'Fast', model: 'small-1' } };
+    expect(messages(reader).at(-1)).toEqual({ final_result: 'ab', warnings: [], meta });
   });
 
   it('opens after a time without text, and reports later failures in the stream', async () => {

@@ -13,11 +13,16 @@ import { ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
 import { oversizeFaults } from './option-limits.ts';
 
-/**
- * A part of an answer beside the value. `warnings`: what the value lacks; `usage`: who answered, and the tokens; `trace`:
- * everything that happened.
- */
-export type AnswerPart = 'warnings' | 'usage' | 'trace';
+/** A fact about a call, as a member of `meta` in its answer. */
+export type MetaPart = 'usage' | 'client' | 'attempts' | 'raw' | 'prompt' | 'timing';
+
+/** A part of an answer beside the value. `warnings`: what the value lacks; `trace`: everything that happened. */
+export type AnswerPart = 'warnings' | MetaPart | 'trace';
+
+const CALL_PARTS: readonly AnswerPart[] = ['warnings', 'usage', 'client', 'attempts', 'raw', 'prompt', 'timing'];
+
+/** The parts that show the prompt of the owner, or what the model wrote beside the value. */
+const PROMPT_PARTS: readonly unknown[] = ['raw', 'prompt'] satisfies readonly AnswerPart[];
 
 export const NO_PARTS: ReadonlySet<AnswerPart> = new Set();
 
@@ -59,6 +64,8 @@ export function readCallOptions(
 export interface AllowedOptions {
   readonly clientRegistry: 'open' | 'known' | 'off';
   readonly traces?: boolean;
+  /** Requests can ask for the prompt and the reply. A server that allows traces allows these too. */
+  readonly exposePrompts?: boolean;
 }
 
 /** Reads the options of a request to parse a reply, which calls no client. */
@@ -135,12 +142,18 @@ class CallOptionsReader {
   readonly #registry: 'open' | 'known' | 'off';
   /** The parts that the answer of a call or stream can have. */
   readonly #parts: readonly AnswerPart[];
+  readonly #showsPrompts: boolean;
   readonly #faults: ViolationList;
 
-  constructor(key: string, { clientRegistry, traces }: AllowedOptions, faults: ViolationList) {
+  constructor(
+    key: string,
+    { clientRegistry, traces = false, exposePrompts = false }: AllowedOptions,
+    faults: ViolationList,
+  ) {
     this.#key = key;
     this.#registry = clientRegistry;
-    this.#parts = traces === true ? ['warnings', 'usage', 'trace'] : ['warnings', 'usage'];
+    this.#parts = traces ? [...CALL_PARTS, 'trace'] : CALL_PARTS;
+    this.#showsPrompts = traces || exposePrompts;
     this.#faults = faults;
   }
 
@@ -174,7 +187,7 @@ class CallOptionsReader {
 
   #replyOptions(members: Readonly<Record<string, unknown>>, parts: readonly AnswerPart[]): ReplyOptions {
     const included = this.#list(members['include'], `${this.#key}.include`);
-    for (const [index, name] of included.entries()) this.#choice(name, `${this.#key}.include[${index}]`, parts);
+    for (const [index, name] of included.entries()) this.#part(name, `${this.#key}.include[${index}]`, parts);
     const onLoss = members['on_loss'];
     if (onLoss !== undefined) this.#choice(onLoss, `${this.#key}.on_loss`, ON_LOSS);
     return {
@@ -183,9 +196,16 @@ class CallOptionsReader {
     };
   }
 
+  #part(name: unknown, path: string, parts: readonly AnswerPart[]): void {
+    this.#choice(name, path, parts);
+    if (this.#showsPrompts || !PROMPT_PARTS.includes(name) || !parts.includes(name as AnswerPart)) return;
+    this.#fault(path, `${SWITCHED_OFF}: it needs --expose-prompts (SVC_EXPOSE_PROMPTS)`);
+  }
+
   #choice(value: unknown, path: string, allowed: readonly string[]): void {
-    if (!allowed.includes(value as string))
-      this.#fault(path, `has to be ${allowed.map((word) => `"${word}"`).join(' or ')}`);
+    if (allowed.includes(value as string)) return;
+    const words = allowed.map((word) => `"${word}"`).join(', ');
+    this.#fault(path, `has to be ${words.replace(/, (?=[^,]*$)/u, ' or ')}`);
   }
 
   #client(value: unknown, path: string): CallOptions['client'] {

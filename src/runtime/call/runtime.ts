@@ -140,7 +140,7 @@ export interface RuntimeOptions {
   readonly allowPrivateUrls: boolean;
   /** Requests can ask for the trace of their call. */
   readonly traces?: boolean;
-  /** Errors can contain the prompt. */
+  /** Answers can contain the prompt, and the reply if the request asks for it. */
   readonly exposePrompts: boolean;
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;

@@ -430,23 +430,27 @@ test('the paths of feature beta exist only with it', () => {
   expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
 });
 
-test('streams and options state what the caller can learn about losses and usage', () => {
+const META = ['usage', 'client', 'attempts', 'raw', 'prompt', 'timing'];
+
+test('streams and options state what the caller can learn about losses and the call', () => {
   const { openapi } = programOf({ functions: [functionType('Do', { text: string }, int)] });
   expect(openApiFaults(openapi)).toEqual([]);
   const events = resolve('#/components/schemas/DoStreamEvent/anyOf', openapi);
   expect(events).toContainEqual({
     type: 'object',
     required: ['final_result'],
-    properties: { final_result: INT, ...WARNINGS, usage: { $ref: `${REF}SvcUsage` } },
+    properties: { final_result: INT, ...WARNINGS, meta: { $ref: `${REF}SvcMeta` } },
   });
   for (const [name, parts] of [
-    ['SvcOptions', ['warnings', 'usage']],
+    ['SvcOptions', ['warnings', ...META]],
     ['SvcReplyOptions', ['warnings']],
   ] as const) {
     const { openapi: beta } = programOf({ functions: [functionType('Do', { text: string }, int)] }, { beta: true });
     expect(resolve(`#/components/schemas/${name}/properties/include/items/enum`, beta)).toEqual(parts);
     expect(resolve(`#/components/schemas/${name}/properties/on_loss/enum`, beta)).toEqual(['accept', 'refuse']);
   }
+  expect(Object.keys(resolve('#/components/schemas/SvcMeta/properties', openapi) as object)).toEqual(META);
+  expect(resolve('#/paths/~1call~1Do/post/responses/200/description', openapi)).toContain('{"result": value, "meta"');
   const header = '#/paths/~1call~1Do/post/responses/200/headers/x-svc-lossy/$ref';
   expect(resolve(header, openapi)).toBe('#/components/headers/Lossy');
 });

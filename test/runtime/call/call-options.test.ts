@@ -403,13 +403,38 @@ test("no caller's key reaches another caller's request", async () => {
 });
 
 test('a request can include the trace only where the server allows it', () => {
-  expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings" or "usage"');
+  expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings", "usage", ');
   const traced = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { traces: true });
   expect(traced.prepare('F', { svc_options: { include: ['trace', 'warnings'] } })).toMatchObject({
     ok: true,
     value: { include: new Set(['trace', 'warnings']) },
   });
   expect(traced.prepare('F', {})).toMatchObject({ ok: true, value: { include: new Set() } });
+});
+
+test('a request can include the prompt and the reply only where the server shows prompts', () => {
+  const include = ['usage', 'client', 'attempts', 'timing', 'raw', 'prompt'];
+  expect(faults({ include })).toEqual([
+    'svc_options.include[4]: is disabled on this server: it needs --expose-prompts (SVC_EXPOSE_PROMPTS)',
+    'svc_options.include[5]: is disabled on this server: it needs --expose-prompts (SVC_EXPOSE_PROMPTS)',
+  ]);
+  for (const settings of [{ exposePrompts: true }, { traces: true }]) {
+    const shown = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, settings);
+    for (const key of ['svc_options', '__svc_options__', '__baml_options__']) {
+      expect(shown.prepare('F', { [key]: { include } })).toMatchObject({
+        ok: true,
+        value: { include: new Set(include) },
+      });
+    }
+  }
+});
+
+test('a request to parse a reply can include nothing about a call', () => {
+  for (const part of ['usage', 'client', 'attempts', 'raw', 'prompt', 'timing']) {
+    expect(runtime.prepareReply('F', { text: '', svc_options: { include: [part] } })).toMatchObject({
+      failure: { details: [{ path: 'svc_options.include[0]', message: 'has to be "warnings"' }] },
+    });
+  }
 });
 
 test('a prompt can be rendered without the credentials of its client, but a call still needs them', async () => {

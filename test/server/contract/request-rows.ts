@@ -1,5 +1,5 @@
 import { err } from '../../../src/base/result.ts';
-import { lossySuccess } from '../support/scripted-runtime.ts';
+import { lossySuccess, REPORT, success, WARNINGS } from '../support/scripted-runtime.ts';
 import { GREET, JSON_HEADERS, type Row } from './row.ts';
 
 function deep(levels: number): string {
@@ -29,13 +29,34 @@ export const REQUEST_ROWS: readonly Row[] = [
   {
     title: 'a call reports the losses of its value, which stays bare',
     ...GREET,
+    arrange: ({ runtime }) => (runtime.onCall = lossySuccess),
+    status: 200,
+    answer: [1],
+    answerHeaders: { 'x-svc-lossy': 'dropped=2, defaulted=1' },
+  },
+  {
+    title: 'a call has the parts that its request includes beside the value',
+    ...GREET,
     arrange: ({ runtime }) => {
       runtime.onCall = lossySuccess;
       runtime.include = new Set(['warnings', 'usage']);
     },
     status: 200,
-    answer: [1],
+    answer: {
+      result: [1],
+      meta: { usage: { input_tokens: 12, output_tokens: 7 }, warnings: WARNINGS, more_warnings: 1 },
+    },
     answerHeaders: { 'x-svc-lossy': 'dropped=2, defaulted=1' },
+  },
+  {
+    title: 'the usage of a call is empty if the provider reports no tokens',
+    ...GREET,
+    arrange: ({ runtime }) => {
+      runtime.onCall = () => ({ ...success('hello'), report: { ...REPORT, usage: {} } });
+      runtime.include = new Set(['usage']);
+    },
+    status: 200,
+    answer: { result: 'hello', meta: { usage: {} } },
   },
   {
     title: 'the caller can choose the request id',

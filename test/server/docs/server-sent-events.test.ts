@@ -52,7 +52,7 @@ test.each([
   [{ partial_result: null }, { state: 'streaming', value: null, partials: 4 }],
   [{ final_result: 5 }, { state: 'final', value: 5, warnings: 0 }],
   [{ final_result: 5, warnings: [{}, {}], more_warnings: 3 }, { state: 'final', value: 5, warnings: 5 }],
-  [{ final_result: 5, usage: { attempts: 1 } }, { state: 'final', value: 5, warnings: 0, usage: { attempts: 1 } }],
+  [{ final_result: 5, meta: { attempts: [] } }, { state: 'final', value: 5, warnings: 0, meta: { attempts: [] } }],
   [{ text: 'of the model' }, { state: 'streaming' }],
   [{ reset: { reason: 'r' } }, { state: 'waiting', value: undefined, resets: 2 }],
   [

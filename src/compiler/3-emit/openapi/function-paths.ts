@@ -16,6 +16,10 @@ replaces the one before. \`reset\` reports that an attempt failed midway and par
     ' ',
   );
 
+/** The schema is the value alone: with a union, generated clients would lose its type for a form that few requests ask for. */
+const CALL_TEXT =
+  'The value. If the request has `include` in its options, `{"result": value, "meta": {…}}`, in which `meta` is an `SvcMeta` with `warnings` and `more_warnings` if the request includes them.';
+
 const MAX_SUMMARY = 120;
 
 /** The state of a document that its paths share. */
@@ -45,7 +49,7 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
     operationId: fn.name,
     summary: summary(fn) ?? `Call ${fn.name}`,
     ...description(fn.documentation),
-    response: success('The value.', callHeaders(), 'application/json', result),
+    response: success(CALL_TEXT, callHeaders(), 'application/json', result),
   };
   const stream = {
     operationId: parts.operationIds.allocate(`stream${fn.name}`),
@@ -150,7 +154,7 @@ function requestBody(schemaName: string, examples: JsonObject): JsonObject {
 function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathParts): JsonObject {
   const partial = objectSchema({ partial_result: types.of(fn.returns, 'partial') });
   const warnings = warningProperties(own.ref('SvcWarning'));
-  const final = objectSchema({ final_result: result, ...warnings, usage: own.ref('SvcUsage') }, ['final_result']);
+  const final = objectSchema({ final_result: result, ...warnings, meta: own.ref('SvcMeta') }, ['final_result']);
   const events = { anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcError')] };
   return described(events, `One event of the stream of ${fn.name}.`);
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../schema/json-schema.ts';
 import type { MediaKind } from '../../../schema/type.ts';
 import type { NameAllocator } from './name-allocator.ts';
-import { errorSchema } from './responses.ts';
+import { errorSchema, FIELD_SHAPES } from './responses.ts';
 import { openApiSchema, schemaRef } from './dialect.ts';
 
 const TEXT: JsonObject = { type: 'string' };
@@ -23,7 +23,7 @@ const OWN_SCHEMAS = [
   'SvcOptions',
   'SvcReplyOptions',
   'SvcWarning',
-  'SvcUsage',
+  'SvcMeta',
   'SvcExplanation',
   'SvcClientRegistry',
   'SvcClient',
@@ -91,8 +91,8 @@ export class OwnSchemas {
         return described(closed(REPLY_OPTIONS, []), 'Options for the value of a reply. All of them are optional.');
       case 'SvcWarning':
         return warningSchema();
-      case 'SvcUsage':
-        return usageSchema();
+      case 'SvcMeta':
+        return metaSchema();
       case 'SvcExplanation':
         return explanationSchema();
       case 'SvcClientRegistry':
@@ -126,8 +126,8 @@ export class OwnSchemas {
       tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
       ...REPLY_OPTIONS,
       include: described(
-        { type: 'array', items: choice(['warnings', 'usage']) },
-        'Parts of the last message of a stream in addition to the value. `warnings`: what the value lacks; `usage`: who answered, and the tokens.',
+        { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },
+        'Parts of the answer in addition to the value: `warnings`, what the value lacks, and members of `SvcMeta`. A call with any part returns `{"result": …, "meta": {…}}`. `raw` and `prompt` need `--expose-prompts` on the server.',
       ),
     };
     return described(
@@ -183,17 +183,30 @@ function warningSchema(): JsonObject {
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');
 }
 
-function usageSchema(): JsonObject {
-  const properties = {
-    client: described(TEXT, 'The client that answered.'),
-    model: described(TEXT, 'The model that answered.'),
-    attempts: described({ type: 'integer' }, 'The number of requests to models.'),
-    input_tokens: described({ type: 'integer' }, 'Tokens of the prompt, if the provider reports them.'),
-    output_tokens: described({ type: 'integer' }, 'Tokens of the reply, if the provider reports them.'),
-  };
+const MILLISECONDS: JsonObject = { type: 'number' };
+
+const META_PROPERTIES = {
+  usage: described(
+    objectSchema({ input_tokens: { type: 'integer' }, output_tokens: { type: 'integer' } }, []),
+    'The tokens of all attempts together, if the provider reports them.',
+  ),
+  client: described(objectSchema({ name: TEXT, model: TEXT }, []), 'The client and the model that answered.'),
+  attempts: described(FIELD_SHAPES.attempts, 'The requests to models.'),
+  raw: described(TEXT, 'The text of the reply.'),
+  prompt: described(FIELD_SHAPES.messages, 'The messages that svc sent.'),
+  timing: described(
+    objectSchema({ model_ms: MILLISECONDS, first_text_ms: MILLISECONDS, total_ms: MILLISECONDS }, [
+      'model_ms',
+      'total_ms',
+    ]),
+    'Milliseconds of waiting for models, to the first text of the model, and in total.',
+  ),
+};
+
+function metaSchema(): JsonObject {
   return described(
-    objectSchema(properties, ['attempts']),
-    'Who answered, and the tokens; present if the request includes it.',
+    objectSchema(META_PROPERTIES, []),
+    'Facts about the call; each is present if the request includes it.',
   );
 }
 

@@ -134,7 +134,8 @@ export function errorResponse(status: ErrorStatus): JsonObject {
   return { $ref: `#/components/responses/${RESPONSE_NAMES[status]}` };
 }
 
-const FIELD_SHAPES: Readonly<Record<(typeof ERROR_FIELDS)[ErrorField]['shape'], JsonObject>> = {
+/** The schemas of facts that errors and answers have in common. */
+export const FIELD_SHAPES: Readonly<Record<(typeof ERROR_FIELDS)[ErrorField]['shape'], JsonObject>> = {
   string: TEXT,
   strings: STRINGS,
   integer: { type: 'integer' },

@@ -1,4 +1,5 @@
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
+import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallReport } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Losses } from '../../../schema/explanation.ts';
@@ -19,21 +20,38 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   return headers;
 }
 
-/** The same facts as a member of the last message of a stream, as JSON text without braces: its headers come before them. */
-export function usageMember({ attempts, client, model, usage }: CallReport): string {
-  const facts = {
-    client: client === undefined ? undefined : shortName(client),
+/** The members of `meta`: the facts about a call that its request asks for. */
+const META: Readonly<Record<MetaPart, (report: CallReport, totalMs: number) => unknown>> = {
+  usage: ({ usage }) => ({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
+  client: ({ client, model }) => ({
+    name: client === undefined ? undefined : shortName(client),
     model: model === undefined ? undefined : shortName(model),
-    attempts: attempts.length,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-  };
-  return `"usage":${JSON.stringify(facts)}`;
+  }),
+  attempts: ({ attempts }) => attempts.map(attemptFields),
+  raw: ({ rawReply }) => rawReply,
+  prompt: ({ prompt }) => prompt,
+  timing: timesOf,
+};
+
+const META_PARTS = Object.keys(META) as readonly MetaPart[];
+
+/** Those of the parts that are members of `meta`. */
+export function metaParts(include: ReadonlySet<AnswerPart>): readonly MetaPart[] {
+  return META_PARTS.filter((part) => include.has(part));
+}
+
+/** Returns these facts about a call as the members of `meta`. */
+export function metaOf(
+  parts: readonly MetaPart[],
+  report: CallReport,
+  totalMs: number,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
 }
 
 /** What happened during a call, for the playground: `trace` in the answer. */
 export function traceOf(report: CallReport, totalMs: number): object {
-  const { attempts, client, cost, finishReason, firstTextMs, model, modelMs, prompt, rawReply, usage } = report;
+  const { attempts, client, cost, finishReason, model, prompt, rawReply, usage } = report;
   return {
     client,
     model,
@@ -42,11 +60,17 @@ export function traceOf(report: CallReport, totalMs: number): object {
     output_tokens: usage.outputTokens,
     cost,
     finish_reason: finishReason,
+    ...timesOf(report, totalMs),
+    prompt,
+    reply: rawReply,
+  };
+}
+
+function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object {
+  return {
     model_ms: tenths(modelMs),
     first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),
     total_ms: tenths(totalMs),
-    prompt,
-    reply: rawReply,
   };
 }
 

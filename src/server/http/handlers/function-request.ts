@@ -4,11 +4,12 @@ import { Redactor } from '../../../logging/redactor.ts';
 import { requestLogLevel } from '../../../logging/request-log.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { Attempt, Failure } from '../../../schema/errors.ts';
+import type { MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { shortName, traceOf } from './answer-parts.ts';
+import { metaOf, shortName, traceOf } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
@@ -136,11 +137,23 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
    * that svc cannot mask them.
    */
   protected traceMember(report: CallReport): string {
+    const trace = this.#masked(traceOf(report, this.context.elapsedMs));
+    return trace === undefined ? '' : `,"trace":${trace}`;
+  }
+
+  /** The facts that the request asks for, as JSON text of `meta`, without credentials. */
+  protected meta(parts: readonly MetaPart[], report: CallReport): string {
+    const meta = metaOf(parts, report, this.context.elapsedMs);
+    return this.#masked(meta) ?? JSON.stringify({ ...meta, attempts: undefined, raw: undefined, prompt: undefined });
+  }
+
+  /** Facts as JSON text without credentials. Undefined if the request has so many that svc cannot mask them. */
+  #masked(facts: object): string | undefined {
     this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
-    if (this.#secrets.tooMany !== undefined) return '';
-    const json = this.context.services.redactor.redact(JSON.stringify(traceOf(report, this.context.elapsedMs)));
-    const { values } = this.#secrets;
-    return `,"trace":${values.length === 0 ? json : new Redactor(values).redactValues(json)}`;
+    const { tooMany, values } = this.#secrets;
+    if (tooMany !== undefined) return undefined;
+    const json = this.context.services.redactor.redact(JSON.stringify(facts));
+    return values.length === 0 ? json : new Redactor(values).redactValues(json);
   }
 
   protected refuse(of: Problem, report?: CallReport): void {

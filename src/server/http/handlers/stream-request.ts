@@ -1,13 +1,16 @@
+import { NO_PARTS } from '../../../runtime/call/call-options.ts';
 import type {
   CallContext,
   CallOutcome,
+  CallReport,
   FunctionStream,
   PreparedCall,
   StreamObserver,
 } from '../../../runtime/call/runtime.ts';
+import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
-import { reportHeaders, usageMember, warningMembers } from './answer-parts.ts';
+import { metaParts, reportHeaders, warningMembers } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
 
 /** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
@@ -24,7 +27,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #statusTimer: NodeJS.Timeout | undefined;
   #stream: FunctionStream | undefined;
   #partials = 0;
-  #include: PreparedCall['include'] | undefined;
+  #include: PreparedCall['include'] = NO_PARTS;
   /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
   #text: string | undefined;
   #sentText = false;
@@ -132,11 +135,18 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.#stop();
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     const { json } = result.value;
-    const warnings = this.#include?.has('warnings') === true ? `,${warningMembers(result.value)}` : '';
-    const usage = this.#include?.has('usage') === true ? `,${usageMember(report)}` : '';
-    const trace = this.#text === undefined ? '' : this.traceMember(report);
-    this.#events.last(`{"final_result":${json}${warnings}${usage}${trace}}`);
+    const parts = this.#include.size === 0 ? '' : this.#parts(result.value, report);
+    this.#events.last(`{"final_result":${json}${parts}}`);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });
+  }
+
+  /** The parts that the request asks for, as members after the value. */
+  #parts(reply: ParsedReply, report: CallReport): string {
+    const parts = metaParts(this.#include);
+    const warnings = this.#include.has('warnings') ? `,${warningMembers(reply)}` : '';
+    const meta = parts.length === 0 ? '' : `,"meta":${this.meta(parts, report)}`;
+    const trace = this.#text === undefined ? '' : this.traceMember(report);
+    return `${warnings}${meta}${trace}`;
   }
 
   #stop(): void {

@@ -73,8 +73,11 @@ function text(view) {
 }
 
 /** Who answered and the tokens: from the last message of a stream, or from the headers. */
-function usageOf({ headers, usage }) {
-  if (usage !== undefined) return usage;
+function usageOf({ headers, meta }) {
+  if (meta !== undefined) {
+    const { client, attempts, usage } = meta;
+    return { client: client?.name, model: client?.model, attempts: attempts?.length, ...usage };
+  }
   const values = new Map(headers);
   return {
     client: values.get('x-svc-client'),

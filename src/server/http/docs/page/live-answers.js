@@ -5,8 +5,8 @@ const MAX_EVENTS = 200;
 
 /**
  * The view of one answer. Each change creates a new object, so that React can compare.
- * `state`: waiting, streaming, final, failed, stopped or cut. `headers`: pairs of name and value. `usage`: who answered a stream,
- * and the tokens.
+ * `state`: waiting, streaming, final, failed, stopped or cut. `headers`: pairs of name and value. `meta`: facts about a
+ * stream, such as its client.
  */
 const BEGINNING = {
   state: 'waiting',
@@ -16,7 +16,7 @@ const BEGINNING = {
   partials: 0,
   resets: 0,
   warnings: 0,
-  usage: undefined,
+  meta: undefined,
   error: undefined,
   events: [],
   firstMs: undefined,
@@ -140,8 +140,8 @@ export function meaning(event, view) {
     return { state: 'streaming', value: event.partial_result, partials: view.partials + 1 };
   }
   if (Object.hasOwn(event, 'final_result')) {
-    const { final_result: value, warnings = [], more_warnings: more = 0, usage } = event;
-    return { state: 'final', value, warnings: warnings.length + more, usage };
+    const { final_result: value, warnings = [], more_warnings: more = 0, meta } = event;
+    return { state: 'final', value, warnings: warnings.length + more, meta };
   }
   // The text of the model, if the user asks for the trace.
   if (Object.hasOwn(event, 'text')) return { state: 'streaming' };

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES } from './definitions.ts';
+
+const ARGUMENTS = { text: 'hello', times: 2 };
+const TEXT = 'HELLO HELLO';
+const USAGE = { input_tokens: 50, output_tokens: 80 };
+const CLIENT = { name: 'Generic', model: 'local' };
+const ATTEMPTS = [{ client: 'Generic', outcome: 'ok', duration_ms: expect.any(Number) as number, ...USAGE }];
+const TENTHS = expect.toSatisfy((ms: unknown) => typeof ms === 'number' && Number(ms.toFixed(1)) === ms) as number;
+const TIMING = { model_ms: TENTHS, total_ms: TENTHS };
+const STREAM_TIMING = { ...TIMING, first_text_ms: TENTHS };
+const PROMPT = [{ role: 'system', parts: [{ kind: 'text', text: 'Say HELLO 2 times.' }] }];
+const META = { usage: USAGE, client: CLIENT, attempts: ATTEMPTS, raw: TEXT, prompt: PROMPT, timing: TIMING };
+
+let fake: FakeProvider;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply(TEXT, { usage: { prompt_tokens: 50, completion_tokens: 80 } }));
+});
+
+afterAll(() => fake.close());
+
+function start(...flags: readonly string[]): Promise<RunningServer> {
+  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
+  return startServer({ files: RESUME_FILES, flags, env });
+}
+
+function call(url: string, body: unknown): Promise<Response> {
+  return fetch(`${url}/call/Shout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function lastMessage(url: string, body: unknown): Promise<unknown> {
+  const { messages } = await readStream(`${url}/stream/Shout`, body);
+  return messages.at(-1)?.data;
+}
+
+describe.each(['uws', 'node'])('over %s', (transport) => {
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    server = await start('--transport', transport, '--expose-prompts');
+  });
+
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each(['svc_options', '__baml_options__'])('%s can ask for every fact about a call', async (key) => {
+    const response = await call(server.url, { ...ARGUMENTS, [key]: { include: Object.keys(META) } });
+    expect(await response.json()).toEqual({ result: TEXT, meta: META });
+    expect(response.headers.get('x-svc-client')).toBe('Generic');
+  });
+
+  test.each(Object.entries(META))(
+    'a call and a stream have %s alone if nothing else is asked for',
+    async (part, fact) => {
+      const body = { ...ARGUMENTS, svc_options: { include: [part] } };
+      expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { [part]: fact } });
+      const meta = { [part]: part === 'timing' ? STREAM_TIMING : fact };
+      expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta });
+    },
+  );
+
+  test('a stream has warnings beside the value, and everything else in meta', async () => {
+    const body = { ...ARGUMENTS, svc_options: { include: ['warnings', ...Object.keys(META)] } };
+    const meta = { ...META, timing: STREAM_TIMING };
+    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, warnings: [], meta });
+  });
+
+  test('without include, the answers are bare', async () => {
+    for (const options of [{}, { svc_options: {} }, { svc_options: { include: [] } }]) {
+      expect(await (await call(server.url, { ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
+      expect(await lastMessage(server.url, { ...ARGUMENTS, ...options })).toEqual({ final_result: TEXT });
+    }
+  });
+
+  test('an error keeps its form', async () => {
+    fake.answer(status(401, 'no'));
+    const body = (await (
+      await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage'] } })
+    ).json()) as object;
+    expect(body).toMatchObject({ error: 'client_error', attempts: [{ client: 'Generic' }] });
+    expect(body).not.toHaveProperty('meta');
+  });
+
+  test('the documented example is an answer', async () => {
+    const docs = readFileSync('docs/http.md', 'utf8');
+    const [, include = '', answer = ''] = /For `"svc_options": (.*)`:\n\n```json\n(\{[^]*?\n\})\n```/u.exec(docs) ?? [];
+    const { result, meta } = JSON.parse(answer) as { result: string; meta: Record<string, object> };
+    const response = await call(server.url, { ...ARGUMENTS, svc_options: JSON.parse(include) as unknown });
+    const sent = await response.text();
+    expect(JSON.parse(sent)).toEqual({ result, meta: { ...meta, attempts: ATTEMPTS, timing: TIMING } });
+    expect(meta).toMatchObject({ attempts: ATTEMPTS, timing: TIMING });
+    expect(Object.keys((JSON.parse(sent) as { meta: object }).meta)).toEqual(Object.keys(meta));
+  });
+});
+
+test('without --expose-prompts, a request for the prompt or the reply is refused with the flag to set', async () => {
+  const server = await start();
+  for (const part of ['raw', 'prompt']) {
+    const response = await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage', part] } });
+    expect(response.status).toBe(400);
+    const message = expect.stringContaining('--expose-prompts') as string;
+    expect(await response.json()).toMatchObject({
+      error: 'invalid_options',
+      details: [{ path: 'svc_options.include[1]', message }],
+    });
+  }
+  expect(fake.requests).toEqual([]);
+  expect(await server.stop()).toBe(0);
+});

@@ -16,6 +16,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'primary',
   'provider',
   'retry_policy',
+  'route_key',
   'strategy',
   'tags',
   'temperature',

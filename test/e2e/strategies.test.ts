@@ -21,6 +21,16 @@ client<llm> Turns {
     start 1
   }
 }
+client<llm> Weighted {
+  provider baml-round-robin
+  options {
+    strategy [A, B]
+    weights {
+      A 95
+      B 5
+    }
+  }
+}
 client<llm> List {
   provider fallback
   retry_policy Once
@@ -38,6 +48,10 @@ retry_policy Once {
 ${['A', 'B', 'C'].map(client).join('')}
 function Turn() -> string {
   client Turns
+  prompt #"x"#
+}
+function Share() -> string {
+  client Weighted
   prompt #"x"#
 }
 function Chain() -> string {
@@ -61,9 +75,9 @@ afterAll(async () => {
 });
 
 /** Uses a new connection, so that any worker can receive it. */
-function call(name: string): Promise<{ readonly status: number; readonly text: string }> {
+function call(name: string, body = '{}'): Promise<{ readonly status: number; readonly text: string }> {
   const agent = new Agent({ keepAlive: false });
-  const headers = { 'content-type': 'application/json', 'content-length': 2 };
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${server.url}/call/${name}`, { method: 'POST', agent, headers }, (response) => {
       let text = '';
@@ -71,7 +85,7 @@ function call(name: string): Promise<{ readonly status: number; readonly text: s
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
     request.on('error', reject);
-    request.end('{}');
+    request.end(body);
   });
 }
 
@@ -89,6 +103,32 @@ test('round-robin has one order over all workers', async () => {
 test('concurrent calls share the turns evenly', async () => {
   await Promise.all(Array.from({ length: 60 }, () => call('Turn')));
   for (const model of ['A', 'B', 'C']) expect(models().split(model)).toHaveLength(21);
+});
+
+test('weights hold over all workers, and the metrics count each member', async () => {
+  await Promise.all(Array.from({ length: 100 }, () => call('Share')));
+  expect(models().split('A')).toHaveLength(96);
+  expect(models().split('B')).toHaveLength(6);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/svc_attempts_total\{client="B",outcome="ok"\} [1-9]/u);
+  expect(metrics).not.toContain('client="Weighted"');
+});
+
+test('a route key selects the same member in all workers', async () => {
+  for (const key of ['user-1', 'user-2', 'user-3']) {
+    fake.clear();
+    fake.answer(reply('fine'));
+    const body = JSON.stringify({ svc_options: { route_key: key } });
+    for (let at = 0; at < 12; at += 1) expect((await call('Turn', body)).status).toBe(200);
+    expect(new Set(models()).size).toBe(1);
+    expect(models()).toHaveLength(12);
+  }
+  const refused = await call('Turn', JSON.stringify({ svc_options: { route_key: '' } }));
+  expect(refused).toMatchObject({ status: 400 });
+  expect(JSON.parse(refused.text)).toMatchObject({
+    error: 'invalid_options',
+    details: [{ path: 'svc_options.route_key', message: 'has to be a string of 1 to 256 characters' }],
+  });
 });
 
 const attempt = (name: string): object => ({ client: name, upstream_status: 503 });

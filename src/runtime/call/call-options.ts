@@ -46,6 +46,8 @@ export interface CallOptions extends ReplyOptions {
   readonly env: ReadonlyMap<string, string | null>;
   /** `ctx.tags` in the prompt. */
   readonly tags: ReadonlyMap<string, string>;
+  /** Decides the members of round-robin clients. */
+  readonly routeKey?: string;
 }
 
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
@@ -135,6 +137,15 @@ const VARIABLES: MapKind<string | null> = {
   accepts: (value) => typeof value === 'string' || value === null,
 };
 
+/** An identifier of a user or a session is shorter. */
+const ROUTE_KEY = /^.{1,256}$/su;
+
+const ROUTE_KEY_RULE = 'has to be a string of 1 to 256 characters';
+
+function isRouteKey(value: unknown): value is string {
+  return typeof value === 'string' && ROUTE_KEY.test(value);
+}
+
 const SWITCHED_OFF = 'is disabled on this server';
 
 class CallOptionsReader {
@@ -166,7 +177,14 @@ class CallOptionsReader {
   }
 
   read(value: unknown): CallOptions {
-    const members = this.#members(value, this.#key, ['client_registry', 'env', 'client', 'tags', ...REPLY_KEYS]);
+    const members = this.#members(value, this.#key, [
+      'client_registry',
+      'env',
+      'client',
+      'tags',
+      'route_key',
+      ...REPLY_KEYS,
+    ]);
     const registry = this.#readRegistry(members['client_registry']);
     const client = this.#client(members['client'], `${this.#key}.client`);
     if (client !== undefined && this.#registry === 'off') this.#fault(client.path, SWITCHED_OFF);
@@ -175,12 +193,15 @@ class CallOptionsReader {
       this.#fault(client.path, 'names a different client than "client_registry.primary": send only one of them');
     }
     const chosen = primary ?? client;
+    const routeKey = members['route_key'];
+    if (routeKey !== undefined && !isRouteKey(routeKey)) this.#fault(`${this.#key}.route_key`, ROUTE_KEY_RULE);
     return {
       ...registry,
       key: this.#key,
       ...(chosen === undefined ? {} : { client: chosen }),
       env: this.#stringMap(members['env'], `${this.#key}.env`, VARIABLES),
       tags: this.#stringMap(members['tags'], `${this.#key}.tags`, TAGS),
+      ...(isRouteKey(routeKey) ? { routeKey } : {}),
       ...this.#replyOptions(members, this.#parts),
     };
   }

@@ -12,6 +12,7 @@ import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
 import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
+import { memberOfKey, memberOfTurn } from '../model/strategies/round-robin.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';
 import type { ReplyParser } from '../reply/reply-parser.ts';
@@ -123,7 +124,7 @@ class ProgramRuntime implements FunctionRuntime {
 
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
     const call = ready(prepared);
-    const source = firstClient(call.plan);
+    const source = firstClient(call.plan, call.routeKey);
     const { directory, renderer } = this.#run;
     const client = directory.prompt(source, call.requester);
     if (!client.ok) return err(uncreatedClientFailure(source.definition.name, client.failure));
@@ -170,10 +171,16 @@ function ready(prepared: PreparedCall): ReadyCall {
 }
 
 /** The client that a call tries first. This counts no turn of a round-robin client. */
-function firstClient(plan: ClientPlan): ClientSource {
-  if (plan.kind === 'single') return plan.source;
-  const start = plan.kind === 'round-robin' ? plan.start % plan.members.length : 0;
-  const member = plan.members[start];
-  if (member === undefined) throw new InternalError(`the strategy client ${plan.name} has no members`);
-  return firstClient(member);
+function firstClient(plan: ClientPlan, routeKey: string | undefined): ClientSource {
+  switch (plan.kind) {
+    case 'single':
+      return plan.source;
+    case 'fallback': {
+      const [member] = plan.members;
+      if (member === undefined) throw new InternalError(`the strategy client ${plan.name} has no members`);
+      return firstClient(member, routeKey);
+    }
+    case 'round-robin':
+      return firstClient(routeKey === undefined ? memberOfTurn(plan, 0) : memberOfKey(plan, routeKey, 0), routeKey);
+  }
 }

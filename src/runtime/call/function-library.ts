@@ -33,6 +33,8 @@ export interface CallSettings {
   readonly env?: Readonly<Record<string, string | null>>;
   /** `ctx.tags` in the prompt. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Calls with the same key reach the same member of a round-robin client. At most 256 characters. */
+  readonly routeKey?: string;
   /** Whether the call returns a value that lacks a part of the reply, or fails. */
   readonly onLoss?: OnLoss;
   /** Receives what the value of a reply lacks, before the call or stream returns that value. */
@@ -117,13 +119,14 @@ export class FunctionLibrary {
 
 function withSettings(
   args: Readonly<Record<string, unknown>>,
-  { client, clientRegistry, env, tags, onLoss }: CallSettings,
+  { client, clientRegistry, env, tags, routeKey, onLoss }: CallSettings,
 ): Readonly<Record<string, unknown>> {
   const options = {
     ...(client === undefined ? {} : { client }),
     ...(clientRegistry === undefined ? {} : { client_registry: clientRegistry.toOptions() }),
     ...(env === undefined ? {} : { env }),
     ...(tags === undefined ? {} : { tags }),
+    ...(routeKey === undefined ? {} : { route_key: routeKey }),
     ...(onLoss === undefined ? {} : { on_loss: onLoss }),
   };
   return Object.keys(options).length === 0 ? args : { ...args, svc_options: options };

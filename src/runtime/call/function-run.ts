@@ -58,6 +58,7 @@ export class FunctionRun {
         attempt: (source, until, invalid) => this.#recordedAttempt(source, until, invalid),
         cancellation: context.cancellation,
         turn: services.turn,
+        routeKey: call.routeKey,
         exhausted: () => this.#isExhausted,
       });
       if (!result.ok) return this.#failed(this.#withAttempts(result.failure.failure));

@@ -33,6 +33,7 @@ export class ReadyCall implements PreparedCall {
   readonly plan: ClientPlan;
   readonly requester: ClientRequester;
   readonly tags: CallOptions['tags'] | undefined;
+  readonly routeKey: string | undefined;
   readonly include: CallOptions['include'];
   readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
@@ -43,6 +44,7 @@ export class ReadyCall implements PreparedCall {
     this.plan = parts.plan;
     this.requester = parts.requester;
     this.tags = parts.tags;
+    this.routeKey = parts.routeKey;
     this.include = parts.include ?? NO_PARTS;
     this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
@@ -58,7 +60,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'include' | 'decidesUpstream'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -143,8 +145,8 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
-  const { tags, include, onLoss = services.options.onLoss } = options;
-  const parts = { tags, include, onLoss, decidesUpstream: decides(options, catalogue) };
+  const { tags, routeKey, include, onLoss = services.options.onLoss } = options;
+  const parts = { tags, routeKey, include, onLoss, decidesUpstream: decides(options, catalogue) };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester, ...parts }));
 }
 

@@ -300,7 +300,7 @@ function missingSettings(
 }
 
 /** The cost of a suggestion grows with the length of the name, which a request chooses. */
-const LONGEST_SUGGESTED = 64;
+export const LONGEST_SUGGESTED = 64;
 
 export function unknownOption(kind: 'unknown' | 'unused', path: OptionPath, known: readonly string[]): OptionViolation {
   const name = String(path.at(-1));
@@ -313,6 +313,6 @@ function isList(value: OptionData): value is readonly OptionData[] {
   return Array.isArray(value);
 }
 
-function isMap(value: OptionData): value is Readonly<Record<string, OptionData>> {
+export function isMap(value: OptionData): value is Readonly<Record<string, OptionData>> {
   return isJsonObject(value);
 }

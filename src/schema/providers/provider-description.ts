@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
+import { nearestNames } from '../../base/suggestion.ts';
 import type { MediaKind } from '../type.ts';
 import type { OptionData, OptionTable, OptionValues, OptionViolation } from './option-shapes.ts';
-import { MAX_VIOLATIONS, readValue, unknownOption, UNKNOWN_TEXT } from './option-shapes.ts';
+import { isMap, LONGEST_SUGGESTED, MAX_VIOLATIONS, readValue, unknownOption, UNKNOWN_TEXT } from './option-shapes.ts';
 
 /** One provider as data. The checker, the runtime and the tables of docs/clients.md all read it. */
 export interface ProviderDescription<O extends OptionTable = OptionTable> {
@@ -75,7 +76,11 @@ export type OptionRule =
     }
   | { readonly kind: 'excludes'; readonly options: readonly [string, string] }
   /** The value of an option is an item of a list. */
-  | { readonly kind: 'role-of'; readonly option: string; readonly list: string };
+  | { readonly kind: 'role-of'; readonly option: string; readonly list: string }
+  /** The keys of a map are items of a list, and at least one item has a number above 0. */
+  | { readonly kind: 'weights-of'; readonly option: string; readonly list: string }
+  /** An option without effect here, which would be a mistake about the meaning of the client. `why` completes a sentence. */
+  | { readonly kind: 'refuses'; readonly option: string; readonly why: string };
 
 /** The options of one client, read according to the description of its provider. */
 export interface ReadOptions<O extends OptionTable = OptionTable> {
@@ -104,7 +109,8 @@ export function readOptions<O extends OptionTable>(
     const read = value ?? fallback;
     values[key] = read === undefined ? undefined : readValue(shape, read, [key], violations);
   }
-  for (const rule of description.rules) violations.push(...ruleViolations(rule, given));
+  for (const rule of description.rules)
+    violations.push(...ruleViolations(rule, rule.kind === 'refuses' ? data : given));
   violations.push(...otherViolations(description, data));
   const body = bodyOf(description, data);
   // The type of each value derives from the shape that read it.
@@ -137,11 +143,12 @@ function bodyOf({ options, otherOptions }: ProviderDescription, data: ReadonlyMa
 type Body = ReadonlyMap<string, JsonValue>;
 
 function otherViolations(
-  { options, otherOptions }: ProviderDescription,
+  { options, otherOptions, rules }: ProviderDescription,
   data: ReadonlyMap<string, OptionData>,
 ): readonly OptionViolation[] {
   if (otherOptions === 'body') return [];
-  const others = [...data.keys()].filter((key) => !Object.hasOwn(options, key));
+  const refused = new Set(rules.flatMap((rule) => (rule.kind === 'refuses' ? [rule.option] : [])));
+  const others = [...data.keys()].filter((key) => !Object.hasOwn(options, key) && !refused.has(key));
   const kind = otherOptions === 'refused' ? 'unknown' : 'unused';
   return others.slice(0, MAX_VIOLATIONS).map((key) => unknownOption(kind, [key], Object.keys(options)));
 }
@@ -163,6 +170,12 @@ function ruleViolations(rule: OptionRule, given: ReadonlyMap<string, OptionData>
       const message = `has to be one of the allowed roles: ${roles.join(', ')}`;
       return [{ kind: 'role', path: [rule.option], message, allowed: roles }];
     }
+    case 'weights-of':
+      return weightViolations(rule.option, given.get(rule.option), given.get(rule.list));
+    case 'refuses':
+      return given.has(rule.option)
+        ? [{ kind: 'name', path: [rule.option], message: `is not an option of this provider: ${rule.why}` }]
+        : [];
   }
 }
 
@@ -186,6 +199,31 @@ function requirement(
     why,
     alternatives: [[key]],
   }));
+}
+
+function weightViolations(
+  option: string,
+  weights: OptionData | undefined,
+  members: OptionData | undefined,
+): readonly OptionViolation[] {
+  if (weights === undefined || !isMap(weights) || !isTexts(members)) return [];
+  const names = new Set(members);
+  const unknown = Object.keys(weights).filter((name) => !names.has(name));
+  if (unknown.length > 0) {
+    return unknown.slice(0, MAX_VIOLATIONS).map((name) => {
+      const [nearest] = name.length > LONGEST_SUGGESTED ? [] : nearestNames(name, members);
+      const hint = nearest === undefined ? '' : `; the nearest is "${nearest}"`;
+      return { kind: 'name', path: [option, name], message: `is not a member of the strategy${hint}` };
+    });
+  }
+  const hasZero = (name: string): boolean => Object.hasOwn(weights, name) && isZero(weights[name]);
+  if (members.length === 0 || !members.every(hasZero)) return [];
+  return [{ kind: 'value', path: [option], message: 'has to give at least one member a weight above 0' }];
+}
+
+/** Digits can come from a variable, which the checker does not know. */
+function isZero(weight: OptionData | undefined): boolean {
+  return weight === 0 || (typeof weight === 'string' && /^0+$/u.test(weight));
 }
 
 /** A list with an unknown role could allow every role. */

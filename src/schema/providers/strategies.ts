@@ -27,6 +27,15 @@ const OPTIONS = {
   },
 } as const satisfies OptionTable;
 
+/** Fine enough for a share of a thousandth; svc keeps the order of all turns of a cycle. */
+const MAX_WEIGHT = 1000;
+
+const WEIGHT = {
+  kind: 'count',
+  max: MAX_WEIGHT,
+  expected: `a whole number from 0 to ${MAX_WEIGHT}`,
+} as const satisfies Shape;
+
 const ROUND_ROBIN_OPTIONS = {
   ...OPTIONS,
   start: {
@@ -34,6 +43,11 @@ const ROUND_ROBIN_OPTIONS = {
     default: 0,
     decidesTarget: true,
     text: 'the member that has the first turn, counted from 0',
+  },
+  weights: {
+    shape: { kind: 'map', value: WEIGHT, expected: 'a map from members to whole numbers' },
+    decidesTarget: true,
+    text: 'a map from members to their [weights](#weights); a member that is not in it has 1',
   },
 } as const satisfies OptionTable;
 
@@ -52,7 +66,10 @@ const DOCS = { address: 'other clients', key: '', model: '' };
 export const FALLBACK = {
   legacyName: 'baml-fallback',
   options: OPTIONS,
-  rules: RULES,
+  rules: [
+    ...RULES,
+    { kind: 'refuses', option: 'weights', why: 'it asks its members in order; only `round-robin` has weights' },
+  ],
   otherOptions: 'ignored',
   docs: DOCS,
 } as const satisfies ProviderDescription<typeof OPTIONS>;
@@ -61,7 +78,7 @@ export const FALLBACK = {
 export const ROUND_ROBIN = {
   legacyName: 'baml-round-robin',
   options: ROUND_ROBIN_OPTIONS,
-  rules: RULES,
+  rules: [...RULES, { kind: 'weights-of', option: 'weights', list: 'strategy' }],
   otherOptions: 'ignored',
   docs: DOCS,
 } as const satisfies ProviderDescription<typeof ROUND_ROBIN_OPTIONS>;

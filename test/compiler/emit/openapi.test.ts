@@ -282,6 +282,7 @@ test('the request has the parameters and the options, and nothing else', () => {
       client_registry: { $ref: `${REF}SvcClientRegistry` },
       env: {},
       tags: { additionalProperties: { type: 'string' } },
+      route_key: { type: 'string', minLength: 1, maxLength: 256 },
     },
     additionalProperties: false,
   });

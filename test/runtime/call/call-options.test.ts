@@ -87,6 +87,11 @@ test.each<[string, unknown, string]>([
     'svc_options.env.A: has to be a string, or null to remove the variable',
   ],
   ['a list of variables', { env: [] }, 'svc_options.env: has to be an object that maps names of variables to strings'],
+  [
+    'a long route key',
+    { route_key: 'x'.repeat(257) },
+    'svc_options.route_key: has to be a string of 1 to 256 characters',
+  ],
   ['a number as a tag', { tags: { team: 7 } }, 'svc_options.tags.team: has to be a string'],
   ['null as a tag', { tags: { team: null } }, 'svc_options.tags.team: has to be a string'],
   ['a list of tags', { tags: ['a'] }, 'svc_options.tags: has to be an object that maps names of tags to strings'],

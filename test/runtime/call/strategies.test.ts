@@ -300,6 +300,58 @@ test.each<[string, () => Promise<number>]>([
   },
 );
 
+test('round-robin: weights share the turns, and a retry takes the next one', async () => {
+  const runtime = program(ROBIN('retry_policy Twice', 'weights {\n      A 2\n      C env.SHARE\n    }') + THREE, {
+    SHARE: '0',
+  });
+  for (let call = 0; call < 6; call += 1) await callFunction(runtime, 'F', {});
+  expect(models()).toEqual(['A', 'B', 'A', 'A', 'B', 'A']);
+  fake.clear();
+  fake.script(no);
+  expect(valueOf(await callFunction(runtime, 'F', {}))).toEqual({ n: 1 });
+  expect(models()).toEqual(['A', 'B']);
+});
+
+test.each([
+  ['a variable that is no number', { SHARE: 'much' }],
+  ['a variable that is not set', {}],
+])('round-robin: %s is a weight that fails the call', async (_name, env) => {
+  const runtime = program(ROBIN('', 'weights {\n      A env.SHARE\n    }') + THREE, env);
+  const { result } = await callFunction(runtime, 'F', {});
+  expect(result).toMatchObject({ ok: false, failure: { code: 'invalid_options' } });
+  expect(JSON.stringify(result)).toContain('options.weights.A');
+});
+
+test('round-robin: calls with a route key stay with a member and take no turns', async () => {
+  const runtime = program(ROBIN('', 'weights {\n      B 3\n    }') + THREE);
+  const keys = Array.from({ length: 12 }, (_, index) => `user-${index}`);
+  const routed = async (subject: FunctionRuntime): Promise<readonly unknown[]> => {
+    fake.clear();
+    for (const route_key of keys) await callFunction(subject, 'F', { svc_options: { route_key } });
+    return models();
+  };
+  const first = await routed(runtime);
+  expect(new Set(first)).toEqual(new Set(['A', 'B', 'C']));
+  expect(await routed(runtime)).toEqual(first);
+  expect(await routed(program(ROBIN('', 'start 2\n    weights {\n      B 3\n    }') + THREE))).toEqual(first);
+  const prompts = keys.map((route_key) => {
+    const prepared = runtime.prepare('F', { svc_options: { route_key } });
+    return prepared.ok ? JSON.stringify(runtime.render(prepared.value)) : 'refused';
+  });
+  for (const [index, prompt] of prompts.entries()) expect(prompt).toContain(`"text":"${String(first[index])}"`);
+  fake.clear();
+  for (let call = 0; call < 5; call += 1) await callFunction(runtime, 'F', {});
+  expect(models()).toEqual(['B', 'A', 'B', 'C', 'B']);
+});
+
+test('round-robin: a retry of a call with a route key goes to another member', async () => {
+  const runtime = program(ROBIN('retry_policy Twice') + THREE);
+  fake.answer(status(503, {}));
+  await callFunction(runtime, 'F', { svc_options: { route_key: 'user-1' } });
+  expect(models()).toHaveLength(3);
+  expect(new Set(models())).toEqual(new Set(['A', 'B', 'C']));
+});
+
 test('round-robin: a client of the files keeps its turns below a client of the request', async () => {
   const runtime = program(ROBIN() + THREE);
   const clients = [{ name: 'Own', provider: 'round-robin', options: { strategy: ['Top'] } }];

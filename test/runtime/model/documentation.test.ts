@@ -126,12 +126,9 @@ test('the page lists the statuses after which svc retries', () => {
 
 test('the definitions on the page compile, and their policy waits as the page states', async () => {
   const blocks = [...page.matchAll(/```baml\n(.*?)```/gsu)].map(([, block = '']) => block);
-  expect(blocks).toHaveLength(4);
+  expect(blocks).toHaveLength(5);
   const program = compileText(`${blocks.join('\n')}
-client<llm> Other {
-  provider offline
-}
-function F() -> string {
+${['Other', 'Main', 'Canary'].map((name) => `client<llm> ${name} {\n  provider offline\n}\n`).join('')}function F() -> string {
   client Robust
   prompt #"hello"#
 }`);

@@ -124,6 +124,10 @@ export class OwnSchemas {
         'Environment variables for this request alone; null removes one.',
       ),
       tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
+      route_key: described(
+        { ...TEXT, minLength: 1, maxLength: 256 },
+        'Calls with the same key reach the same member of a round-robin client.',
+      ),
       ...REPLY_OPTIONS,
       include: described(
         { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },

@@ -13,6 +13,7 @@ import { optionViolation } from '../client-options.ts';
 import type { ClientSource } from '../client-source.ts';
 import { resolveOptions } from '../environment.ts';
 import type { CallEnvironment } from '../environment.ts';
+import { Weights } from './weights.ts';
 
 /** The clients of a call, in their order, with their retries. */
 export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) &
@@ -42,6 +43,8 @@ export interface RoundRobinPlan {
   readonly kind: 'round-robin';
   readonly members: readonly ClientPlan[];
   readonly start: number;
+  /** Absent: all members have the same. */
+  readonly weights?: Weights;
   /** The request brought the client, so its turns are counted within the request only. */
   readonly ofRequest: boolean;
 }
@@ -161,7 +164,7 @@ export class Planner {
     const { definition, from } = source;
     const options = readStrategy(source, this.#catalogue.environment);
     if (!options.ok) return options;
-    const { names, start, totalTimeoutMs } = options.value;
+    const { names, start, weights, totalTimeoutMs } = options.value;
     const below = this.#members(names, above);
     if (!below.ok) return below;
     const members = below.value.map(({ plan }) => plan);
@@ -171,9 +174,9 @@ export class Planner {
     };
     const ofRequest = from === 'request';
     const common = { members, ofRequest, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
-    return definition.provider === 'fallback'
-      ? ok({ ...size, plan: { kind: 'fallback', ...common } })
-      : ok({ ...size, plan: { kind: 'round-robin', ...common, start } });
+    if (definition.provider === 'fallback') return ok({ ...size, plan: { kind: 'fallback', ...common } });
+    const weighted = weights === undefined ? {} : { weights: new Weights(names.map((name) => weights.get(name) ?? 1)) };
+    return ok({ ...size, plan: { kind: 'round-robin', ...common, start, ...weighted } });
   }
 
   #members(names: readonly string[], above: readonly string[]): Result<readonly Planned[], Violation> {
@@ -226,6 +229,7 @@ export function clientsOfFiles(program: Pick<Program, 'clients' | 'functions'>):
 interface StrategyOptions {
   readonly names: readonly string[];
   readonly start: number;
+  readonly weights: ReadonlyMap<string, number> | undefined;
   readonly totalTimeoutMs: number | undefined;
 }
 
@@ -241,10 +245,10 @@ function readStrategy(
     const { path, message } = optionViolation(first);
     return err({ path, message: `${message} (of the client "${definition.name}")` });
   }
-  // A fallback has no `start`; all else is the same.
-  const { strategy = [], http, start = 0 } = values as Partial<OptionValues<typeof ROUND_ROBIN.options>>;
+  // A fallback has no `start` and no `weights`; all else is the same.
+  const { strategy = [], http, start = 0, weights } = values as Partial<OptionValues<typeof ROUND_ROBIN.options>>;
   const total = http?.total_timeout_ms;
-  return ok({ names: strategy, start, totalTimeoutMs: total === 0 ? undefined : total });
+  return ok({ names: strategy, start, weights, totalTimeoutMs: total === 0 ? undefined : total });
 }
 
 /** A client that does not exist has no option of its own: the violation is in the list that names it. */

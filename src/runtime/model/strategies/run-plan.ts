@@ -8,6 +8,7 @@ import type { AttemptFailure } from '../attempt-failure.ts';
 import type { ClientSource } from '../client-source.ts';
 import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
 import { withRetries } from './retry.ts';
+import { memberOfKey, memberOfTurn } from './round-robin.ts';
 
 export interface PlanContext<T> {
   /**
@@ -21,6 +22,8 @@ export interface PlanContext<T> {
   ) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
   readonly turn: RoundRobinTurns;
+  /** Decides the members of round-robin clients instead of their turns. */
+  readonly routeKey?: string | undefined;
   /** True once the call has made all the requests that it can make: no retry and no other client follows. */
   readonly exhausted: () => boolean;
 }
@@ -119,9 +122,11 @@ async function runRoundRobin<T>(
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
-  const turn = plan.ofRequest ? index : await context.turn(plan.name, deadlineAt);
-  const member = plan.members[(plan.start + turn) % plan.members.length];
-  invariant(member !== undefined, 'a round-robin client has members');
+  const { routeKey } = context;
+  const member =
+    routeKey === undefined
+      ? memberOfTurn(plan, plan.ofRequest ? index : await context.turn(plan.name, deadlineAt))
+      : memberOfKey(plan, routeKey, index);
   return runPlan(member, deadlineAt, context, reasks);
 }
 

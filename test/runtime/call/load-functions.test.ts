@@ -141,6 +141,13 @@ test('a call can pass tags to the prompt', async () => {
   await expect(wrong).rejects.toMatchObject({ code: 'invalid_options' });
 });
 
+test('a call can have a route key', async () => {
+  await functions.call('Extract', { text: 'x' }, { routeKey: 'user-1' });
+  expect(fake.requests).toHaveLength(1);
+  const wrong = functions.call('Extract', { text: 'x' }, { routeKey: '' });
+  await expect(wrong).rejects.toMatchObject({ code: 'invalid_options' });
+});
+
 test('a signal ends the call', async () => {
   fake.answer(reply('x', { latencyMs: 600_000 }));
   const call = functions.call('Extract', { text: 'x' }, { signal: AbortSignal.timeout(50) });

@@ -322,6 +322,22 @@ test.each([
   expect(JSON.stringify(result)).toContain('options.weights.A');
 });
 
+test('round-robin: requests with options share the turns, and can set the variable of a weight', async () => {
+  const runtime = program(ROBIN('', 'weights {\n      A env.SHARE\n      C 0\n    }') + THREE, { SHARE: '2' });
+  const call = (options: object): Promise<unknown> => callFunction(runtime, 'F', { svc_options: options });
+  for (let index = 0; index < 3; index += 1) await call({ tags: { team: 'blue' } });
+  for (let index = 0; index < 3; index += 1) await callFunction(runtime, 'F', {});
+  expect(models()).toEqual(['A', 'B', 'A', 'A', 'B', 'A']);
+  fake.clear();
+  for (let index = 0; index < 2; index += 1) await call({ env: { SHARE: '0' } });
+  expect(models()).toEqual(['B', 'B']);
+  await callFunction(runtime, 'F', {});
+  await call({});
+  await call({});
+  await call({});
+  expect(models().slice(2)).toEqual(['A', 'A', 'B', 'A']);
+});
+
 test('round-robin: calls with a route key stay with a member and take no turns', async () => {
   const runtime = program(ROBIN('', 'weights {\n      B 3\n    }') + THREE);
   const keys = Array.from({ length: 12 }, (_, index) => `user-${index}`);

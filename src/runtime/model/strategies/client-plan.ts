@@ -175,7 +175,15 @@ export class Planner {
     const ofRequest = from === 'request';
     const common = { members, ofRequest, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
     if (definition.provider === 'fallback') return ok({ ...size, plan: { kind: 'fallback', ...common } });
-    const weighted = weights === undefined ? {} : { weights: new Weights(names.map((name) => weights.get(name) ?? 1)) };
+    const weighted =
+      weights === undefined
+        ? {}
+        : {
+            weights: weightsOf(
+              definition,
+              names.map((name) => weights.get(name) ?? 1),
+            ),
+          };
     return ok({ ...size, plan: { kind: 'round-robin', ...common, start, ...weighted } });
   }
 
@@ -224,6 +232,18 @@ export function clientsOfFiles(program: Pick<Program, 'clients' | 'functions'>):
   const named = [...clientNames(program)].filter((name) => !declared.has(name));
   const clients = named.flatMap((name) => shorthandClient(name) ?? []);
   return { clients: [...program.clients, ...clients], shorthands: new Set(clients.map(({ name }) => name)) };
+}
+
+/** Weights by client: requests with options have plans of their own, which share the order of turns. */
+const weightsByClient = new WeakMap<ClientType, Weights>();
+
+function weightsOf(client: ClientType, values: readonly number[]): Weights {
+  const known = weightsByClient.get(client);
+  // A request can set a variable that a weight reads.
+  if (known !== undefined && String(known.values) === String(values)) return known;
+  const created = new Weights(values);
+  weightsByClient.set(client, created);
+  return created;
 }
 
 interface StrategyOptions {

@@ -13,6 +13,8 @@ export interface RequestEntry {
   /** Milliseconds from the first byte of the request to the last byte of the response. */
   readonly ms: number;
   readonly functionName?: string | undefined;
+  /** The tags that the caller gave the call. */
+  readonly tags?: ReadonlyMap<string, string> | undefined;
   readonly client?: string | undefined;
   readonly model?: string | undefined;
   readonly attempts?: number | undefined;
@@ -50,6 +52,9 @@ const SHORT_CHARACTERS = 2048;
 /** `--log-content full` shows every repair of a reply. */
 const SHORT_FLAGS = 20;
 const SHORT_FLAG_CHARACTERS = 120;
+
+/** `--log-content full` shows every tag of a call. */
+const SHORT_TAGS = 20;
 
 /**
  * svc redacts a body before it cuts it, because no search finds the part of a credential that a cut leaves. A credential that
@@ -165,6 +170,7 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }:
     function: entry.functionName,
     status: entry.status,
     ms: rounded(entry.ms),
+    tags: tagTexts(entry.tags, show, logContent),
     client: entry.client,
     model: entry.model,
     attempts: entry.attempts,
@@ -211,6 +217,12 @@ function flagTexts(
     return text.length <= SHORT_FLAG_CHARACTERS ? text : `${text.slice(0, SHORT_FLAG_CHARACTERS)}…`;
   });
   return [...shortened, ...more];
+}
+
+function tagTexts(tags: RequestEntry['tags'], show: Show, logContent: Config['logContent']): LogFields | undefined {
+  if (tags === undefined || tags.size === 0 || logContent === 'none') return undefined;
+  const shown = logContent === 'full' ? [...tags] : [...tags].slice(0, SHORT_TAGS);
+  return Object.fromEntries(shown.map(([name, value]) => [show(name), show(value)]));
 }
 
 /** Returns undefined if the value lacks nothing. */

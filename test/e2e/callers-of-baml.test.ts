@@ -61,6 +61,7 @@ test.each([0, 1])('a project and a caller of BAML work with svc as they are (tra
   const body = { text: 'hi', __baml_options__: options };
   expect(await call(servers[index], body, PASSWORD)).toEqual([200, 'hi for blue', 'Bearer key-of-caller']);
   expect(await call(servers[index], { text: 'hi' }, PASSWORD)).toEqual([200, 'hi for ', 'Bearer key-of-server']);
+  await expect.poll(() => servers[index]?.output()).toContain('"tags":{"team":"blue"}');
   expect(servers[index]?.output()).not.toContain(PASSWORD);
 });
 

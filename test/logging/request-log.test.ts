@@ -65,6 +65,27 @@ test('a call is one line with function, status, time, client, tokens and both bo
   });
 });
 
+test('a line has the tags of the call, except with content none', () => {
+  const tags = new Map([
+    ['team', 'billing'],
+    ['__proto__', CANARY],
+  ]);
+  const line = loggedLine({ ...CALL, tags });
+  expect(Object.entries(line['tags'] ?? {})).toEqual([
+    ['team', 'billing'],
+    ['__proto__', expect.not.stringContaining(CANARY)],
+  ]);
+  expect(loggedLine({ ...CALL, tags }, { logContent: 'none' })).not.toHaveProperty('tags');
+  expect(loggedLine({ ...CALL, tags: new Map() })).not.toHaveProperty('tags');
+});
+
+test('a line has at most 20 tags, except with content full', () => {
+  const tags = new Map(Array.from({ length: 30 }, (_, index) => [`t${index}`, 'x']));
+  const names = (settings?: Settings) => Object.keys(loggedLine({ ...CALL, tags }, settings)['tags'] ?? {});
+  expect(names()).toHaveLength(20);
+  expect(names({ logContent: 'full' })).toHaveLength(30);
+});
+
 test('a line omits unknown facts', () => {
   const { path: _path, ...line } = loggedLine({ requestId: 'r', method: 'GET', path: '/x', status: 404, ms: 1 });
   expect(Object.keys(line).toSorted()).toEqual(['level', 'method', 'ms', 'msg', 'pid', 'requestId', 'status', 'time']);

@@ -45,6 +45,8 @@ export interface PreparedCall {
   readonly functionName: string;
   /** The parts of the answer that the caller asks for beside the value. */
   readonly include: ReadonlySet<AnswerPart>;
+  /** The tags of the call, by name. */
+  readonly tags?: ReadonlyMap<string, string> | undefined;
   /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
 }

@@ -329,6 +329,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       status: end.status,
       ms,
       functionName: this.functionName,
+      tags: this.#prepared?.tags,
       client: report?.client === undefined ? undefined : shortName(report.client),
       model: report?.model === undefined ? undefined : shortName(report.model),
       attempts: report?.attempts.length,

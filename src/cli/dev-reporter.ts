@@ -99,7 +99,7 @@ export class DevReporter implements ReloadReporter {
     if (outcome === 'served' || repaired) this.#line(reloaded);
     else if (outcome === 'unchanged') this.#line(this.#paint(DIM, 'no change in the definitions'));
     else if (outcome === 'refused') this.#line(`${kept}: the worker could not load the new definitions`);
-    else this.#line(`${kept}: ${this.#summary.replace(/\.$/u, '')}. The last good definitions keep serving.`);
+    else this.#line(`${kept}: ${this.#summary.replace(/\.$/u, '')}. svc keeps serving the last good definitions.`);
     if (!this.#failed && this.#writeTypes() === true) this.#line(`wrote ${this.#types?.path ?? ''}`);
   }
 

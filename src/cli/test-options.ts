@@ -40,15 +40,18 @@ export const TEST_OPTIONS: readonly Option[] = [
   new Option('--list', 'List the tests without running them').helpGroup('Tests:'),
   new Option('--pass-if-no-tests', 'Exit with 0 if no test is found').helpGroup('Tests:'),
   repeatable('--client <name>', "Call this client instead of the function's own; compare several").helpGroup('Calls:'),
-  parsed('--parallel <n>', 'The limit of concurrent calls', wholeNumber(1, 1000), PARALLEL).helpGroup('Calls:'),
-  parsed('--repeat <n>', 'Run each test this often, and report how many runs pass', wholeNumber(1, 1000), 1).helpGroup(
-    'Calls:',
-  ),
-  parsed('--pass-rate <share>', 'The share of runs that have to pass', share, 1, '100%').helpGroup('Calls:'),
+  parsed('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000), PARALLEL).helpGroup('Calls:'),
+  parsed(
+    '--repeat <n>',
+    'Run each test this many times, and report how many runs pass',
+    wholeNumber(1, 1000),
+    1,
+  ).helpGroup('Calls:'),
+  parsed('--pass-rate <share>', 'Share of the runs of a test that must pass', share, 1, '100%').helpGroup('Calls:'),
   new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test').helpGroup(
     'Calls:',
   ),
-  new Option('--record <dir>', 'Keep the replies of the models in this directory')
+  new Option('--record <dir>', 'Save the replies of the models in this directory')
     .conflicts('replay')
     .helpGroup('Calls:'),
   new Option('--replay <dir>', 'Use the replies in this directory instead of calling models').helpGroup('Calls:'),

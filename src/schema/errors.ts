@@ -168,7 +168,7 @@ export const ERRORS = {
   validation_failure: {
     status: 500,
     meaning:
-      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts, and `details` lists what the value lacks. If there was more than one attempt, `attempts` lists them: a retry policy with `on_invalid_reply` asks the model for a corrected reply.",
+      "The model's reply does not fit the return type, even after repair. `details` lists the reasons with their paths. With `--on-loss refuse` or `on_loss` in the options, also a reply whose value is lossy: then `losses` counts and `details` lists what the value lacks. If there was more than one attempt, `attempts` lists them: a retry policy with `on_invalid_reply` asks the model for a corrected reply.",
     fields: ['details', 'raw_output', 'losses', 'explanation', 'attempts', 'prompt'],
     headers: [],
     example: {

@@ -139,7 +139,7 @@ function holderIsAlive(path: string): boolean {
 
 function ignore(): void {}
 
-const CLAIMED = 'another svc process serves it; stop that process, or choose another port';
+const CLAIMED = 'another svc process uses it; stop that process, or choose another port';
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {

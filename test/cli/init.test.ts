@@ -111,7 +111,7 @@ test('init does not hide definitions in ./baml_src behind another directory', as
     code: 1,
     out: '',
     error:
-      'svc: "baml_src/mine.baml" exists already, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
+      'svc: "baml_src/mine.baml" already exists, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
   });
   expect(readdirSync('.')).toEqual(['baml_src']);
   expect((await svc('init', '--template', 'rag')).out).toContain('wrote baml_src/rag.svc\n');
@@ -124,7 +124,7 @@ test('a second init names the file that exists, and states what to do', async ()
     code: 1,
     out: '',
     error:
-      'svc: "svc_src/contact.svc" exists already, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
+      'svc: "svc_src/contact.svc" already exists, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
   });
   expect(readFileSync('svc_src/contact.svc', 'utf8')).toBe('mine');
 });
@@ -136,7 +136,7 @@ test('a second init with the same template writes nothing', async () => {
     code: 1,
     out: '',
     error:
-      'svc: "svc_src/chat.svc" exists already, so svc wrote nothing. Rename the file, or pass another directory as an argument.\n',
+      'svc: "svc_src/chat.svc" already exists, so svc wrote nothing. Rename the file, or pass another directory as an argument.\n',
   });
   expect(readFileSync('svc_src/chat.svc', 'utf8')).toBe('mine');
   expect(existsSync('.env.example')).toBe(false);

@@ -56,7 +56,7 @@ test('svc dev reports a typo with a code frame, keeps serving the last good defi
   await waitUntil('the first calls', () => load.counts.served > 20);
   writeFileSync(join(from, 'main.svc'), saying('second', 'class Resume {\n  name strng\n}\n'));
   const output = (): string => running.output().replaceAll(/^\d\d:\d\d:\d\d 200 .*\n/gmu, '');
-  await expect.poll(output).toMatch(/not reloaded: 1 file: 1 error.* The last good definitions keep serving\./u);
+  await expect.poll(output).toMatch(/not reloaded: 1 file: 1 error.* svc keeps serving the last good definitions\./u);
   await expect
     .poll(output)
     .toMatch(/main\.svc:10:8\n +\|\n +9 \| class Resume \{\n +10 \| {3}name strng\n +\| {8}\^{5}/u);

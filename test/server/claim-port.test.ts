@@ -17,7 +17,7 @@ it.each(['linux', 'darwin'] as const)(
     expect(port).toBeGreaterThan(1023);
     expect(await claimPort('127.0.0.1', port, platform)).toEqual({
       ok: false,
-      failure: 'another svc process serves it; stop that process, or choose another port',
+      failure: 'another svc process uses it; stop that process, or choose another port',
     });
     release();
     const again = await claimPort('127.0.0.1', port, platform);

@@ -70,7 +70,7 @@ function definitionsIn(directory: string): string | undefined {
   const sources = readSources(directory);
   if (!sources.ok) return undefined;
   const path = sources.value.files[0]?.path ?? directory;
-  return `"${path}" exists already, so svc wrote nothing. Serve it with "${devCommand(directory)}", or add an example with --template.`;
+  return `"${path}" already exists, so svc wrote nothing. Serve it with "${devCommand(directory)}", or add an example with --template.`;
 }
 
 function fileAt(path: string): string | undefined {
@@ -78,7 +78,7 @@ function fileAt(path: string): string | undefined {
 }
 
 function existing(path: string): string {
-  return `"${path}" exists already, so svc wrote nothing. Rename the file, or pass another directory as an argument.`;
+  return `"${path}" already exists, so svc wrote nothing. Rename the file, or pass another directory as an argument.`;
 }
 
 /** Returns false if the file exists, even if another process has only just created it. */

@@ -35,7 +35,7 @@ export function ClientPicker(props: ClientPickerProps): VNode {
           disabled={clientRegistry === 'off'}
         >
           <option value="own">{fn.client} (of the function)</option>
-          <optgroup label="Of the definitions">
+          <optgroup label="In the definitions">
             {clients.map((client) => (
               <option key={client.name} value={`named:${client.name}`}>
                 {clientText(client)}

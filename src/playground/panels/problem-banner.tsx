@@ -8,7 +8,7 @@ export function ProblemBanner({ problems }: { readonly problems: readonly Defini
   return (
     <details class="problem-banner" open>
       <summary role="alert">
-        <strong>The definitions have {count}.</strong> The last good ones keep serving.
+        <strong>The definitions have {count}.</strong> svc keeps serving the last good ones.
       </summary>
       <ul>
         {problems.map((problem, at) => (

@@ -26,7 +26,7 @@ const PLACES: Readonly<Record<ExplainedCandidate['place'], string>> = {
   fence: 'a fence',
   prose: 'a value in the text',
   thought: 'a value in the thoughts',
-  text: 'the reply as a text',
+  text: 'the reply as text',
   several: 'several values together',
 };
 

@@ -68,7 +68,7 @@ export function problemOf(body: unknown, status: number): Problem {
   if (isJsonObject(body) && typeof body['error'] === 'string' && typeof body['message'] === 'string') {
     return body as unknown as Problem;
   }
-  return { error: 'not_svc', message: `The answer has status ${status} and is not one of svc.` };
+  return { error: 'not_svc', message: `The answer has status ${status} and does not come from svc.` };
 }
 
 export function networkProblem(error: unknown): Problem {

@@ -15,5 +15,5 @@ export function optionTaken(ranked: readonly RankedPart[], text: string): Ranked
     return undefined;
   const taken = takenOption(text, Math.max(...options.map(({ part }) => part.to)));
   const option = options.find(({ part }) => taken >= 0 && optionAt(text, part.from) === taken);
-  return option ?? coercionError('the reply contains several options, and no words take one of them');
+  return option ?? coercionError('the reply contains several options, and no words choose one of them');
 }

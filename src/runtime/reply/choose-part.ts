@@ -301,7 +301,7 @@ function statedAddition(
 /** Returns the error of a value that the words around it call made up, in a reply that has no other. */
 function onlyExample({ part, demotion }: RankedPart, text: string): CoercionError | undefined {
   if (part.kind === 'text' || !isMadeUp(text, part, demotion !== '')) return undefined;
-  return coercionError('the reply contains only an example, which its words call made up');
+  return coercionError('the reply contains only an example, which the words around it call made up');
 }
 
 /** Returns the error of a value that repeats the structure of the answer, in a reply that has no other. */

@@ -143,7 +143,7 @@ export const COMMON_OPTIONS = {
   },
   prices: {
     shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },
-    text: 'a map with `input` and `output`: US dollars for a million tokens, from which the [playground](http.md#playground) computes the cost of a reply',
+    text: 'a map with `input` and `output`: US dollars per million tokens, from which the [playground](http.md#playground) computes the cost of a reply',
   },
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },

@@ -67,11 +67,7 @@ export class ProcessMetrics {
   );
   readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
-  readonly #reasks = counter('svc_reasks_total', 'Requests for the correction of a reply', [
-    'function',
-    'client',
-    'outcome',
-  ]);
+  readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
   readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
   readonly #streamCuts = counter(

@@ -136,7 +136,7 @@ export class OwnSchemas {
     };
     return described(
       closed(properties, []),
-      'Options of one request. All of them are optional. `__svc_options__` is another name of the same object.',
+      'Options of one request. All of them are optional. `__svc_options__` is another name for the same object.',
     );
   }
 
@@ -203,7 +203,7 @@ const META_PROPERTIES = {
       'model_ms',
       'total_ms',
     ]),
-    'Milliseconds of waiting for models, to the first text of the model, and in total.',
+    'Milliseconds spent waiting for models, until the first text of the model, and in total.',
   ),
 };
 

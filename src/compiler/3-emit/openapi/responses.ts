@@ -20,7 +20,7 @@ const HEADERS = {
     TEXT,
     'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
   ],
-  ServerTiming: ['server-timing', TEXT, 'How long the model took and the whole request, in milliseconds (`dur`).'],
+  ServerTiming: ['server-timing', TEXT, 'How long the model and the whole request took, in milliseconds (`dur`).'],
   RetryAfter: ['retry-after', COUNT, 'The number of seconds after which to retry.'],
   Allow: ['allow', TEXT, 'The methods that the path accepts.'],
   AcceptPost: ['accept-post', TEXT, 'The content types that the path accepts.'],

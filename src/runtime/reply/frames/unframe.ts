@@ -28,25 +28,25 @@ export interface Unframed {
 /** The name of a frame, and the function that removes it. */
 type Frame = readonly [string, (text: string) => string | undefined];
 
-const CALLS: Frame = ['calls of Python', fromPythonCalls];
+const CALLS: Frame = ['Python calls', fromPythonCalls];
 
 const FRAMES: readonly Frame[] = [
-  ['events of a stream', joinEvents],
+  ['stream events', joinEvents],
   ['special tokens', stripTokens],
-  ['characters without width', stripWidthless],
+  ['zero-width characters', stripWidthless],
   ['citations', stripCitations],
   ['fences of one value', joinFences],
   ['states of a stream', lastSnapshot],
   ['a prefix in front of each line', stripLinePrefixes],
   ['HTML', stripPreformatted],
   ['HTML entities', decodeMarkup],
-  ['tags of HTML', stripTags],
-  ['quotes of CSV', undoubleQuotes],
+  ['HTML tags', stripTags],
+  ['CSV quotes', undoubleQuotes],
   ['another level of escapes', unescapeJson],
   ['escaped brackets', unescapeBrackets],
   ['full-width punctuation', asciiPunctuation],
   ['doubled braces', singleBraces],
-  ['quotes of LaTeX', fromLatexQuotes],
+  ['LaTeX quotes', fromLatexQuotes],
   ['missing quotes', closeStrings],
   ['types before brackets', fromStructs],
   ['Python', fromPython],

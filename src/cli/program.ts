@@ -39,6 +39,7 @@ const DEV_SETTINGS = [
   'streamTimeoutMs',
   'partialIntervalMs',
   'onLoss',
+  'prices',
   'drainTimeoutMs',
   'apiKey',
   'clientRegistry',
@@ -55,7 +56,7 @@ const DEV_DEFAULTS = { host: '127.0.0.1', trustLoopback: 'true', logFormat: 'pre
 const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'init',
-    help: 'Write a first function, a .env.example and a .gitignore',
+    help: 'Write a first function, a .env.example, a .gitignore and an example of prices',
     group: GROUPS.write,
     argument: ['[dir]', 'The directory to write to; the same as --from'],
     options: [
@@ -178,9 +179,11 @@ export async function runProgram(
   { terminal, compileThread }: ProgramProcess,
 ): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(terminal, async ({ run, presets }, command) => {
+  const program = createProgram(terminal, async ({ run, presets, settings }, command) => {
     const invocation = createInvocation(command, terminal, presets);
-    code = typeof invocation === 'number' ? invocation : await run(invocation, compileThread);
+    const priced =
+      typeof invocation === 'number' || !settings.includes('prices') ? invocation : await withPrices(invocation);
+    code = typeof priced === 'number' ? priced : await run(priced, compileThread);
   });
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -190,6 +193,16 @@ export async function runProgram(
     if (!isSystemError(error)) throw error;
     return reportProblem(terminal, redactShapes(error.message));
   }
+}
+
+/** Adds the content of the file of prices. After reporting a failure, returns its exit code. */
+async function withPrices(invocation: Invocation): Promise<Invocation | ExitCode> {
+  const { config, terminal } = invocation;
+  if (config.prices === undefined) return invocation;
+  const { readPrices } = await import('./read-prices.ts');
+  const read = readPrices(config.prices);
+  if (!read.ok) return reportProblem(terminal, redactShapes(read.failure));
+  return { ...invocation, config: { ...config, priceList: read.value } };
 }
 
 /** The machine refused: a missing permission, a full disk, a missing folder. Not a bug, so it needs no stack trace. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ok } from '../base/result.ts';
+import type { PriceList } from '../schema/price-list.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
 import { LOG_LEVELS, NO_DEFAULT, setting, zeroOr, type DefaultBasis, type Setting } from './setting.ts';
 import {
@@ -21,6 +22,8 @@ export type Config = SettingValues & {
   readonly cores: number;
   /** Variables that definitions read through `env.X`, and providers through the names of their default variables. */
   readonly env: Readonly<Record<string, string>>;
+  /** The content of the file of prices; absent without one. */
+  readonly priceList?: PriceList;
   /** Values that no log line may contain: the API key, and each variable that looks like a credential. */
   readonly secrets: readonly string[];
 };
@@ -239,6 +242,14 @@ export const SETTINGS = {
     help: 'Accept or refuse values that lack a part of the reply; a request can override this setting',
     parse: keyword('accept', 'refuse'),
     default: 'accept',
+  }),
+  prices: setting({
+    flag: '--prices <file>',
+    variable: 'SVC_PRICES',
+    group: 'Answers',
+    help: 'The file with the prices of models, in YAML or JSON, for the cost of calls',
+    parse: nonEmptyString('the path of a file'),
+    default: NO_DEFAULT,
   }),
   workers: setting({
     flag: '--workers <n>',

@@ -53,11 +53,17 @@ function readDotenv(file: string, required: boolean): Result<string | undefined,
     if (!required && statSync(file).isDirectory()) return ok(undefined);
     return ok(readFileSync(file, 'utf8').replace(/^\uFEFF/u, ''));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    if (code === 'ENOENT' && !required) return ok(undefined);
-    const reason = READ_FAULTS.get(code) ?? code;
-    return err(`"${file}" cannot be read: ${reason}. Pass an existing file to --dotenv-path, or use --no-dotenv.`);
+    if (!required && error instanceof Error && 'code' in error && error.code === 'ENOENT') return ok(undefined);
+    return err(
+      `"${file}" cannot be read: ${readFault(error)}. Pass an existing file to --dotenv-path, or use --no-dotenv.`,
+    );
   }
+}
+
+/** The reason why a file cannot be read, as part of a sentence. */
+export function readFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return READ_FAULTS.get(code) ?? code;
 }
 
 const READ_FAULTS: ReadonlyMap<string, string> = new Map([

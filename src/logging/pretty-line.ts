@@ -72,6 +72,7 @@ function detailsOf(json: unknown): readonly string[] {
 /** The facts about a call that a person looks for: who answered, for how many tokens, after how much trouble. */
 function factsOf(entry: LogFields): readonly string[] {
   const facts = [textOf(entry['client']), tokens(entry['inputTokens'], entry['outputTokens'])];
+  if (typeof entry['cost'] === 'number') facts.push(`$${entry['cost'].toFixed(6)}`);
   if (Number(entry['attempts']) > 1) facts.push(`${fieldText(entry['attempts'])} attempts`);
   if (Number(entry['partials']) > 0) facts.push(`${fieldText(entry['partials'])} partials`);
   if (Array.isArray(entry['flags'])) facts.push(`repaired: ${entry['flags'].map(fieldText).join(', ')}`);

@@ -20,6 +20,8 @@ export interface RequestEntry {
   readonly attempts?: number | undefined;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  /** US dollars. */
+  readonly cost?: number | undefined;
   readonly modelMs?: number | undefined;
   readonly firstTextMs?: number | undefined;
   readonly finishReason?: string | undefined;
@@ -176,6 +178,7 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }:
     attempts: entry.attempts,
     inputTokens: entry.inputTokens,
     outputTokens: entry.outputTokens,
+    cost: entry.cost,
     modelMs: rounded(entry.modelMs),
     firstTextMs: rounded(entry.firstTextMs),
     finishReason: entry.finishReason,

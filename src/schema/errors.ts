@@ -380,4 +380,6 @@ export interface Attempt {
   readonly reask?: true;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** US dollars. Absent if a count, or a price, is unknown. */
+  readonly cost?: number;
 }

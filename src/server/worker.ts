@@ -197,6 +197,7 @@ class Worker {
       allowPrivateUrls: config.allowPrivateUrls,
       traces: config.playground,
       exposePrompts: config.exposePrompts,
+      prices: config.priceList,
       onLoss: config.onLoss,
       maxReplyBytes: replyLimit(config),
       onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),

@@ -19,7 +19,7 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/base', mayImport: [] },
   { path: 'src/diagnostics', mayImport: ['src/base'] },
   { path: 'src/schema', mayImport: ['src/base', 'src/diagnostics/span.ts'] },
-  { path: 'src/config', mayImport: ['src/base'] },
+  { path: 'src/config', mayImport: ['src/base', 'src/schema/price-list.ts'] },
   { path: 'src/logging', mayImport: ['src/base', 'src/config'] },
   { path: 'src/compiler', mayImport: LANGUAGE },
   { path: 'src/compiler/compile-options.ts', mayImport: [] },

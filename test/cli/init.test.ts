@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadFunctions } from '../../src/index.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { readPrices } from '../../src/cli/read-prices.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();
@@ -23,14 +24,23 @@ function printedCall(out: string): { readonly name: string; readonly body: Recor
   return { name, body: JSON.parse(body.replaceAll(String.raw`'\''`, "'")) };
 }
 
-test('init writes one definition file that fits on a screen, a .env.example and a .gitignore', async () => {
+test('init writes one definition file that fits on a screen, a .env.example, a .gitignore and prices', async () => {
   const { code, out, error } = await svc('init');
   expect({ code, error }).toEqual({ code: 0, error: '' });
-  expect(out).toContain('wrote svc_src/contact.svc\nwrote .env.example\nwrote .gitignore\n\nNext:\n');
-  expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'svc_src']);
+  expect(out).toContain(
+    'wrote svc_src/contact.svc\nwrote .env.example\nwrote .gitignore\nwrote prices.yaml\n\nNext:\n',
+  );
+  expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'prices.yaml', 'svc_src']);
   expect(readdirSync('svc_src')).toEqual(['contact.svc']);
   expect(readFileSync('svc_src/contact.svc', 'utf8').split('\n').length).toBeLessThanOrEqual(40);
   expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('.env');
+});
+
+test('the prices that init writes are read without a fault, and state their date', async () => {
+  await svc('init');
+  expect(readFileSync('prices.yaml', 'utf8')).toMatch(/^# .*2026-11.*check/u);
+  const read = readPrices('prices.yaml');
+  expect(read.ok && read.value.length).toBeGreaterThanOrEqual(4);
 });
 
 test('the next steps are three lines: edit the file, run svc dev, call the function', async () => {
@@ -40,7 +50,8 @@ test('the next steps are three lines: edit the file, run svc dev, call the funct
 });
 
 test('every file in templates/ is one that init can write, and the help lists it', async () => {
-  expect(readdirSync(join(ROOT, 'templates'))).toEqual(TEMPLATES.map((name) => `${name}.svc`).toSorted());
+  const names = [...TEMPLATES.map((name) => `${name}.svc`), 'prices.yaml'];
+  expect(readdirSync(join(ROOT, 'templates'))).toEqual(names.toSorted());
   const { out } = await svc('init', '--help');
   expect(out.replaceAll(/\s+/gu, ' ')).toContain(`${TEMPLATES.slice(1).join(', ')} `);
 });
@@ -84,7 +95,7 @@ test.each(TEMPLATES)('without a key, the real client of %s reports the variable 
 
 test('an example can be added to definitions, and all examples together have no problems', async () => {
   for (const name of TEMPLATES) expect(await init(name)).toMatchObject({ code: 0 });
-  expect(readdirSync('svc_src')).toEqual(readdirSync(join(ROOT, 'templates')));
+  expect(readdirSync('svc_src')).toEqual(readdirSync(join(ROOT, 'templates')).filter((name) => name.endsWith('.svc')));
   expect((await svc('check')).out).toMatch(/^6 files, 6 functions, \d+ clients: no problems\n$/u);
 });
 
@@ -93,7 +104,7 @@ test.each([['definitions'], ['--from', 'definitions']])(
   async (...args) => {
     const { out } = await svc('init', ...args);
     expect(out).toContain('\n  edit definitions/contact.svc\n  svc dev definitions\n');
-    expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'definitions']);
+    expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'definitions', 'prices.yaml']);
   },
 );
 

@@ -21,6 +21,7 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_model_duration_seconds: 'function',
   svc_overhead_seconds: 'function',
   svc_tokens_total: 'client direction',
+  svc_cost_usd_total: 'client',
   svc_attempts_total: 'client outcome',
   svc_reasks_total: 'client function outcome',
   svc_replies_total: 'function outcome',
@@ -47,6 +48,7 @@ client<llm> Correcting {
   retry_policy Again
   options {
     model local
+    prices { input 1000, output 0 }
     base_url env.PROVIDER_URL
   }
 }
@@ -164,6 +166,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_tokens_total{client="Fast",direction="input"}': 60,
     'svc_tokens_total{client="Fast",direction="output"}': 35,
     'svc_tokens_total{client="Correcting",direction="input"}': 24,
+    'svc_cost_usd_total{client="Correcting"}': 0.024,
     'svc_reasks_total{function="Count",client="Correcting",outcome="ok"}': 1,
     'svc_first_text_seconds_count{function="ExtractResume"}': 1,
     'svc_request_duration_seconds_count{function="ExtractResume"}': 6,

@@ -222,7 +222,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     server.runtime.onCall = () => outcome;
     const body = JSON.stringify({ svc_options: { env: { OWN: 'own-key' } } });
     const usage = { input_tokens: 12, output_tokens: 7 };
-    const meta = { usage, raw: 'the reply with [redacted] and [redacted]' };
+    const meta = { usage, raw: 'the reply with [redacted] and [redacted]', cost: 0.000021 };
     const answer = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, body);
     expect(JSON.parse(answer.body)).toEqual({ result: 'hello', meta });
     const streamed = send(server, '/stream/Greet', { 'x-svc-api-key': KEY }, body);
@@ -231,7 +231,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     // More credentials than svc searches for.
     const env = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`OWN_${index}`, `own-key-${index}`]));
     const many = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, JSON.stringify({ svc_options: { env } }));
-    expect(JSON.parse(many.body)).toEqual({ result: 'hello', meta: { usage } });
+    expect(JSON.parse(many.body)).toEqual({ result: 'hello', meta: { usage, cost: 0.000021 } });
   });
 
   test('a failed call that asks for it has its trace in the error', async () => {

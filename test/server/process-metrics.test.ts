@@ -26,17 +26,26 @@ it('counts what the values of a function lack, and lossy replies apart from repa
   expect(valuesOf(metrics, 'svc_replies_total')).toEqual({ 'Greet lossy': 2, 'Greet repaired': 1, 'Greet failed': 1 });
 });
 
-it('counts re-asks by their outcome, and the tokens of each attempt for its client', () => {
+it('counts re-asks by their outcome, and the tokens and the cost of each attempt for its client', () => {
   const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast', 'Slow']) }, SOURCES);
   const attempts = [
-    { client: 'Fast', outcome: 'validation_failure', durationMs: 1, inputTokens: 5, outputTokens: 1 },
-    { client: 'Fast', outcome: 'validation_failure', durationMs: 1, reask: true, inputTokens: 7, outputTokens: 2 },
+    { client: 'Fast', outcome: 'validation_failure', durationMs: 1, inputTokens: 5, outputTokens: 1, cost: 0.5 },
+    {
+      client: 'Fast',
+      outcome: 'validation_failure',
+      durationMs: 1,
+      reask: true,
+      inputTokens: 7,
+      outputTokens: 2,
+      cost: 0.25,
+    },
     { client: 'Slow', outcome: 'client_error', durationMs: 1 },
     { client: 'Slow', outcome: 'ok', durationMs: 1, reask: true, inputTokens: 9 },
   ] as const;
   const report = { ...REPORT, client: 'Slow', attempts };
   metrics.callEnded({ functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4, report });
   expect(valuesOf(metrics, 'svc_reasks_total')).toEqual({ 'Greet Fast validation_failure': 1, 'Greet Slow ok': 1 });
+  expect(valuesOf(metrics, 'svc_cost_usd_total')).toEqual({ Fast: 0.75 });
   expect(valuesOf(metrics, 'svc_tokens_total')).toEqual({ 'Fast input': 12, 'Fast output': 3, 'Slow input': 9 });
 });
 

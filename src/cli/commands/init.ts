@@ -31,7 +31,12 @@ const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env whe
 # Every flag of "svc serve" has a variable. "svc help serve" lists the flags.
 #SVC_PORT=2024
 #SVC_LOG_LEVEL=info
+
+# If set, svc computes the cost of each call from the prices in this file.
+#SVC_PRICES=prices.yaml
 `;
+
+const PRICES = 'prices.yaml';
 
 const GITIGNORE = `# Keys do not belong in a repository.
 .env
@@ -41,7 +46,7 @@ const GITIGNORE = `# Keys do not belong in a repository.
 /** Lines of a .gitignore that exclude .env. */
 const IGNORES_ENV = /^\/?(?:\*?\.env|\.env\*|\.\*)\s*$/mu;
 
-/** `svc init`: writes one definition file that needs no key, a .env.example and a .gitignore. Never overwrites a file. */
+/** `svc init`: writes one definition file that needs no key, and what belongs beside it. Never overwrites a file. */
 export function initCommand({ config, options, terminal }: Invocation): ExitCode {
   const directory = config.from ?? DEFAULT_DIRECTORIES[0];
   const template = options['template'];
@@ -49,14 +54,19 @@ export function initCommand({ config, options, terminal }: Invocation): ExitCode
   const path = join(directory, name);
   const obstacle = obstacleAt(directory) ?? (template === undefined ? definitionsIn(directory) : fileAt(path));
   if (obstacle !== undefined) return reportProblem(terminal, obstacle);
-  const text = readFileSync(join(packageInfo().root, 'templates', name), 'utf8');
+  const text = templateText(name);
   mkdirSync(directory, { recursive: true });
   if (!writeNew(path, text)) return reportProblem(terminal, existing(path));
   terminal.out.write(`wrote ${path}\n`);
   writeBeside('.env.example', ENV_EXAMPLE, terminal);
   writeBeside('.gitignore', GITIGNORE, terminal);
+  writeBeside(PRICES, templateText(PRICES), terminal);
   terminal.out.write(nextSteps(new SourceFile(path, text), config, directory));
   return 0;
+}
+
+function templateText(name: string): string {
+  return readFileSync(join(packageInfo().root, 'templates', name), 'utf8');
 }
 
 function obstacleAt(directory: string): string | undefined {

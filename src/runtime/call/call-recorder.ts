@@ -13,8 +13,9 @@ export class CallRecorder {
   #client: ModelClient | undefined;
   #reply: ModelReply | undefined;
   #prompt: readonly Message[] | undefined;
-  /** The reply of the attempt under way. */
+  /** The reply of the attempt under way, and its cost in US dollars. */
   #unlisted: ModelReply | undefined;
+  #unlistedCost: number | undefined;
   readonly #usage: Draft<TokenUsage> = {};
   /** US dollars; undefined before the first reply, and once a part of it is unknown. */
   #cost: number | undefined;
@@ -40,7 +41,7 @@ export class CallRecorder {
     const { inputTokens, outputTokens } = reply;
     if (inputTokens !== undefined) this.#usage.inputTokens = (this.#usage.inputTokens ?? 0) + inputTokens;
     if (outputTokens !== undefined) this.#usage.outputTokens = (this.#usage.outputTokens ?? 0) + outputTokens;
-    this.#addCost(reply);
+    this.#addCost(costOf(reply, this.#client?.prices));
   }
 
   succeeded(attempt: EndedAttempt): void {
@@ -85,15 +86,18 @@ export class CallRecorder {
 
   #list(entry: Draft<Attempt>, { isReask }: EndedAttempt): void {
     const reply = this.#unlisted;
+    const cost = this.#unlistedCost;
     this.#unlisted = undefined;
+    this.#unlistedCost = undefined;
     if (isReask) entry.reask = true;
     if (reply?.inputTokens !== undefined) entry.inputTokens = reply.inputTokens;
     if (reply?.outputTokens !== undefined) entry.outputTokens = reply.outputTokens;
+    if (cost !== undefined) entry.cost = cost;
     this.#attempts.push(entry);
   }
 
-  #addCost(reply: ModelReply): void {
-    const cost = costOf(reply, this.#client?.prices);
+  #addCost(cost: number | undefined): void {
+    this.#unlistedCost = cost;
     const before = this.#replies === 0 ? 0 : this.#cost;
     this.#cost = cost === undefined || before === undefined ? undefined : before + cost;
     this.#replies += 1;
@@ -110,11 +114,20 @@ interface EndedAttempt {
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** US dollars. */
-function costOf({ inputTokens, outputTokens }: TokenUsage, prices: TokenPrices | undefined): number | undefined {
+/** US dollars. A definition can state prices so high that a reply has no finite cost. */
+function costOf(
+  { inputTokens, cachedInputTokens = 0, outputTokens }: ModelReply,
+  prices: TokenPrices | undefined,
+): number | undefined {
   if (prices === undefined || inputTokens === undefined || outputTokens === undefined) return undefined;
-  return (inputTokens * prices.input + outputTokens * prices.output) / 1e6;
+  const { input, output, cached_input: cachedInput = input } = prices;
+  const cached = Math.min(cachedInputTokens, inputTokens);
+  const cost = ((inputTokens - cached) * input + cached * cachedInput + outputTokens * output) / 1e6;
+  return cost < HIGHEST_COST ? cost : undefined;
 }
+
+/** `toFixed` writes higher numbers with an exponent. */
+const HIGHEST_COST = 1e15;
 
 function since(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 1000) / 1000;

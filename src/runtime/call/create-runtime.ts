@@ -69,6 +69,7 @@ class ProgramRuntime implements FunctionRuntime {
       declaredHosts: new DeclaredHosts(clients, options.env),
       offline: createOfflineAnswers(definitions),
       hide: options.hide,
+      prices: options.prices,
       machine: cloudMachine(),
     };
     const directory = new ClientDirectory({ definitions, env: options.env, services, shorthands });

@@ -4,6 +4,7 @@ import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
+import type { PriceList } from '../../schema/price-list.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
 import type { AnswerPart } from './call-options.ts';
@@ -144,6 +145,8 @@ export interface RuntimeOptions {
   readonly traces?: boolean;
   /** Answers can contain the prompt, and the reply if the request asks for it. */
   readonly exposePrompts: boolean;
+  /** The prices of models whose clients state none. */
+  readonly prices?: PriceList | undefined;
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
   /** Called before svc parses a reply, or the part of it that has arrived, in this process. `length` is in UTF-16 units. */

@@ -1,4 +1,5 @@
 import type { ClientType } from '../../schema/client.ts';
+import type { PriceList } from '../../schema/price-list.ts';
 import type { DeclaredHosts } from './credential-rule.ts';
 import type { CallEnvironment } from './environment.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
@@ -17,6 +18,8 @@ export interface ClientServices {
   readonly offline: OfflineAnswers;
   /** Called with each secret of the server that becomes known while it serves, so that no log or error shows it. */
   readonly hide?: ((secret: string) => void) | undefined;
+  /** For clients that state no prices. */
+  readonly prices?: PriceList | undefined;
   /** The cloud on whose machine the server runs, if any. */
   readonly machine?: CloudMachine | undefined;
 }

@@ -4,6 +4,7 @@ import { err, ok } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { PromptClient } from '../../schema/message.ts';
+import { pricesOf } from '../../schema/price-list.ts';
 import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
 import { headerProblem } from '../../schema/providers/header.ts';
 import type { OptionTable, OptionValues } from '../../schema/providers/option-shapes.ts';
@@ -223,7 +224,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
     ...(options.model === undefined ? {} : { model: options.model }),
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
-    prices: options.prices,
+    prices: options.prices ?? pricesOf(services.prices, provider, options.model),
     supportsStreaming: options.supportsStreaming && connection.streams !== false,
     limits: options.limits,
     mediaHandling: (kind) => mediaUrls[kind] ?? 'send_url',

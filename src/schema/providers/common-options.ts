@@ -64,6 +64,7 @@ const PRICE = { kind: 'number', expected: 'a number of US dollars, 0 or more' } 
 const PRICES = {
   input: { shape: PRICE, required: true, text: 'the price of a million tokens of the prompt' },
   output: { shape: PRICE, required: true, text: 'the price of a million tokens of the reply' },
+  cached_input: { shape: PRICE },
 } as const satisfies OptionTable;
 
 export type TokenPrices = OptionValues<typeof PRICES>;
@@ -143,7 +144,7 @@ export const COMMON_OPTIONS = {
   },
   prices: {
     shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },
-    text: 'a map with `input` and `output`: US dollars per million tokens, from which the [playground](http.md#playground) computes the cost of a reply',
+    text: 'a map with `input` and `output`, and optionally `cached_input`: the [prices](#prices) in US dollars per million tokens',
   },
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },

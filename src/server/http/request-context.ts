@@ -105,7 +105,7 @@ export class RequestContext implements CallOrigin {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-lossy, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, server-timing';
 
 export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
   const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';

@@ -66,6 +66,7 @@ export class ProcessMetrics {
     OVERHEAD_BUCKETS,
   );
   readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
+  readonly #cost = counter('svc_cost_usd_total', 'Cost of the tokens in US dollars, if prices are known', ['client']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
   readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
@@ -113,6 +114,7 @@ export class ProcessMetrics {
       this.#firstText,
       this.#overhead,
       this.#tokens,
+      this.#cost,
       this.#attempts,
       this.#reasks,
       this.#replies,
@@ -152,12 +154,13 @@ export class ProcessMetrics {
     if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
   }
 
-  #countAttempt(name: string, { client, outcome, reask, inputTokens, outputTokens }: Attempt): void {
+  #countAttempt(name: string, { client, outcome, reask, inputTokens, outputTokens, cost }: Attempt): void {
     const label = this.#clientLabel(client);
     this.#attempts.add(1, label, outcome);
     if (reask === true) this.#reasks.add(1, name, label, outcome);
     if (inputTokens !== undefined) this.#tokens.add(inputTokens, label, 'input');
     if (outputTokens !== undefined) this.#tokens.add(outputTokens, label, 'output');
+    if (cost !== undefined) this.#cost.add(cost, label);
   }
 
   #clientLabel(client: string): string {

@@ -450,7 +450,8 @@ test('streams and options state what the caller can learn about losses and the c
     expect(resolve(`#/components/schemas/${name}/properties/include/items/enum`, beta)).toEqual(parts);
     expect(resolve(`#/components/schemas/${name}/properties/on_loss/enum`, beta)).toEqual(['accept', 'refuse']);
   }
-  expect(Object.keys(resolve('#/components/schemas/SvcMeta/properties', openapi) as object)).toEqual(META);
+  const facts = Object.keys(resolve('#/components/schemas/SvcMeta/properties', openapi) as object);
+  expect(facts).toEqual([...META, 'cost']);
   expect(resolve('#/paths/~1call~1Do/post/responses/200/description', openapi)).toContain('{"result": value, "meta"');
   const header = '#/paths/~1call~1Do/post/responses/200/headers/x-svc-lossy/$ref';
   expect(resolve(header, openapi)).toBe('#/components/headers/Lossy');
@@ -484,6 +485,7 @@ test('an error has one of the codes of the table, and a call describes its heade
     'x-svc-attempts',
     'x-svc-input-tokens',
     'x-svc-output-tokens',
+    'x-svc-cost',
     'x-svc-lossy',
     'server-timing',
   ]);

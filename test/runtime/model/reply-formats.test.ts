@@ -49,6 +49,35 @@ test('anthropic: a stream without its last event is cut', async () => {
   expect(result).toMatchObject({ ok: false, failure: { retry: 'always' } });
 });
 
+/** The usage of a reply with 100 tokens in its prompt, of which the provider had 60 in its cache. */
+const CACHED: ReadonlyArray<readonly [Provider, string, object]> = [
+  [
+    'anthropic',
+    'usage',
+    { input_tokens: 10, cache_read_input_tokens: 60, cache_creation_input_tokens: 30, output_tokens: 2 },
+  ],
+  ['openai', 'usage', { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 60 }, completion_tokens: 2 }],
+  ['openai-responses', 'usage', { input_tokens: 100, input_tokens_details: { cached_tokens: 60 }, output_tokens: 2 }],
+  ['google-ai', 'usageMetadata', { promptTokenCount: 100, cachedContentTokenCount: 60, candidatesTokenCount: 2 }],
+];
+
+test.each(CACHED)('%s: the tokens of the prompt include those from a cache', async (provider, member, usage) => {
+  const google = { ...GOOGLE_REPLY, usageMetadata: undefined };
+  const answers = { content: [], output: [], choices: [{ index: 0, message: { content: 'Hi' } }] };
+  fake.answer(status(200, { ...(provider === 'google-ai' ? google : answers), [member]: usage }));
+  const { result } = await asked(provider, { api_key: 'k', model: 'm' });
+  expect(result).toMatchObject({ ok: true, value: { inputTokens: 100, cachedInputTokens: 60, outputTokens: 2 } });
+});
+
+test('anthropic: a stream states the cached tokens at its start', async () => {
+  const usage = { input_tokens: 10, cache_read_input_tokens: 60, output_tokens: 1 };
+  const start = { type: 'message_start', message: { usage } };
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } };
+  fake.answer(sse(data(start, delta('Hi'), end, { type: 'message_stop' })));
+  const { result } = await asked('anthropic', { api_key: 'k', model: 'm' }, { streamed: true });
+  expect(result).toMatchObject({ ok: true, value: { inputTokens: 70, cachedInputTokens: 60, outputTokens: 2 } });
+});
+
 const GOOGLE_REPLY = {
   candidates: [
     {

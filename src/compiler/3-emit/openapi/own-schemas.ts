@@ -208,8 +208,9 @@ const META_PROPERTIES = {
 };
 
 function metaSchema(): JsonObject {
+  const cost = described({ type: 'number' }, 'US dollars; with `usage`, if the tokens and the prices are known.');
   return described(
-    objectSchema(META_PROPERTIES, []),
+    objectSchema({ ...META_PROPERTIES, cost }, []),
     'Facts about the call; each is present if the request includes it.',
   );
 }

@@ -15,6 +15,11 @@ const HEADERS = {
   Attempts: ['x-svc-attempts', COUNT, 'The number of attempts.'],
   InputTokens: ['x-svc-input-tokens', COUNT, 'Tokens of the prompt, if the provider reports them.'],
   OutputTokens: ['x-svc-output-tokens', COUNT, 'Tokens of the reply, if the provider reports them.'],
+  Cost: [
+    'x-svc-cost',
+    { type: 'number', minimum: 0 },
+    'The cost of all attempts in US dollars, if their tokens and the prices are known.',
+  ],
   Lossy: [
     'x-svc-lossy',
     TEXT,
@@ -36,6 +41,7 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'Attempts',
   'InputTokens',
   'OutputTokens',
+  'Cost',
   'Lossy',
   'ServerTiming',
 ];

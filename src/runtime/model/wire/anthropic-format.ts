@@ -9,6 +9,7 @@ import {
   malformed,
   objectAt,
   parseJson,
+  promptTokens,
   reportedError,
   stringAt,
 } from './reply-format.ts';
@@ -35,7 +36,13 @@ function textOfBlock(block: unknown): string {
 
 function usageOf(holder: unknown): PossibleDetails {
   const usage = objectAt(holder, 'usage');
-  return { inputTokens: countAt(usage, 'input_tokens'), outputTokens: countAt(usage, 'output_tokens') };
+  const others = countAt(usage, 'input_tokens');
+  const prompt = promptTokens(
+    others,
+    countAt(usage, 'cache_read_input_tokens'),
+    countAt(usage, 'cache_creation_input_tokens'),
+  );
+  return { ...prompt, outputTokens: countAt(usage, 'output_tokens') };
 }
 
 class MessageStream extends JsonEventStream {

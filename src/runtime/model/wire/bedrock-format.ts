@@ -10,6 +10,7 @@ import {
   malformed,
   objectAt,
   parseJson,
+  promptTokens,
   reportedError,
   stringAt,
 } from './reply-format.ts';
@@ -31,7 +32,9 @@ export const bedrockFormat: ReplyFormat = {
 
 function usageOf(holder: unknown): PossibleDetails {
   const usage = objectAt(holder, 'usage');
-  return { inputTokens: countAt(usage, 'inputTokens'), outputTokens: countAt(usage, 'outputTokens') };
+  const others = countAt(usage, 'inputTokens');
+  const prompt = promptTokens(others, countAt(usage, 'cacheReadInputTokens'), countAt(usage, 'cacheWriteInputTokens'));
+  return { ...prompt, outputTokens: countAt(usage, 'outputTokens') };
 }
 
 class ConverseStream extends JsonEventStream {

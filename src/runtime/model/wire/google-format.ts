@@ -3,6 +3,7 @@ import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import {
+  atLeastOne,
   countAt,
   isOnlyOne,
   knownDetails,
@@ -49,6 +50,7 @@ function detailsOf(reply: EventObject): PossibleDetails {
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
     inputTokens: countAt(usage, 'promptTokenCount'),
+    cachedInputTokens: atLeastOne(countAt(usage, 'cachedContentTokenCount')),
     outputTokens: outputTokens(usage),
   };
 }

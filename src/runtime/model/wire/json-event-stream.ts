@@ -57,9 +57,10 @@ export abstract class JsonEventStream implements StreamedReply {
 
   /** Adds known details; undefined ones change nothing. */
   protected learnDetails(learned: PossibleDetails): void {
-    const { finishReason, inputTokens, outputTokens } = learned;
+    const { finishReason, inputTokens, cachedInputTokens, outputTokens } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
     if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
+    if (cachedInputTokens !== undefined) this.#details.cachedInputTokens = cachedInputTokens;
     if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;
   }
 

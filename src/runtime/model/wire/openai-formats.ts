@@ -4,6 +4,7 @@ import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import {
+  atLeastOne,
   countAt,
   isOnlyOne,
   knownDetails,
@@ -54,8 +55,13 @@ function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
   return {
     finishReason: stringAt(choice, FINISH_REASON),
     inputTokens: countAt(usage, 'prompt_tokens'),
+    cachedInputTokens: cachedTokens(objectAt(usage, 'prompt_tokens_details')),
     outputTokens: countAt(usage, 'completion_tokens'),
   };
+}
+
+function cachedTokens(promptDetails: unknown): number | undefined {
+  return atLeastOne(countAt(promptDetails, 'cached_tokens'));
 }
 
 class ChatStream extends JsonEventStream {
@@ -108,6 +114,7 @@ function responseDetails(response: unknown): PossibleDetails {
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
     inputTokens: countAt(usage, 'input_tokens'),
+    cachedInputTokens: cachedTokens(objectAt(usage, 'input_tokens_details')),
     outputTokens: countAt(usage, 'output_tokens'),
   };
 }

@@ -9,7 +9,10 @@ export interface ModelReply {
   /** The whole text. */
   readonly text: string;
   readonly finishReason?: string;
+  /** All tokens of the prompt, including those from a cache. */
   readonly inputTokens?: number;
+  /** The part of the prompt that the provider had in its cache. */
+  readonly cachedInputTokens?: number;
   readonly outputTokens?: number;
 }
 
@@ -74,11 +77,31 @@ export function isComplete({ finishReason }: ModelReply): boolean {
 /** Details of which any can be unknown. */
 export type PossibleDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
 
+/** Most replies have no cached tokens, whether their provider reports none or zero. */
+export function atLeastOne(count: number | undefined): number | undefined {
+  return count === 0 ? undefined : count;
+}
+
+/**
+ * The tokens of a prompt where the provider counts those that it read from its cache, or wrote to it, apart from the others:
+ * Anthropic and Bedrock.
+ */
+export function promptTokens(
+  others: number | undefined,
+  read: number | undefined,
+  written: number | undefined,
+): PossibleDetails {
+  if (others === undefined) return {};
+  return { inputTokens: others + (read ?? 0) + (written ?? 0), cachedInputTokens: atLeastOne(read) };
+}
+
 /** The details that are known. Assigns member by member: a spread for each one would cost each call about 2 % more. */
-export function knownDetails({ finishReason, inputTokens, outputTokens }: PossibleDetails): ReplyDetails {
+export function knownDetails(possible: PossibleDetails): ReplyDetails {
+  const { finishReason, inputTokens, cachedInputTokens, outputTokens } = possible;
   const details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
   if (finishReason !== undefined) details.finishReason = finishReason;
   if (inputTokens !== undefined) details.inputTokens = inputTokens;
+  if (cachedInputTokens !== undefined) details.cachedInputTokens = cachedInputTokens;
   if (outputTokens !== undefined) details.outputTokens = outputTokens;
   return details;
 }

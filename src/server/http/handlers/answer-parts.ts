@@ -15,6 +15,7 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   const { inputTokens, outputTokens } = report.usage;
   if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
   if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
+  if (report.cost !== undefined) headers.push(['x-svc-cost', dollars(report.cost)]);
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
   headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
   return headers;
@@ -40,13 +41,14 @@ export function metaParts(include: ReadonlySet<AnswerPart>): readonly MetaPart[]
   return META_PARTS.filter((part) => include.has(part));
 }
 
-/** Returns these facts about a call as the members of `meta`. */
+/** Returns these facts about a call as the members of `meta`. The cost belongs to the usage. */
 export function metaOf(
   parts: readonly MetaPart[],
   report: CallReport,
   totalMs: number,
 ): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
+  const meta = Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
+  return parts.includes('usage') ? { ...meta, cost: report.cost } : meta;
 }
 
 /** What happened during a call, for the playground: `trace` in the answer. */
@@ -72,6 +74,11 @@ function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object 
     first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),
     total_ms: tenths(totalMs),
   };
+}
+
+/** Returns a decimal number without an exponent: `0.00021`, `12`. */
+function dollars(cost: number): string {
+  return cost.toFixed(8).replace(/\.?0+$/u, '');
 }
 
 function tenths(ms: number): number {

@@ -335,6 +335,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       attempts: report?.attempts.length,
       inputTokens: report?.usage.inputTokens,
       outputTokens: report?.usage.outputTokens,
+      cost: report?.cost,
       modelMs: report?.modelMs,
       firstTextMs: report?.firstTextMs,
       finishReason: report?.finishReason,

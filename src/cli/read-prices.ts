@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { isJsonObject } from '../base/json.ts';
+import { err, ok, type Result } from '../base/result.ts';
+import { didYouMeanOneOf } from '../base/suggestion.ts';
+import { readFault } from '../config/environment.ts';
+import { LONGEST_PATTERN, type ModelPrices, type PriceList } from '../schema/price-list.ts';
+import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../schema/providers/providers.ts';
+
+/** The keys of an entry; svc ignores the values of the last two, which are for the reader. */
+const KEYS = ['provider', 'model', 'input', 'output', 'cached_input', 'date', 'comment'] as const;
+
+/** The providers of models. */
+const PRICED = PROVIDERS.filter((name) => PROVIDER_DESCRIPTIONS[name].http !== undefined);
+
+const EXAMPLE = '"{provider: openai, model: gpt-4o*, input: 2.5, output: 10}"';
+
+/**
+ * Reads a file of prices: a list of entries in YAML or JSON, or a map of which the keys are the models. Returns one sentence
+ * about the first mistake, with the file and the entry.
+ */
+export function readPrices(path: string): Result<PriceList, string> {
+  const file = JSON.stringify(path);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return err(`${file} cannot be read: ${readFault(error)}. Pass an existing file to --prices.`);
+  }
+  const parsed = parsedYaml(text);
+  if (!parsed.ok) return err(`${file} is neither YAML nor JSON: ${parsed.failure}`);
+  const entries = entriesOf(parsed.value);
+  if (entries === undefined) return err(`${file} has no list of prices. Write entries such as ${EXAMPLE}.`);
+  const list: ModelPrices[] = [];
+  const places = new Map<string, string>();
+  for (const { place, value } of entries) {
+    const entry = readEntry(value);
+    if (!entry.ok) return err(`${file}, ${place}: ${entry.failure}`);
+    const { provider = '', pattern } = entry.value;
+    const key = `${provider} ${pattern}`;
+    const earlier = places.get(key);
+    if (earlier !== undefined)
+      return err(`${file}, ${place}: has the provider and the model of ${earlier}. Remove one.`);
+    places.set(key, place);
+    list.push(entry.value);
+  }
+  return ok(list);
+}
+
+/** The first line of a message states the reason and the position; a code frame follows it. */
+function parsedYaml(text: string): Result<unknown, string> {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) return err(firstLine(error.message));
+  try {
+    return ok(document.toJS());
+  } catch (failure) {
+    // An alias without an anchor, or too many aliases.
+    return err(failure instanceof Error ? firstLine(failure.message) : 'it cannot be read');
+  }
+}
+
+function firstLine(message: string): string {
+  return `${message.split('\n')[0]?.replace(/[:.]$/u, '') ?? ''}.`;
+}
+
+interface PlacedEntry {
+  /** `entry 2`, or the key of a map. */
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/** Undefined if there is no entry. */
+function entriesOf(content: unknown): readonly PlacedEntry[] | undefined {
+  const entries = Array.isArray(content)
+    ? content.map((value: unknown, index) => ({ place: placeOf(index, value), value }))
+    : Object.entries(isJsonObject(content) ? content : {}).map(([model, value]) => ({
+        place: `entry ${JSON.stringify(model)}`,
+        value: isJsonObject(value) && !Object.hasOwn(value, 'model') ? { ...value, model } : value,
+      }));
+  return entries.length === 0 ? undefined : entries;
+}
+
+function placeOf(index: number, value: unknown): string {
+  const model = isJsonObject(value) ? value['model'] : undefined;
+  return `entry ${index + 1}${typeof model === 'string' ? ` (${JSON.stringify(model)})` : ''}`;
+}
+
+function readEntry(value: unknown): Result<ModelPrices, string> {
+  if (!isJsonObject(value)) return err(`must be a map. Write ${EXAMPLE}.`);
+  const unknown = Object.keys(value).find((key) => !KEYS.some((known) => known === key));
+  if (unknown !== undefined)
+    return err(`has an unknown key ${JSON.stringify(unknown)}. ${didYouMeanOneOf(unknown, KEYS)}`);
+  const fault =
+    modelFault(value['model']) ??
+    providerFault(value['provider']) ??
+    priceFault('input', value['input']) ??
+    priceFault('output', value['output']) ??
+    (value['cached_input'] === undefined ? undefined : priceFault('cached_input', value['cached_input']));
+  if (fault !== undefined) return err(fault);
+  // `modelFault` and its like checked the types.
+  const { provider, model, input, output, cached_input: cachedInput } = value as unknown as CheckedEntry;
+  const prices = { pattern: model, input, output, cached_input: cachedInput };
+  return ok(provider === undefined ? prices : { ...prices, provider });
+}
+
+interface CheckedEntry {
+  readonly provider?: Provider;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+  readonly cached_input: number | undefined;
+}
+
+function modelFault(model: unknown): string | undefined {
+  if (typeof model === 'string' && model !== '' && model.length <= LONGEST_PATTERN) return undefined;
+  const fault = model === undefined ? 'has no "model"' : '"model" is not a name';
+  return `${fault}. Write the name of a model, or a pattern such as "gpt-4o*".`;
+}
+
+function providerFault(provider: unknown): string | undefined {
+  if (provider === undefined || PRICED.some((each) => each === provider)) return undefined;
+  const shown = JSON.stringify(provider);
+  return `has an unknown provider ${shown}. ${didYouMeanOneOf(typeof provider === 'string' ? provider : '', PRICED)}`;
+}
+
+function priceFault(key: string, price: unknown): string | undefined {
+  if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return undefined;
+  const fault = price === undefined ? `has no "${key}"` : `"${key}" is ${JSON.stringify(price)}`;
+  return `${fault}. Write US dollars per million tokens, 0 or more, such as 2.5.`;
+}

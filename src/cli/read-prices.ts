@@ -120,12 +120,17 @@ function modelFault(model: unknown): string | undefined {
 
 function providerFault(provider: unknown): string | undefined {
   if (provider === undefined || PRICED.some((each) => each === provider)) return undefined;
-  const shown = JSON.stringify(provider);
-  return `has an unknown provider ${shown}. ${didYouMeanOneOf(typeof provider === 'string' ? provider : '', PRICED)}`;
+  return `has an unknown provider ${shown(provider)}. ${didYouMeanOneOf(typeof provider === 'string' ? provider : '', PRICED)}`;
 }
 
 function priceFault(key: string, price: unknown): string | undefined {
   if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return undefined;
-  const fault = price === undefined ? `has no "${key}"` : `"${key}" is ${JSON.stringify(price)}`;
+  const fault = price === undefined ? `has no "${key}"` : `"${key}" is ${shown(price)}`;
   return `${fault}. Write US dollars per million tokens, 0 or more, such as 2.5.`;
+}
+
+/** An alias can put a map into itself, and JSON has no infinite numbers. */
+function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'a map';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

@@ -64,7 +64,9 @@ const FAULTS: ReadonlyArray<readonly [string, string]> = [
   ['gpt: {input: 1}', ', entry "gpt": has no "output". Write US dollars'],
   ['- {model: a, input: -1, output: 1}', '"input" is -1. Write US dollars'],
   ['- {model: a, input: "1", output: 1}', '"input" is "1". Write US dollars'],
-  ['- {model: a, input: 1, output: .inf}', '"output" is null. Write US dollars'],
+  ['- {model: a, input: 1, output: .inf}', '"output" is Infinity. Write US dollars'],
+  ['- &a {model: a, input: *a, output: 1}', '"input" is a map. Write US dollars'],
+  [`- {model: a, provider: [openai], ${OK}}`, 'has an unknown provider a list. Use one of openai, '],
   [`- {model: a, ${OK}, cached_input: free}`, '"cached_input" is "free". Write US dollars'],
   [
     `- {model: a, ${OK}}\n- {model: a, ${OK}}`,

@@ -60,7 +60,7 @@ export const HTTP_SETTINGS = {
 
 const PRICE = { kind: 'number', expected: 'a number of US dollars, 0 or more' } as const satisfies Shape;
 
-/** US dollars for a million tokens, the unit of the providers' price lists. */
+/** US dollars per million tokens, the unit of the providers' price lists. */
 const PRICES = {
   input: { shape: PRICE, required: true, text: 'the price of a million tokens of the prompt' },
   output: { shape: PRICE, required: true, text: 'the price of a million tokens of the reply' },

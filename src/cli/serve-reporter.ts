@@ -76,7 +76,7 @@ export class ServeReporter implements ReloadReporter {
   reloaded(outcome: ReloadOutcome, program: ServableProgram | undefined): void {
     const { logger } = this.#parts;
     const fields = { program: program?.hash };
-    if (outcome === 'invalid') logger.warn({}, 'the definitions have errors; the old ones stay');
+    if (outcome === 'invalid') logger.warn({}, 'the definitions have errors; svc keeps the old ones');
     else if (outcome === 'unchanged') logger.info({}, 'the definitions did not change');
     else if (outcome === 'served') logger.info(fields, 'all workers serve the new definitions');
     else logger.error(fields, 'no worker could serve the new definitions; the old ones stay');

@@ -370,11 +370,11 @@ function stepFields(step: Step | undefined): object {
 
 /** The step that the worker began last is nearly always the one that hangs; a stopped process can be outside any step. */
 function hangs([step, ...others]: readonly Step[]): string {
-  if (step === undefined) return 'a worker hangs and is killed; it began no step after its last heartbeat';
+  if (step === undefined) return 'the primary kills a worker that hangs; it began no step after its last heartbeat';
   const unit = step.input === 'request' ? 'bytes' : 'characters';
   const more =
     others.length === 0 ? '' : `, after steps of ${others.map((each) => `"${each.functionName}"`).join(', ')}`;
-  return `a worker hangs and is killed; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
+  return `the primary kills a worker that hangs; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
 }
 
 function ignore(): void {}

@@ -93,7 +93,7 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     await waitUntil('the end of the worker', () => !alive(victim));
     await waitUntil('a replacement', () => complete(running, [victim]));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
-    await expect.poll(running.output).toContain('a worker hangs and is killed');
+    await expect.poll(running.output).toContain('the primary kills a worker that hangs');
   });
 
   test('the log names the function, and the size of its input, with which a worker hangs', async () => {
@@ -107,13 +107,13 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     const body = { name: 'hang here' };
     await expect(fetch(`${running.url}/call/Hi`, post(body))).rejects.toThrow('fetch failed');
     const size = JSON.stringify(body).length;
-    await waitUntil('the log line', () => running.output().includes('a worker hangs and is killed'));
+    await waitUntil('the log line', () => running.output().includes('the primary kills a worker that hangs'));
     await expect.poll(running.output).toContain(`a request of \\"Hi\\" with ${size} bytes`);
     await waitUntil('the end of the worker', () => running.output().includes('a worker died'));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
   });
 
-  test('while a worker hangs and is killed, the streams of other workers continue, and new calls are served', async () => {
+  test('while the primary kills a worker that hangs, the streams of other workers continue, and new calls are served', async () => {
     const hook = join(temporaryFolder({ 'hang.cjs': HANG }), 'hang.cjs');
     server = await startServer({
       files: FILES,
@@ -238,7 +238,9 @@ describe.each(['uws', 'node'])('on %s', (transport) => {
     expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
     writeFileSync(join(folder, 'later.svc'), 'function Broken(');
     running.child.kill('SIGHUP');
-    await waitUntil('the refusal', () => running.output().includes('the definitions have errors; the old ones stay'));
+    await waitUntil('the refusal', () =>
+      running.output().includes('the definitions have errors; svc keeps the old ones'),
+    );
     expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
   });
 });

@@ -222,7 +222,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   #sendWhenReady(call: Promise<CallResult>): void {
     void call.then(
       (ready) => this.#send(ready),
-      (error: unknown) => this.failed({ kind: 'unusable', message: `could not be asked: ${errorText(error)}` }),
+      (error: unknown) => this.failed({ kind: 'unusable', message: `could not be called: ${errorText(error)}` }),
     );
   }
 

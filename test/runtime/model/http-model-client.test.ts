@@ -65,7 +65,7 @@ const WITH_MEDIA: readonly Message[] = [
     parts: [{ kind: 'media', media: 'image', source: { kind: 'url', url: 'data:image/png;base64,aGk=' } }],
   },
 ];
-const MESSAGE = 'The client "Tested" could not be asked: Invalid string length, [redacted]';
+const MESSAGE = 'The client "Tested" could not be called: Invalid string length, [redacted]';
 
 test('media that cannot be encoded in a request end the call', async () => {
   const client = clientWith({ call: tooLong, format: openAiChatFormat });

@@ -87,7 +87,7 @@ export class Http2Request implements SentRequest {
     try {
       stream = session.enter(this.#headers(), body === '');
     } catch (error) {
-      this.fail({ kind: 'unusable', message: `could not be asked: ${String(error)}` });
+      this.fail({ kind: 'unusable', message: `could not be called: ${String(error)}` });
       return;
     }
     this.#state = 'open';

@@ -87,6 +87,27 @@ describe.each(['uws', 'node'])('over %s', (transport) => {
     }
   });
 
+  test('usage has each count of tokens that the provider reports', async () => {
+    const usage = {
+      prompt_tokens: 50,
+      completion_tokens: 80,
+      prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 10, audio_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 60, audio_tokens: 0 },
+    };
+    fake.answer(reply(TEXT, { usage }));
+    const body = { ...ARGUMENTS, svc_options: { include: ['usage'] } };
+    const counts = {
+      ...USAGE,
+      cached_input_tokens: 40,
+      cache_written_input_tokens: 10,
+      reasoning_tokens: 60,
+      audio_input_tokens: 5,
+      audio_output_tokens: 0,
+    };
+    expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { usage: counts } });
+    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta: { usage: counts } });
+  });
+
   test('an error keeps its form', async () => {
     fake.answer(status(401, 'no'));
     const body = (await (

@@ -1,3 +1,4 @@
+import { addTokens } from '../model/wire/reply-format.ts';
 import type { ModelReply } from '../model/wire/reply-format.ts';
 import type { ModelClient } from '../model/model-client.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
@@ -38,9 +39,10 @@ export class CallRecorder {
     this.#modelMs += performance.now() - askedAt;
     if (reply === undefined) return;
     this.#unlisted = reply;
-    const { inputTokens, outputTokens } = reply;
+    const { inputTokens, outputTokens, tokenDetails } = reply;
     if (inputTokens !== undefined) this.#usage.inputTokens = (this.#usage.inputTokens ?? 0) + inputTokens;
     if (outputTokens !== undefined) this.#usage.outputTokens = (this.#usage.outputTokens ?? 0) + outputTokens;
+    if (tokenDetails !== undefined) addTokens(this.#usage, tokenDetails);
     this.#addCost(costOf(reply, this.#client?.prices));
   }
 
@@ -116,12 +118,12 @@ type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** US dollars. A definition can state prices so high that a reply has no finite cost. */
 function costOf(
-  { inputTokens, cachedInputTokens = 0, outputTokens }: ModelReply,
+  { inputTokens, outputTokens, tokenDetails }: ModelReply,
   prices: TokenPrices | undefined,
 ): number | undefined {
   if (prices === undefined || inputTokens === undefined || outputTokens === undefined) return undefined;
   const { input, output, cached_input: cachedInput = input } = prices;
-  const cached = Math.min(cachedInputTokens, inputTokens);
+  const cached = Math.min(tokenDetails?.cachedInputTokens ?? 0, inputTokens);
   const cost = ((inputTokens - cached) * input + cached * cachedInput + outputTokens * output) / 1e6;
   return cost < HIGHEST_COST ? cost : undefined;
 }

@@ -2,6 +2,7 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';
+import type { TokenDetails } from '../model/wire/reply-format.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { PriceList } from '../../schema/price-list.ts';
@@ -101,7 +102,7 @@ export interface CallReport {
   readonly rawReply?: string;
 }
 
-export interface TokenUsage {
+export interface TokenUsage extends TokenDetails {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }

@@ -275,6 +275,16 @@ test('a call with clients of its own makes at most 100 requests, re-asks include
   expect(fake.requests).toHaveLength(100);
 });
 
+test('the tokens that a provider counts apart are those of all replies that report them', async () => {
+  const usage = { prompt_tokens: 7, completion_tokens: 3 };
+  const first = { ...usage, prompt_tokens_details: { cached_tokens: 4 } };
+  const second = { ...first, completion_tokens_details: { reasoning_tokens: 2 } };
+  fake.script(...[first, second].map((counts) => reply('{"m": 1}', { usage: counts })));
+  const { report } = await callFunction(program(policy('Twice', 0, 2) + generic('Top', 'retry_policy Twice')), 'F', {});
+  expect(report.attempts).toHaveLength(3);
+  expect(report.usage).toEqual({ inputTokens: 21, outputTokens: 9, cachedInputTokens: 8, reasoningTokens: 2 });
+});
+
 test('the cost is that of all replies; without a price of one of them it is unknown', async () => {
   fake.script(INVALID);
   const priced = 'prices {\n      input 2\n      output 10\n    }';

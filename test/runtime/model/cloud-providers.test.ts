@@ -120,6 +120,19 @@ const STREAM = [
   awsEvent('metadata', { usage: { inputTokens: 4, outputTokens: 2 } }),
 ];
 
+test('aws-bedrock: replies and streams have the tokens of the cache', async () => {
+  const usage = { inputTokens: 10, outputTokens: 2, cacheReadInputTokens: 60, cacheWriteInputTokens: 30 };
+  const options = { ...BEDROCK, endpoint_url: fake.url };
+  fake.answer(status(200, { ...CONVERSE, usage }));
+  const called = await asked('aws-bedrock', options);
+  fake.answer(frames(Buffer.concat([...STREAM.slice(0, -1), awsEvent('metadata', { usage })])));
+  const streamed = await asked('aws-bedrock', options, { streamed: true });
+  const tokenDetails = { cachedInputTokens: 60, cacheWrittenInputTokens: 30 };
+  for (const { result } of [called, streamed]) {
+    expect(result).toMatchObject({ ok: true, value: { inputTokens: 100, outputTokens: 2, tokenDetails } });
+  }
+});
+
 function read(chunks: readonly Buffer[]): readonly string[] {
   const events: string[] = [];
   const reader = new AwsEventReader((text, start, end) => events.push(text.slice(start, end)));

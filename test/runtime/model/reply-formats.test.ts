@@ -66,7 +66,10 @@ test.each(CACHED)('%s: the tokens of the prompt include those from a cache', asy
   const answers = { content: [], output: [], choices: [{ index: 0, message: { content: 'Hi' } }] };
   fake.answer(status(200, { ...(provider === 'google-ai' ? google : answers), [member]: usage }));
   const { result } = await asked(provider, { api_key: 'k', model: 'm' });
-  expect(result).toMatchObject({ ok: true, value: { inputTokens: 100, cachedInputTokens: 60, outputTokens: 2 } });
+  expect(result).toMatchObject({
+    ok: true,
+    value: { inputTokens: 100, outputTokens: 2, tokenDetails: { cachedInputTokens: 60 } },
+  });
 });
 
 test('anthropic: a stream states the cached tokens at its start', async () => {
@@ -75,7 +78,10 @@ test('anthropic: a stream states the cached tokens at its start', async () => {
   const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } };
   fake.answer(sse(data(start, delta('Hi'), end, { type: 'message_stop' })));
   const { result } = await asked('anthropic', { api_key: 'k', model: 'm' }, { streamed: true });
-  expect(result).toMatchObject({ ok: true, value: { inputTokens: 70, cachedInputTokens: 60, outputTokens: 2 } });
+  expect(result).toMatchObject({
+    ok: true,
+    value: { inputTokens: 70, outputTokens: 2, tokenDetails: { cachedInputTokens: 60 } },
+  });
 });
 
 const GOOGLE_REPLY = {
@@ -158,6 +164,130 @@ const ofCandidate = (index: number, text: string): object => {
 };
 const BOTH_CHOICES = { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) };
 const BOTH_CANDIDATES = { candidates: [0, 1].map((index) => ({ index, content: { parts: [{ text: 'x' }] } })) };
+
+/** The usage of each format, with every count that it can report. */
+const CHAT_USAGE = {
+  prompt_tokens: 100,
+  completion_tokens: 20,
+  prompt_tokens_details: { cached_tokens: 60, audio_tokens: 5 },
+  completion_tokens_details: { reasoning_tokens: 8, audio_tokens: 3 },
+};
+const OPENROUTER_USAGE = {
+  prompt_tokens: 100,
+  completion_tokens: 20,
+  prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 60, audio_tokens: null },
+};
+const DEEPSEEK_USAGE = { prompt_tokens: 100, completion_tokens: 20, prompt_cache_hit_tokens: 64 };
+const RESPONSES_USAGE = {
+  input_tokens: 100,
+  output_tokens: 20,
+  input_tokens_details: { cached_tokens: 60 },
+  output_tokens_details: { reasoning_tokens: 8 },
+};
+const GOOGLE_USAGE = {
+  promptTokenCount: 100,
+  candidatesTokenCount: 20,
+  cachedContentTokenCount: 60,
+  thoughtsTokenCount: 8,
+  promptTokensDetails: [
+    { modality: 'TEXT', tokenCount: 95 },
+    { modality: 'AUDIO', tokenCount: 5 },
+  ],
+  candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }],
+};
+const ANTHROPIC_USAGE = {
+  input_tokens: 10,
+  cache_read_input_tokens: 60,
+  cache_creation_input_tokens: 30,
+  output_tokens: 20,
+};
+
+const chatReply = (usage: object): object => ({ ...chatCompletion('Hello'), usage });
+const chatChunks = (usage: object): readonly object[] => [
+  ofChoice(0, 'Hel'),
+  ofChoice(0, 'lo'),
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { choices: [], usage },
+];
+const ALL_TOKENS = {
+  cachedInputTokens: 60,
+  reasoningTokens: 8,
+  audioInputTokens: 5,
+  audioOutputTokens: 3,
+};
+
+const TOKENS: ReadonlyArray<
+  readonly [Provider, whole: object, events: readonly object[], totals: readonly [number, number], details: object]
+> = [
+  ['openai', chatReply(CHAT_USAGE), chatChunks(CHAT_USAGE), [100, 20], ALL_TOKENS],
+  [
+    'openrouter',
+    chatReply(OPENROUTER_USAGE),
+    chatChunks(OPENROUTER_USAGE),
+    [100, 20],
+    { cachedInputTokens: 0, cacheWrittenInputTokens: 60 },
+  ],
+  ['openai-generic', chatReply(DEEPSEEK_USAGE), chatChunks(DEEPSEEK_USAGE), [100, 20], { cachedInputTokens: 64 }],
+  [
+    'openai-responses',
+    { ...RESPONSE, usage: RESPONSES_USAGE },
+    [
+      { type: 'response.output_text.delta', delta: 'Hello' },
+      { type: 'response.completed', response: { ...RESPONSE, usage: RESPONSES_USAGE } },
+    ],
+    [100, 20],
+    { cachedInputTokens: 60, reasoningTokens: 8 },
+  ],
+  [
+    'google-ai',
+    { ...GOOGLE_REPLY, usageMetadata: GOOGLE_USAGE },
+    [
+      { ...googleDelta('Hel'), usageMetadata: { promptTokenCount: 100, thoughtsTokenCount: 4 } },
+      { ...googleDelta('lo!', { finishReason: 'STOP' }), usageMetadata: GOOGLE_USAGE },
+    ],
+    [100, 28],
+    ALL_TOKENS,
+  ],
+  [
+    'anthropic',
+    { type: 'message', content: [{ type: 'text', text: 'Hello' }], usage: ANTHROPIC_USAGE },
+    [
+      { type: 'message_start', message: { usage: { ...ANTHROPIC_USAGE, output_tokens: 1 } } },
+      delta('Hello'),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 20 } },
+      { type: 'message_stop' },
+    ],
+    [100, 20],
+    { cachedInputTokens: 60, cacheWrittenInputTokens: 30 },
+  ],
+];
+
+test.each(TOKENS)('%s: replies and streams have the tokens that the provider counts apart', async (...row) => {
+  const [provider, whole, events, [inputTokens, outputTokens], tokenDetails] = row;
+  fake.answer(status(200, whole));
+  const called = await asked(provider, { api_key: 'k', model: 'm' });
+  fake.answer(sse(data(...events)));
+  const streamed = await asked(provider, { api_key: 'k', model: 'm' }, { streamed: true });
+  for (const { result } of [called, streamed]) {
+    expect(result).toMatchObject({ ok: true, value: { inputTokens, outputTokens } });
+    expect(result.ok && result.value.tokenDetails).toEqual(tokenDetails);
+  }
+});
+
+test('anthropic: the last event of a stream replaces counts of the first and keeps the others', async () => {
+  const start = { type: 'message_start', message: { usage: ANTHROPIC_USAGE } };
+  const usage = { output_tokens: 20, cache_read_input_tokens: 61, cache_creation_input_tokens: null };
+  fake.answer(sse(data(start, delta('Hi'), { type: 'message_delta', delta: {}, usage }, { type: 'message_stop' })));
+  const { result } = await asked('anthropic', { api_key: 'k', model: 'm' }, { streamed: true });
+  expect(result.ok && result.value.tokenDetails).toEqual({ cachedInputTokens: 61, cacheWrittenInputTokens: 30 });
+});
+
+test('a reply whose provider counts no tokens apart has no details of them', async () => {
+  fake.answer(status(200, chatReply({ prompt_tokens: 7, completion_tokens: 3, prompt_tokens_details: null })));
+  const { result } = await asked('openai-generic', { model: 'm' });
+  expect(result).toMatchObject({ ok: true, value: { inputTokens: 7, outputTokens: 3 } });
+  expect(result.ok && result.value).not.toHaveProperty('tokenDetails');
+});
 
 test.each<[Provider, string, readonly object[]]>([
   ['openai-generic', 'choices', [ofChoice(0, 'a'), ofChoice(1, 'b'), ofChoice(0, 'c'), ofChoice(1, 'd')]],

@@ -189,10 +189,23 @@ function warningSchema(): JsonObject {
 
 const MILLISECONDS: JsonObject = { type: 'number' };
 
+const TOKENS: JsonObject = { type: 'integer' };
+
 const META_PROPERTIES = {
   usage: described(
-    objectSchema({ input_tokens: { type: 'integer' }, output_tokens: { type: 'integer' } }, []),
-    'The tokens of all attempts together, if the provider reports them.',
+    objectSchema(
+      {
+        input_tokens: TOKENS,
+        output_tokens: TOKENS,
+        cached_input_tokens: described(TOKENS, 'Read from the cache of the provider.'),
+        cache_written_input_tokens: described(TOKENS, 'Written to the cache of the provider.'),
+        reasoning_tokens: TOKENS,
+        audio_input_tokens: TOKENS,
+        audio_output_tokens: TOKENS,
+      },
+      [],
+    ),
+    'The tokens of all attempts together; each count is present if the provider reports it.',
   ),
   client: described(objectSchema({ name: TEXT, model: TEXT }, []), 'The client and the model that answered.'),
   attempts: described(FIELD_SHAPES.attempts, 'The requests to models.'),

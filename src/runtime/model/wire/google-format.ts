@@ -3,10 +3,10 @@ import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import {
-  atLeastOne,
   countAt,
   isOnlyOne,
   knownDetails,
+  knownTokens,
   listAt,
   malformed,
   objectAt,
@@ -14,7 +14,7 @@ import {
   reportedError,
   stringAt,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
@@ -27,7 +27,7 @@ export const googleFormat: ReplyFormat = {
     const candidates = listAt(reply, 'candidates');
     if (candidates === undefined) return err(malformed('answered without "candidates"'));
     if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
-    return ok({ text: textOfCandidate(candidates[0]), ...knownDetails(detailsOf(reply)) });
+    return ok({ text: textOfCandidate(candidates[0]), ...knownDetails(detailsOf(reply, tokensOf(reply))) });
   },
   openStream: () => new CandidateStream(),
 };
@@ -45,14 +45,32 @@ function textOfCandidate(candidate: unknown): string {
     .join('');
 }
 
-function detailsOf(reply: EventObject): PossibleDetails {
+function detailsOf(reply: EventObject, tokenDetails?: TokenDetails): PossibleDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
     inputTokens: countAt(usage, 'promptTokenCount'),
-    cachedInputTokens: atLeastOne(countAt(usage, 'cachedContentTokenCount')),
     outputTokens: outputTokens(usage),
+    tokenDetails,
   };
+}
+
+function tokensOf(reply: EventObject): TokenDetails | undefined {
+  const usage = objectAt(reply, 'usageMetadata');
+  return knownTokens({
+    cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
+    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+    audioInputTokens: audioTokens(listAt(usage, 'promptTokensDetails')),
+    audioOutputTokens: audioTokens(listAt(usage, 'candidatesTokensDetails')),
+  });
+}
+
+/** Gemini lists the tokens of each modality: https://ai.google.dev/api/generate-content#UsageMetadata */
+function audioTokens(modalities: readonly unknown[] | undefined): number | undefined {
+  return countAt(
+    modalities?.find((entry) => stringAt(entry, 'modality') === 'AUDIO'),
+    'tokenCount',
+  );
 }
 
 /** Thoughts are counted apart from the answer, but are output too: they are generated and paid for. */
@@ -72,7 +90,7 @@ class CandidateStream extends JsonEventStream {
       this.fault = malformed('answered several candidates instead of one');
       return '';
     }
-    this.learnDetails(detailsOf(event));
+    this.learnDetails(detailsOf(event, tokensOf(event)));
     return textOfCandidate(candidates[0]);
   }
 

@@ -57,11 +57,12 @@ export abstract class JsonEventStream implements StreamedReply {
 
   /** Adds known details; undefined ones change nothing. */
   protected learnDetails(learned: PossibleDetails): void {
-    const { finishReason, inputTokens, cachedInputTokens, outputTokens } = learned;
+    const { finishReason, inputTokens, outputTokens, tokenDetails } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
     if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
-    if (cachedInputTokens !== undefined) this.#details.cachedInputTokens = cachedInputTokens;
     if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;
+    // Anthropic reports the cache at the start, and other counts at the end.
+    if (tokenDetails !== undefined) this.#details.tokenDetails = { ...this.#details.tokenDetails, ...tokenDetails };
   }
 
   #parse(data: string): void {

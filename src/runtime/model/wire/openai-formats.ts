@@ -4,10 +4,10 @@ import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject } from './json-event-stream.ts';
 import {
-  atLeastOne,
   countAt,
   isOnlyOne,
   knownDetails,
+  knownTokens,
   listAt,
   malformed,
   objectAt,
@@ -15,7 +15,7 @@ import {
   reportedError,
   stringAt,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
 
 /** Member names, checked against the types of the openai package; the values are checked when they are read. */
 const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
@@ -55,13 +55,24 @@ function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
   return {
     finishReason: stringAt(choice, FINISH_REASON),
     inputTokens: countAt(usage, 'prompt_tokens'),
-    cachedInputTokens: cachedTokens(objectAt(usage, 'prompt_tokens_details')),
     outputTokens: countAt(usage, 'completion_tokens'),
+    tokenDetails: usage === undefined ? undefined : chatTokens(usage),
   };
 }
 
-function cachedTokens(promptDetails: unknown): number | undefined {
-  return atLeastOne(countAt(promptDetails, 'cached_tokens'));
+/** OpenRouter adds `cache_write_tokens`; DeepSeek reports its cache as `prompt_cache_hit_tokens`. */
+function chatTokens(usage: EventObject): TokenDetails | undefined {
+  const prompt = objectAt(usage, 'prompt_tokens_details');
+  const completion = objectAt(usage, 'completion_tokens_details');
+  const cacheHits = countAt(usage, 'prompt_cache_hit_tokens');
+  if (prompt === undefined && completion === undefined && cacheHits === undefined) return undefined;
+  return knownTokens({
+    cachedInputTokens: countAt(prompt, 'cached_tokens') ?? cacheHits,
+    cacheWrittenInputTokens: countAt(prompt, 'cache_write_tokens'),
+    reasoningTokens: countAt(completion, 'reasoning_tokens'),
+    audioInputTokens: countAt(prompt, 'audio_tokens'),
+    audioOutputTokens: countAt(completion, 'audio_tokens'),
+  });
 }
 
 class ChatStream extends JsonEventStream {
@@ -114,8 +125,11 @@ function responseDetails(response: unknown): PossibleDetails {
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
     inputTokens: countAt(usage, 'input_tokens'),
-    cachedInputTokens: cachedTokens(objectAt(usage, 'input_tokens_details')),
     outputTokens: countAt(usage, 'output_tokens'),
+    tokenDetails: knownTokens({
+      cachedInputTokens: countAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
+      reasoningTokens: countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens'),
+    }),
   };
 }
 

@@ -9,11 +9,22 @@ export interface ModelReply {
   /** The whole text. */
   readonly text: string;
   readonly finishReason?: string;
-  /** All tokens of the prompt, including those from a cache. */
+  /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */
   readonly inputTokens?: number;
-  /** The part of the prompt that the provider had in its cache. */
-  readonly cachedInputTokens?: number;
   readonly outputTokens?: number;
+  /** Absent if the provider reports none of them. */
+  readonly tokenDetails?: TokenDetails;
+}
+
+/** Parts of the two totals. Each is absent if the provider does not report it. */
+export interface TokenDetails {
+  /** Tokens of the prompt that the provider read from its cache. */
+  readonly cachedInputTokens?: number;
+  /** Tokens of the prompt that the provider wrote to its cache. */
+  readonly cacheWrittenInputTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly audioInputTokens?: number;
+  readonly audioOutputTokens?: number;
 }
 
 /** The reply format of a family of providers. Has no state. */
@@ -77,11 +88,6 @@ export function isComplete({ finishReason }: ModelReply): boolean {
 /** Details of which any can be unknown. */
 export type PossibleDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
 
-/** Most replies have no cached tokens, whether their provider reports none or zero. */
-export function atLeastOne(count: number | undefined): number | undefined {
-  return count === 0 ? undefined : count;
-}
-
 /**
  * The tokens of a prompt where the provider counts those that it read from its cache, or wrote to it, apart from the others:
  * Anthropic and Bedrock.
@@ -91,19 +97,52 @@ export function promptTokens(
   read: number | undefined,
   written: number | undefined,
 ): PossibleDetails {
-  if (others === undefined) return {};
-  return { inputTokens: others + (read ?? 0) + (written ?? 0), cachedInputTokens: atLeastOne(read) };
+  return {
+    inputTokens: others === undefined ? undefined : others + (read ?? 0) + (written ?? 0),
+    tokenDetails: knownTokens({ cachedInputTokens: read, cacheWrittenInputTokens: written }),
+  };
 }
 
 /** The details that are known. Assigns member by member: a spread for each one would cost each call about 2 % more. */
 export function knownDetails(possible: PossibleDetails): ReplyDetails {
-  const { finishReason, inputTokens, cachedInputTokens, outputTokens } = possible;
+  const { finishReason, inputTokens, outputTokens, tokenDetails } = possible;
   const details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
   if (finishReason !== undefined) details.finishReason = finishReason;
   if (inputTokens !== undefined) details.inputTokens = inputTokens;
-  if (cachedInputTokens !== undefined) details.cachedInputTokens = cachedInputTokens;
   if (outputTokens !== undefined) details.outputTokens = outputTokens;
+  if (tokenDetails !== undefined) details.tokenDetails = tokenDetails;
   return details;
+}
+
+const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
+  'cachedInputTokens',
+  'cacheWrittenInputTokens',
+  'reasoningTokens',
+  'audioInputTokens',
+  'audioOutputTokens',
+];
+
+/** Counts of which any can be unknown. */
+type PossibleTokens = { readonly [Key in keyof TokenDetails]?: number | undefined };
+
+type TokenCounts = { -readonly [Key in keyof TokenDetails]: number };
+
+/** The counts that are known; undefined if none is, which takes no loop. */
+export function knownTokens(possible: PossibleTokens): TokenDetails | undefined {
+  const { cachedInputTokens, cacheWrittenInputTokens, reasoningTokens, audioInputTokens, audioOutputTokens } = possible;
+  const any = cachedInputTokens ?? cacheWrittenInputTokens ?? reasoningTokens ?? audioInputTokens ?? audioOutputTokens;
+  if (any === undefined) return undefined;
+  const known: TokenCounts = {};
+  addTokens(known, possible);
+  return known;
+}
+
+/** Adds the counts that are known. */
+export function addTokens(sum: TokenCounts, added: PossibleTokens): void {
+  for (const kind of TOKEN_DETAILS) {
+    const count = added[kind];
+    if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + count;
+  }
 }
 
 /** A reply that does not have the form that the provider documents. */

@@ -23,7 +23,15 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
 
 /** The members of `meta`: the facts about a call that its request asks for. */
 const META: Readonly<Record<MetaPart, (report: CallReport, totalMs: number) => unknown>> = {
-  usage: ({ usage }) => ({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
+  usage: ({ usage }) => ({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_written_input_tokens: usage.cacheWrittenInputTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    audio_input_tokens: usage.audioInputTokens,
+    audio_output_tokens: usage.audioOutputTokens,
+  }),
   client: ({ client, model }) => ({
     name: client === undefined ? undefined : shortName(client),
     model: model === undefined ? undefined : shortName(model),

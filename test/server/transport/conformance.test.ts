@@ -374,21 +374,24 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     }
   });
 
-  it('cuts the largest answer when clients leave too many bytes unread', async () => {
+  it('cuts the large answer that waits longest when clients leave too many bytes unread', async () => {
     const listening = await listen(
       (request, response) => response.send(200, [], BIG.slice(0, Number(request.path.slice(1)))),
       { maxUnreadBytes: 30_000_000 },
     );
-    const readers = [10_000_000, 12_000_000, 11_000_000].map((size) => {
+    const readers: RawConnection[] = [];
+    for (const size of [4_000_000, 12_000_000, 12_000_000, 11_000_000]) {
       const connection = connectTo(listening);
       connection.socket.pause();
+      readers.push(connection);
       connection.write(`GET /${size} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      return connection;
-    });
-    await readers[0]?.until(() => listening.transport.connections === 2);
+      const held = Math.min(readers.length, 3);
+      await connection.until(() => listening.transport.unsentAnswers === held);
+    }
+    await readers[0]?.until(() => listening.transport.connections === 3);
     for (const reader of readers) reader.socket.resume();
     await readers[1]?.until(() => readers[1]?.closed === true);
-    for (const index of [0, 2]) await readers[index]?.answer();
+    for (const index of [0, 2, 3]) await readers[index]?.answer();
     expect(readers[1]?.answers()).toEqual([]);
     await readers[0]?.until(() => listening.transport.unsentAnswers === 0);
   });

@@ -256,6 +256,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
       let accepted = false;
       native.cork(() => ([accepted, this.#sent] = native.tryEnd(bytes.subarray(offset), bytes.length)));
       if (this.#sent) this.#state.unread.delete(this);
+      else this.#state.unread.progressed(this);
       return accepted;
     });
   }
@@ -293,6 +294,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
       this.#sent = rest.length === 0 || native.tryEnd(rest, bytes.length + 1)[0];
     });
     if (this.#sent) native.close();
+    else this.#state.unread.progressed(this);
     return this.#sent;
   }
 

@@ -70,7 +70,7 @@ interface PlacedEntry {
   readonly value: unknown;
 }
 
-/** Undefined if there is no entry. */
+/** The entries of a file; undefined if it has none. */
 function entriesOf(content: unknown): readonly PlacedEntry[] | undefined {
   const entries = Array.isArray(content)
     ? content.map((value: unknown, index) => ({ place: placeOf(index, value), value }))

@@ -5,7 +5,7 @@ import type { Provider } from './providers/providers.ts';
 export interface ModelPrices extends TokenPrices {
   /** Absent: of every provider. */
   readonly provider?: Provider;
-  /** The name of a model, in which each `*` stands for any text. */
+  /** A model name; `*` matches any text. */
   readonly pattern: string;
 }
 

@@ -175,16 +175,10 @@ export class Planner {
     const ofRequest = from === 'request';
     const common = { members, ofRequest, ...(totalTimeoutMs === undefined ? {} : { totalTimeoutMs }) };
     if (definition.provider === 'fallback') return ok({ ...size, plan: { kind: 'fallback', ...common } });
-    const weighted =
-      weights === undefined
-        ? {}
-        : {
-            weights: weightsOf(
-              definition,
-              names.map((name) => weights.get(name) ?? 1),
-            ),
-          };
-    return ok({ ...size, plan: { kind: 'round-robin', ...common, start, ...weighted } });
+    if (weights === undefined) return ok({ ...size, plan: { kind: 'round-robin', ...common, start } });
+    const values = names.map((name) => weights.get(name) ?? 1);
+    const plan = { kind: 'round-robin', ...common, start, weights: weightsOf(definition, values) } as const;
+    return ok({ ...size, plan });
   }
 
   #members(names: readonly string[], above: readonly string[]): Result<readonly Planned[], Violation> {

@@ -1,27 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import type { ModelPrices } from '../../../src/schema/price-list.ts';
-import { chatCompletion, reply, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { chatCompletion, reply, status } from '../../support/fake-provider.ts';
+import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callFunction, streamFunction, testRuntime } from '../../support/test-runtime.ts';
-
-let fake: FakeProvider;
-const open: FunctionRuntime[] = [];
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(VALID);
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((runtime) => runtime.close()));
-});
-afterAll(() => fake.close());
 
 const USAGE = { prompt_tokens: 1000, completion_tokens: 100 };
 const VALID = reply('7', { usage: USAGE });
 const INVALID = reply('none', { usage: USAGE });
+const { fake, open } = await startProviderSuite(VALID);
 
 function client(name: string, options = ''): string {
   return `client<llm> ${name} {

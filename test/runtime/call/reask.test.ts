@@ -1,30 +1,17 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FunctionRuntime, RuntimeOptions } from '../../../src/runtime/call/runtime.ts';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
-import { reply, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { reply, status } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
+import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
-
-let fake: FakeProvider;
-const open: FunctionRuntime[] = [];
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(VALID);
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((runtime) => runtime.close()));
-});
-afterAll(() => fake.close());
 
 const VALID = reply('{"n": 1}');
 const INVALID = reply('{"m": 1}');
+const { fake, open } = await startProviderSuite(VALID);
 /** Answers nothing, until the caller leaves. */
 const silent: Behaviour = (_request, wire) => waitUntil('the caller leaves', () => wire.gone);
 const BUSY = status(503, { error: { message: 'busy' } });

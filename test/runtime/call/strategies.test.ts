@@ -1,27 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
-import { SSE_HEADERS, chatEvent, raw, reply, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { SSE_HEADERS, chatEvent, raw, reply, status } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
 import { waitUntil } from '../../support/load.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
+import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
-let fake: FakeProvider;
-const open: FunctionRuntime[] = [];
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply('{"n": 1}'));
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((runtime) => runtime.close()));
-});
-afterAll(() => fake.close());
+const { fake, open } = await startProviderSuite(reply('{"n": 1}'));
 
 const POLICIES = `
 retry_policy Twice { 

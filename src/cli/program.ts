@@ -142,6 +142,21 @@ const COMMANDS: readonly CommandDescription[] = [
     run: async (invocation) => (await import('./commands/healthcheck.ts')).healthcheckCommand(invocation),
   },
   {
+    name: 'logs',
+    help: 'Print the JSON log lines of a server for people',
+    group: GROUPS.serve,
+    argument: ['[file]', 'The file to read (default: the standard input)'],
+    options: [
+      new Option(
+        '--pretty',
+        'Print lines as with --log-format pretty: repairs and prompts are shown, and bodies are not',
+      ).helpGroup('Output:'),
+    ],
+    settings: [],
+    presets: { manyPaths: true },
+    run: async (invocation) => (await import('./commands/logs.ts')).logsCommand(invocation),
+  },
+  {
     name: 'openapi',
     help: 'Print the OpenAPI document of the functions',
     group: GROUPS.call,
@@ -233,7 +248,7 @@ function createCommand(description: CommandDescription, start: Start): Command {
   const command = new Command(name).description(help).helpGroup(group);
   if (argument !== undefined) command.argument(...argument);
   for (const option of options) command.addOption(option);
-  addSettings(command, settings, presets?.defaults);
+  if (settings.length > 0) addSettings(command, settings, presets?.defaults);
   return command.addHelpOption(helpOption()).action(() => start(description, command));
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { hostInUrl } from '../config/listen-host.ts';
-import type { Logger } from '../logging/logger.ts';
+import type { LogFields, Logger } from '../logging/logger.ts';
 import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';
 import { counted, pageAddress } from './server-address.ts';
@@ -25,16 +25,23 @@ export interface ReporterParts {
 
 /** The parts of a call that its line contains. */
 const LOGGED_CONTENT: Readonly<Record<Config['logContent'], string>> = {
-  none: '',
-  short: 'its arguments and its answer, up to 2 KB of each',
-  full: 'its arguments and its answer in full',
+  none: 'neither arguments nor answers',
+  short: 'arguments and answers, up to 2 KB of each; --log-content none leaves them out',
+  full: 'arguments and answers in full; --log-content none leaves them out',
 };
+
+function servingLine({ logContent }: Config): string {
+  return `serving; the lines of calls contain ${LOGGED_CONTENT[logContent]}`;
+}
 
 const FOR_CALLERS_OF_BAML =
   "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
   'arguments; docs/migrating-from-baml.md lists all differences';
 
-/** For `svc serve`: one line when it serves; everything else goes to the log, since the terminal can be gone. */
+/**
+ * For `svc serve`: one line when it serves; everything else goes to the log, since the terminal can be gone. The start takes at
+ * most six lines.
+ */
 export class ServeReporter implements ReloadReporter {
   readonly output = { style: { colour: false, everyWarning: false }, types: false };
   readonly #parts: ReporterParts;
@@ -51,10 +58,24 @@ export class ServeReporter implements ReloadReporter {
     const links = pages.map(([name = '', path = '']) => `${name} at ${pageAddress(config, port, path)}`);
     print(`svc: listening on http://${hostInUrl(config.host)}:${port} (${served}), ${links.join(', ')}`);
     for (const warning of warnings) logger.warn({}, warning);
-    const content = LOGGED_CONTENT[config.logContent];
-    if (content !== '')
-      logger.info({}, `logging a line for each call, with ${content}; --log-content none leaves them out`);
+    logger.info(this.#settings(transport), servingLine(config));
     if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
+  }
+
+  /** The settings that a reader of the log asks for first. */
+  #settings(transport: StartedServer['transport']): LogFields {
+    const { config } = this.#parts;
+    return {
+      transport,
+      workers: config.workers,
+      auth: config.apiKey === undefined ? 'none' : 'key',
+      clientRegistry: config.clientRegistry,
+      logContent: config.logContent,
+      logSample: config.logSample === 1 ? undefined : config.logSample,
+      slowMs: config.slowMs === 0 ? undefined : config.slowMs,
+      metricsPort: config.metricsPort,
+      playground: config.playground ? true : undefined,
+    };
   }
 
   notStarted(reason: string): void {

@@ -365,6 +365,23 @@ export const SETTINGS = {
     parse: keyword('auto', 'json', 'pretty'),
     default: 'auto',
   }),
+  slowMs: setting({
+    flag: '--slow <duration>',
+    variable: 'SVC_SLOW',
+    group: 'Logging',
+    help: 'Log calls that take longer at warn, with where the time went; 0 means none',
+    parse: zeroOr(duration(1)),
+    default: '0',
+  }),
+  /** A fraction of 1. */
+  logSample: setting({
+    flag: '--log-sample <share>',
+    variable: 'SVC_LOG_SAMPLE',
+    group: 'Logging',
+    help: 'Share of the lines of successful calls to log, such as 0.01; failed and slow calls are always logged',
+    parse: share,
+    default: '100%',
+  }),
   logContent: setting({
     flag: '--log-content <amount>',
     variable: 'SVC_LOG_CONTENT',

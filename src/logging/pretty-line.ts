@@ -1,8 +1,8 @@
 import { isJsonObject } from '../base/json.ts';
+import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type Paint } from './line-text.ts';
 import type { LogFields } from './logger.ts';
-import { fieldText, LEVEL_COLOURS, painter, parseEntry, textOf } from './terminal-line.ts';
-
-type Paint = ReturnType<typeof painter>;
+import { requestLine, requestNotes } from './request-line.ts';
+import { isRequest } from './terminal-line.ts';
 
 const QUIET = 90;
 
@@ -28,19 +28,19 @@ const OF_PLAYGROUND = /\/(?:render|parse)\/[^/]*$/u;
 const PART_OF_RELOAD = 'a worker is replaced';
 
 /**
- * Turns a JSON log line into lines for a person who tries functions: `14:03:22 200 POST /call/ExtractResume 12 ms · OpenAI`
- * for a request, with the reason of a failure below it, and the messages and the reply of a model as they are. Leaves out
- * the bodies of requests, which a person sees elsewhere.
+ * Turns a JSON log line into lines for a person who tries functions: `14:03:22 200 ok /call/ExtractResume 12 ms · OpenAI`
+ * for a request, with the reason of a failure and the repairs of the reply below it, and the messages and the reply of a model
+ * as they are. Leaves out the bodies of requests, which a person sees elsewhere.
  */
 export function prettyLine(json: string, colour: boolean): string {
   const entry = parseEntry(json);
-  if (entry === undefined) return json;
+  if (entry === undefined) return `${printable(json.trimEnd())}\n`;
   if (entry['msg'] === 'request' && Number(entry['status']) < 500 && OF_PLAYGROUND.test(textOf(entry['path'])))
     return '';
   if (entry['msg'] === PART_OF_RELOAD && entry['reason'] === 'reload') return '';
   const paint = painter(colour);
   const time = paint(QUIET, localTime(entry['time']));
-  if (entry['msg'] === 'request' && entry['method'] !== undefined) return `${time} ${requestLines(entry, paint)}`;
+  if (isRequest(entry)) return `${time} ${requestLines(entry, paint)}`;
   if (entry['msg'] === 'model') return `${time} ${modelLines(entry, paint)}`;
   return `${time} ${otherLines(entry, paint)}`;
 }
@@ -51,14 +51,11 @@ function localTime(time: unknown): string {
 }
 
 function requestLines(entry: LogFields, paint: Paint): string {
-  const status = Number(entry['status']);
-  const colour = status >= 500 ? LEVEL_COLOURS['error'] : status >= 400 ? LEVEL_COLOURS['warn'] : 32;
-  const head = `${paint(colour ?? 0, String(status))} ${textOf(entry['method'])} ${textOf(entry['path'])}`;
-  const facts = [`${milliseconds(entry['ms'])}`, ...factsOf(entry)].join(' · ');
   const details = detailsOf(entry['details']);
   // The reason quotes the first detail.
-  const below = details.length > 1 ? details : [textOf(entry['reason'])].filter((text) => text !== '');
-  return `${head} ${paint(QUIET, facts)}\n${below.map((text) => indented(text)).join('')}`;
+  const reasons = details.length > 1 ? details : [textOf(entry['reason'])].filter((text) => text !== '');
+  const below = [...reasons, ...requestNotes(entry)];
+  return `${requestLine(entry, paint)}\n${below.map((text) => indented(text)).join('')}`;
 }
 
 function detailsOf(json: unknown): readonly string[] {
@@ -67,28 +64,6 @@ function detailsOf(json: unknown): readonly string[] {
   return details.filter(isJsonObject).map(({ path, message }) => {
     return path === '' ? textOf(message) : `${textOf(path)}: ${textOf(message)}`;
   });
-}
-
-/** The facts about a call that a person looks for: who answered, for how many tokens, after how much trouble. */
-function factsOf(entry: LogFields): readonly string[] {
-  const facts = [textOf(entry['client']), tokens(entry['inputTokens'], entry['outputTokens'])];
-  if (typeof entry['cost'] === 'number') facts.push(`$${entry['cost'].toFixed(6)}`);
-  if (Number(entry['attempts']) > 1) facts.push(`${fieldText(entry['attempts'])} attempts`);
-  if (Number(entry['partials']) > 0) facts.push(`${fieldText(entry['partials'])} partials`);
-  if (Array.isArray(entry['flags'])) facts.push(`repaired: ${entry['flags'].map(fieldText).join(', ')}`);
-  if (isJsonObject(entry['losses'])) facts.push(`lossy: ${fieldText(entry['losses'])}`);
-  facts.push(textOf(entry['error']));
-  return facts.filter((text) => text !== '');
-}
-
-function tokens(input: unknown, output: unknown): string {
-  if (input === undefined && output === undefined) return '';
-  return `${fieldText(input ?? '?')} tokens in, ${fieldText(output ?? '?')} out`;
-}
-
-function milliseconds(value: unknown): string {
-  const ms = Number(value);
-  return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** At level debug: the prompt, message by message, and the reply. */

@@ -24,6 +24,8 @@ export interface RequestEntry {
   readonly cost?: number | undefined;
   readonly modelMs?: number | undefined;
   readonly firstTextMs?: number | undefined;
+  /** Where the time went, of a call that was slow. */
+  readonly times?: CallTimes | undefined;
   readonly finishReason?: string | undefined;
   /** The repairs of the reply, each with its path in the value. */
   readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
@@ -46,7 +48,34 @@ export interface RequestEntry {
   readonly failedAttempts?: unknown;
 }
 
-export type WriteRequestLog = (entry: RequestEntry) => void;
+/** The parts of the duration of a call, in milliseconds, in the order in which a call takes them. */
+export interface CallTimes {
+  /** Until the body arrived. */
+  readonly body: number;
+  /** Waiting for a slot. */
+  readonly queue: number;
+  /** Creating the client and rendering the prompt, summed over all attempts, like the next two. */
+  readonly render: number;
+  /** Waiting for the model. */
+  readonly model: number;
+  readonly parse: number;
+  /** Pauses between attempts, and other work of this process. */
+  readonly rest: number;
+  /** Each attempt, at most the first 20. */
+  readonly attempts: ReadonlyArray<{ readonly client: string; readonly outcome: string; readonly ms: number }>;
+}
+
+export interface RequestLog {
+  /** True if a call of this duration is slow, so that its line has `times`. */
+  isSlow(ms: number): boolean;
+  /** The level of a request's line; undefined if it is not written. A caller can ask first, and skip gathering the entry. */
+  levelOf(status: number, ms: number): RequestLevel | undefined;
+  write(level: RequestLevel, entry: RequestEntry): void;
+}
+
+type RequestLevel = 'info' | 'warn' | 'error';
+
+export type RequestLogConfig = Pick<Config, 'logContent' | 'logSample' | 'secrets' | 'slowMs'>;
 
 /** Enough to recognise a call, and a small part of the cost of its line. */
 const SHORT_CHARACTERS = 2048;
@@ -75,43 +104,58 @@ const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'payload_too_large',
 ]);
 
+export interface RequestLogParts {
+  /** By default, one that knows the secrets of the configuration. */
+  readonly redactor?: Redactor;
+  /** Decides which lines a sample contains; by default, `Math.random`. */
+  readonly random?: () => number;
+}
+
 /**
- * Writes one line for each request: at info if it succeeded, at warn if the caller made a mistake, at error if svc or a
- * provider failed. At debug, a second line has the prompt and the reply. `logContent` decides how much the lines contain of
- * the texts that callers and models wrote.
+ * Writes one line for each request: at info if it succeeded, at warn if it was slow or the caller made a mistake, at error if
+ * svc or a provider failed. At debug, a second line has the prompt and the reply. `logContent` decides how much the lines
+ * contain of the texts that callers and models wrote. `logSample` is the share of lines at info that are written.
  */
-export function createRequestLog(
-  logger: Logger,
-  config: Pick<Config, 'logContent' | 'secrets'>,
-  redactor = new Redactor(config.secrets),
-): WriteRequestLog {
+export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts = {}): RequestLog {
+  const { redactor = new Redactor(config.secrets), random = Math.random } = parts;
   const shorten = config.logContent === 'short' ? createShortener(redactor) : unchanged;
-  return (entry) => {
-    const level = requestLogLevel(entry.status);
-    if (!logger.enabled(level)) return;
-    const secrets = entry.secrets ?? requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
-    const hide = hiding(secrets);
-    const show = (text: string | undefined) => {
-      if (text === undefined || config.logContent === 'none') return undefined;
-      return hide === undefined
-        ? `[not logged: the request contains ${secrets.tooMany ?? 'many'} credentials]`
-        : shorten(text, hide);
-    };
-    const finishReason = entry.finishReason === undefined ? undefined : label(entry.finishReason, redactor, hide);
-    const fields = requestFields({ ...entry, finishReason }, show, { logContent: config.logContent, secrets });
-    logger[level](fields, 'request');
-    if (logger.enabled('debug') && entry.prompt !== undefined) {
-      const prompt = show(JSON.stringify(entry.prompt));
-      const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
-      logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply), failed }, 'model');
-    }
+  const isSlow = (ms: number) => config.slowMs > 0 && ms >= config.slowMs;
+  const isSampled = () => config.logSample === 1 || random() < config.logSample;
+  return {
+    isSlow,
+    levelOf: (status, ms) => {
+      const level = levelOf(status, isSlow(ms));
+      return logger.enabled(level) && (level !== 'info' || isSampled()) ? level : undefined;
+    },
+    write: (level, entry) => {
+      const secrets = entry.secrets ?? requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
+      const hide = hiding(secrets);
+      const show = (text: string | undefined) => {
+        if (text === undefined || config.logContent === 'none') return undefined;
+        return hide === undefined
+          ? `[not logged: the request contains ${secrets.tooMany ?? 'many'} credentials]`
+          : shorten(text, hide);
+      };
+      const finishReason = entry.finishReason === undefined ? undefined : label(entry.finishReason, redactor, hide);
+      const { logContent } = config;
+      const fields = requestFields({ ...entry, finishReason }, show, {
+        logContent,
+        secrets,
+        sample: sampleOf(level, config),
+      });
+      logger[level](fields, 'request');
+      if (logger.enabled('debug') && entry.prompt !== undefined) {
+        const prompt = show(JSON.stringify(entry.prompt));
+        const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
+        logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply), failed }, 'model');
+      }
+    },
   };
 }
 
-/** The level of a request's line. A caller can ask the logger first, and skip gathering the entry. */
-export function requestLogLevel(status: number): 'info' | 'warn' | 'error' {
+function levelOf(status: number, isSlow: boolean): RequestLevel {
   if (status >= 500) return 'error';
-  return status >= 400 ? 'warn' : 'info';
+  return status >= 400 || isSlow ? 'warn' : 'info';
 }
 
 /** The text that a line can contain; undefined if it must not contain any. */
@@ -162,9 +206,16 @@ function hiding({ values, tooMany }: RequestSecrets): Hide | undefined {
 interface ContentRule {
   readonly logContent: Config['logContent'];
   readonly secrets: RequestSecrets;
+  /** Such as 0.01, in a line that stands for a hundred requests. */
+  readonly sample: number | undefined;
 }
 
-function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }: ContentRule): LogFields {
+/** Lines at warn and error are never left out. */
+function sampleOf(level: RequestLevel, { logSample }: RequestLogConfig): number | undefined {
+  return level === 'info' && logSample < 1 ? logSample : undefined;
+}
+
+function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, sample }: ContentRule): LogFields {
   return {
     requestId: entry.requestId,
     method: entry.method,
@@ -181,10 +232,12 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets }:
     cost: entry.cost,
     modelMs: rounded(entry.modelMs),
     firstTextMs: rounded(entry.firstTextMs),
+    times: entry.times,
     finishReason: entry.finishReason,
     flags: flagTexts(entry.flags ?? [], show, logContent),
     losses: lossesOf(entry.losses),
     partials: entry.partials,
+    sample,
     ...errorFields(entry.error, show, logContent),
     request: show(requestTextOf(entry, secrets)),
     response: show(entry.responseText),

@@ -6,28 +6,45 @@ import { recordingLogger } from '../support/recording-logger.ts';
 function ignore(): void {}
 
 /** The lines of the log at the start of a server, without the start line itself. */
-function startLines(variables: Readonly<Record<string, string>>): readonly string[] {
+function startLines(
+  variables: Readonly<Record<string, string>>,
+  { fromBaml = false, warnings = [] }: { readonly fromBaml?: boolean; readonly warnings?: readonly string[] } = {},
+): readonly string[] {
   const loaded = loadConfig({ from: 'svc_src', dotenv: false }, { variables });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   const { logger, lines } = recordingLogger();
   new ServeReporter({ config: loaded.value.config, logger, print: ignore, printError: ignore }).started({
     port: 1,
     transport: 'node',
-    program: { hash: '', functions: 1, fromBaml: false, write: () => '', validators: () => Promise.resolve('') },
+    program: { hash: '', functions: 1, fromBaml, write: () => '', validators: () => Promise.resolve('') },
     onLoopback: true,
-    warnings: [],
+    warnings,
   });
   return lines;
 }
 
+/** The fields of the line that lists the settings. */
+function settings(variables: Readonly<Record<string, string>>): unknown {
+  const [line = ''] = startLines({ SVC_WORKERS: '2', ...variables });
+  return JSON.parse(line.slice(line.indexOf('{')));
+}
+
 test.each([
-  [{}, 'with its arguments and its answer, up to 2 KB of each; --log-content none leaves them out'],
-  [{ SVC_LOG_CONTENT: 'full' }, 'with its arguments and its answer in full; --log-content none leaves them out'],
-  [{ SVC_LOG_LEVEL: 'debug' }, 'with its arguments and its answer in full; --log-content none leaves them out'],
+  [{}, 'arguments and answers, up to 2 KB of each; --log-content none leaves them out'],
+  [{ SVC_LOG_CONTENT: 'full' }, 'arguments and answers in full; --log-content none leaves them out'],
+  [{ SVC_LOG_LEVEL: 'debug' }, 'arguments and answers in full; --log-content none leaves them out'],
+  [{ SVC_LOG_CONTENT: 'none' }, 'neither arguments nor answers'],
 ])('at the start, svc serve logs what it logs of each call, and how to turn it off (%j)', (variables, content) => {
-  expect(startLines(variables)).toEqual([`logging a line for each call, ${content} {}`]);
+  expect(startLines(variables)).toEqual([expect.stringContaining(`serving; the lines of calls contain ${content} {`)]);
 });
 
-test('if no line contains arguments or answers, svc serve starts without a line about them', () => {
-  expect(startLines({ SVC_LOG_CONTENT: 'none' })).toEqual([]);
+test('one line at the start lists the settings that matter to an operator', () => {
+  const usual = { transport: 'node', workers: 2, auth: 'none', clientRegistry: 'open', logContent: 'short' };
+  expect(settings({})).toEqual(usual);
+  const more = { SVC_PASSWORD: 'a-long-password', SVC_LOG_SAMPLE: '1%', SVC_SLOW: '10s', SVC_METRICS_PORT: '9464' };
+  expect(settings(more)).toEqual({ ...usual, auth: 'key', logSample: 0.01, slowMs: 10_000, metricsPort: 9464 });
+});
+
+test('a start with every warning takes six lines, with the one that it prints', () => {
+  expect(startLines({}, { fromBaml: true, warnings: ['a', 'b', 'c'] })).toHaveLength(5);
 });

@@ -126,3 +126,26 @@ test('every line about a request has its id, whatever its outcome', async () => 
   expect(aboutRequests.length).toBeGreaterThanOrEqual(ids.length + 2);
   expect(aboutRequests.filter(({ requestId }) => requestId === undefined || !ids.includes(requestId))).toEqual([]);
 });
+
+test('svc logs prints the lines of a running server, one for each call', async () => {
+  server = await startServer({ from: SAMPLES, flags: ['--log-content', 'none', '--slow', '1ms'] });
+  await (await call(server.url, { 'x-request-id': 'slow-1' })).text();
+  const { output } = server;
+  await waitUntil('the call to be logged', () => output().includes('"requestId":"slow-1"'));
+  const logs = spawn(process.execPath, [SVC_MAIN, 'logs'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let text = '';
+  logs.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  logs.stdin.end(output());
+  await once(logs, 'close');
+  expect(text).toMatch(/^svc: listening on .*$/mu);
+  expect(text).toMatch(
+    /^\d\d:\d\d:\d\d info  serving; the lines of calls contain neither arguments nor answers transport=\w+/mu,
+  );
+  const times = 'time: body .*, queue .*, render .*, model .*, parse .*, rest .*, attempts \\(Offline ok .*\\)';
+  expect(text).toMatch(
+    new RegExp(
+      `^\\d\\d:\\d\\d:\\d\\d warn  200 \\w+ /call/ExtractResume .*\n +id: slow-1\n(?: +\\w+: .*\n)* +${times}$`,
+      'mu',
+    ),
+  );
+});

@@ -108,17 +108,6 @@ test('on a terminal, a line is short and escapes control characters', () => {
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d info {2}request status=200 text=a\\x1b\[2Jb c\n$/u);
 });
 
-test('on a terminal, a request line begins with method, path, status and time', () => {
-  const lines: string[] = [];
-  const write = (line: string) => {
-    lines.push(line);
-  };
-  const config = { logLevel: 'info', secrets: [], env: { NO_COLOR: '1' } } as const;
-  const fields = { requestId: 'r1', method: 'POST', path: '/call/F', function: 'F', status: 200, ms: 8.3, attempts: 1 };
-  createLogger(config, { write, terminal: true }).info({ ...fields, client: 'Offline', flags: ['fenced'] }, 'request');
-  expect(lines[0]?.slice(9)).toBe('info  POST /call/F 200 8.3ms requestId=r1 client=Offline flags=["fenced"]\n');
-});
-
 test('on a terminal, the level has a colour', () => {
   const lines: string[] = [];
   const write = (line: string) => {

@@ -13,9 +13,9 @@ function line(fields: LogFields, message = 'request', level: 'info' | 'warn' | '
 
 const REQUEST = { requestId: 'r1', method: 'POST', path: '/call/F', function: 'F', status: 200, ms: 8.34, attempts: 1 };
 
-test('a request is its status, method and path, and the facts about its call', () => {
+test('a request is its status, outcome and path, and the facts about its call', () => {
   const facts = { client: 'Main', inputTokens: 34, outputTokens: 5, request: '{"a":1}', response: '{}' };
-  expect(line({ ...REQUEST, ...facts })).toBe('200 POST /call/F 8.3 ms · Main · 34 tokens in, 5 out\n');
+  expect(line({ ...REQUEST, ...facts })).toBe('200 ok /call/F 8.3 ms · Main · 34 in, 5 out\n');
   const trouble = {
     attempts: 3,
     partials: 7,
@@ -23,21 +23,20 @@ test('a request is its status, method and path, and the facts about its call', (
     losses: { dropped: 1, defaulted: 0 },
   };
   expect(line({ ...REQUEST, ms: 12_345, ...trouble })).toBe(
-    '200 POST /call/F 12.3 s · 3 attempts · 7 partials · repaired: markdown, extra-key a · lossy: {"dropped":1,"defaulted":0}\n',
+    '200 lossy /call/F 12.3 s · 3 attempts · 7 partials\n' +
+      '         repaired: markdown, extra-key a\n         lossy: dropped=1, defaulted=0\n',
   );
 });
 
 test('the reason of a failure is below the request; several details replace it', () => {
   const failed = { ...REQUEST, status: 400, error: 'invalid_argument', reason: 'wrong: a (and 1 more)' };
-  expect(line(failed, 'request', 'warn')).toBe(
-    '400 POST /call/F 8.3 ms · invalid_argument\n         wrong: a (and 1 more)\n',
-  );
+  expect(line(failed, 'request', 'warn')).toBe('400 invalid_argument /call/F 8.3 ms\n         wrong: a (and 1 more)\n');
   const details = JSON.stringify([
     { path: 'a', message: 'missing' },
     { path: '', message: 'wrong' },
   ]);
   expect(line({ ...failed, details }, 'request', 'warn')).toBe(
-    '400 POST /call/F 8.3 ms · invalid_argument\n         a: missing\n         wrong\n',
+    '400 invalid_argument /call/F 8.3 ms\n         a: missing\n         wrong\n',
   );
 });
 

@@ -26,16 +26,21 @@ const CALL: RequestEntry = {
   responseText: '"world"',
 };
 
-type Settings = Partial<Pick<Config, 'logContent' | 'logLevel'>>;
+type Settings = Partial<Pick<Config, 'logContent' | 'logLevel' | 'logSample' | 'slowMs'>>;
 
-function logged(entry: RequestEntry, settings: Settings = {}): readonly Record<string, unknown>[] {
+/** The lines of a request; `drawn` decides whether a sample contains it. */
+function logged(entry: RequestEntry, settings: Settings = {}, drawn = 0.5): readonly Record<string, unknown>[] {
   const lines: string[] = [];
-  const config = { logLevel: 'info', logContent: 'short', secrets: [CANARY], env: {}, ...settings } as const;
+  const common = { logLevel: 'info', logContent: 'short', logSample: 1, slowMs: 0 } as const;
+  const config = { ...common, secrets: [CANARY], env: {}, ...settings };
   const write = (line: string) => {
     lines.push(line);
   };
   const redactor = new Redactor(config.secrets);
-  createRequestLog(createLogger(config, { write, terminal: false, redactor }), config, redactor)(entry);
+  const logger = createLogger(config, { write, terminal: false, redactor });
+  const log = createRequestLog(logger, config, { redactor, random: () => drawn });
+  const level = log.levelOf(entry.status, entry.ms);
+  if (level !== undefined) log.write(level, entry);
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -97,6 +102,21 @@ test.each([
   [502, 'error'],
 ])('status %i is logged at %s', (status, level) => {
   expect(loggedLine({ ...CALL, status })['level']).toBe(level);
+});
+
+test('a call that takes at least as long as --slow is logged at warn', () => {
+  expect(loggedLine({ ...CALL, ms: 10_000 }, { slowMs: 10_000 })['level']).toBe('warn');
+  expect(loggedLine({ ...CALL, ms: 9_999 }, { slowMs: 10_000 })['level']).toBe('info');
+  expect(loggedLine({ ...CALL, ms: 10_000, status: 502 }, { slowMs: 10_000 })['level']).toBe('error');
+});
+
+test('a sample leaves out lines of successful calls only, and its lines state their share', () => {
+  expect(logged(CALL, { logSample: 0.01 }, 0.009)).toMatchObject([{ sample: 0.01 }]);
+  expect(logged(CALL, { logSample: 0.01 }, 0.01)).toEqual([]);
+  for (const status of [400, 502])
+    expect(loggedLine({ ...CALL, status }, { logSample: 0.01 })).not.toHaveProperty('sample');
+  expect(loggedLine({ ...CALL, ms: 5 }, { logSample: 0.01, slowMs: 5 })['level']).toBe('warn');
+  expect(loggedLine(CALL)).not.toHaveProperty('sample');
 });
 
 test('a long body is cut to 2 KB, and its length is stated', () => {

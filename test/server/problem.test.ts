@@ -34,7 +34,16 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
 };
 
 test.each(Object.values(FAILURES))('a failure with $code is answered with the declared members', (failure) => {
-  const report = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES, prompt: [] };
+  const report = {
+    attempts: [],
+    usage: {},
+    modelMs: 0,
+    renderMs: 0,
+    parseMs: 0,
+    flags: [],
+    losses: NO_LOSSES,
+    prompt: [],
+  };
   const problem = problemOf(failure, report);
   const declared: readonly ErrorField[] = ERRORS[failure.code].fields;
   expect(problem.status).toBe(ERRORS[failure.code].status);

@@ -109,4 +109,4 @@ export function valueOf(outcome: CallOutcome): unknown {
 
 const LOCAL: CallOrigin = { local: true };
 
-const NOTHING = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES };
+const NOTHING = { attempts: [], usage: {}, modelMs: 0, renderMs: 0, parseMs: 0, flags: [], losses: NO_LOSSES };

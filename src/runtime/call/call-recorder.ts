@@ -22,6 +22,11 @@ export class CallRecorder {
   #cost: number | undefined;
   #replies = 0;
   #modelMs = 0;
+  #renderMs = 0;
+  #parseMs = 0;
+  /** When the attempt under way asked its model, and when that one answered. */
+  #askedAt: number | undefined;
+  #answeredAt: number | undefined;
   #firstTextMs: number | undefined;
 
   asked(client: ModelClient, prompt: readonly Message[]): void {
@@ -36,7 +41,9 @@ export class CallRecorder {
 
   answered(reply: ModelReply | undefined, askedAt: number): void {
     this.#reply = reply;
-    this.#modelMs += performance.now() - askedAt;
+    this.#askedAt = askedAt;
+    this.#answeredAt = performance.now();
+    this.#modelMs += this.#answeredAt - askedAt;
     if (reply === undefined) return;
     this.#unlisted = reply;
     const { inputTokens, outputTokens, tokenDetails } = reply;
@@ -47,7 +54,7 @@ export class CallRecorder {
   }
 
   succeeded(attempt: EndedAttempt): void {
-    this.#list({ client: attempt.client, outcome: 'ok', durationMs: since(attempt.startedAt) }, attempt);
+    this.#list({ client: attempt.client, outcome: 'ok', durationMs: this.#ended(attempt.startedAt) }, attempt);
   }
 
   failed(attempt: EndedAttempt, failure: Failure): void {
@@ -57,7 +64,7 @@ export class CallRecorder {
       outcome: failure.code,
       ...(status === undefined ? {} : { upstreamStatus: status }),
       message: failure.message,
-      durationMs: since(attempt.startedAt),
+      durationMs: this.#ended(attempt.startedAt),
     };
     this.#list(entry, attempt);
   }
@@ -72,6 +79,8 @@ export class CallRecorder {
       attempts: this.#attempts,
       usage: this.#usage,
       modelMs: this.#modelMs,
+      renderMs: this.#renderMs,
+      parseMs: this.#parseMs,
       flags,
       losses,
     };
@@ -84,6 +93,17 @@ export class CallRecorder {
     if (this.#prompt !== undefined) report.prompt = this.#prompt;
     if (this.#reply !== undefined) report.rawReply = this.#reply.text;
     return report;
+  }
+
+  /** Divides the time of an attempt into its parts, and returns its sum. */
+  #ended(startedAt: number): number {
+    const now = performance.now();
+    const askedAt = this.#askedAt ?? now;
+    this.#renderMs += askedAt - startedAt;
+    this.#parseMs += now - (this.#answeredAt ?? now);
+    this.#askedAt = undefined;
+    this.#answeredAt = undefined;
+    return Math.round((now - startedAt) * 1000) / 1000;
   }
 
   #list(entry: Draft<Attempt>, { isReask }: EndedAttempt): void {
@@ -130,7 +150,3 @@ function costOf(
 
 /** `toFixed` writes higher numbers with an exponent. */
 const HIGHEST_COST = 1e15;
-
-function since(startedAt: number): number {
-  return Math.round((performance.now() - startedAt) * 1000) / 1000;
-}

@@ -91,6 +91,9 @@ export interface CallReport {
   readonly finishReason?: string;
   /** Milliseconds of waiting for models, summed over all attempts. */
   readonly modelMs: number;
+  /** Milliseconds of rendering prompts and of parsing replies, each summed over all attempts. */
+  readonly renderMs: number;
+  readonly parseMs: number;
   /** Milliseconds from the start to the first model text; absent if none arrived. */
   readonly firstTextMs?: number;
   /** The repairs of the reply; empty for a clean one. */

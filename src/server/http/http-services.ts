@@ -3,7 +3,7 @@ import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { createRequestLog, type WriteRequestLog } from '../../logging/request-log.ts';
+import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Program } from '../../schema/program.ts';
 import { Admission, shareOf } from '../admission.ts';
@@ -24,7 +24,7 @@ import { WrongKeys } from './wrong-keys.ts';
 export interface HttpServices {
   readonly config: HttpConfig;
   readonly logger: Logger;
-  readonly logRequest: WriteRequestLog;
+  readonly requestLog: RequestLog;
   /** Masks credentials in errors. */
   readonly redactor: Redactor;
   readonly runtime: FunctionRuntime;
@@ -106,7 +106,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
   return {
     config,
     logger: parts.logger,
-    logRequest: createRequestLog(parts.logger, config, redactor),
+    requestLog: createRequestLog(parts.logger, config, { redactor }),
     redactor,
     runtime: parts.runtime,
     authenticator: new Authenticator(config.apiKey),

@@ -105,6 +105,16 @@ test('a call renders the prompt, calls the model and parses the reply, and its r
   expect(fake.requests[0]?.headers['authorization']).toBe('Bearer k1');
 });
 
+test('rendering, waiting for the model and parsing are the whole time of the attempts', async () => {
+  for (const answer of [reply('{"name": "Ada", "tags": []}'), reply('nothing of the kind')]) {
+    fake.answer(answer);
+    const { report } = await callFunction(runtime, 'Extract', { text: 'hi' });
+    const whole = report.attempts.reduce((sum, { durationMs }) => sum + durationMs, 0);
+    expect(report.renderMs + report.modelMs + report.parseMs).toBeCloseTo(whole, 2);
+    expect(Math.min(report.renderMs, report.modelMs, report.parseMs)).toBeGreaterThan(0);
+  }
+});
+
 test('with the prices of the client, the report has the cost of the reply, and the model does not see them', async () => {
   const args = { text: 'hi', svc_options: { client: 'Priced' } };
   const { report } = await callFunction(runtime, 'Extract', args);

@@ -22,6 +22,8 @@ export const REPORT: CallReport = {
   attempts: [{ client: 'Fast', outcome: 'ok', durationMs: 3, inputTokens: 12, outputTokens: 7 }],
   usage: { inputTokens: 12, outputTokens: 7 },
   modelMs: 3,
+  renderMs: 0.2,
+  parseMs: 0.1,
   flags: [],
   losses: NO_LOSSES,
 };

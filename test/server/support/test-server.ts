@@ -43,6 +43,8 @@ const CONFIG: Config = {
   logLevel: 'debug',
   logContent: 'full',
   logFormat: 'auto',
+  logSample: 1,
+  slowMs: 0,
   playground: false,
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,

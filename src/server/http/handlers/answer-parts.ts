@@ -1,3 +1,4 @@
+import type { CallTimes } from '../../../logging/request-log.ts';
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallReport } from '../../../runtime/call/runtime.ts';
@@ -81,6 +82,31 @@ function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object 
     model_ms: tenths(modelMs),
     first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),
     total_ms: tenths(totalMs),
+  };
+}
+
+/** The first attempts of a slow call, which its log line lists. */
+const LISTED_ATTEMPTS = 20;
+
+/** Where the time of a call went, for the log. `waits`: the parts before its first attempt. */
+export function callTimes(
+  report: CallReport | undefined,
+  totalMs: number,
+  waits: Pick<CallTimes, 'body' | 'queue'>,
+): CallTimes {
+  const { renderMs: render = 0, modelMs: model = 0, parseMs: parse = 0, attempts = [] } = report ?? {};
+  const rest = Math.max(0, totalMs - waits.body - waits.queue - render - model - parse);
+  const listed = attempts.slice(0, LISTED_ATTEMPTS).map(({ client, outcome, durationMs }) => {
+    return { client: shortName(client), outcome, ms: tenths(durationMs) };
+  });
+  return {
+    body: tenths(waits.body),
+    queue: tenths(waits.queue),
+    render: tenths(render),
+    model: tenths(model),
+    parse: tenths(parse),
+    rest: tenths(rest),
+    attempts: listed,
   };
 }
 

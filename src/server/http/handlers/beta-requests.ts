@@ -93,4 +93,12 @@ function bodyOf({ explain, include }: PreparedReply, reply: ParsedReply): string
 }
 
 /** No model was called. */
-const NO_REPORT: CallReport = { attempts: [], usage: {}, modelMs: 0, flags: [], losses: NO_LOSSES };
+const NO_REPORT: CallReport = {
+  attempts: [],
+  usage: {},
+  modelMs: 0,
+  renderMs: 0,
+  parseMs: 0,
+  flags: [],
+  losses: NO_LOSSES,
+};

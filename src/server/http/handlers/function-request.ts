@@ -1,7 +1,6 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { Redactor } from '../../../logging/redactor.ts';
-import { requestLogLevel } from '../../../logging/request-log.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { Attempt, Failure } from '../../../schema/errors.ts';
 import type { MetaPart } from '../../../runtime/call/call-options.ts';
@@ -9,7 +8,7 @@ import type { CallContext, CallReport, PreparedCall } from '../../../runtime/cal
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { metaOf, shortName, traceOf } from './answer-parts.ts';
+import { callTimes, metaOf, shortName, traceOf } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
@@ -70,6 +69,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #entered = false;
   #finished = false;
   #hasSlot = false;
+  #bodyMs = 0;
+  #queuedAt = 0;
+  #queueMs = 0;
   /** Runs while the request waits for a slot. */
   #waiting: NodeJS.Timeout | undefined;
   setIndex = -1;
@@ -99,6 +101,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Called by the admission when the request has a slot. */
   admitted(): void {
+    if (this.#waiting !== undefined) this.#queueMs = performance.now() - this.#queuedAt;
     clearTimeout(this.#waiting);
     this.#hasSlot = true;
     const prepared = this.#prepared;
@@ -239,6 +242,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #readArguments(bytes: Uint8Array): void {
+    this.#bodyMs = this.context.elapsedMs;
     this.context.services.onBody(this.functionName, bytes.length);
     const body = readJson(bytes);
     if (!body.ok) {
@@ -295,11 +299,13 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       this.#entered = false;
       this.fail(refusal === 'full' ? OVERLOADED : shareUsed(admission.callerPlaces, config.callerShare));
     } else if (!this.#hasSlot) {
+      this.#queuedAt = performance.now();
       this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);
     }
   }
 
   #waitedTooLong(): void {
+    this.#queueMs = performance.now() - this.#queuedAt;
     const message = 'The server is busy: the call waited for a slot until its time was over.';
     this.fail({ code: 'timeout', message, timer: 'total', afterMs: Math.round(this.timeoutMs) });
   }
@@ -321,8 +327,11 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #log(end: Finish, ms: number): void {
     const { request, requestId, services } = this.context;
     const { report, problem: of } = end;
-    if (!services.logger.enabled(requestLogLevel(end.status))) return;
-    services.logRequest({
+    const { requestLog } = services;
+    const level = requestLog.levelOf(end.status, ms);
+    if (level === undefined) return;
+    const waits = { body: this.#bodyMs, queue: this.#queueMs };
+    requestLog.write(level, {
       requestId,
       method: request.method,
       path: request.path,
@@ -338,6 +347,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       cost: report?.cost,
       modelMs: report?.modelMs,
       firstTextMs: report?.firstTextMs,
+      times: requestLog.isSlow(ms) ? callTimes(report, ms, waits) : undefined,
       finishReason: report?.finishReason,
       flags: report?.flags,
       losses: report?.losses,

@@ -1,0 +1,24 @@
+import { open } from 'node:fs/promises';
+import { prettyLine } from '../../logging/pretty-line.ts';
+import { terminalLine } from '../../logging/terminal-line.ts';
+import type { Invocation } from '../invocation.ts';
+import type { ExitCode } from '../terminal.ts';
+
+/** `svc logs`: prints the JSON log lines of a server as it would write them on a terminal. Other lines stay as they are. */
+export async function logsCommand({ options, paths, terminal }: Invocation): Promise<ExitCode> {
+  const { colour } = terminal.out;
+  const format = options['pretty'] === true ? prettyLine : terminalLine;
+  let rest = '';
+  for await (const text of await inputOf(paths[0])) {
+    const lines = `${rest}${String(text)}`.split('\n');
+    rest = lines.pop() ?? '';
+    terminal.out.write(lines.map((line) => format(line, colour)).join(''));
+  }
+  if (rest !== '') terminal.out.write(format(rest, colour));
+  return 0;
+}
+
+async function inputOf(path: string | undefined): Promise<AsyncIterable<unknown>> {
+  const stream = path === undefined ? process.stdin : (await open(path)).createReadStream();
+  return stream.setEncoding('utf8');
+}

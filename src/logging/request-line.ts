@@ -1,0 +1,93 @@
+import { isJsonObject } from '../base/json.ts';
+import { fieldText, LEVEL_COLOURS, textOf, type Paint } from './line-text.ts';
+import type { LogFields } from './logger.ts';
+
+/** With time and level in front, the line of a request fits in 120 columns. */
+const LINE_COLUMNS = 104;
+
+/** The end of a path has the name of the function, which is as long as its author likes. */
+const PATH_COLUMNS = 42;
+
+/** Requests can name clients. */
+const NAME_COLUMNS = 24;
+
+const GREEN = 32;
+const QUIET = 90;
+
+/**
+ * Summarizes the line of a request, in the order in which a reader needs the facts:
+ * `200 ok /stream/ExtractResume 1.2 s · OpenAI · 2 attempts · 812 in, 94 out · first 310 ms`.
+ */
+export function requestLine(entry: LogFields, paint: Paint): string {
+  const status = Number(entry['status']);
+  const colour = status >= 500 ? LEVEL_COLOURS['error'] : status >= 400 ? LEVEL_COLOURS['warn'] : GREEN;
+  const outcome = `${fieldText(entry['status'])} ${outcomeOf(entry)}`;
+  const facts = ` ${[`${pathOf(entry)} ${duration(entry['ms'])}`, ...factsOf(entry)].join(' · ')}`;
+  return `${paint(colour ?? 0, outcome)}${paint(QUIET, cut(facts, LINE_COLUMNS - outcome.length))}`;
+}
+
+/** The repairs and losses of a reply, and where the time of a slow call went: one text for each that there is. */
+export function requestNotes(entry: LogFields): readonly string[] {
+  const { flags, losses, times } = entry;
+  return [
+    Array.isArray(flags) ? `repaired: ${flags.map(fieldText).join(', ')}` : '',
+    isJsonObject(losses) ? `lossy: ${Object.entries(losses).map(counted).join(', ')}` : '',
+    isJsonObject(times) ? `time: ${Object.entries(times).map(timeOf).join(', ')}` : '',
+  ].filter((text) => text !== '');
+}
+
+/** `8.3 ms`, `120 ms`, `12.3 s`. */
+function duration(value: unknown): string {
+  const ms = Number(value);
+  return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function outcomeOf({ error, losses, flags }: LogFields): string {
+  if (typeof error === 'string') return cut(textOf(error), NAME_COLUMNS);
+  if (losses !== undefined) return 'lossy';
+  return flags === undefined ? 'ok' : 'repaired';
+}
+
+/** The facts about a call that a person looks for: who answered, for how many tokens, after how much trouble. */
+function factsOf(entry: LogFields): readonly string[] {
+  const { attempts, cost, firstTextMs, partials } = entry;
+  const facts = [cut(textOf(entry['client']), NAME_COLUMNS)];
+  if (Number(attempts) > 1) facts.push(`${fieldText(attempts)} attempts`);
+  facts.push(tokens(entry['inputTokens'], entry['outputTokens']));
+  if (firstTextMs !== undefined) facts.push(`first ${duration(firstTextMs)}`);
+  if (Number(partials) > 0) facts.push(`${fieldText(partials)} partials`);
+  if (typeof cost === 'number') facts.push(`$${cost.toFixed(6)}`);
+  return facts.filter((text) => text !== '');
+}
+
+function tokens(input: unknown, output: unknown): string {
+  if (input === undefined && output === undefined) return '';
+  return `${fieldText(input ?? '?')} in, ${fieldText(output ?? '?')} out`;
+}
+
+function pathOf(entry: LogFields): string {
+  const path = oneLine(textOf(entry['path']));
+  return path.length <= PATH_COLUMNS ? path : `…${path.slice(1 - PATH_COLUMNS)}`;
+}
+
+function counted([kind, count]: readonly [string, unknown]): string {
+  return `${kind}=${fieldText(count)}`;
+}
+
+function timeOf([part, ms]: readonly [string, unknown]): string {
+  if (!Array.isArray(ms)) return `${fieldText(part)} ${duration(ms)}`;
+  const attempts = ms.filter(isJsonObject).map(({ client, outcome, ms: took }) => {
+    return `${fieldText(client)} ${fieldText(outcome)} ${duration(took)}`;
+  });
+  return `${fieldText(part)} (${attempts.join(', ')})`;
+}
+
+function cut(line: string, columns: number): string {
+  const text = oneLine(line);
+  return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`;
+}
+
+/** Callers can write a line break into a name. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\t\n]/gu, ' ');
+}

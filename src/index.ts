@@ -11,7 +11,7 @@ export { ClientRegistry } from './runtime/call/client-registry.ts';
 export type { RegisteredClient } from './runtime/call/client-registry.ts';
 export type { FunctionEvent } from './runtime/call/function-library.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
-export type { CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
+export type { CallMeta, CallSettings, LibraryOptions } from './runtime/call/function-library.ts';
 export type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
 export type { OnLoss, Warning } from './runtime/call/losses.ts';
 export type { Losses } from './schema/explanation.ts';

@@ -344,7 +344,7 @@ export const SETTINGS = {
     flag: '--expose-prompts',
     variable: 'SVC_EXPOSE_PROMPTS',
     group: 'Security',
-    help: 'Show the prompt in validation failures, and let requests ask for prompts and replies',
+    help: 'Show the prompt in validation failures, and let requests ask for prompts, replies and reasoning',
     parse: yesOrNo,
     default: 'false',
   }),

@@ -14,7 +14,16 @@ const TENTHS = expect.toSatisfy((ms: unknown) => typeof ms === 'number' && Numbe
 const TIMING = { model_ms: TENTHS, total_ms: TENTHS };
 const STREAM_TIMING = { ...TIMING, first_text_ms: TENTHS };
 const PROMPT = [{ role: 'system', parts: [{ kind: 'text', text: 'Say HELLO 2 times.' }] }];
-const META = { usage: USAGE, client: CLIENT, attempts: ATTEMPTS, raw: TEXT, prompt: PROMPT, timing: TIMING };
+const REASONING = 'Louder.';
+const META = {
+  usage: USAGE,
+  client: CLIENT,
+  attempts: ATTEMPTS,
+  raw: TEXT,
+  reasoning: REASONING,
+  prompt: PROMPT,
+  timing: TIMING,
+};
 
 let fake: FakeProvider;
 
@@ -24,7 +33,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   fake.clear();
-  fake.answer(reply(TEXT, { usage: { prompt_tokens: 50, completion_tokens: 80 } }));
+  fake.answer(reply(TEXT, { reasoning: REASONING, usage: { prompt_tokens: 50, completion_tokens: 80 } }));
 });
 
 afterAll(() => fake.close());
@@ -80,6 +89,17 @@ describe.each(['uws', 'node'])('over %s', (transport) => {
     expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, warnings: [], meta });
   });
 
+  test('a stream sends the reasoning before the partials, if it is asked for', async () => {
+    const { messages } = await readStream(`${server.url}/stream/Shout`, {
+      ...ARGUMENTS,
+      svc_options: { include: ['reasoning'] },
+    });
+    const data = messages.map((message) => message.data as Record<string, unknown>);
+    expect(data[0]).toEqual({ reasoning: REASONING });
+    expect(data.filter((each) => 'reasoning' in each)).toHaveLength(1);
+    expect(data.at(-1)).toEqual({ final_result: TEXT, meta: { reasoning: REASONING } });
+  });
+
   test('without include, the answers are bare', async () => {
     for (const options of [{}, { svc_options: {} }, { svc_options: { include: [] } }]) {
       expect(await (await call(server.url, { ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
@@ -131,7 +151,7 @@ describe.each(['uws', 'node'])('over %s', (transport) => {
 
 test('without --expose-prompts, a request for the prompt or the reply is refused with the flag to set', async () => {
   const server = await start();
-  for (const part of ['raw', 'prompt']) {
+  for (const part of ['raw', 'reasoning', 'prompt']) {
     const response = await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage', part] } });
     expect(response.status).toBe(400);
     const message = expect.stringContaining('--expose-prompts') as string;

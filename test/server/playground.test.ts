@@ -217,16 +217,21 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   test('the facts that a call or stream asks for contain no secrets', async () => {
     const server = await start({ apiKey: KEY, secrets: [KEY] });
-    server.runtime.include = new Set(['raw', 'usage']);
-    const outcome = { ...success('hello'), report: { ...REPORTED, rawReply: `${REPORTED.rawReply} and own-key` } };
+    server.runtime.include = new Set(['raw', 'reasoning', 'usage']);
+    const reported = `${REPORTED.rawReply} and own-key`;
+    const outcome = { ...success('hello'), report: { ...REPORTED, rawReply: reported, reasoning: reported } };
     server.runtime.onCall = () => outcome;
     const body = JSON.stringify({ svc_options: { env: { OWN: 'own-key' } } });
     const usage = { input_tokens: 12, output_tokens: 7 };
-    const meta = { usage, raw: 'the reply with [redacted] and [redacted]', cost: 0.000021 };
+    const masked = 'the reply with [redacted] and [redacted]';
+    const meta = { usage, raw: masked, reasoning: masked, cost: 0.000021 };
     const answer = await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, body);
     expect(JSON.parse(answer.body)).toEqual({ result: 'hello', meta });
     const streamed = send(server, '/stream/Greet', { 'x-svc-api-key': KEY }, body);
-    (await firstStream(server)).observer.ended(outcome);
+    const stream = await firstStream(server);
+    stream.observer.reasoning(reported);
+    stream.observer.ended(outcome);
+    expect((await streamed).body).toContain(JSON.stringify({ reasoning: masked }));
     expect((await streamed).body).toContain(JSON.stringify({ final_result: 'hello', meta }));
     // More credentials than svc searches for.
     const env = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`OWN_${index}`, `own-key-${index}`]));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
@@ -66,6 +67,66 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     stream.observer.ended(success('abc'));
     await reader.until(() => messages(reader).length === 4);
     expect(messages(reader).map((message) => Object.values(message)[0])).toEqual(['a', 'ab', 'abc', 'abc']);
+  });
+
+  it('sends reasoning that the caller asks for before the partials, and what is left of it before the final value', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 }, {}, ['reasoning']);
+    stream.observer.reasoning('Hm. ');
+    stream.observer.reasoning('So.');
+    stream.grow('a');
+    const report = { ...success('a').report, reasoning: 'Hm. So.' };
+    stream.observer.ended({ ...success('a'), report });
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader)).toEqual([
+      { reasoning: 'Hm. ' },
+      { reasoning: 'So.' },
+      { partial_result: 'a' },
+      { final_result: 'a', meta: { reasoning: 'Hm. So.' } },
+    ]);
+  });
+
+  it('sends reasoning at most once in 50 ms, and the rest before the final value', async () => {
+    const { reader, stream } = await open({}, {}, ['reasoning']);
+    stopClock();
+    stream.observer.reasoning('a');
+    await reader.until(() => messages(reader).length === 1);
+    stream.observer.reasoning('b');
+    stream.observer.reasoning('c');
+    expect(messages(reader)).toHaveLength(1);
+    stream.observer.ended(success('x'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader)).toEqual([{ reasoning: 'a' }, { reasoning: 'bc' }, { final_result: 'x', meta: {} }]);
+  });
+
+  it('sends the messages that the documentation shows', async () => {
+    const [, example = ''] = /^#### Reasoning[^]*?^```\n([^]*?)```$/mu.exec(readFileSync('docs/http.md', 'utf8')) ?? [];
+    const documented = example.split('\n').filter((line) => line !== '');
+    const { reader, stream } = await open({ partialIntervalMs: 0 }, {}, ['reasoning']);
+    const outcome = success({ name: 'Ada', skills: ['algebra'] });
+    stream.observer.reasoning('The text names one person. ');
+    stream.observer.reasoning('Ada is a programmer.');
+    stream.grow({ name: 'Ada', skills: [] });
+    const reasoning = 'The text names one person. Ada is a programmer.';
+    stream.observer.ended({ ...outcome, report: { ...outcome.report, reasoning } });
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader)).toEqual(documented.map((line) => JSON.parse(line.replace('data: ', '')) as unknown));
+  });
+
+  it('reports a reset after reasoning, and forgets the reasoning that it has not sent', async () => {
+    const { reader, stream } = await open({}, {}, ['reasoning']);
+    stopClock();
+    stream.observer.reasoning('wrong');
+    await reader.until(() => messages(reader).length === 1);
+    stream.observer.reasoning(' way');
+    stream.observer.reset('cut');
+    stream.observer.reasoning('right');
+    stream.observer.ended(success('x'));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(reader).slice(0, 3)).toEqual([
+      { reasoning: 'wrong' },
+      { reset: { reason: 'cut' } },
+      { reasoning: 'right' },
+    ]);
   });
 
   it('has the headers of a stream, and a comment first', async () => {

@@ -77,6 +77,7 @@ export interface ReplyOptions {
   /** Milliseconds before the first byte. */
   readonly latencyMs?: number;
   readonly finishReason?: string;
+  readonly reasoning?: string;
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
@@ -110,7 +111,11 @@ export function chatCompletion(text: string | null, options: ReplyOptions = {}):
     created: 1_700_000_000,
     model: 'fake',
     choices: [
-      { index: 0, message: { role: 'assistant', content: text }, finish_reason: options.finishReason ?? 'stop' },
+      {
+        index: 0,
+        message: { role: 'assistant', content: text, reasoning_content: options.reasoning },
+        finish_reason: options.finishReason ?? 'stop',
+      },
     ],
     usage: { ...(options.usage ?? { prompt_tokens: 7, completion_tokens: 3 }), total_tokens: 10 },
   };
@@ -126,6 +131,7 @@ export function chatEvent(delta: object, finishReason: string | null = null): st
 export function chatEvents(text: string, options: ReplyOptions = {}): readonly string[] {
   const size = options.chunkSize ?? 4;
   const events = [chatEvent({ role: 'assistant', content: '' })];
+  if (options.reasoning !== undefined) events.push(chatEvent({ reasoning_content: options.reasoning }));
   for (let at = 0; at < text.length; at += size) events.push(chatEvent({ content: text.slice(at, at + size) }));
   events.push(chatEvent({}, options.finishReason ?? 'stop'));
   const usage = options.usage ?? { prompt_tokens: 7, completion_tokens: 3 };

@@ -64,8 +64,10 @@ export function callFunction(
 
 export interface Streamed {
   readonly outcome: CallOutcome;
-  /** `text`, `reset: …` and every partial, in the order of their arrival. */
+  /** `reset: …` and every partial, in the order of their arrival. */
   readonly events: readonly string[];
+  /** The reasoning since the last reset. */
+  readonly reasoning: string;
 }
 
 /** Prepares and streams a function, and reads each partial at once. */
@@ -76,17 +78,25 @@ export function streamFunction(
   context: CallContext = callContext(),
 ): Promise<Streamed> {
   const prepared = runtime.prepare(name, body, LOCAL);
-  if (!prepared.ok) return Promise.resolve({ outcome: { result: prepared, report: NOTHING }, events: [] });
+  if (!prepared.ok)
+    return Promise.resolve({ outcome: { result: prepared, report: NOTHING }, events: [], reasoning: '' });
   const call = prepared.value;
   const events: string[] = [];
+  let reasoning = '';
   return new Promise((resolve) => {
     const stream = runtime.stream(call, context, {
       text: () => {
         const partial = stream.takePartial();
         if (partial !== undefined) events.push(partial);
       },
-      reset: (reason) => events.push(`reset: ${reason}`),
-      ended: (outcome) => resolve({ outcome, events }),
+      reasoning: (delta) => {
+        reasoning += delta;
+      },
+      reset: (reason) => {
+        reasoning = '';
+        events.push(`reset: ${reason}`);
+      },
+      ended: (outcome) => resolve({ outcome, events, reasoning }),
     });
   });
 }

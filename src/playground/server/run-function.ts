@@ -61,7 +61,9 @@ type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>
 function growth(event: Growth, run: Run): RunChange {
   if ('text' in event) return { state: 'streaming', reply: run.reply + event.text };
   if ('partial_result' in event) return { state: 'streaming', value: event.partial_result, partials: run.partials + 1 };
-  return { state: 'waiting', reply: '', resets: run.resets + 1 };
+  if ('reset' in event) return { state: 'waiting', reply: '', resets: run.resets + 1 };
+  // A message that this page does not ask for, such as reasoning.
+  return {};
 }
 
 function end(event: Extract<StreamEvent, { final_result: unknown }> | Problem, change: OnChange): string | undefined {

@@ -60,6 +60,7 @@ export type StreamEvent =
   | { readonly partial_result: JsonValue }
   | { readonly final_result: JsonValue; readonly trace?: Trace }
   | { readonly reset: { readonly reason: string } }
+  | { readonly reasoning: string }
   | Problem;
 
 /** The answer of `/parse/{function}` with `explain`. */

@@ -14,15 +14,24 @@ import { ON_LOSS, type OnLoss } from './losses.ts';
 import { oversizeFaults } from './option-limits.ts';
 
 /** A fact about a call, as a member of `meta` in its answer. */
-export type MetaPart = 'usage' | 'client' | 'attempts' | 'raw' | 'prompt' | 'timing';
+export type MetaPart = 'usage' | 'client' | 'attempts' | 'raw' | 'reasoning' | 'prompt' | 'timing';
 
 /** A part of an answer beside the value. `warnings`: what the value lacks; `trace`: everything that happened. */
 export type AnswerPart = 'warnings' | MetaPart | 'trace';
 
-const CALL_PARTS: readonly AnswerPart[] = ['warnings', 'usage', 'client', 'attempts', 'raw', 'prompt', 'timing'];
+const CALL_PARTS: readonly AnswerPart[] = [
+  'warnings',
+  'usage',
+  'client',
+  'attempts',
+  'raw',
+  'reasoning',
+  'prompt',
+  'timing',
+];
 
 /** The parts that show the prompt of the owner, or what the model wrote beside the value. */
-const PROMPT_PARTS: readonly unknown[] = ['raw', 'prompt'] satisfies readonly AnswerPart[];
+const PROMPT_PARTS: readonly unknown[] = ['raw', 'reasoning', 'prompt'] satisfies readonly AnswerPart[];
 
 export const NO_PARTS: ReadonlySet<AnswerPart> = new Set();
 

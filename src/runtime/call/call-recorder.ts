@@ -92,6 +92,7 @@ export class CallRecorder {
     if (this.#firstTextMs !== undefined) report.firstTextMs = this.#firstTextMs;
     if (this.#prompt !== undefined) report.prompt = this.#prompt;
     if (this.#reply !== undefined) report.rawReply = this.#reply.text;
+    if (this.#reply?.reasoning !== undefined) report.reasoning = this.#reply.reasoning;
     return report;
   }
 

@@ -11,7 +11,7 @@ import { isLossy, warningsOf, type OnLoss, type Warning } from './losses.ts';
 import { validationFailure } from './parse-reply.ts';
 import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
-import type { CallOutcome, FunctionStream, StreamObserver } from './runtime.ts';
+import type { CallOutcome, CallReport, FunctionStream, StreamObserver } from './runtime.ts';
 import type { Failure, FailureCode } from '../../schema/errors.ts';
 
 /** The settings of a library of functions. */
@@ -39,11 +39,18 @@ export interface CallSettings {
   readonly onLoss?: OnLoss;
   /** Receives what the value of a reply lacks, before the call or stream returns that value. */
   readonly onWarnings?: (warnings: readonly Warning[], losses: Losses) => void;
+  /** Keeps the model's reasoning, if its provider sends it: in the events of a stream, and in `onMeta`. */
+  readonly reasoning?: boolean;
+  /** Receives facts about a call or stream before it returns its value or throws. */
+  readonly onMeta?: (meta: CallMeta) => void;
   /** Aborting the signal ends the call and its request to the model. */
   readonly signal?: AbortSignal;
   /** The time limit of the whole call in milliseconds, over all attempts. Default: 10 minutes. */
   readonly timeoutMs?: number;
 }
+
+/** The client and model that answered, the prompt and the reply, attempts, tokens, cost and times. */
+export type CallMeta = Omit<CallReport, 'flags' | 'losses'>;
 
 /** The time that the providers' own libraries wait for one answer. */
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -82,9 +89,9 @@ export class FunctionLibrary {
     const call = this.#prepare(functionName, args, settings);
     const context = contextOf(settings);
     const forget = followSignal(settings.signal, context.cancellation);
-    const { result } = await this.#runtime.call(call, context);
+    const outcome = await this.#runtime.call(call, context);
     forget();
-    return valueOf(result, settings) as Value;
+    return valueOf(outcome, settings) as Value;
   }
 
   /**
@@ -119,7 +126,7 @@ export class FunctionLibrary {
 
 function withSettings(
   args: Readonly<Record<string, unknown>>,
-  { client, clientRegistry, env, tags, routeKey, onLoss }: CallSettings,
+  { client, clientRegistry, env, tags, routeKey, onLoss, reasoning }: CallSettings,
 ): Readonly<Record<string, unknown>> {
   const options = {
     ...(client === undefined ? {} : { client }),
@@ -128,6 +135,7 @@ function withSettings(
     ...(tags === undefined ? {} : { tags }),
     ...(routeKey === undefined ? {} : { route_key: routeKey }),
     ...(onLoss === undefined ? {} : { on_loss: onLoss }),
+    ...(reasoning === true ? { include: ['reasoning'] } : {}),
   };
   return Object.keys(options).length === 0 ? args : { ...args, svc_options: options };
 }
@@ -160,7 +168,9 @@ const COALESCE_MS = 20;
 export type FunctionEvent<Value, Partial = unknown> =
   /** A snapshot of the value so far. */
   | { readonly type: 'partial'; readonly value: Partial }
-  /** An attempt failed midway and another one starts: partials start again. */
+  /** More of the model's reasoning, if the call asks for it. */
+  | { readonly type: 'reasoning'; readonly delta: string }
+  /** An attempt failed midway and another one starts: partials and reasoning start again. */
   | { readonly type: 'reset'; readonly reason: string }
   | { readonly type: 'final'; readonly value: Value };
 
@@ -171,6 +181,7 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
   readonly #settings: CallSettings;
   #stream: FunctionStream | undefined;
   #hasText = false;
+  #reasoning = '';
   #resets: string[] = [];
   #outcome: CallOutcome | undefined;
   #over = false;
@@ -196,7 +207,13 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
     this.#wake?.();
   }
 
+  reasoning(delta: string): void {
+    this.#reasoning += delta;
+    this.#wake?.();
+  }
+
   reset(reason: string): void {
+    this.#reasoning = '';
     this.#resets.push(reason);
     this.#wake?.();
   }
@@ -212,6 +229,9 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
       if (this.#over) return DONE;
       const reason = this.#resets.shift();
       if (reason !== undefined) return { done: false, value: { type: 'reset', reason } };
+      const delta = this.#reasoning;
+      this.#reasoning = '';
+      if (delta !== '') return { done: false, value: { type: 'reasoning', delta } };
       const partial = this.#takePartial();
       if (partial !== undefined) return { done: false, value: { type: 'partial', value: JSON.parse(partial) } };
       if (this.#outcome !== undefined) return this.#end(this.#outcome);
@@ -239,14 +259,15 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
     return partial;
   }
 
-  #end({ result }: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {
+  #end(outcome: CallOutcome): IteratorResult<FunctionEvent<Value>, undefined> {
     this.#over = true;
-    return { done: false, value: { type: 'final', value: valueOf(result, this.#settings) as Value } };
+    return { done: false, value: { type: 'final', value: valueOf(outcome, this.#settings) as Value } };
   }
 }
 
 /** Returns the value of a call. Throws if the call failed, or if the value contains an int that JavaScript cannot hold. */
-function valueOf(result: CallOutcome['result'], { onWarnings }: CallSettings): JsonValue {
+function valueOf({ result, report }: CallOutcome, { onMeta, onWarnings }: CallSettings): JsonValue {
+  if (onMeta !== undefined) onMeta(metaOf(report));
   if (!result.ok) throw new CallError(result.failure);
   const { flags, json, losses, value } = result.value;
   const details = flags
@@ -262,6 +283,10 @@ function valueOf(result: CallOutcome['result'], { onWarnings }: CallSettings): J
   throw new CallError(
     validationFailure({ message: 'the reply contains an int that is too large for JavaScript', details }, json),
   );
+}
+
+function metaOf({ flags: _flags, losses: _losses, ...meta }: CallReport): CallMeta {
+  return meta;
 }
 
 const DONE = { done: true, value: undefined } as const;

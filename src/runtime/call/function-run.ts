@@ -165,6 +165,7 @@ export class FunctionRun {
           this.#recorder.firstText();
           reader.text(delta);
         },
+        reasoning: call.include.has('reasoning') ? (delta) => reader.reasoning(delta) : undefined,
         ended: (result) => {
           forget();
           this.#attempt = undefined;

@@ -9,6 +9,7 @@ export interface ReplyReader {
   /** An attempt starts, and the text of the previous one is void. `reason` states why that one failed. */
   begin(reason: string | undefined): void;
   text(delta: string): void;
+  reasoning(delta: string): void;
   /** The reply is complete. */
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome>;
 }
@@ -28,6 +29,8 @@ export class WholeReader implements ReplyReader {
 
   text(): void {}
 
+  reasoning(): void {}
+
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     return parseReply(reply, this.#options, parseText(this.#parser, reply.text));
   }
@@ -44,7 +47,8 @@ export class StreamReader implements ReplyReader {
   readonly #observer: StreamObserver;
   readonly #functionName: string;
   #stream: ReplyStream | undefined;
-  #sawText = false;
+  /** The observer received a part of this attempt. */
+  #reported = false;
   #length = 0;
 
   constructor(parser: ReplyParser, options: RuntimeOptions, observer: StreamObserver, functionName: string) {
@@ -55,19 +59,24 @@ export class StreamReader implements ReplyReader {
   }
 
   begin(reason: string | undefined): void {
-    const restart = this.#sawText;
-    this.#sawText = false;
+    const restart = this.#reported;
+    this.#reported = false;
     this.#length = 0;
     this.#stream = this.#parser.openStream();
     if (restart) this.#observer.reset(reason ?? 'another attempt starts');
   }
 
   text(delta: string): void {
-    this.#sawText = true;
+    this.#reported = true;
     this.#length += delta.length;
     this.#options.onParse?.(this.#functionName, this.#length);
     this.#stream?.push(delta);
     this.#observer.text(delta);
+  }
+
+  reasoning(delta: string): void {
+    this.#reported = true;
+    this.#observer.reasoning(delta);
   }
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {

@@ -103,6 +103,8 @@ export interface CallReport {
   /** The prompt of the last attempt, for the log at level debug. */
   readonly prompt?: readonly Message[];
   readonly rawReply?: string;
+  /** The reasoning behind that reply, if the call includes it. */
+  readonly reasoning?: string;
 }
 
 export interface TokenUsage extends TokenDetails {
@@ -114,7 +116,9 @@ export interface TokenUsage extends TokenDetails {
 export interface StreamObserver {
   /** The parser received this text of the model: `takePartial` may return a new value. */
   text(delta: string): void;
-  /** An attempt failed midway and another one starts: partials start again. */
+  /** The model sent this part of its reasoning. Only for calls that include the reasoning. */
+  reasoning(delta: string): void;
+  /** An attempt failed midway and another one starts: partials and reasoning start again. */
   reset(reason: string): void;
   ended(outcome: CallOutcome): void;
 }

@@ -165,7 +165,10 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
 
   accepted(headers: ResponseHeaders): void {
     const { format, endsWithBody = false } = this.#client.protocol;
-    this.#decoder = new ReplyDecoder({ format, streamed: this.#streamed, endsWithBody }, headers);
+    this.#decoder = new ReplyDecoder(
+      { format, streamed: this.#streamed, endsWithBody, wantsReasoning: this.#listener.reasoning !== undefined },
+      headers,
+    );
   }
 
   data(chunk: Buffer): void {
@@ -268,7 +271,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     decoder.push(bytes);
     this.#exchange?.keeps(decoder.keptBytes);
     this.#coalescer?.wasRead(chunks.length, bytes.length);
-    this.#passOn(decoder.takeDelta());
+    this.#passOn(decoder.takeDelta(), decoder.takeReasoning());
     if (decoder.failure !== undefined) this.failed(decoder.failure);
     else if (decoder.done) this.#finish(ok(decoder.reply));
   }
@@ -278,13 +281,13 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     const decoder = this.#decoder;
     if (this.#over || decoder === undefined) return;
     decoder.endOfBody();
-    this.#passOn(decoder.takeDelta());
+    this.#passOn(decoder.takeDelta(), decoder.takeReasoning());
     const reply = decoder.finish();
     if (!reply.ok) {
       this.failed(reply.failure);
       return;
     }
-    if (!decoder.isStream && this.#request.streamed) this.#passOn(reply.value.text);
+    if (!decoder.isStream && this.#request.streamed) this.#passOn(reply.value.text, reply.value.reasoning);
     this.#finish(reply);
   }
 
@@ -296,7 +299,9 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     setImmediate(() => this.#decodeDue());
   }
 
-  #passOn(delta: string): void {
+  /** The reasoning comes first: what arrives together was thought before it was written. */
+  #passOn(delta: string, reasoning = ''): void {
+    if (reasoning !== '' && !this.#over) this.#listener.reasoning?.(reasoning);
     if (delta === '' || this.#over) return;
     this.#exchange?.textArrived();
     this.#listener.text(delta);

@@ -36,6 +36,8 @@ export interface ModelRequest {
 export interface ModelListener {
   /** Streamed replies only: more text. The text of one read of the socket comes in one delta. */
   text(delta: string): void;
+  /** Present if the caller wants the reasoning of the reply. Streamed replies only: more of it. */
+  readonly reasoning?: ((delta: string) => void) | undefined;
   /** Comes exactly once, last. The reply holds the whole text, streamed or not. */
   ended(result: Result<ModelReply, AttemptFailure>): void;
 }

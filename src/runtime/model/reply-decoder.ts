@@ -14,6 +14,8 @@ interface Expectation {
   readonly streamed: boolean;
   /** A stream is complete if its body ended well and brought text, whatever its events state. */
   readonly endsWithBody: boolean;
+  /** The caller wants the reasoning too. */
+  readonly wantsReasoning: boolean;
 }
 
 const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
@@ -33,6 +35,7 @@ export class ReplyDecoder {
   #frames: FrameReader | undefined;
   #stream: StreamedReply | undefined;
   #text = '';
+  #reasoning = '';
   /** The response states where its body ends; without that, a cut looks like an end. */
   readonly #framed: boolean;
   #failure: UpstreamFailure | undefined;
@@ -63,7 +66,8 @@ export class ReplyDecoder {
 
   /** The streamed reply, as far as it is known. */
   get reply(): ModelReply {
-    return { ...this.#stream?.details, text: this.#text };
+    const reply = { ...this.#stream?.details, text: this.#text };
+    return this.#reasoning === '' ? reply : { ...reply, reasoning: this.#reasoning };
   }
 
   push(bytes: Buffer): void {
@@ -71,15 +75,22 @@ export class ReplyDecoder {
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
   }
 
-  /** The bytes that a stream keeps: its text so far, at a byte for each character, and an event that is not complete. */
+  /** The bytes that a stream keeps: its text and reasoning so far, at a byte for each character, and an incomplete event. */
   get keptBytes(): number {
-    return this.#text.length + (this.#frames?.waitingBytes ?? 0);
+    return this.#text.length + this.#reasoning.length + (this.#frames?.waitingBytes ?? 0);
   }
 
   /** The text of a stream since the last call; empty if there is none. */
   takeDelta(): string {
     const delta = this.#stream?.takeText() ?? '';
     this.#text += delta;
+    return delta;
+  }
+
+  /** The reasoning of a stream since the last call; empty if there is none, or if no one wants it. */
+  takeReasoning(): string {
+    const delta = this.#stream?.takeReasoning() ?? '';
+    this.#reasoning += delta;
     return delta;
   }
 
@@ -97,8 +108,8 @@ export class ReplyDecoder {
   }
 
   #openStream(): void {
-    const { format } = this.#expected;
-    const stream = format.openStream();
+    const { format, wantsReasoning } = this.#expected;
+    const stream = format.openStream(wantsReasoning);
     const listener: EventListener = (source, start, end) => stream.event(source, start, end);
     this.#stream = stream;
     this.#frames =
@@ -111,7 +122,8 @@ export class ReplyDecoder {
     const decoded = bytes.toString('utf8');
     // RFC 8259, 8.1 allows readers to skip a byte order mark.
     const body = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
-    const reply = this.#expected.format.readWhole(body);
+    const { format, wantsReasoning } = this.#expected;
+    const reply = format.readWhole(body, wantsReasoning);
     if (reply.ok) return reply;
     if (body === '') return err(EMPTY);
     // Without a stated length, the reply can have been longer: a retry can succeed.

@@ -431,12 +431,13 @@ test('the paths of feature beta exist only with it', () => {
   expect(resolve('#/paths/~1render~1Do', programOf({ functions }).openapi)).toBeUndefined();
 });
 
-const META = ['usage', 'client', 'attempts', 'raw', 'prompt', 'timing'];
+const META = ['usage', 'client', 'attempts', 'raw', 'reasoning', 'prompt', 'timing'];
 
 test('streams and options state what the caller can learn about losses and the call', () => {
   const { openapi } = programOf({ functions: [functionType('Do', { text: string }, int)] });
   expect(openApiFaults(openapi)).toEqual([]);
   const events = resolve('#/components/schemas/DoStreamEvent/anyOf', openapi);
+  expect(events).toContainEqual({ $ref: `${REF}SvcStreamReasoning` });
   expect(events).toContainEqual({
     type: 'object',
     required: ['final_result'],

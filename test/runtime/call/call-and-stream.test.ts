@@ -290,6 +290,7 @@ test('a paused stream stops reading, and continues when it is resumed', async ()
         if (texts === 1) stream?.pause();
         paused = true;
       },
+      reasoning: () => {},
       reset: () => {},
       ended: (outcome) => resolve(valueOf(outcome)),
     });
@@ -315,6 +316,7 @@ async function streamCoalesced(forMs: number, cancellation = new Cancellation())
         texts += 1;
         if (texts >= 3) stream.coalesceReads(forMs);
       },
+      reasoning: () => {},
       reset: () => {},
       ended: resolve,
     });
@@ -352,6 +354,7 @@ test('no timer of a client counts a pause in reading as silence of the model', a
   const outcome = await new Promise<CallOutcome>((resolve) => {
     const stream = patient.stream(prepared.value, callContext(), {
       text: () => stream.coalesceReads(1500),
+      reasoning: () => {},
       reset: () => {},
       ended: resolve,
     });

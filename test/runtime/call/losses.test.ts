@@ -128,7 +128,7 @@ test.each([
   [
     { include: ['warnings', 'flags'] },
     'svc_options.include[1]',
-    'has to be "warnings", "usage", "client", "attempts", "raw", "prompt" or "timing"',
+    'has to be "warnings", "usage", "client", "attempts", "raw", "reasoning", "prompt" or "timing"',
     'has to be "warnings"',
   ],
 ])('options %j are refused', (options, path, message, ofReply = message) => {

@@ -13,12 +13,13 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
  * Exchanges with providers, one file each: `=== name`, then sections that begin with `--- section`. `client` and
  * `prompt` make a function, which `call` or `stream` calls. `request` is the expected request, byte for byte: the first line,
  * the headers in the order of their names, and the body. `reply` is the answer of the provider, as in its documentation,
- * and `outcome` is the result for the caller. Several attempts have their requests and replies in order.
+ * and `outcome` is the result for the caller. Several attempts have their requests and replies in order. `returns` is the
+ * type of the value if it is no string, and `include` makes the call ask for the reasoning.
  */
 const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
 
 /** An empty folder must not pass. */
-const FEWEST_EXCHANGES = 70;
+const FEWEST_EXCHANGES = 90;
 const FEWEST_FILES = 13;
 
 const ENV = {
@@ -92,7 +93,13 @@ function written({ method, path, headers, body }: RecordedRequest): string {
 
 function outcomeOf({ result, report }: CallOutcome): object {
   const { finishReason, usage, model } = report;
-  if (result.ok) return { value: JSON.parse(result.value.json) as unknown, model, finishReason, usage };
+  const reasks = report.attempts.some(({ reask }) => reask === true)
+    ? report.attempts.map(({ outcome, reask }) => (reask === true ? `re-ask ${outcome}` : outcome))
+    : undefined;
+  if (result.ok) {
+    const value = JSON.parse(result.value.json) as unknown;
+    return { value, model, finishReason, usage, reasoning: report.reasoning, attempts: reasks };
+  }
   const { failure } = result;
   const status = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
   const attempts =
@@ -109,23 +116,42 @@ test.each(exchanges.map((exchange) => [exchange.name, exchange] as const))('%s',
   expect(outcome).toEqual(JSON.parse(sections(exchange, 'outcome').join('')));
 });
 
+const REASONED = exchanges.filter((exchange) => sections(exchange, 'include').length > 0);
+
+test.each(REASONED.map((exchange) => [exchange.name, exchange] as const))(
+  '%s: without include, the same without reasoning',
+  async (_name, exchange) => {
+    const bare = { ...exchange, sections: exchange.sections.filter(([name]) => name !== 'include') };
+    const { reasoning, ...outcome } = JSON.parse(sections(exchange, 'outcome').join('')) as Record<string, unknown>;
+    expect(reasoning).not.toBe('');
+    expect(await played(bare)).toEqual({
+      requests: sections(exchange, 'request').map((text) => text.trimEnd()),
+      outcome,
+    });
+  },
+);
+
 async function played(
   exchange: Exchange,
 ): Promise<{ readonly requests: readonly string[]; readonly outcome: unknown }> {
   const [client = ''] = sections(exchange, 'client');
   const [prompt = ''] = sections(exchange, 'prompt');
+  const [returns = 'string'] = sections(exchange, 'returns');
   const runtime = testRuntime(
-    `${client}\nfunction F(x: string) -> string {\n  client Tested\n  prompt #"${prompt}"#\n}\n`,
+    `${client}\nfunction F(x: string) -> ${returns} {\n  client Tested\n  prompt #"${prompt}"#\n}\n`,
     { ...ENV, URL: fake.url, URL_WITH_SLASH: `${fake.url}/v1/` },
+    { exposePrompts: true },
   );
   fake.clear();
   fake.script(...sections(exchange, 'reply').map(replyOf));
   const streamed = sections(exchange, 'stream').length > 0;
-  const args = { x: 'w' };
-  const outcome = streamed
-    ? (await streamFunction(runtime, 'F', args)).outcome
-    : await callFunction(runtime, 'F', args);
+  const include = sections(exchange, 'include').map((part) => part.trim());
+  const args = { x: 'w', svc_options: { include } };
+  const { outcome, reasoning } = streamed
+    ? await streamFunction(runtime, 'F', args)
+    : { outcome: await callFunction(runtime, 'F', args), reasoning: undefined };
   await runtime.close();
+  if (streamed) expect(reasoning).toBe(outcome.report.reasoning ?? '');
   return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(outcomeOf(outcome))) as unknown };
 }
 

@@ -152,7 +152,7 @@ describe.each(VERSIONS)('over HTTP/%s', (version) => {
     const prepared = runtime.prepare(name, body);
     if (!prepared.ok) throw new Error(prepared.failure.message);
     return new Promise((resolve) => {
-      runtime.stream(prepared.value, context, { text: () => {}, reset: () => {}, ended: resolve });
+      runtime.stream(prepared.value, context, { text: () => {}, reasoning: () => {}, reset: () => {}, ended: resolve });
     });
   }
 });

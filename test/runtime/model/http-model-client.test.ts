@@ -104,7 +104,7 @@ function failing(): never {
 /** A format that throws for the reply. */
 const FAILING: ReplyFormat = {
   readWhole: failing,
-  openStream: () => ({ ...openAiChatFormat.openStream(), event: failing, run: failing }),
+  openStream: () => ({ ...openAiChatFormat.openStream(false), event: failing, run: failing }),
 };
 
 test.each([false, true])(

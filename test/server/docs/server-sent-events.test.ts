@@ -54,6 +54,7 @@ test.each([
   [{ final_result: 5, warnings: [{}, {}], more_warnings: 3 }, { state: 'final', value: 5, warnings: 5 }],
   [{ final_result: 5, meta: { attempts: [] } }, { state: 'final', value: 5, warnings: 0, meta: { attempts: [] } }],
   [{ text: 'of the model' }, { state: 'streaming' }],
+  [{ reasoning: 'of the model' }, { state: 'streaming' }],
   [{ reset: { reason: 'r' } }, { state: 'waiting', value: undefined, resets: 2 }],
   [
     { error: 'timeout', message: 'm' },

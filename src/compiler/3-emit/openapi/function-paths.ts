@@ -11,10 +11,8 @@ import { schemaRef } from './dialect.ts';
 const STREAM_TEXT =
   `Server-sent events: \`data:\` lines, each with one JSON object, an empty line between. Any number of
 \`partial_result\`, then exactly one \`final_result\` or, after a failure, one error. Each partial is a snapshot that
-replaces the one before. \`reset\` reports that an attempt failed midway and partials start again.`.replaceAll(
-    '\n',
-    ' ',
-  );
+replaces the one before. \`reset\` reports that an attempt failed midway and partials start again. \`reasoning\` is
+more of the model's reasoning, if the request includes it.`.replaceAll('\n', ' ');
 
 /** The schema is the value alone: with a union, generated clients would lose its type for a form that few requests ask for. */
 const CALL_TEXT =
@@ -155,6 +153,8 @@ function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathP
   const partial = objectSchema({ partial_result: types.of(fn.returns, 'partial') });
   const warnings = warningProperties(own.ref('SvcWarning'));
   const final = objectSchema({ final_result: result, ...warnings, meta: own.ref('SvcMeta') }, ['final_result']);
-  const events = { anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcError')] };
+  const events = {
+    anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcStreamReasoning'), own.ref('SvcError')],
+  };
   return described(events, `One event of the stream of ${fn.name}.`);
 }

@@ -29,6 +29,7 @@ const OWN_SCHEMAS = [
   'SvcClient',
   'SvcCheck',
   'SvcStreamReset',
+  'SvcStreamReasoning',
   'SvcMediaUrl',
   'SvcMediaBase64',
   'SvcImage',
@@ -103,6 +104,8 @@ export class OwnSchemas {
         return checkSchema();
       case 'SvcStreamReset':
         return resetSchema();
+      case 'SvcStreamReasoning':
+        return described(objectSchema({ reasoning: TEXT }), 'More of the reasoning, if the request includes it.');
       case 'SvcMediaUrl':
         return withoutNullKeys(MEDIA_BY_URL);
       case 'SvcMediaBase64':
@@ -131,7 +134,7 @@ export class OwnSchemas {
       ...REPLY_OPTIONS,
       include: described(
         { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },
-        'Parts of the answer in addition to the value: `warnings`, what the value lacks, and members of `SvcMeta`. A call with any part returns `{"result": …, "meta": {…}}`. `raw` and `prompt` need `--expose-prompts` on the server.',
+        'Parts of the answer in addition to the value: `warnings`, what the value lacks, and members of `SvcMeta`. A call with any part returns `{"result": …, "meta": {…}}`. `raw`, `reasoning` and `prompt` need `--expose-prompts` on the server.',
       ),
     };
     return described(
@@ -210,6 +213,7 @@ const META_PROPERTIES = {
   client: described(objectSchema({ name: TEXT, model: TEXT }, []), 'The client and the model that answered.'),
   attempts: described(FIELD_SHAPES.attempts, 'The requests to models.'),
   raw: described(TEXT, 'The text of the reply.'),
+  reasoning: described(TEXT, 'The reasoning of the model, if the provider sends it.'),
   prompt: described(FIELD_SHAPES.messages, 'The messages that svc sent.'),
   timing: described(
     objectSchema({ model_ms: MILLISECONDS, first_text_ms: MILLISECONDS, total_ms: MILLISECONDS }, [

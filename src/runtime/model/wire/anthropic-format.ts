@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject } from './json-event-stream.ts';
+import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   knownDetails,
@@ -12,30 +12,36 @@ import {
   promptTokens,
   reportedError,
   stringAt,
+  withReasoning,
 } from './reply-format.ts';
 import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
 export const anthropicFormat: ReplyFormat = {
-  readWhole(body) {
+  readWhole(body, wantsReasoning) {
     const reply = parseJson(body);
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (reply['type'] === 'error') return err(reportedError(reply['error']));
     const content = listAt(reply, 'content');
     if (content === undefined) return err(malformed('answered without "content"'));
-    const details = { ...usageOf(reply), finishReason: stringAt(reply, 'stop_reason') };
-    return ok({ text: content.map(textOfBlock).join(''), ...knownDetails(details) });
+    const details = { ...usageOf(objectAt(reply, 'usage')), finishReason: stringAt(reply, 'stop_reason') };
+    const message = { text: content.map(textOfBlock).join(''), ...knownDetails(details) };
+    return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
   },
-  openStream: () => new MessageStream(),
+  openStream: (wantsReasoning) => new MessageStream(wantsReasoning),
 };
+
+/** A block of redacted thinking has no text. */
+function thinkingOfBlock(block: unknown): string {
+  return stringAt(block, 'type') === 'thinking' ? (stringAt(block, 'thinking') ?? '') : '';
+}
 
 /** Thinking and tool blocks are not part of the answer. */
 function textOfBlock(block: unknown): string {
   return stringAt(block, 'type') === 'text' ? (stringAt(block, 'text') ?? '') : '';
 }
 
-function usageOf(holder: unknown): PossibleDetails {
-  const usage = objectAt(holder, 'usage');
+function usageOf(usage: EventObject | undefined): PossibleDetails {
   const others = countAt(usage, 'input_tokens');
   const prompt = promptTokens(
     others,
@@ -46,6 +52,9 @@ function usageOf(holder: unknown): PossibleDetails {
 }
 
 class MessageStream extends JsonEventStream {
+  /** The counts are cumulative. The end repeats some of those of the start. */
+  #usage: EventObject = {};
+
   protected override take(event: EventObject): string {
     switch (event['type']) {
       case 'content_block_delta':
@@ -53,10 +62,11 @@ class MessageStream extends JsonEventStream {
       case 'content_block_start':
         return textOfBlock(event['content_block']);
       case 'message_start':
-        this.learnDetails(usageOf(event['message']));
+        this.#learnUsage(objectAt(event['message'], 'usage'));
         return '';
       case 'message_delta':
-        this.learnDetails({ ...usageOf(event), finishReason: stringAt(event['delta'], 'stop_reason') });
+        this.#learnUsage(objectAt(event, 'usage'));
+        this.learnDetails({ finishReason: stringAt(event['delta'], 'stop_reason') });
         return '';
       case 'message_stop':
         this.done = true;
@@ -68,6 +78,25 @@ class MessageStream extends JsonEventStream {
         // `ping`, and future events: the documentation asks clients to ignore unknown ones.
         return '';
     }
+  }
+
+  protected override reasoningOf(event: EventObject): ReasoningDelta | undefined {
+    const part = countAt(event, 'index');
+    switch (event['type']) {
+      case 'content_block_delta':
+        return { text: stringAt(objectAt(event, 'delta'), 'thinking'), part };
+      case 'content_block_start':
+        return { text: thinkingOfBlock(event['content_block']), part };
+      default:
+        return undefined;
+    }
+  }
+
+  #learnUsage(usage: EventObject | undefined): void {
+    if (usage === undefined) return;
+    const counts = Object.entries(usage).filter(([, count]) => count !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) };
+    this.learnDetails(usageOf(this.#usage));
   }
 
   protected override plainText(event: EventObject): string | undefined {

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject } from './json-event-stream.ts';
+import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   knownDetails,
@@ -13,22 +13,30 @@ import {
   promptTokens,
   reportedError,
   stringAt,
+  withReasoning,
 } from './reply-format.ts';
 import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  readWhole(body) {
+  readWhole(body, wantsReasoning) {
     const reply = parseJson(body);
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
     if (content === undefined) return err(malformed('answered without "output.message.content"'));
     const text = content.map((block) => stringAt(block, 'text') ?? '').join('');
-    return ok({ text, ...knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') }) });
+    const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
+    const message = { text, ...details };
+    return ok(wantsReasoning ? withReasoning(message, content.map(reasoningOfBlock)) : message);
   },
-  openStream: () => new ConverseStream(),
+  openStream: (wantsReasoning) => new ConverseStream(wantsReasoning),
   frames: (listener) => new AwsEventReader(listener),
 };
+
+/** Redacted reasoning has no text. */
+function reasoningOfBlock(block: unknown): string {
+  return stringAt(objectAt(objectAt(block, 'reasoningContent'), 'reasoningText'), 'text') ?? '';
+}
 
 function usageOf(holder: unknown): PossibleDetails {
   const usage = objectAt(holder, 'usage');
@@ -50,6 +58,12 @@ class ConverseStream extends JsonEventStream {
       this.done = this.details.finishReason !== undefined;
     }
     return textOf(event) ?? '';
+  }
+
+  protected override reasoningOf(event: EventObject): ReasoningDelta {
+    const block = objectAt(event, 'contentBlockDelta');
+    const text = stringAt(objectAt(objectAt(block, 'delta'), 'reasoningContent'), 'text');
+    return { text, part: countAt(block, 'contentBlockIndex') };
   }
 
   protected override plainText(event: EventObject): string | undefined {

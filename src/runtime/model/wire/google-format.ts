@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject } from './json-event-stream.ts';
+import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   isOnlyOne,
@@ -13,12 +13,13 @@ import {
   parseJson,
   reportedError,
   stringAt,
+  withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
-  readWhole(body) {
+  readWhole(body, wantsReasoning) {
     const reply = parseJson(body);
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
@@ -27,9 +28,12 @@ export const googleFormat: ReplyFormat = {
     const candidates = listAt(reply, 'candidates');
     if (candidates === undefined) return err(malformed('answered without "candidates"'));
     if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
-    return ok({ text: textOfCandidate(candidates[0]), ...knownDetails(detailsOf(reply, tokensOf(reply))) });
+    const [candidate] = candidates;
+    const tokenDetails = tokensOf(objectAt(reply, 'usageMetadata'));
+    const message = { text: textOfCandidate(candidate), ...knownDetails({ ...detailsOf(reply), tokenDetails }) };
+    return ok(wantsReasoning ? withReasoning(message, [thoughtsOfCandidate(candidate)]) : message);
   },
-  openStream: () => new CandidateStream(),
+  openStream: (wantsReasoning) => new CandidateStream(wantsReasoning),
 };
 
 function blockedReason(reply: EventObject): string | undefined {
@@ -39,24 +43,32 @@ function blockedReason(reply: EventObject): string | undefined {
 
 /** Parts marked as thoughts are not part of the answer. */
 function textOfCandidate(candidate: unknown): string {
+  return textOfParts(candidate, false);
+}
+
+function thoughtsOfCandidate(candidate: unknown): string {
+  return textOfParts(candidate, true);
+}
+
+function textOfParts(candidate: unknown, thoughts: boolean): string {
   const parts = listAt(objectAt(candidate, 'content'), 'parts') ?? [];
   return parts
-    .map((part) => (isJsonObject(part) && part['thought'] === true ? '' : (stringAt(part, 'text') ?? '')))
+    .map((part) =>
+      isJsonObject(part) && (part['thought'] === true) === thoughts ? (stringAt(part, 'text') ?? '') : '',
+    )
     .join('');
 }
 
-function detailsOf(reply: EventObject, tokenDetails?: TokenDetails): PossibleDetails {
+function detailsOf(reply: EventObject): PossibleDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
     inputTokens: countAt(usage, 'promptTokenCount'),
     outputTokens: outputTokens(usage),
-    tokenDetails,
   };
 }
 
-function tokensOf(reply: EventObject): TokenDetails | undefined {
-  const usage = objectAt(reply, 'usageMetadata');
+function tokensOf(usage: EventObject | undefined): TokenDetails | undefined {
   return knownTokens({
     cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
     reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
@@ -81,6 +93,14 @@ function outputTokens(usage: EventObject | undefined): number | undefined {
 }
 
 class CandidateStream extends JsonEventStream {
+  /** The last one that counts the prompt: each event repeats and completes the counts, so the others are not read. */
+  #usage: EventObject | undefined;
+
+  override get details(): ReplyDetails {
+    const tokenDetails = tokensOf(this.#usage);
+    return tokenDetails === undefined ? super.details : { ...super.details, tokenDetails };
+  }
+
   protected override take(event: EventObject): string {
     const blocked = blockedReason(event);
     if (event['error'] !== undefined) this.fault = reportedError(event['error']);
@@ -90,8 +110,14 @@ class CandidateStream extends JsonEventStream {
       this.fault = malformed('answered several candidates instead of one');
       return '';
     }
-    this.learnDetails(detailsOf(event, tokensOf(event)));
+    const details = detailsOf(event);
+    this.learnDetails(details);
+    if (details.inputTokens !== undefined) this.#usage = objectAt(event, 'usageMetadata');
     return textOfCandidate(candidates[0]);
+  }
+
+  protected override reasoningOf(event: EventObject): ReasoningDelta {
+    return { text: thoughtsOfCandidate(listAt(event, 'candidates')?.[0]) };
   }
 
   protected override plainText(event: EventObject): string | undefined {

@@ -1,11 +1,18 @@
 import { isJsonObject } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { malformed, parseJson, tooLargeToParse } from './reply-format.ts';
+import { BETWEEN_PARTS, malformed, parseJson, tooLargeToParse } from './reply-format.ts';
 import type { PossibleDetails, ReplyDetails, StreamedReply } from './reply-format.ts';
 import { TextHole } from './text-hole.ts';
 
 /** The JSON object in an event. */
 export type EventObject = Readonly<Record<string, unknown>>;
+
+/** A delta of the reasoning. */
+export interface ReasoningDelta {
+  readonly text: string | undefined;
+  /** The part of the reasoning that it belongs to; absent where providers do not divide it. */
+  readonly part?: string | number | undefined;
+}
 
 /**
  * A streamed reply whose events are JSON objects: the common part of all formats. Events that differ only in their delta
@@ -15,9 +22,17 @@ export abstract class JsonEventStream implements StreamedReply {
   readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
   /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
   #deltas: string[] = [];
+  readonly #wantsReasoning: boolean;
+  #reasoning: string[] = [];
+  #sawReasoning = false;
+  #reasoningPart: ReasoningDelta['part'];
   fault: UpstreamFailure | undefined;
   done = false;
   readonly #details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
+
+  constructor(wantsReasoning: boolean) {
+    this.#wantsReasoning = wantsReasoning;
+  }
 
   get details(): ReplyDetails {
     return this.#details;
@@ -31,6 +46,13 @@ export abstract class JsonEventStream implements StreamedReply {
     const deltas = this.#deltas;
     if (deltas.length === 0) return '';
     this.#deltas = [];
+    return deltas.join('');
+  }
+
+  takeReasoning(): string {
+    const deltas = this.#reasoning;
+    if (deltas.length === 0) return '';
+    this.#reasoning = [];
     return deltas.join('');
   }
 
@@ -51,6 +73,9 @@ export abstract class JsonEventStream implements StreamedReply {
 
   /** Takes an event, and returns its delta of text. */
   protected abstract take(event: EventObject): string;
+
+  /** The reasoning in an event, if it has any. Called only if the caller wants it. */
+  protected abstract reasoningOf(event: EventObject): ReasoningDelta | undefined;
 
   /** The text of an event that contains nothing else; undefined for every other event. */
   protected abstract plainText(event: EventObject): string | undefined;
@@ -79,6 +104,18 @@ export abstract class JsonEventStream implements StreamedReply {
     }
     const delta = this.take(event);
     this.#deltas.push(delta);
+    // An event with both is not a shape to learn: events that repeat it are read for their text alone.
+    if (this.#wantsReasoning && this.#addReasoning(this.reasoningOf(event))) return;
     if (delta !== '' && this.plainText(event) === delta) this.#hole.learn(data, delta);
+  }
+
+  /** Returns false if there is none. */
+  #addReasoning(delta: ReasoningDelta | undefined): boolean {
+    if (delta?.text === undefined || delta.text === '') return false;
+    if (this.#sawReasoning && delta.part !== this.#reasoningPart) this.#reasoning.push(BETWEEN_PARTS);
+    this.#sawReasoning = true;
+    this.#reasoningPart = delta.part;
+    this.#reasoning.push(delta.text);
+    return true;
   }
 }

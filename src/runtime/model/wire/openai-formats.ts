@@ -2,7 +2,7 @@ import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject } from './json-event-stream.ts';
+import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   isOnlyOne,
@@ -14,6 +14,7 @@ import {
   parseJson,
   reportedError,
   stringAt,
+  withReasoning,
 } from './reply-format.ts';
 import type { PossibleDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
 
@@ -26,7 +27,7 @@ const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
 
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
 export const openAiChatFormat: ReplyFormat = {
-  readWhole(body) {
+  readWhole(body, wantsReasoning) {
     const reply = parseJson(body);
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
@@ -38,9 +39,10 @@ export const openAiChatFormat: ReplyFormat = {
     if (failed !== undefined) return err(reportedError(failed));
     const message = objectAt(choices[0], MESSAGE);
     if (message === undefined) return err(malformed('answered a choice without "message"'));
-    return ok({ text: contentText(message['content']), ...knownDetails(chatDetails(reply, choices[0])) });
+    const answer = { text: contentText(message['content']), ...knownDetails(chatDetails(reply, choices[0])) };
+    return ok(wantsReasoning ? withReasoning(answer, [reasoningOfMessage(message) ?? '']) : answer);
   },
-  openStream: () => new ChatStream(),
+  openStream: (wantsReasoning) => new ChatStream(wantsReasoning),
 };
 
 /** Content is a string, null (a refusal or a tool call: an empty reply), or with some servers a list of parts. */
@@ -48,6 +50,14 @@ function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part) => stringAt(part, 'text') ?? '').join('');
+}
+
+/**
+ * The reasoning in a message, or in a delta of one: DeepSeek, and most services that follow it, write `reasoning_content`,
+ * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text.
+ */
+function reasoningOfMessage(message: EventObject | undefined): string | undefined {
+  return stringAt(message, 'reasoning_content') ?? stringAt(message, 'reasoning');
 }
 
 function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
@@ -90,6 +100,10 @@ class ChatStream extends JsonEventStream {
     return contentText(objectAt(choices[0], DELTA)?.['content']);
   }
 
+  protected override reasoningOf(chunk: EventObject): ReasoningDelta {
+    return { text: reasoningOfMessage(objectAt(listAt(chunk, CHOICES)?.[0], DELTA)) };
+  }
+
   /** The chunk contains no finish reason, no usage, and one choice. */
   protected override plainText(chunk: EventObject): string | undefined {
     const choices = listAt(chunk, CHOICES);
@@ -102,14 +116,15 @@ class ChatStream extends JsonEventStream {
 
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
 export const openAiResponsesFormat: ReplyFormat = {
-  readWhole(body) {
+  readWhole(body, wantsReasoning) {
     const reply = parseJson(body);
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
-    return ok({ text: outputText(reply), ...knownDetails(responseDetails(reply)) });
+    const response = { text: outputText(reply), ...knownDetails(responseDetails(reply)) };
+    return ok(wantsReasoning ? withReasoning(response, reasoningOfOutput(reply)) : response);
   },
-  openStream: () => new ResponseStream(),
+  openStream: (wantsReasoning) => new ResponseStream(wantsReasoning),
 };
 
 /** The text parts of all messages; reasoning and tool calls are not part of the answer. */
@@ -117,6 +132,13 @@ function outputText(response: unknown): string {
   const messages = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'message');
   const parts = messages.flatMap((message) => listAt(message, 'content') ?? []);
   return parts.map((part) => (stringAt(part, 'type') === 'output_text' ? (stringAt(part, 'text') ?? '') : '')).join('');
+}
+
+/** The texts of all reasoning items: open models have them in `content`, OpenAI's in `summary`. */
+function reasoningOfOutput(response: unknown): readonly string[] {
+  const items = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'reasoning');
+  const parts = items.flatMap((item) => [...(listAt(item, 'content') ?? []), ...(listAt(item, 'summary') ?? [])]);
+  return parts.map((part) => stringAt(part, 'text') ?? '');
 }
 
 /** An incomplete response states its reason apart from its status. */
@@ -154,6 +176,13 @@ class ResponseStream extends JsonEventStream {
     }
   }
 
+  protected override reasoningOf(event: EventObject): ReasoningDelta | undefined {
+    const { type } = event;
+    if (type !== 'response.reasoning_summary_text.delta' && type !== 'response.reasoning_text.delta') return undefined;
+    const index = countAt(event, 'summary_index') ?? countAt(event, 'content_index');
+    return { text: stringAt(event, 'delta'), part: `${countAt(event, 'output_index')} ${type} ${index}` };
+  }
+
   protected override plainText(event: EventObject): string | undefined {
     return event['type'] === 'response.output_text.delta' ? stringAt(event, 'delta') : undefined;
   }
@@ -168,7 +197,7 @@ export const transcriptionFormat: ReplyFormat = {
     const text = stringAt(reply, 'text');
     return text === undefined ? err(malformed('answered without "text"')) : ok({ text });
   },
-  openStream: () => new TranscriptStream(),
+  openStream: () => new TranscriptStream(false),
 };
 
 class TranscriptStream extends JsonEventStream {
@@ -177,6 +206,9 @@ class TranscriptStream extends JsonEventStream {
     if (event['type'] === 'error') this.fault = reportedError(objectAt(event, 'error') ?? event);
     return event['type'] === 'transcript.text.delta' ? (stringAt(event, 'delta') ?? '') : '';
   }
+
+  /** Transcriptions have none. */
+  protected override reasoningOf(): undefined {}
 
   protected override plainText(event: EventObject): string | undefined {
     return event['type'] === 'transcript.text.delta' ? stringAt(event, 'delta') : undefined;

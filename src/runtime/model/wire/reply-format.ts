@@ -6,8 +6,10 @@ import type { UpstreamFailure } from '../http/upstream-failure.ts';
 
 /** A provider's reply, in one shape for all providers. */
 export interface ModelReply {
-  /** The whole text. */
+  /** The whole text, without the reasoning. */
   readonly text: string;
+  /** The reasoning of the model, if the caller wants it and the provider sends it. */
+  readonly reasoning?: string;
   readonly finishReason?: string;
   /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */
   readonly inputTokens?: number;
@@ -30,8 +32,8 @@ export interface TokenDetails {
 /** The reply format of a family of providers. Has no state. */
 export interface ReplyFormat {
   /** Reads the body of a whole reply. The failure states the problem, for the caller. */
-  readWhole(body: string): Result<ModelReply, UpstreamFailure>;
-  openStream(): StreamedReply;
+  readWhole(body: string, wantsReasoning: boolean): Result<ModelReply, UpstreamFailure>;
+  openStream(wantsReasoning: boolean): StreamedReply;
   /** Cuts a stream into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
 }
@@ -47,6 +49,8 @@ export interface StreamedReply {
   run(text: string, start: number, gap: string): number;
   /** The text since the last call; empty when there was none. */
   takeText(): string;
+  /** The reasoning since the last call; empty when there was none, or when no one wants it. */
+  takeReasoning(): string;
   /** Set when the provider reported a failure, or when an event cannot be read. */
   readonly fault: UpstreamFailure | undefined;
   /** The provider announced the end. */
@@ -57,7 +61,16 @@ export interface StreamedReply {
   readonly details: ReplyDetails;
 }
 
-export type ReplyDetails = Omit<ModelReply, 'text'>;
+export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
+
+/** Separates the parts of a reasoning: blocks, items and summaries. */
+export const BETWEEN_PARTS = '\n\n';
+
+/** The reply with its reasoning, if there is any. */
+export function withReasoning(reply: ModelReply, parts: readonly string[]): ModelReply {
+  const reasoning = parts.filter((part) => part !== '').join(BETWEEN_PARTS);
+  return reasoning === '' ? reply : { ...reply, reasoning };
+}
 
 /** The finish reasons of replies that a provider cut off or withheld, in lower case: a limit of tokens, a filter, a refusal. */
 const CUT_OFF: ReadonlySet<string> = new Set([

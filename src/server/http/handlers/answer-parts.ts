@@ -39,6 +39,7 @@ const META: Readonly<Record<MetaPart, (report: CallReport, totalMs: number) => u
   }),
   attempts: ({ attempts }) => attempts.map(attemptFields),
   raw: ({ rawReply }) => rawReply,
+  reasoning: ({ reasoning }) => reasoning,
   prompt: ({ prompt }) => prompt,
   timing: timesOf,
 };

@@ -140,18 +140,20 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
    * that svc cannot mask them.
    */
   protected traceMember(report: CallReport): string {
-    const trace = this.#masked(traceOf(report, this.context.elapsedMs));
+    const trace = this.masked(traceOf(report, this.context.elapsedMs));
     return trace === undefined ? '' : `,"trace":${trace}`;
   }
 
   /** The facts that the request asks for, as JSON text of `meta`, without credentials. */
   protected meta(parts: readonly MetaPart[], report: CallReport): string {
     const meta = metaOf(parts, report, this.context.elapsedMs);
-    return this.#masked(meta) ?? JSON.stringify({ ...meta, attempts: undefined, raw: undefined, prompt: undefined });
+    const masked = this.masked(meta);
+    if (masked !== undefined) return masked;
+    return JSON.stringify({ ...meta, attempts: undefined, raw: undefined, reasoning: undefined, prompt: undefined });
   }
 
   /** Facts as JSON text without credentials. Undefined if the request has so many that svc cannot mask them. */
-  #masked(facts: object): string | undefined {
+  protected masked(facts: object): string | undefined {
     this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
     const { tooMany, values } = this.#secrets;
     if (tooMany !== undefined) return undefined;

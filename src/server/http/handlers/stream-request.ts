@@ -30,7 +30,9 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #include: PreparedCall['include'] = NO_PARTS;
   /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
   #text: string | undefined;
-  #sentText = false;
+  /** The reasoning of the model that the reader has not received yet. */
+  #reasoning = '';
+  #sentDelta = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
     this.#include = prepared.include;
@@ -47,11 +49,20 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.#events.writable) this.#pace.touch();
   }
 
+  /** Called when reasoning arrived that the caller asks for. */
+  reasoning(delta: string): void {
+    if (this.finished) return;
+    this.#reasoning += delta;
+    this.#open();
+    if (this.#events.writable) this.#pace.touch();
+  }
+
   reset(reason: string): void {
     if (this.#text !== undefined) this.#text = '';
-    if (this.finished || (this.#partials === 0 && !this.#sentText)) return;
+    this.#reasoning = '';
+    if (this.finished || (this.#partials === 0 && !this.#sentDelta)) return;
     this.#partials = 0;
-    this.#sentText = false;
+    this.#sentDelta = false;
     this.#events.event(this.context.services.redactor.redact(JSON.stringify({ reset: { reason } })));
   }
 
@@ -101,6 +112,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   #sendPartial(): void {
     if (this.finished || !this.#events.writable) return;
+    this.#sendReasoning();
     this.#sendText();
     const json = this.#stream?.takePartial();
     if (this.#stream?.isBehind() === true) this.#pace.readOn();
@@ -116,9 +128,22 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     const text = this.#text;
     if (text === undefined || text === '') return;
     this.#text = '';
-    this.#sentText = true;
+    this.#sendDelta(`{"text":${JSON.stringify(text)}}`);
+  }
+
+  /** Without the credentials that it contains whole. */
+  #sendReasoning(): void {
+    const reasoning = this.#reasoning;
+    if (reasoning === '') return;
+    this.#reasoning = '';
+    const json = this.masked({ reasoning });
+    if (json !== undefined) this.#sendDelta(json);
+  }
+
+  #sendDelta(json: string): void {
+    this.#sentDelta = true;
     this.#pace.sent();
-    this.#events.event(`{"text":${JSON.stringify(text)}}`);
+    this.#events.event(json);
   }
 
   /** After the first partial, no text is needed before the next one is due. */
@@ -134,6 +159,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     }
     this.#stop();
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
+    if (this.#events.writable) this.#sendReasoning();
     const { json } = result.value;
     const parts = this.#include.size === 0 ? '' : this.#parts(result.value, report);
     this.#events.last(`{"final_result":${json}${parts}}`);

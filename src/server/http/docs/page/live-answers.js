@@ -143,8 +143,8 @@ export function meaning(event, view) {
     const { final_result: value, warnings = [], more_warnings: more = 0, meta } = event;
     return { state: 'final', value, warnings: warnings.length + more, meta };
   }
-  // The text of the model, if the user asks for the trace.
-  if (Object.hasOwn(event, 'text')) return { state: 'streaming' };
+  // The text or the reasoning of the model, if the user asks for it.
+  if (Object.hasOwn(event, 'text') || Object.hasOwn(event, 'reasoning')) return { state: 'streaming' };
   if (Object.hasOwn(event, 'reset')) return { state: 'waiting', value: undefined, resets: view.resets + 1 };
   return { state: 'failed', error: event };
 }

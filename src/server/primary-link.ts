@@ -1,4 +1,5 @@
 import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import type { ServerState } from './server-state.ts';
 
 /** How long a question waits for the answer of the primary. */
 const ANSWER_MS = 5_000;
@@ -42,6 +43,13 @@ export class PrimaryLink {
   async metricsText(): Promise<string> {
     const { answer } = await this.#ask((id) => ({ type: 'merge-metrics', id }));
     return answer.type === 'merged-metrics' ? answer.text : '';
+  }
+
+  /** The state of all processes. Rejects when the primary does not answer. */
+  async serverState(): Promise<ServerState> {
+    const { answer } = await this.#ask((id) => ({ type: 'ask-state', id }));
+    if (answer.type === 'server-state') return answer.state;
+    throw new Error('the primary sent no state');
   }
 
   /** The next turn of a round-robin client, over all workers. Rejects when the primary does not answer. */

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { ClientFailure } from './client-failures.ts';
+import type { ServerState } from './server-state.ts';
 
 /** Messages from the primary to a worker, over the channel of node:cluster. */
 export type PrimaryMessage =
@@ -35,6 +37,8 @@ export type PrimaryMessage =
   | { readonly type: 'collect-metrics'; readonly id: number }
   /** Answers `merge-metrics`. */
   | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
+  /** Answers `ask-state`. */
+  | { readonly type: 'server-state'; readonly id: number; readonly state: ServerState }
   /** Answers `take-turn`. */
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
   /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
@@ -53,11 +57,21 @@ export type WorkerMessage =
   /** It cannot start, or cannot continue; it exits. The reason is for the log and, at the first start, for the user. */
   | { readonly type: 'failed'; readonly reason: string }
   /** Sent once a second. The primary kills a worker that is silent for 9 seconds. */
-  | { readonly type: 'heartbeat'; readonly inFlight: number; readonly rssBytes: number }
+  | {
+      readonly type: 'heartbeat';
+      readonly inFlight: number;
+      readonly rssBytes: number;
+      /** The greatest delay of the event loop of the last 30 to 60 seconds. */
+      readonly lagSeconds: number;
+      /** Failures of clients since the last heartbeat. */
+      readonly failures: readonly ClientFailure[];
+    }
   /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }
   /** A caller requested the metrics of the whole server. Answered by `merged-metrics`. */
   | { readonly type: 'merge-metrics'; readonly id: number }
+  /** A caller requested the state of all processes. Answered by `server-state`. */
+  | { readonly type: 'ask-state'; readonly id: number }
   /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
@@ -99,6 +113,7 @@ const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
   heartbeat: true,
   metrics: true,
   'merge-metrics': true,
+  'ask-state': true,
   'take-turn': true,
   'load-validators': true,
   'share-port': true,
@@ -115,6 +130,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   drain: true,
   'collect-metrics': true,
   'merged-metrics': true,
+  'server-state': true,
   turn: true,
   validators: true,
   'shared-port': true,

@@ -6,10 +6,12 @@ import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import { ClientFailures } from './client-failures.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
 import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
+import type { ServerState } from './server-state.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { readSteps, removeStep, type Step } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
@@ -60,6 +62,7 @@ export class Supervisor implements HandleOwner {
   readonly #ports = new SharedPorts();
   /** Cluster state: how often each round-robin client of the definition files had its turn, over all workers. */
   readonly #turns = new Map<string, number>();
+  #failures = new ClientFailures();
   #ticks: NodeJS.Timeout | undefined;
   #lastTickAt = performance.now();
   #pause: NodeJS.Timeout | undefined;
@@ -108,6 +111,7 @@ export class Supervisor implements HandleOwner {
   reload(program: ServedProgram): Promise<boolean> {
     return new Promise((resolve) => {
       this.#reloaded = resolve;
+      this.#failures = new ClientFailures();
       this.#lastGeneration += 1;
       this.#programs.set(this.#lastGeneration, program);
       this.#report({ type: 'reload', generation: this.#lastGeneration });
@@ -151,10 +155,13 @@ export class Supervisor implements HandleOwner {
     else if (message.type === 'ready') this.#loaded(handle);
     else if (message.type === 'listening') this.#listens(handle, message.transport);
     else if (message.type === 'failed') this.#failed(handle, message.reason);
-    else if (message.type === 'heartbeat') this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
-    else if (message.type === 'drained') this.#cut += message.cut;
+    else if (message.type === 'heartbeat') {
+      this.#failures.add(message.failures);
+      this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
+    } else if (message.type === 'drained') this.#cut += message.cut;
     else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
     else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message.id);
+    else if (message.type === 'ask-state') handle.send({ type: 'server-state', id: message.id, state: this.#state });
     else if (message.type === 'take-turn') this.#answerTurn(handle, message);
     else if (message.type === 'load-validators') void this.#answerValidators(handle, message);
     else void this.#answerPort(handle, message);
@@ -335,6 +342,16 @@ export class Supervisor implements HandleOwner {
     await metrics.collect(this.#inState('serving', 'draining'));
     const parts = [...this.#handles.values()].map((one) => one.metrics);
     handle.send({ type: 'merged-metrics', id, text: await metrics.text(parts, this.#inState('serving').length) });
+  }
+
+  get #state(): ServerState {
+    const now = performance.now();
+    const workers = [...this.#handles.values()].map((handle) => {
+      const { id, number, pid, inFlight, rssBytes, lagSeconds, startedAt } = handle;
+      const state = this.#fleet.stateOf(id);
+      return { number, pid, state, inFlight, rssBytes, lagSeconds, uptimeSeconds: (now - startedAt) / 1000 };
+    });
+    return { uptimeSeconds: process.uptime(), workers, failures: this.#failures.list };
   }
 
   #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {

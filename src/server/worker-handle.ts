@@ -32,6 +32,7 @@ export class WorkerHandle implements WorkerIdentity {
   lastSeenAt = this.startedAt;
   inFlight = 0;
   rssBytes = 0;
+  lagSeconds = 0;
   /** The newest counters that it sent. */
   metrics: readonly MetricData[] = [];
   /** Why it ends, where that is known before its exit. */
@@ -90,6 +91,7 @@ export class WorkerHandle implements WorkerIdentity {
     else if (message.type === 'heartbeat') {
       this.inFlight = message.inFlight;
       this.rssBytes = message.rssBytes;
+      this.lagSeconds = message.lagSeconds;
     }
     this.#owner.message(this, message);
   }

@@ -127,6 +127,7 @@ class Worker {
         this.#sendMetrics(message.id);
         return;
       case 'merged-metrics':
+      case 'server-state':
       case 'turn':
       case 'validators':
       case 'shared-port':
@@ -215,11 +216,13 @@ class Worker {
     });
     this.#metrics = metrics;
     const metricsText = () => this.#link.metricsText();
+    const serverState = () => this.#link.serverState();
     const onBody = (functionName: string, bytes: number) => {
       this.#bodies += 1;
       this.#step?.begin(functionName, 'request', bytes);
     };
-    const parts = { logger, redactor, runtime, program, playground, metrics, metricsText, version, onBody };
+    const answers = { metricsText, serverState };
+    const parts = { logger, redactor, runtime, program, playground, metrics, ...answers, version, onBody };
     return createServices(config, parts);
   }
 
@@ -262,7 +265,9 @@ class Worker {
     this.#step?.clear();
     const inFlight = this.#services?.active.size ?? 0;
     const rssBytes = residentBytes();
-    this.#link.send({ type: 'heartbeat', inFlight, rssBytes });
+    const lagSeconds = this.#metrics?.lagSeconds ?? 0;
+    const failures = this.#metrics?.clientFailures.take() ?? [];
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, failures });
     this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
     this.#bodies = 0;
     this.#beats += 1;

@@ -71,7 +71,7 @@ function createSupervisor(): { readonly supervisor: Supervisor; readonly program
   return { supervisor: new Supervisor(options), program };
 }
 
-const HEARTBEAT: WorkerMessage = { type: 'heartbeat', inFlight: 1, rssBytes: 1 };
+const HEARTBEAT: WorkerMessage = { type: 'heartbeat', inFlight: 1, rssBytes: 1, lagSeconds: 0.5, failures: [] };
 
 /** The worker loads the program and listens. */
 function serve(process: FakeProcess | undefined): void {
@@ -100,6 +100,26 @@ test('a start that the system refuses ends with its reason', async () => {
   const start = createSupervisor().supervisor.start();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await start).toEqual({ ok: false, failure: 'a worker could not be started: spawn ENOMEM' });
+});
+
+test('a worker that asks gets the state of all workers, as of their last heartbeats', async () => {
+  await started();
+  const [first, second] = processes();
+  const failure = { client: 'Fast', error: 'timeout', at: 5 } as const;
+  second?.says({ type: 'heartbeat', inFlight: 4, rssBytes: 9, lagSeconds: 0.25, failures: [failure] });
+  first?.says({ type: 'ask-state', id: 3 });
+  expect(first?.received.at(-1)).toMatchObject({
+    type: 'server-state',
+    id: 3,
+    state: {
+      workers: [
+        { number: 1, pid: 1, state: 'serving' },
+        { number: 2, pid: 2, state: 'serving', inFlight: 4, rssBytes: 9, lagSeconds: 0.25 },
+        { number: 3, pid: 3, state: 'spare' },
+      ],
+      failures: [failure],
+    },
+  });
 });
 
 test('a worker that is silent for nine seconds is killed, and the spare one takes its place', async () => {

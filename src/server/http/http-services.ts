@@ -5,10 +5,12 @@ import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
+import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
 import { Admission, shareOf } from '../admission.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded } from '../protocol.ts';
+import type { ServerState } from '../server-state.ts';
 import { Authenticator } from './auth.ts';
 import type { Drainable } from './drainable.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
@@ -41,6 +43,10 @@ export interface HttpServices {
   readonly metrics: ProcessMetrics;
   /** The metrics of all processes as Prometheus text. */
   metricsText(): Promise<string>;
+  /** The state of all processes. */
+  serverState(): Promise<ServerState>;
+  /** The names of the clients of the definitions. */
+  readonly clients: ReadonlySet<string>;
   readonly health: Health;
   /** Calls and streams whose answer is not complete. */
   readonly active: SwapRemoveSet<Drainable>;
@@ -88,9 +94,10 @@ export interface ServiceParts {
   /** By default, one that knows the secrets of the configuration. */
   readonly redactor?: Redactor;
   readonly runtime: FunctionRuntime;
-  readonly program: Pick<Program, 'hash' | 'openapi'>;
+  readonly program: Pick<Program, 'clients' | 'functions' | 'hash' | 'openapi'>;
   readonly metrics: ProcessMetrics;
   readonly metricsText: () => Promise<string>;
+  readonly serverState: () => Promise<ServerState>;
   readonly version: string;
   readonly playground?: Playground | undefined;
   readonly onBody?: (functionName: string, bytes: number) => void;
@@ -116,6 +123,8 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
     metricsText: parts.metricsText,
+    serverState: parts.serverState,
+    clients: clientNames(parts.program),
     health: { ready: false, degraded: null },
     active,
     sweep: new Sweep(),

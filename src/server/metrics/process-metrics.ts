@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { Attempt } from '../../schema/errors.ts';
+import { ClientFailures } from '../client-failures.ts';
 import type { MetricData } from '../protocol.ts';
 import { HistogramTable, NumberTable } from './metric-tables.ts';
 
@@ -50,6 +51,8 @@ export class ProcessMetrics {
   readonly #sources: GaugeSources;
   readonly #clients: ReadonlySet<string>;
   readonly #lag = new EventLoopLag();
+  /** Those of the clients of the definitions. */
+  readonly clientFailures = new ClientFailures();
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
     help: 'Calls and streams whose answer is not complete',
@@ -103,6 +106,11 @@ export class ProcessMetrics {
     this.#streamCuts.add(1, '');
   }
 
+  /** The greatest delay of the event loop of the last 30 to 60 seconds. */
+  get lagSeconds(): number {
+    return this.#lag.seconds;
+  }
+
   /** All metrics with their current values. */
   data(): readonly MetricData[] {
     const tables = [
@@ -146,7 +154,10 @@ export class ProcessMetrics {
     if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name);
     this.#overhead.observe(Math.max(0, durationMs - report.modelMs) / 1000, name);
     if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name);
-    for (const attempt of report.attempts) this.#countAttempt(name, attempt);
+    for (const attempt of report.attempts) {
+      this.#countAttempt(name, attempt);
+      if (attempt.outcome !== 'ok' && this.#clients.has(attempt.client)) this.clientFailures.note(attempt);
+    }
     const parsed = parseOutcome(report, outcome);
     if (parsed !== undefined) this.#replies.add(1, name, parsed);
     const { dropped, defaulted } = report.losses;

@@ -100,7 +100,14 @@ export const AUTHENTICATION_ROWS: readonly Row[] = [
     path: '/_debug/status',
     headers: { 'x-svc-api-key': 'open sesame' },
     status: 200,
-    answer: { authz: { enforcement: 'active', outcome: 'pass' } },
+    answer: {
+      authz: { enforcement: 'active', outcome: 'pass' },
+      version: '1.2.3',
+      program: 'abc',
+      uptime_seconds: 90,
+      workers: [],
+      clients: [],
+    },
   },
   {
     title: 'status with a wrong key',

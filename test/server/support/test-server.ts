@@ -89,7 +89,8 @@ export async function startServer(
       version: '1.2.3',
       playground,
       streamLimits: { ...STREAM_LIMITS, ...limits },
-      program: { hash: 'abc', openapi: { openapi: '3.0.3' } },
+      program: { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] },
+      serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [] }),
       metricsText: async () => new ClusterMetrics().text([metrics.data()], 1),
     },
   );

@@ -1,3 +1,4 @@
+import { statusFields, type ServerState } from '../../server-state.ts';
 import type { JsonDocument } from '../json-document.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { unauthorized, type RequestContext } from '../request-context.ts';
@@ -65,14 +66,23 @@ function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
   return encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
 
-/** The form of the body is fixed, so further details are in headers. */
+/** Without a key, the body has only `authz`, and further details are in headers. Callers with a key get the state of the server. */
 function status(context: RequestContext): void {
   const { config, programHash, version } = context.services;
-  const failed = { enforcement: 'active', outcome: 'fail' };
-  if (!context.ifAuthorized(() => context.problem(unauthorized({ authz: failed })))) return;
-  const authz = config.apiKey === undefined ? { enforcement: 'none' } : { enforcement: 'active', outcome: 'pass' };
+  const refused = { enforcement: 'active', outcome: 'fail' };
+  if (!context.ifAuthorized(() => context.problem(unauthorized({ authz: refused })))) return;
   const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
-  context.send(200, headers, () => JSON.stringify({ authz }));
+  if (config.apiKey === undefined || !context.wantsBody) {
+    context.send(200, headers, () => JSON.stringify({ authz: { enforcement: 'none' } }));
+    return;
+  }
+  const authz = { enforcement: 'active', outcome: 'pass' };
+  const body = (state: ServerState) =>
+    JSON.stringify({ authz, version, program: programHash, ...statusFields(state, context.services.clients) });
+  context.services.serverState().then(
+    (state) => context.send(200, headers, body(state)),
+    (error: unknown) => failed(context, error, 'the state of the server could not be collected'),
+  );
 }
 
 function readiness(context: RequestContext): void {
@@ -110,11 +120,14 @@ function metrics(context: RequestContext): void {
   }
   context.services.metricsText().then(
     (text) => context.send(200, [METRICS_TYPE], text),
-    (error: unknown) => {
-      context.services.logger.error({ requestId: context.requestId, err: error }, 'the metrics could not be collected');
-      context.problem(INTERNAL_PROBLEM);
-    },
+    (error: unknown) => failed(context, error, 'the metrics could not be collected'),
   );
+}
+
+/** The primary did not answer. */
+function failed(context: RequestContext, error: unknown, message: string): void {
+  context.services.logger.error({ requestId: context.requestId, err: error }, message);
+  context.problem(INTERNAL_PROBLEM);
 }
 
 /** RFC 9110, 13.1.2; validators are compared weakly. */

@@ -1,0 +1,52 @@
+import type { ClientFailure } from './client-failures.ts';
+
+/** The state of all processes, as of their last heartbeats. */
+export interface ServerState {
+  readonly uptimeSeconds: number;
+  readonly workers: readonly WorkerReport[];
+  /** The last failure of each client since the start or the last reload. */
+  readonly failures: readonly ClientFailure[];
+}
+
+interface WorkerReport {
+  readonly number: number;
+  readonly pid: number;
+  /** A state of the fleet, such as `serving`. */
+  readonly state: string;
+  readonly uptimeSeconds: number;
+  readonly inFlight: number;
+  readonly rssBytes: number;
+  /** The greatest delay of the event loop of the last 30 to 60 seconds. */
+  readonly lagSeconds: number;
+}
+
+/** The members of the status beside `authz`, for callers with a key. */
+export function statusFields(
+  { uptimeSeconds, workers, failures }: ServerState,
+  clients: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const failed = new Map(failures.map((failure) => [failure.client, failure]));
+  return {
+    uptime_seconds: tenths(uptimeSeconds),
+    workers: workers.map((worker) => ({
+      number: worker.number,
+      pid: worker.pid,
+      state: worker.state,
+      uptime_seconds: tenths(worker.uptimeSeconds),
+      in_flight: worker.inFlight,
+      memory_bytes: worker.rssBytes,
+      event_loop_delay_seconds: Math.round(worker.lagSeconds * 1000) / 1000,
+    })),
+    clients: [...clients].map((name) => ({ name, last_failure: failureFields(failed.get(name)) })),
+  };
+}
+
+function failureFields(failure: ClientFailure | undefined): object | null {
+  if (failure === undefined) return null;
+  const { error, upstreamStatus, at } = failure;
+  return { error, upstream_status: upstreamStatus, at: new Date(at).toISOString() };
+}
+
+function tenths(seconds: number): number {
+  return Math.round(seconds * 10) / 10;
+}

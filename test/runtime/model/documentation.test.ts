@@ -10,6 +10,8 @@ import { FALLBACK } from '../../../src/schema/providers/strategies.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
 import { generatedSection } from '../../docs/generated-section.ts';
 import type { GeneratedSection } from '../../docs/generated-section.ts';
+import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
+import type { Exchange } from '../../support/exchanges.ts';
 import { retryWaits } from '../../support/retry-waits.ts';
 import { compileText } from '../../support/test-runtime.ts';
 
@@ -47,6 +49,58 @@ test('the table of providers matches their descriptions', () => {
     rows,
   );
   expect(actual).toBe(expected);
+});
+
+const { exchanges } = readExchanges();
+
+const isCall = (exchange: Exchange): boolean => sections(exchange, 'call').length > 0;
+const isStream = (exchange: Exchange): boolean => sections(exchange, 'stream').length > 0;
+const hasValue = (exchange: Exchange): boolean => outcomeOf(exchange)['value'] !== undefined;
+const hasReasoning = (exchange: Exchange): boolean => outcomeOf(exchange)['reasoning'] !== undefined;
+
+/** The features in the table of the page, and the recorded exchanges that a provider with the feature has. */
+const FEATURES: Readonly<Record<string, ReadonlyArray<(exchange: Exchange) => boolean>>> = {
+  'plain call': [(exchange) => isCall(exchange) && hasValue(exchange)],
+  stream: [(exchange) => isStream(exchange) && hasValue(exchange)],
+  're-ask': [(exchange) => JSON.stringify(outcomeOf(exchange)['attempts'] ?? '').includes('"re-ask ok"')],
+  reasoning: [
+    (exchange) => isCall(exchange) && hasReasoning(exchange),
+    (exchange) => isStream(exchange) && hasReasoning(exchange),
+  ],
+  'token counts': [
+    (exchange) =>
+      Object.keys(outcomeOf(exchange)['usage'] ?? {})
+        .join()
+        .includes('inputTokens,outputTokens'),
+  ],
+};
+
+test('the table of features has a recorded exchange for each cell', () => {
+  const providers = PROVIDERS.filter((name) => PROVIDER_DESCRIPTIONS[name].http !== undefined);
+  expect(providers).toHaveLength(10);
+  const rows = providers.map((name) => {
+    const own = exchanges.filter(({ file }) => file === name);
+    const cells = Object.values(FEATURES).map((kinds) => kinds.every((kind) => own.some(kind)));
+    const link = `[${code(name)}](../test/runtime/model/exchanges/${name}.txt)`;
+    return [link, ...cells.map((recorded) => (recorded ? 'yes' : 'no exchange'))];
+  });
+  expect(rows.flat().filter((cell) => cell === 'no exchange')).toEqual([]);
+  const { actual, expected } = tableSection('features', ['provider', ...Object.keys(FEATURES)], rows);
+  expect(actual).toBe(expected);
+});
+
+test('the options that ask for reasoning are those of the recorded exchanges', () => {
+  const [, rows = ''] = /^### Reasoning[^]*?^\| ---[^\n]*\n([^]*?)\n\n/mu.exec(page) ?? [];
+  const options = rows.split('\n').map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(options.length).toBeGreaterThan(5);
+  for (const [, names = '', , cell = ''] of options) {
+    const [option] = /(?<=`)[^`]*/u.exec(cell) ?? [];
+    for (const name of option === undefined ? [] : names.split(', ')) {
+      const own = exchanges.filter((exchange) => exchange.file === name && hasReasoning(exchange));
+      const clients = own.map((exchange) => sections(exchange, 'client').join('').replaceAll(/\s+/gu, ' '));
+      expect(clients, name).toContainEqual(expect.stringContaining((option ?? '').replaceAll(',', '')));
+    }
+  }
 });
 
 /** The options that a provider does not share with all others, or describes in its own words. */

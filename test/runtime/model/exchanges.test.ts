@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CallOutcome } from '../../../src/runtime/call/runtime.ts';
 import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
+import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
+import type { Exchange } from '../../support/exchanges.ts';
 import { startFakeProvider } from '../../support/fake-provider.ts';
 import { head } from '../../support/http1-connection.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
@@ -16,10 +16,10 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
  * and `outcome` is the result for the caller. Several attempts have their requests and replies in order. `returns` is the
  * type of the value if it is no string, and `include` makes the call ask for the reasoning.
  */
-const FOLDER = fileURLToPath(new URL('exchanges/', import.meta.url));
+const { files, exchanges } = readExchanges();
 
 /** An empty folder must not pass. */
-const FEWEST_EXCHANGES = 90;
+const FEWEST_EXCHANGES = 100;
 const FEWEST_FILES = 13;
 
 const ENV = {
@@ -28,28 +28,6 @@ const ENV = {
   AWS_ID: 'AKIDSVC',
   AWS_SECRET: 'aws-test-secret',
 };
-
-interface Exchange {
-  readonly name: string;
-  readonly sections: ReadonlyArray<readonly [string, string]>;
-}
-
-function exchangesIn(file: string): readonly Exchange[] {
-  const samples = readFileSync(`${FOLDER}${file}`, 'utf8').split(/^=== /mu).slice(1);
-  return samples.map((sample) => {
-    const [name = '', ...rest] = sample.trimEnd().split(/\n--- /u);
-    return { name: `${file.replace('.txt', '')}: ${name}`, sections: rest.map(sectionOf) };
-  });
-}
-
-function sectionOf(text: string): readonly [string, string] {
-  const end = text.indexOf('\n');
-  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
-}
-
-function sections(exchange: Exchange, name: string): readonly string[] {
-  return exchange.sections.filter(([each]) => each === name).map(([, text]) => text);
-}
 
 let fake: FakeProvider;
 
@@ -91,7 +69,7 @@ function written({ method, path, headers, body }: RecordedRequest): string {
     .replace(/Signature=[0-9a-f]{64}/u, 'Signature=(64 hexadecimal digits)');
 }
 
-function outcomeOf({ result, report }: CallOutcome): object {
+function resultOf({ result, report }: CallOutcome): object {
   const { finishReason, usage, model } = report;
   const reasks = report.attempts.some(({ reask }) => reask === true)
     ? report.attempts.map(({ outcome, reask }) => (reask === true ? `re-ask ${outcome}` : outcome))
@@ -107,13 +85,10 @@ function outcomeOf({ result, report }: CallOutcome): object {
   return { error: failure.code, message: failure.message, status, attempts };
 }
 
-const files = readdirSync(FOLDER).toSorted();
-const exchanges = files.flatMap(exchangesIn);
-
 test.each(exchanges.map((exchange) => [exchange.name, exchange] as const))('%s', async (_name, exchange) => {
   const { requests, outcome } = await played(exchange);
   expect(requests).toEqual(sections(exchange, 'request').map((text) => text.trimEnd()));
-  expect(outcome).toEqual(JSON.parse(sections(exchange, 'outcome').join('')));
+  expect(outcome).toEqual(outcomeOf(exchange));
 });
 
 const REASONED = exchanges.filter((exchange) => sections(exchange, 'include').length > 0);
@@ -122,7 +97,7 @@ test.each(REASONED.map((exchange) => [exchange.name, exchange] as const))(
   '%s: without include, the same without reasoning',
   async (_name, exchange) => {
     const bare = { ...exchange, sections: exchange.sections.filter(([name]) => name !== 'include') };
-    const { reasoning, ...outcome } = JSON.parse(sections(exchange, 'outcome').join('')) as Record<string, unknown>;
+    const { reasoning, ...outcome } = outcomeOf(exchange);
     expect(reasoning).not.toBe('');
     expect(await played(bare)).toEqual({
       requests: sections(exchange, 'request').map((text) => text.trimEnd()),
@@ -152,7 +127,7 @@ async function played(
     : { outcome: await callFunction(runtime, 'F', args), reasoning: undefined };
   await runtime.close();
   if (streamed) expect(reasoning).toBe(outcome.report.reasoning ?? '');
-  return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(outcomeOf(outcome))) as unknown };
+  return { requests: fake.requests.map(written), outcome: JSON.parse(JSON.stringify(resultOf(outcome))) as unknown };
 }
 
 test('there are enough files and exchanges', () => {

@@ -1,16 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
+import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
 import { SSE_HEADERS, sse, startFakeProvider } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 import { callContext, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
-
-/** Documented exchanges with providers. The tests break the streams that return a value. */
-const FOLDER = fileURLToPath(new URL('./exchanges/', import.meta.url));
 
 const FEWEST_STREAMS = 10;
 
@@ -22,22 +18,15 @@ interface RecordedStream {
   readonly value: unknown;
 }
 
-function streamsIn(file: string): readonly RecordedStream[] {
-  const samples = readFileSync(`${FOLDER}${file}`, 'utf8').split(/^=== /mu).slice(1);
-  return samples.flatMap((sample) => {
-    const [name = '', ...sections] = sample.trimEnd().split(/\n--- /u);
-    const texts = new Map(
-      sections.map((section) => [section.split('\n')[0], section.slice(section.indexOf('\n') + 1)]),
-    );
-    const reply = texts.get('reply') ?? '';
-    const { value } = JSON.parse(texts.get('outcome') ?? '{}') as { readonly value?: unknown };
-    if (!texts.has('stream') || value === undefined || !reply.includes('content-type: text/event-stream')) return [];
-    const events = `${reply.slice(reply.indexOf('\n\n') + 2)}\n\n`;
-    return [{ name: `${file.replace('.txt', '')}: ${name}`, client: texts.get('client') ?? '', events, value }];
-  });
-}
-
-const STREAMS = readdirSync(FOLDER).flatMap(streamsIn);
+/** The recorded streams that return a value; the tests break them. */
+const STREAMS = readExchanges().exchanges.flatMap((exchange): readonly RecordedStream[] => {
+  const [reply = ''] = sections(exchange, 'reply');
+  const { value } = outcomeOf(exchange);
+  const isStream = sections(exchange, 'stream').length > 0 && reply.includes('content-type: text/event-stream');
+  if (!isStream || value === undefined) return [];
+  const events = `${reply.slice(reply.indexOf('\n\n') + 2).trimEnd()}\n\n`;
+  return [{ name: exchange.name, client: sections(exchange, 'client').join(''), events, value }];
+});
 
 let fake: FakeProvider;
 const env = { OPENAI_API_KEY: 'k', KEY: 'k', AWS_ID: 'i', AWS_SECRET: 's' };

@@ -25,7 +25,7 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 }
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
-// `gateways` needs nginx and HAProxy, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
+// `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
 // and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -39,7 +39,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: 'test/support/print-seed.ts',
           include: ['test/**/*.test.ts'],
-          exclude: ['attacks', 'e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers'].map(
+          exclude: ['attacks', 'e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers', 'telemetry'].map(
             (name) => `test/${name}/**`,
           ),
           // As in workers: tests load uWebSockets.js in their own process.
@@ -54,6 +54,7 @@ export default defineConfig({
       builtProgram('generators'),
       builtProgram('manifests'),
       builtProgram('readers'),
+      builtProgram('telemetry'),
     ],
   },
 });

@@ -56,6 +56,8 @@ export class ParsePool {
   readonly #options: ParsePoolOptions;
   readonly #admission = new Admission(MAX_THREADS, MAX_QUEUE);
   #creating: Promise<Pool> | undefined;
+  /** For metrics: the replies so far, and those of them that reached a limit. */
+  readonly counts = { replies: 0, steps: 0, time: 0, memory: 0 };
   #closed = false;
 
   constructor(options: ParsePoolOptions) {
@@ -70,7 +72,8 @@ export class ParsePool {
   /** Rejects only for a bug: a full queue, the deadline, a caller that left and the end of the pool are failures. */
   async parse(reply: WholeReply): Promise<Result<ParsedReply, Failure>> {
     if (this.#closed) return err(STOPPING);
-    const job = new ParseJob(reply);
+    this.counts.replies += 1;
+    const job = new ParseJob(reply, () => (this.counts.time += 1));
     try {
       return await this.#parseInTurn(job);
     } finally {
@@ -101,9 +104,12 @@ export class ParsePool {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
       const task = { programPath: this.#options.programPath, functionName, text, explain };
-      return outcomeOf(await pool.run(task, { signal: job.signal }), text);
+      const result = await pool.run(task, { signal: job.signal });
+      if (!result.ok && result.isTooMuchWork) this.counts.steps += 1;
+      return outcomeOf(result, text);
     } catch (error) {
       const failure = job.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
+      if (failure !== undefined && isOutOfMemory(error)) this.counts.memory += 1;
       if (failure === undefined) throw error;
       return err(failure);
     }
@@ -142,10 +148,13 @@ const TOO_BUSY: Failure = {
 };
 const STOPPING: Failure = { code: 'draining', message: 'The server is stopping: try again.', retryAfterSeconds: 1 };
 
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
 /** A failure that the reply caused; undefined for a bug. */
 function failureOf(error: unknown, text: string): Failure | undefined {
-  const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  if (!isMemory) return undefined;
+  if (!isOutOfMemory(error)) return undefined;
   return validationFailure(
     { message: 'parsing the reply needs more memory than the limit for one reply', details: [] },
     text,
@@ -168,7 +177,8 @@ class ParseJob implements Waiter {
   readonly #forget: () => void;
   #failure: Failure | undefined;
 
-  constructor(reply: WholeReply) {
+  /** `tooSlow`: called if parsing reaches its own limit of time. */
+  constructor(reply: WholeReply, tooSlow: () => void) {
     const { cancellation, deadlineAt, text } = reply;
     this.reply = reply;
     this.turn = new Promise((resolve) => {
@@ -177,7 +187,10 @@ class ParseJob implements Waiter {
     const leftMs = Math.max(0, deadlineAt - performance.now());
     const callEndsFirst = leftMs < LONGEST_PARSE_MS;
     this.#timer = setTimeout(
-      () => this.#endEarly(callEndsFirst ? callTooSlow(leftMs) : replyTooSlow(text)),
+      () => {
+        if (!callEndsFirst) tooSlow();
+        this.#endEarly(callEndsFirst ? callTooSlow(leftMs) : replyTooSlow(text));
+      },
       Math.min(leftMs, LONGEST_PARSE_MS),
     );
     this.#forget = cancellation.onCancel((reason) => this.#endEarly({ code: 'cancelled', message: reason }));

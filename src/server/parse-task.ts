@@ -2,6 +2,7 @@ import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { parseText } from '../runtime/call/parse-reply.ts';
+import { StepBudget } from '../runtime/reply/coercion/step-budget.ts';
 import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
 import type { ParsedReply, ParseFailure, ReplyParser } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
@@ -18,7 +19,12 @@ export interface ParseTask {
 /** The output of a thread, as JSON text: copying an object between threads costs many times as much. */
 export type ParseTaskResult =
   | ({ readonly ok: true } & Omit<ParsedReply, 'value'>)
-  | { readonly ok: false; readonly failure: ParseFailure };
+  | {
+      readonly ok: false;
+      readonly failure: ParseFailure;
+      /** The reply needs more work than its budget allows. */
+      readonly isTooMuchWork: boolean;
+    };
 
 const programs = new Map<string, DefinitionIndex>();
 const parsers = new Map<string, ReplyParser>();
@@ -26,8 +32,9 @@ const parsers = new Map<string, ReplyParser>();
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
   const parser = parserFor(task);
+  const { exceeded } = StepBudget;
   const outcome = parseText(parser, task.text, task.explain).parse();
-  if (!outcome.ok) return outcome;
+  if (!outcome.ok) return { ...outcome, isTooMuchWork: StepBudget.exceeded > exceeded };
   const { json, flags, losses, explanation } = outcome.value;
   return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };
 }

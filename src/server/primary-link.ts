@@ -1,4 +1,4 @@
-import { isPrimaryMessage, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import { isPrimaryMessage, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How long a question waits for the answer of the primary. */
@@ -39,9 +39,9 @@ export class PrimaryLink {
     else process.send(message, undefined, undefined, () => sent());
   }
 
-  /** The metrics of all processes as Prometheus text. Rejects when the primary does not answer. */
-  async metricsText(): Promise<string> {
-    const { answer } = await this.#ask((id) => ({ type: 'merge-metrics', id }));
+  /** The metrics of all processes as text. Rejects when the primary does not answer. */
+  async metricsText(format: MetricsFormat): Promise<string> {
+    const { answer } = await this.#ask((id) => ({ type: 'merge-metrics', id, format }));
     return answer.type === 'merged-metrics' ? answer.text : '';
   }
 

@@ -69,7 +69,7 @@ export type WorkerMessage =
   /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }
   /** A caller requested the metrics of the whole server. Answered by `merged-metrics`. */
-  | { readonly type: 'merge-metrics'; readonly id: number }
+  | { readonly type: 'merge-metrics'; readonly id: number; readonly format: MetricsFormat }
   /** A caller requested the state of all processes. Answered by `server-state`. */
   | { readonly type: 'ask-state'; readonly id: number }
   /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
@@ -89,6 +89,9 @@ export interface Degraded {
 
 /** Drain timeout of a worker that failed while it listened. */
 export const CRASH_DRAIN_MS = 5_000;
+
+/** The text formats of metrics: that of Prometheus, and OpenMetrics 1.0, which has exemplars. */
+export type MetricsFormat = 'prometheus' | 'openmetrics';
 
 /** One metric with its values, in the JSON form that prom-client reads and merges. */
 export interface MetricData {

@@ -160,7 +160,7 @@ export class Supervisor implements HandleOwner {
       this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
     } else if (message.type === 'drained') this.#cut += message.cut;
     else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
-    else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message.id);
+    else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message);
     else if (message.type === 'ask-state') handle.send({ type: 'server-state', id: message.id, state: this.#state });
     else if (message.type === 'take-turn') this.#answerTurn(handle, message);
     else if (message.type === 'load-validators') void this.#answerValidators(handle, message);
@@ -337,11 +337,12 @@ export class Supervisor implements HandleOwner {
     }
   }
 
-  async #answerMetrics(handle: WorkerHandle, id: number): Promise<void> {
+  async #answerMetrics(handle: WorkerHandle, { id, format }: Question<'merge-metrics'>): Promise<void> {
     const { metrics } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
     const parts = [...this.#handles.values()].map((one) => one.metrics);
-    handle.send({ type: 'merged-metrics', id, text: await metrics.text(parts, this.#inState('serving').length) });
+    const text = await metrics.text(parts, this.#inState('serving'), format);
+    handle.send({ type: 'merged-metrics', id, text });
   }
 
   get #state(): ServerState {

@@ -20,7 +20,7 @@ import { IdleMemory } from './idle-memory.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink } from './primary-link.ts';
-import { CRASH_DRAIN_MS, type PrimaryMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type MetricsFormat, type PrimaryMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
 import { WorkerDrain } from './worker-drain.ts';
 
@@ -212,10 +212,12 @@ class Worker {
       connections: () => this.#connections,
       waiting: () => this.#services?.admission.waiting ?? 0,
       parseQueue: () => pool.queueSize,
+      parsed: () => pool.counts,
+      upstream: () => runtime.connections(),
       droppedLogLines: () => logger.dropped,
     });
     this.#metrics = metrics;
-    const metricsText = () => this.#link.metricsText();
+    const metricsText = (format: MetricsFormat) => this.#link.metricsText(format);
     const serverState = () => this.#link.serverState();
     const onBody = (functionName: string, bytes: number) => {
       this.#bodies += 1;

@@ -5,6 +5,11 @@ import type { MetricData } from '../../src/server/protocol.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
+/** As many workers that accept calls. */
+function workers(count: number): ReadonlyArray<{ number: number; rssBytes: number; lagSeconds: number }> {
+  return Array.from({ length: count }, (_, index) => ({ number: index + 1, rssBytes: 10, lagSeconds: 0.5 }));
+}
+
 function worker(calls: number, name = 'Greet'): readonly MetricData[] {
   const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   for (let call = 0; call < calls; call += 1) {
@@ -24,7 +29,7 @@ const TOTAL = 'svc_requests_total{function="Greet",route="call",status="200"}';
 const COUNT = 'svc_request_duration_seconds_count{function="Greet"}';
 
 it('adds up counters, histograms and gauges of all workers', async () => {
-  const text = await new ClusterMetrics().text([worker(3), worker(4)], 2);
+  const text = await new ClusterMetrics().text([worker(3), worker(4)], workers(2));
   expect(valueOf(text, TOTAL)).toBe(7);
   expect(valueOf(text, COUNT)).toBe(7);
   expect(valueOf(text, 'svc_request_duration_seconds_bucket{le="0.005",function="Greet"}')).toBe(7);
@@ -37,12 +42,12 @@ it('keeps the counters of exited workers, whatever their number, and not their g
   let last = 0;
   for (let gone = 1; gone <= 20; gone += 1) {
     metrics.retire(worker(2));
-    const total = valueOf(await metrics.text([worker(1)], 1), TOTAL);
+    const total = valueOf(await metrics.text([worker(1)], workers(1)), TOTAL);
     expect(total).toBe(gone * 2 + 1);
     expect(total).toBeGreaterThan(last);
     last = total;
   }
-  expect(valueOf(await metrics.text([worker(1)], 1), 'svc_connections')).toBe(2);
+  expect(valueOf(await metrics.text([worker(1)], workers(1)), 'svc_connections')).toBe(2);
 });
 
 it('counts restarts and names the program', async () => {
@@ -50,13 +55,13 @@ it('counts restarts and names the program', async () => {
   metrics.restarted('crash');
   metrics.serving('old', '1.0.0');
   metrics.serving('new', '1.0.0');
-  const text = await metrics.text([], 0);
+  const text = await metrics.text([], workers(0));
   expect(valueOf(text, 'svc_worker_restarts_total{reason="crash"}')).toBe(1);
   expect(text).not.toContain('hash="old"');
   expect(valueOf(text, 'svc_program_info{hash="new",version="1.0.0"}')).toBe(1);
 });
 
 it('has one label for all functions that do not exist', async () => {
-  const text = await new ClusterMetrics().text([worker(1, 'Nope1'), worker(1, 'Nope2')], 2);
+  const text = await new ClusterMetrics().text([worker(1, 'Nope1'), worker(1, 'Nope2')], workers(2));
   expect(valueOf(text, TOTAL.replace('Greet', 'unknown'))).toBe(2);
 });

@@ -54,6 +54,12 @@ it('returns a failure with the reply', async () => {
   expect(await parse('bad')).toEqual({ ok: false, failure });
 });
 
+it('counts replies that need more work than their budget allows', async () => {
+  expect(codeOf(await parse('too much work'))).toBe('validation_failure');
+  expect(codeOf(await parse('bad'))).toBe('validation_failure');
+  expect(pool.counts).toEqual({ replies: 2, steps: 1, time: 0, memory: 0 });
+});
+
 it('rejects when the thread has a bug, and still parses the next reply', async () => {
   await expect(parse('crash')).rejects.toThrow('crashed');
   expect(codeOf(await parse('abc'))).toBe('ok');
@@ -66,6 +72,7 @@ it('refuses a reply whose values fill the memory of a thread, and works for the 
   const message = 'parsing the reply needs more memory than the limit for one reply';
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'validation_failure', message, rawOutput: 'exhaust' } });
   expect(codeOf(await parse('abc'))).toBe('ok');
+  expect(pool.counts).toEqual({ replies: 2, steps: 0, time: 0, memory: 1 });
 });
 
 it('stops the parsing for a call that is cancelled', async () => {

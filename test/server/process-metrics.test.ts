@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import type { Attempt } from '../../src/schema/errors.ts';
 import { EventLoopLag, ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
@@ -47,6 +48,51 @@ it('counts re-asks by their outcome, and the tokens and the cost of each attempt
   expect(valuesOf(metrics, 'svc_reasks_total')).toEqual({ 'Greet Fast validation_failure': 1, 'Greet Slow ok': 1 });
   expect(valuesOf(metrics, 'svc_cost_usd_total')).toEqual({ Fast: 0.75 });
   expect(valuesOf(metrics, 'svc_tokens_total')).toEqual({ 'Fast input': 12, 'Fast output': 3, 'Slow input': 9 });
+});
+
+it('counts attempts after the first one by their kind', () => {
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast', 'Slow']) }, SOURCES);
+  const failed = { outcome: 'client_error', durationMs: 1 } as const;
+  const attempts = [
+    { ...failed, client: 'Fast' },
+    { ...failed, client: 'Fast' },
+    { ...failed, client: 'Slow' },
+    { client: 'Slow', outcome: 'ok', durationMs: 1, reask: true },
+  ] as const;
+  const report = { ...REPORT, attempts };
+  metrics.callEnded({ functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4, report });
+  expect(valuesOf(metrics, 'svc_repeated_attempts_total')).toEqual({
+    'Fast retry': 1,
+    'Slow fallback': 1,
+    'Slow reask': 1,
+  });
+});
+
+it('has the same number of series whatever callers name', () => {
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
+  const end = (functionName: string, client: string, model: string): void => {
+    const attempts = ['client_error', 'ok'].flatMap((outcome) => [
+      { client, outcome, durationMs: 1, inputTokens: 1, outputTokens: 1, cost: 1 } as Attempt,
+      { client, outcome, durationMs: 1, reask: true } as Attempt,
+    ]);
+    const report = { ...REPORT, client, model, attempts, firstTextMs: 1, losses: { dropped: 1, defaulted: 1 } };
+    metrics.callEnded({ functionName, route: 'call', status: 200, outcome: 'ok', durationMs: 4, report });
+  };
+  const series = () => metrics.data().reduce((sum, { values }) => sum + values.length, 0);
+  end('Greet', 'Fast', 'small');
+  end('Made up', 'Brought', 'any');
+  const before = series();
+  for (let at = 0; at < 1_000; at += 1) end(`Made up ${at}`, `Brought ${at}`, `any-${at}`);
+  expect(series()).toBe(before);
+});
+
+it('shows the connections to providers, and the replies that reached a limit of parsing', () => {
+  const metrics = new ProcessMetrics({ functions: [], clients: new Set() }, SOURCES);
+  expect(valuesOf(metrics, 'svc_upstream_connections')).toEqual({ 'http/1.1': 3, h2: 1 });
+  expect(valuesOf(metrics, 'svc_upstream_requests')).toMatchObject({ 'http/1.1 active': 2, 'http/1.1 waiting': 1 });
+  expect(valuesOf(metrics, 'svc_upstream_origins')).toEqual({ '': 2 });
+  expect(valuesOf(metrics, 'svc_parse_thread_replies_total')).toEqual({ '': 6 });
+  expect(valuesOf(metrics, 'svc_parse_limits_total')).toEqual({ steps: 1, time: 2, memory: 3 });
 });
 
 /** The values of a metric by their labels, joined. */

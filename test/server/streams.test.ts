@@ -339,7 +339,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     }
     expect(stream.context.cancellation.cancelled).toBe(true);
     expect(server.services.active.size).toBe(0);
-    expect(await server.services.metricsText()).toContain('svc_stream_cuts_total 1');
+    expect(await server.services.metricsText('prometheus')).toContain('svc_stream_cuts_total 1');
     reader.socket.resume();
     await reader.until(() => reader.closed);
   });

@@ -177,7 +177,7 @@ function calls(value: number): readonly MetricData[] {
 test('the metrics of the whole server are collected from all workers that serve', async () => {
   await started();
   const [first, second] = processes();
-  first?.says({ type: 'merge-metrics', id: 7 });
+  first?.says({ type: 'merge-metrics', id: 7, format: 'prometheus' });
   const id = first?.received.findLast((message) => message.type === 'collect-metrics')?.id ?? -1;
   first?.says({ type: 'metrics', id, metrics: calls(2) });
   second?.says({ type: 'metrics', id, metrics: calls(3) });

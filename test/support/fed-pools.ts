@@ -13,6 +13,7 @@ export class FedPools extends ConnectionPools {
   override to(): OriginPool {
     return {
       send: (call, listener) => this.#send(call, listener),
+      counts: [],
       close: () => Promise.resolve(),
       destroy: () => Promise.resolve(),
     };

@@ -100,6 +100,7 @@ class RecordingPools extends ConnectionPools {
         queueMicrotask(() => answer(call, listener));
         return { pause: () => true, resume: () => {}, finish: () => {}, cancel: () => {} };
       },
+      counts: [],
       close: () => Promise.resolve(),
       destroy: () => Promise.resolve(),
     };

@@ -36,6 +36,7 @@ import type {
   CallContext,
   CallOrigin,
   CallOutcome,
+  Connections,
   FunctionRuntime,
   FunctionStream,
   PreparedCall,
@@ -145,6 +146,11 @@ class ProgramRuntime implements FunctionRuntime {
     const { parser } = this.#services(functionName);
     const outcome = await parseReply(reply, this.#prepare.options, parseText(parser, text, explain));
     return refuseLosses(outcome, onLoss, text);
+  }
+
+  connections(): Connections {
+    const { origins, counts } = this.#pools;
+    return { origins, counts };
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';
+import type { ConnectionCounts } from '../model/http/origin-pool.ts';
 import type { TokenDetails } from '../model/wire/reply-format.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Attempt, Failure } from '../../schema/errors.ts';
@@ -38,8 +39,16 @@ export interface FunctionRuntime {
   prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure>;
   /** Parses the reply as a call would. */
   parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome>;
+  /** The connections to providers now. */
+  connections(): Connections;
   /** Closes the connections to providers. Calls in flight end as cancelled. */
   close(): Promise<void>;
+}
+
+/** The connections to providers, by the version of HTTP, and the number of origins that they lead to. */
+export interface Connections {
+  readonly origins: number;
+  readonly counts: readonly ConnectionCounts[];
 }
 
 /** Opaque to the server: `prepare` creates it, and one call uses it. */

@@ -9,7 +9,7 @@ import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
 import { Admission, shareOf } from '../admission.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
-import type { Degraded } from '../protocol.ts';
+import type { Degraded, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
 import { Authenticator } from './auth.ts';
 import type { Drainable } from './drainable.ts';
@@ -41,8 +41,8 @@ export interface HttpServices {
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;
-  /** The metrics of all processes as Prometheus text. */
-  metricsText(): Promise<string>;
+  /** The metrics of all processes as text. */
+  metricsText(format: MetricsFormat): Promise<string>;
   /** The state of all processes. */
   serverState(): Promise<ServerState>;
   /** The names of the clients of the definitions. */
@@ -96,7 +96,7 @@ export interface ServiceParts {
   readonly runtime: FunctionRuntime;
   readonly program: Pick<Program, 'clients' | 'functions' | 'hash' | 'openapi'>;
   readonly metrics: ProcessMetrics;
-  readonly metricsText: () => Promise<string>;
+  readonly metricsText: HttpServices['metricsText'];
   readonly serverState: () => Promise<ServerState>;
   readonly version: string;
   readonly playground?: Playground | undefined;

@@ -91,6 +91,7 @@ export interface HttpRequest {
 
 /** Every request header that the server reads. */
 export const REQUEST_HEADERS = [
+  'accept',
   'accept-encoding',
   'authorization',
   'content-encoding',

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
-import type { MetricData } from '../protocol.ts';
+import { AggregatorRegistry, Counter, Gauge, Registry, type RegistryContentType } from 'prom-client';
+import type { MetricData, MetricsFormat } from '../protocol.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
+import { residentBytes } from './process-metrics.ts';
 
 /** Kinds of metrics that only grow: the sums keep those of exited workers. */
 const GROWING: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary']);
@@ -25,6 +26,23 @@ export class ClusterMetrics {
     registers: [this.#own],
   });
   readonly #workers = new Gauge({ name: 'svc_workers', help: 'Workers that accept calls', registers: [this.#own] });
+  readonly #workerMemory = new Gauge({
+    name: 'svc_worker_memory_bytes',
+    help: 'Resident memory of each worker',
+    labelNames: ['worker'],
+    registers: [this.#own],
+  });
+  readonly #workerLag = new Gauge({
+    name: 'svc_worker_event_loop_delay_seconds',
+    help: 'Greatest delay of the event loop of each worker in the last 30 to 60 seconds',
+    labelNames: ['worker'],
+    registers: [this.#own],
+  });
+  readonly #primaryMemory = new Gauge({
+    name: 'svc_primary_memory_bytes',
+    help: 'Resident memory of the primary',
+    registers: [this.#own],
+  });
   readonly #program = new Gauge({
     name: 'svc_program_info',
     help: 'The program that is served; the value is always 1',
@@ -75,11 +93,27 @@ export class ClusterMetrics {
     if (collection?.missing.delete(from) === true && collection.missing.size === 0) collection.resolve();
   }
 
-  /** Prometheus text over the metrics of these workers, the primary's own, and those of exited workers. */
-  async text(workers: ReadonlyArray<readonly MetricData[]>, serving: number): Promise<string> {
-    this.#workers.set(serving);
-    const own = await json(this.#own);
-    return merge([own, ...this.#retired, ...workers]).metrics();
+  /** The metrics of these workers, the primary's own, and those of exited workers, as text. `serving`: those that accept calls. */
+  async text(
+    workers: ReadonlyArray<readonly MetricData[]>,
+    serving: readonly WorkerGauges[],
+    format: MetricsFormat = 'prometheus',
+  ): Promise<string> {
+    this.#measure(serving);
+    const parts = [await json(this.#own), ...this.#retired, ...workers];
+    if (format === 'prometheus') return merge(parts).metrics();
+    return merge(parts.map(openMetrics), Registry.OPENMETRICS_CONTENT_TYPE).metrics();
+  }
+
+  #measure(serving: readonly WorkerGauges[]): void {
+    this.#workers.set(serving.length);
+    this.#primaryMemory.set(residentBytes());
+    this.#workerMemory.reset();
+    this.#workerLag.reset();
+    for (const { number, rssBytes, lagSeconds } of serving) {
+      this.#workerMemory.set({ worker: String(number) }, rssBytes);
+      this.#workerLag.set({ worker: String(number) }, lagSeconds);
+    }
   }
 
   /** Merges the retired metrics. Those that are retired meanwhile stay beside the result. */
@@ -95,11 +129,31 @@ interface Collection {
   readonly resolve: () => void;
 }
 
-/** prom-client types its JSON form loosely; `MetricData` is what `getMetricsAsJSON` returns. */
-function merge(parts: ReadonlyArray<readonly MetricData[]>): Registry {
-  return AggregatorRegistry.aggregate(parts.filter((part) => part.length > 0));
+/** The facts about a worker that come with its heartbeats. */
+type WorkerGauges = Pick<WorkerHandle, 'number' | 'rssBytes' | 'lagSeconds'>;
+
+/** prom-client adds the suffix of counters again, which belongs to their samples only. */
+function openMetrics(part: readonly MetricData[]): readonly MetricData[] {
+  return part.map((metric) => {
+    return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/u, '') } : metric;
+  });
 }
 
+/** The types of prom-client lack the second parameter. */
+const aggregate: (parts: Array<readonly MetricData[]>, type: RegistryContentType) => Registry =
+  AggregatorRegistry.aggregate.bind(AggregatorRegistry);
+
+function merge(
+  parts: ReadonlyArray<readonly MetricData[]>,
+  type: RegistryContentType = Registry.PROMETHEUS_CONTENT_TYPE,
+): Registry {
+  return aggregate(
+    parts.filter((part) => part.length > 0),
+    type,
+  );
+}
+
+/** prom-client types its JSON form loosely; `MetricData` is what `getMetricsAsJSON` returns. */
 async function json(registry: Registry): Promise<readonly MetricData[]> {
   return (await registry.getMetricsAsJSON()) as unknown as readonly MetricData[];
 }

@@ -1,8 +1,9 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
-import type { CallReport } from '../../runtime/call/runtime.ts';
+import type { CallReport, Connections } from '../../runtime/call/runtime.ts';
 import type { Attempt } from '../../schema/errors.ts';
 import { ClientFailures } from '../client-failures.ts';
+import type { ParsePool } from '../parse-pool.ts';
 import type { MetricData } from '../protocol.ts';
 import { HistogramTable, NumberTable } from './metric-tables.ts';
 
@@ -37,11 +38,16 @@ export interface LabelNames {
   readonly clients: ReadonlySet<string>;
 }
 
+type ParseCounts = ParsePool['counts'];
+
 /** Current values of the gauges. */
 export interface GaugeSources {
   readonly connections: () => number;
   readonly waiting: () => number;
   readonly parseQueue: () => number;
+  /** The replies that threads parsed so far, and those of them that reached a limit. */
+  readonly parsed: () => ParseCounts;
+  readonly upstream: () => Connections;
   readonly droppedLogLines: () => number;
 }
 
@@ -68,9 +74,17 @@ export class ProcessMetrics {
     'Time that was not spent waiting for models',
     OVERHEAD_BUCKETS,
   );
+  readonly #parse = histogram('svc_parse_seconds', 'Time spent parsing replies', OVERHEAD_BUCKETS);
+  readonly #attempt = histogram(
+    'svc_attempt_duration_seconds',
+    'Time of a request to a model',
+    DURATION_BUCKETS,
+    'client',
+  );
   readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
   readonly #cost = counter('svc_cost_usd_total', 'Cost of the tokens in US dollars, if prices are known', ['client']);
   readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
+  readonly #repeats = counter('svc_repeated_attempts_total', 'Attempts after the first one', ['client', 'kind']);
   readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
   readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
@@ -121,9 +135,12 @@ export class ProcessMetrics {
       this.#model,
       this.#firstText,
       this.#overhead,
+      this.#parse,
+      this.#attempt,
       this.#tokens,
       this.#cost,
       this.#attempts,
+      this.#repeats,
       this.#reasks,
       this.#replies,
       this.#losses,
@@ -142,6 +159,12 @@ export class ProcessMetrics {
         ...gauge('svc_log_lines_dropped_total', 'Log lines that could not be written', droppedLogLines()),
         type: 'counter',
       },
+      ...this.#parsing(),
+      ...this.#upstream(),
+      {
+        ...gauge('svc_event_loop_busy_seconds_total', 'Time that event loops did not wait', busySeconds()),
+        type: 'counter',
+      },
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
       {
         ...gauge(LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.#lag.seconds),
@@ -150,24 +173,64 @@ export class ProcessMetrics {
     ];
   }
 
+  #parsing(): readonly MetricData[] {
+    const { replies, ...limits } = this.#sources.parsed();
+    const values = Object.entries(limits).map(([limit, value]) => ({ labels: { limit }, value }));
+    const reached = gauge('svc_parse_limits_total', 'Replies that reached a limit of parsing', 0);
+    return [
+      { ...gauge('svc_parse_thread_replies_total', 'Replies that threads parsed', replies), type: 'counter' },
+      { ...reached, type: 'counter', values },
+    ];
+  }
+
+  #upstream(): readonly MetricData[] {
+    const { origins, counts } = this.#sources.upstream();
+    const open = counts.map(({ protocol, connections }) => ({ labels: { protocol }, value: connections }));
+    const requests = counts.flatMap(({ protocol, active, waiting }) => [
+      { labels: { protocol, state: 'active' }, value: active },
+      { labels: { protocol, state: 'waiting' }, value: waiting },
+    ]);
+    return [
+      gauge('svc_upstream_origins', 'Origins of providers with connections', origins),
+      { ...gauge('svc_upstream_connections', 'Open connections to providers', 0), values: open },
+      { ...gauge('svc_upstream_requests', 'Requests that use connections or wait for one', 0), values: requests },
+    ];
+  }
+
   #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {
     if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name);
     this.#overhead.observe(Math.max(0, durationMs - report.modelMs) / 1000, name);
     if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name);
+    if (report.attempts.length > 1) this.#countRepeats(report.attempts);
     for (const attempt of report.attempts) {
       this.#countAttempt(name, attempt);
       if (attempt.outcome !== 'ok' && this.#clients.has(attempt.client)) this.clientFailures.note(attempt);
     }
     const parsed = parseOutcome(report, outcome);
-    if (parsed !== undefined) this.#replies.add(1, name, parsed);
+    if (parsed !== undefined) {
+      this.#replies.add(1, name, parsed);
+      this.#parse.observe(report.parseMs / 1000, name);
+    }
     const { dropped, defaulted } = report.losses;
     if (dropped > 0) this.#losses.add(dropped, name, 'dropped');
     if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
   }
 
-  #countAttempt(name: string, { client, outcome, reask, inputTokens, outputTokens, cost }: Attempt): void {
+  /** Compares each attempt with the one before. */
+  #countRepeats(attempts: readonly Attempt[]): void {
+    let before: string | undefined;
+    for (const { client, reask } of attempts) {
+      const kind = reask === true ? 'reask' : client === before ? 'retry' : 'fallback';
+      if (before !== undefined) this.#repeats.add(1, this.#clientLabel(client), kind);
+      before = client;
+    }
+  }
+
+  #countAttempt(name: string, attempt: Attempt): void {
+    const { client, outcome, reask, inputTokens, outputTokens, cost } = attempt;
     const label = this.#clientLabel(client);
     this.#attempts.add(1, label, outcome);
+    this.#attempt.observe(attempt.durationMs / 1000, label);
     if (reask === true) this.#reasks.add(1, name, label, outcome);
     if (inputTokens !== undefined) this.#tokens.add(inputTokens, label, 'input');
     if (outputTokens !== undefined) this.#tokens.add(outputTokens, label, 'output');
@@ -185,12 +248,17 @@ function counter(name: string, help: string, labels: readonly string[]): NumberT
   return new NumberTable('counter', { name, help, labels });
 }
 
-function histogram(name: string, help: string, bounds: readonly number[]): HistogramTable {
-  return new HistogramTable({ name, help, labels: ['function'] }, bounds);
+function histogram(name: string, help: string, bounds: readonly number[], label = 'function'): HistogramTable {
+  return new HistogramTable({ name, help, labels: [label] }, bounds);
 }
 
 function gauge(name: string, help: string, value: number): MetricData {
   return { name, help, type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value }] };
+}
+
+/** The time since the start of this process in which its event loop did not wait for events. */
+function busySeconds(): number {
+  return performance.eventLoopUtilization().active / 1000;
 }
 
 /** Undefined when no reply was parsed. */

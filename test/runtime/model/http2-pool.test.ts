@@ -59,6 +59,20 @@ function ignore(): void {}
 
 function hold(): void {}
 
+test('the counts of a pool state its sessions and the requests on them', async () => {
+  const server = await start({ settings: { maxConcurrentStreams: 2 } });
+  const { requests, held } = await sendHeld(2, server);
+  expect(pools.origins).toBe(1);
+  expect(pools.counts).toEqual([
+    { protocol: 'http/1.1', connections: 0, active: 0, waiting: 0 },
+    { protocol: 'h2', connections: 1, active: 2, waiting: 0 },
+  ]);
+  for (const asked of held) reply('done')(asked);
+  await Promise.all(requests.map((request) => request.done));
+  await waitUntil('the streams to end', () => pools.counts[1]?.active === 0);
+  expect(pools.counts[1]).toEqual({ protocol: 'h2', connections: 1, active: 0, waiting: 0 });
+});
+
 test('a request arrives as it was sent', async () => {
   const server = await start();
   const request = send(server, '/v1/chat?a=b');

@@ -30,7 +30,7 @@ class ScriptedPools extends ConnectionPools {
       this.listener = listener;
       return request;
     };
-    return { send, close: closed, destroy: closed };
+    return { send, counts: [], close: closed, destroy: closed };
   }
 }
 

@@ -109,7 +109,8 @@ test('svc reads a reply that it cannot pause to its end', async () => {
   fake.answer(reply({ connection: 'close' }, 'end'));
   const connections = new Pool(fake.url);
   const unpausable = new Http1Pool(connections, { watch: { canPause: false }, attempts: { stop: () => {} } });
-  const to = { to: () => unpausable, replies: pools.replies };
+  const pool = Object.assign(unpausable, { counts: [] });
+  const to = { to: () => pool, replies: pools.replies };
   expect(await askWithPause(60_000, to)).toEqual({ outcome: 'ended', text: 'one two' });
   await connections.close();
 });

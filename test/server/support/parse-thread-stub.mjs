@@ -3,7 +3,8 @@ export default function parseStub({ functionName, text }) {
   if (text === 'crash') throw new Error('crashed');
   if (text === 'exhaust') exhaustMemory();
   if (text.startsWith('work')) workFor(Number(text.slice(4)));
-  if (text === 'bad') return { ok: false, failure: { message: 'no', details: [] } };
+  const isTooMuchWork = text === 'too much work';
+  if (text === 'bad' || isTooMuchWork) return { ok: false, failure: { message: 'no', details: [] }, isTooMuchWork };
   return {
     ok: true,
     json: JSON.stringify({ functionName, size: text.length }),

@@ -157,5 +157,9 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.onParse(text);
   }
 
+  connections(): ReturnType<FunctionRuntime['connections']> {
+    return { origins: 0, counts: [] };
+  }
+
   async close(): Promise<void> {}
 }

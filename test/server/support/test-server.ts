@@ -70,6 +70,9 @@ const CONFIG: Config = {
   secrets: [],
 };
 
+/** The one worker of the server. */
+const WORKER = { number: 1, rssBytes: 50_000_000, lagSeconds: 0.25 };
+
 export async function startServer(
   name: TransportName,
   overrides: Partial<Config> = {},
@@ -91,7 +94,7 @@ export async function startServer(
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] },
       serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [] }),
-      metricsText: async () => new ClusterMetrics().text([metrics.data()], 1),
+      metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
     },
   );
   services.health.ready = true;

@@ -5,7 +5,7 @@ import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { Connector } from './connector.ts';
 import { Http1Pools } from './http1-pools.ts';
 import { Http2Pool } from './http2-pool.ts';
-import type { OriginPool } from './origin-pool.ts';
+import type { ConnectionCounts, OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy-settings.ts';
 import { SystemTrust } from './system-trust.ts';
 
@@ -37,6 +37,8 @@ export const INLINED_MEDIA_BYTES = 256 * 1024 * 1024;
  * a new pool replaces the least recently used one.
  */
 const MAX_POOLS = 256;
+
+const PROTOCOLS = ['http/1.1', 'h2'] as const;
 
 /** One pool of kept connections per origin, shared by all clients: credentials travel in headers, never with a connection. */
 export class ConnectionPools {
@@ -76,6 +78,21 @@ export class ConnectionPools {
     if (this.#closed) void pool.destroy();
     this.#evict();
     return pool;
+  }
+
+  /** The origins with a pool: those of definition files, and those that requests brought, at most 256. */
+  get origins(): number {
+    return this.#pools.size;
+  }
+
+  /** The connections of all pools, by the version of HTTP. */
+  get counts(): readonly ConnectionCounts[] {
+    const all = [...this.#pools.values()].flatMap((pool) => pool.counts);
+    return PROTOCOLS.map((protocol) => {
+      const own = all.filter((counts) => counts.protocol === protocol);
+      const sum = (of: 'connections' | 'active' | 'waiting') => own.reduce((total, counts) => total + counts[of], 0);
+      return { protocol, connections: sum('connections'), active: sum('active'), waiting: sum('waiting') };
+    });
   }
 
   /** Cuts every connection; requests in flight fail. */

@@ -35,6 +35,10 @@ export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
     return this.#sockets.watch.canPause;
   }
 
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   send(call: HttpCall, listener: ResponseListener): SentRequest {
     const request = new Http1Request(this, call, listener);
     request.send();

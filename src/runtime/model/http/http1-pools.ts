@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import type { buildConnector, Pool } from 'undici';
 import { ConnectionAttempts } from './connection-attempts.ts';
 import type { Connector } from './connector.ts';
 import { createPool, loadParserKey } from './create-pool.ts';
 import { Http1Pool } from './http1-pool.ts';
-import type { HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
+import type { ConnectionCounts, HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
 import { SocketWatch } from './socket-watch.ts';
 
 const HTTP1 = ['http/1.1'];
@@ -15,6 +15,9 @@ export class Http1Pools implements OriginPool {
   readonly #connector: Connector;
   /** Open connections that no request has used. */
   readonly #unused: Socket[] = [];
+  /** undici's pools, for their counts. */
+  readonly #created: Pool[] = [];
+  #connections = 0;
   #calls: Http1Pool | undefined;
   #streams: Http1Pool | undefined;
 
@@ -26,6 +29,12 @@ export class Http1Pools implements OriginPool {
   /** Responses can be paused safely. */
   get canPause(): boolean {
     return this.#calls?.canPause === true || this.#streams?.canPause === true;
+  }
+
+  get counts(): readonly ConnectionCounts[] {
+    const active = this.#created.reduce((sum, { stats }) => sum + stats.running, 0);
+    const waiting = (this.#calls?.waiting ?? 0) + (this.#streams?.waiting ?? 0);
+    return [{ protocol: 'http/1.1', connections: this.#connections, active, waiting }];
   }
 
   send(call: HttpCall, listener: ResponseListener, streamed: boolean): SentRequest {
@@ -59,16 +68,24 @@ export class Http1Pools implements OriginPool {
     const connect: buildConnector.connector = (_target, callback) => {
       const unused = this.#takeUnused();
       if (unused !== undefined) {
-        watch.watch(unused);
+        this.#opened(unused, watch);
         queueMicrotask(() => callback(null, unused));
         return;
       }
       this.#connector.connect({ protocols: HTTP1, streamed }, attempts, (...result) => {
-        if (result[0] === null) watch.watch(result[1]);
+        if (result[0] === null) this.#opened(result[1], watch);
         callback(...result);
       });
     };
-    return new Http1Pool(createPool(this.#origin, connect), { watch, attempts });
+    const connections = createPool(this.#origin, connect);
+    this.#created.push(connections);
+    return new Http1Pool(connections, { watch, attempts });
+  }
+
+  #opened(socket: Socket, watch: SocketWatch): void {
+    watch.watch(socket);
+    this.#connections += 1;
+    socket.once('close', () => (this.#connections -= 1));
   }
 
   #takeUnused(): Socket | undefined {

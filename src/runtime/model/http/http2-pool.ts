@@ -7,7 +7,7 @@ import { Http2Request } from './http2-request.ts';
 import type { Http2RequestOwner } from './http2-request.ts';
 import { Http2Session } from './http2-session.ts';
 import type { SessionOwner } from './http2-session.ts';
-import type { HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
+import type { ConnectionCounts, HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
 import { ReadClock } from './read-clock.ts';
 import { connectionFailure, errorText } from './upstream-failure.ts';
 import type { UpstreamFailure } from './upstream-failure.ts';
@@ -70,6 +70,12 @@ export class Http2Pool implements OriginPool, SessionOwner, Http2RequestOwner {
     this.#origin = origin;
     this.#connector = connector;
     this.#http1 = http1;
+  }
+
+  get counts(): readonly ConnectionCounts[] {
+    const active = [...this.#sessions].reduce((sum, session) => sum + session.inFlight, 0);
+    const own = { protocol: 'h2', connections: this.#sessions.size, active, waiting: this.#waiting.size } as const;
+    return [own, ...(this.#http1?.counts ?? [])];
   }
 
   send(call: HttpCall, listener: ResponseListener, streamed: boolean): SentRequest {

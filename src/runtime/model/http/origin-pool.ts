@@ -22,10 +22,21 @@ export interface OriginPool {
    * returns.
    */
   send(call: HttpCall, listener: ResponseListener, streamed: boolean): SentRequest;
+  /** The current state of the connections, of each version of HTTP that the pool uses. */
+  readonly counts: ReadonlyArray<ConnectionCounts>;
   /** Waits for the requests in flight, then closes the connections. */
   close(): Promise<void>;
   /** Cuts every connection; requests in flight fail. */
   destroy(): Promise<void>;
+}
+
+/** The connections of one version of HTTP, and the requests that use them or wait for one. */
+export interface ConnectionCounts {
+  readonly protocol: 'http/1.1' | 'h2';
+  /** Open ones; one of HTTP/2 is a session. */
+  readonly connections: number;
+  readonly active: number;
+  readonly waiting: number;
 }
 
 /** A request in flight, as its sender controls it. After `finish` and `cancel` the listener hears nothing more. */

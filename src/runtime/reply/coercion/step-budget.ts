@@ -59,6 +59,8 @@ export type Patience = 'short' | 'long';
 export class StepBudget {
   /** The steps of all budgets so far, for measurements. */
   static spent = 0;
+  /** The runs that took all steps of their reply so far, for metrics. */
+  static exceeded = 0;
   #left: number;
 
   /** `characters`: the length of the reply so far. */
@@ -93,6 +95,7 @@ export class StepBudget {
       // V8 throws a RangeError for a stack or a string that becomes too long.
       if (!(error instanceof OutOfSteps || error instanceof RangeError)) throw error;
       left = -1;
+      if (patience === 'long') StepBudget.exceeded += 1;
       return undefined;
     } finally {
       StepBudget.spent += given - left;

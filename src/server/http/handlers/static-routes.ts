@@ -1,5 +1,6 @@
 import { statusFields, type ServerState } from '../../server-state.ts';
 import type { JsonDocument } from '../json-document.ts';
+import type { MetricsFormat } from '../../protocol.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { unauthorized, type RequestContext } from '../request-context.ts';
 import { chooseEncoding, JSON_TYPE, type ContentEncoding, type HeaderList } from '../response-head.ts';
@@ -111,17 +112,41 @@ function sendDocument(context: RequestContext, document: JsonDocument): void {
   else context.send(200, [JSON_TYPE, ...headers], body);
 }
 
-const METRICS_TYPE: readonly [string, string] = ['content-type', 'text/plain; version=0.0.4; charset=utf-8'];
+const METRICS_TYPES = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+} as const;
 
 function metrics(context: RequestContext): void {
+  const format = metricsFormat(context.request.header('accept'));
+  const headers = [
+    ['content-type', METRICS_TYPES[format]],
+    ['vary', 'accept'],
+  ] as const;
   if (!context.wantsBody) {
-    context.send(200, [METRICS_TYPE], undefined);
+    context.send(200, headers, undefined);
     return;
   }
-  context.services.metricsText().then(
-    (text) => context.send(200, [METRICS_TYPE], text),
+  context.services.metricsText(format).then(
+    (text) => context.send(200, headers, text),
     (error: unknown) => failed(context, error, 'the metrics could not be collected'),
   );
+}
+
+/** OpenMetrics for scrapers that name it and do not prefer the older format (RFC 9110, 12.5.1). */
+export function metricsFormat(accept = ''): MetricsFormat {
+  const open = quality(accept, 'application/openmetrics-text');
+  return open > 0 && open >= quality(accept, 'text/plain') ? 'openmetrics' : 'prometheus';
+}
+
+/** The greatest weight that a header `accept` gives to a media type, whatever its version; 0 if it does not name the type. */
+function quality(accept: string, type: string): number {
+  const weights = accept.split(',').flatMap((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    return name === type ? [q === undefined ? 1 : Number(q.slice(2))] : [];
+  });
+  return Math.max(0, ...weights.filter((weight) => !Number.isNaN(weight)));
 }
 
 /** The primary did not answer. */

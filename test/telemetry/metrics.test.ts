@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { exportedMetrics } from '../support/exported-metrics.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES, RESUME_REPLY } from '../e2e/definitions.ts';
+import { PrometheusProcess, promtool } from './prometheus-process.ts';
+
+const BODY = { text: 'Ada' };
+
+const CONFIGURATION = `
+global: { scrape_interval: 1s }
+scrape_configs:
+  - job_name: svc
+    static_configs: [{ targets: [TARGET] }]
+`;
+
+let fake: FakeProvider;
+let server: RunningServer;
+let prometheus: PrometheusProcess;
+
+beforeAll(async () => {
+  // Fails here if Prometheus is not installed, so that no test is skipped in silence.
+  expect(promtool(['--version']).code).toBe(0);
+  fake = await startFakeProvider();
+  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test' };
+  server = await startServer({ files: RESUME_FILES, flags: ['--workers', '2', '--log-level', 'off'], env });
+  fake.answer(reply(RESUME_REPLY, { usage: { prompt_tokens: 12, completion_tokens: 7 } }));
+  for (let at = 0; at < 5; at += 1) await call('ExtractResume');
+  await readStream(`${server.url}/stream/ExtractResume`, BODY);
+  fake.answer(status(429, '{"error":{"message":"slow down"}}'));
+  await call('ExtractResume');
+  await call('Nothing');
+  prometheus = await PrometheusProcess.start(CONFIGURATION, `127.0.0.1:${server.port}`);
+});
+
+afterAll(async () => {
+  await prometheus.stop();
+  await server.stop();
+  await fake.close();
+});
+
+async function call(name: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  await (await fetch(`${server.url}/call/${name}`, { method: 'POST', headers, body: JSON.stringify(BODY) })).text();
+}
+
+async function valueOf(query: string): Promise<number | undefined> {
+  const [first] = await prometheus.query(query);
+  return first === undefined ? undefined : Number(first.value[1]);
+}
+
+test('promtool finds no fault in the metrics', async () => {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(promtool(['check', 'metrics'], text)).toEqual({ code: 0, output: '' });
+});
+
+test('Prometheus scrapes the server as OpenMetrics, and reads every value', async () => {
+  const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
+  const { headers } = await fetch(`${server.url}/metrics`, { headers: { accept } });
+  expect(headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+  await expect.poll(() => prometheus.targets()).toMatchObject([{ health: 'up', lastError: '' }]);
+  await expect.poll(() => valueOf('sum(svc_requests_total{function="ExtractResume",status="200"})')).toBe(6);
+  expect(await valueOf('sum(svc_requests_total{function="unknown",status="404"})')).toBe(1);
+  expect(await valueOf('svc_tokens_total{client="Fast",direction="input"}')).toBe(72);
+  expect(await valueOf('svc_attempts_total{client="Fast",outcome="client_error"}')).toBe(1);
+  expect(await valueOf('svc_workers')).toBe(2);
+  expect(await valueOf('count(svc_worker_memory_bytes)')).toBe(2);
+  expect(await valueOf('histogram_quantile(0.5, sum by (le) (svc_request_duration_seconds_bucket))')).toBeGreaterThan(
+    0,
+  );
+});
+
+test('Prometheus knows the same metrics as the documentation, except those that nothing counted', async () => {
+  await expect.poll(() => prometheus.names()).toContain('svc_requests_total');
+  const families = (await prometheus.names()).filter((name) => name.startsWith('svc_'));
+  const exported = await exportedMetrics();
+  const known = (name: string) => exported.has(name) || exported.has(name.replace(/_(?:bucket|sum|count)$/u, ''));
+  expect(families.filter((name) => !known(name))).toEqual([]);
+  const scraped = new Set(families.flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/u, '')]));
+  expect([...exported.keys()].filter((name) => !scraped.has(name)).toSorted()).toEqual([
+    'svc_cost_usd_total',
+    'svc_reasks_total',
+    'svc_repeated_attempts_total',
+    'svc_reply_losses_total',
+  ]);
+});

@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module';
+import { checkPrices, readPrices } from './config/read-prices.ts';
 import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
 import { FunctionLibrary } from './runtime/call/function-library.ts';
 import type { LibraryOptions } from './runtime/call/function-library.ts';
 import type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
+import type { PriceList } from './schema/price-list.ts';
 
 export { CallError } from './runtime/call/function-library.ts';
 export { ClientRegistry } from './runtime/call/client-registry.ts';
@@ -21,9 +23,23 @@ export type { Violation } from './schema/violation.ts';
 /** The version of this package. */
 export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;
 
-export interface LoadOptions extends LibraryOptions {
+export interface LoadOptions extends Omit<LibraryOptions, 'prices'> {
   /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories; or one file. */
   readonly from: string;
+  /** The prices of models: a file as `svc serve --prices` reads it, or the content of such a file. Default: none. */
+  readonly prices?: string | readonly PriceEntry[];
+}
+
+/** The prices of a model, in US dollars per million tokens. */
+export interface PriceEntry {
+  /** A model name; `*` matches any text. */
+  readonly model: string;
+  /** Absent: of every provider. */
+  readonly provider?: string;
+  readonly input: number;
+  readonly output: number;
+  /** Tokens of the prompt that the provider had in its cache. Absent: the same as `input`. */
+  readonly cached_input?: number;
 }
 
 /**
@@ -54,7 +70,7 @@ export interface LoadOptions extends LibraryOptions {
  * const { name } = await typed.call('ExtractResume', { resume: text });
  * ```
  *
- * @throws {DefinitionError} if the directory cannot be read or a definition has errors
+ * @throws {DefinitionError} if the directory cannot be read, a definition has errors, or the prices are wrong
  */
 export function loadFunctions(options: LoadOptions): FunctionLibrary;
 export function loadFunctions<Functions extends { readonly [Name in keyof Functions]: FunctionTypes }>(
@@ -64,6 +80,7 @@ export function loadFunctions(options: LoadOptions): unknown {
   const sources = readSources(options.from);
   if (!sources.ok) throw new DefinitionError([sources.failure]);
   const { files } = sources.value;
+  const prices = priceList(options.prices);
   const { diagnostics, program } = compile(files, {
     version: VERSION,
     versionCheck: false,
@@ -73,7 +90,10 @@ export function loadFunctions(options: LoadOptions): unknown {
   });
   if (program !== undefined) {
     const validators = new ValidatorCompiler(program);
-    return new FunctionLibrary(program, (functionName) => validators.source(functionName), options);
+    return new FunctionLibrary(program, (functionName) => validators.source(functionName), {
+      ...options,
+      prices,
+    });
   }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   throw new DefinitionError(
@@ -82,6 +102,13 @@ export function loadFunctions(options: LoadOptions): unknown {
       return `${span.file}:${at?.line ?? 0}:${at?.column ?? 0}: ${message}`;
     }),
   );
+}
+
+function priceList(prices: LoadOptions['prices']): PriceList {
+  if (prices === undefined) return [];
+  const read = typeof prices === 'string' ? readPrices(prices) : checkPrices(prices, 'the option "prices"');
+  if (!read.ok) throw new DefinitionError([read.failure]);
+  return read.value;
 }
 
 /** Thrown for definition files with errors; `problems` has one line for each error. */

@@ -22,6 +22,8 @@ interface CommandDescription {
   readonly options?: readonly Option[];
   readonly settings: readonly SettingKey[];
   readonly presets?: Presets;
+  /** The exit code if the file of prices is wrong; 1 by default. */
+  readonly refusal?: ExitCode;
   readonly run: (invocation: Invocation, compileThread: URL) => ExitCode | Promise<ExitCode>;
 }
 
@@ -104,8 +106,9 @@ const COMMANDS: readonly CommandDescription[] = [
     group: GROUPS.write,
     argument: ['[paths...]', 'Files and directories whose tests run, or the definitions themselves'],
     options: TEST_OPTIONS,
-    settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss'],
+    settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices'],
     presets: { manyPaths: true },
+    refusal: 2,
     run: async (invocation) => (await import('./commands/test.ts')).testCommand(invocation),
   },
   {
@@ -194,10 +197,12 @@ export async function runProgram(
   { terminal, compileThread }: ProgramProcess,
 ): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(terminal, async ({ run, presets, settings }, command) => {
+  const program = createProgram(terminal, async ({ run, presets, refusal, settings }, command) => {
     const invocation = createInvocation(command, terminal, presets);
     const priced =
-      typeof invocation === 'number' || !settings.includes('prices') ? invocation : await withPrices(invocation);
+      typeof invocation === 'number' || !settings.includes('prices')
+        ? invocation
+        : await withPrices(invocation, refusal);
     code = typeof priced === 'number' ? priced : await run(priced, compileThread);
   });
   try {
@@ -211,12 +216,15 @@ export async function runProgram(
 }
 
 /** Adds the content of the file of prices. After reporting a failure, returns its exit code. */
-async function withPrices(invocation: Invocation): Promise<Invocation | ExitCode> {
+async function withPrices(invocation: Invocation, refusal: ExitCode = 1): Promise<Invocation | ExitCode> {
   const { config, terminal } = invocation;
   if (config.prices === undefined) return invocation;
-  const { readPrices } = await import('./read-prices.ts');
+  const { readPrices } = await import('../config/read-prices.ts');
   const read = readPrices(config.prices);
-  if (!read.ok) return reportProblem(terminal, redactShapes(read.failure));
+  if (!read.ok) {
+    reportProblem(terminal, redactShapes(read.failure));
+    return refusal;
+  }
   return { ...invocation, config: { ...config, priceList: read.value } };
 }
 

@@ -33,6 +33,11 @@ export function pricesOf(
   return best;
 }
 
+/** Returns US dollars as a decimal number without an exponent: `0.00021`, `12`. */
+export function decimal(cost: number): string {
+  return cost.toFixed(8).replace(/\.?0+$/u, '');
+}
+
 /** A name without `*` counts more than any pattern, and a provider half a character. */
 function specificity({ pattern, provider }: ModelPrices): number {
   const characters = pattern.includes('*') ? pattern.replaceAll('*', '').length : 2 * LONGEST_PATTERN;

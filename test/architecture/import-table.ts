@@ -19,7 +19,7 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/base', mayImport: [] },
   { path: 'src/diagnostics', mayImport: ['src/base'] },
   { path: 'src/schema', mayImport: ['src/base', 'src/diagnostics/span.ts'] },
-  { path: 'src/config', mayImport: ['src/base', 'src/schema/price-list.ts'] },
+  { path: 'src/config', mayImport: ['src/base', 'src/schema'] },
   { path: 'src/logging', mayImport: ['src/base', 'src/config'] },
   { path: 'src/compiler', mayImport: LANGUAGE },
   { path: 'src/compiler/compile-options.ts', mayImport: [] },
@@ -47,7 +47,7 @@ export const IMPORT_TABLE: readonly Room[] = [
   },
   // Runs in the browser: it shares only types and pure functions with the rest.
   { path: 'src/playground', mayImport: ['src/base', 'src/schema'] },
-  { path: 'src/index.ts', mayImport: ['src/compiler', 'src/runtime', 'src/schema'] },
+  { path: 'src/index.ts', mayImport: ['src/compiler', 'src/runtime', 'src/schema', 'src/config/read-prices.ts'] },
   { path: 'workers', mayImport: ['src/server', 'src/runtime', 'src/cli'] },
 ];
 

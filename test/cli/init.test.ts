@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadFunctions } from '../../src/index.ts';
 import { ROOT } from '../architecture/source-files.ts';
-import { readPrices } from '../../src/cli/read-prices.ts';
+import { readPrices } from '../../src/config/read-prices.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 inEmptyDirectory();

@@ -46,7 +46,7 @@ function link(name: string): void {
 function documentedProgram(): string {
   const page = readFileSync(join(installed, 'docs/library.md'), 'utf8');
   const blocks = [...page.matchAll(/```ts\n(.*?)```/gsu)].map(([, code = '']) => code);
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(6);
   return blocks.join('\n');
 }
 
@@ -62,9 +62,10 @@ test('the program in the documentation compiles strictly and prints the expected
   expect(lines[1]).toMatch(/^(?:now|later)$/u);
   expect(lines.filter((line) => line.startsWith('name: ')).length).toBeGreaterThan(0);
   expect(lines).toContain('plausible: succeeded');
-  expect(lines.slice(-4)).toEqual([
+  expect(lines.slice(-5)).toEqual([
     'done: Ada Lovelace',
     'Grace Hopper',
+    'Offline attempts: 1 cost: unknown',
     expect.stringMatching(/^invalid_options .*There is no client "Nobody"/u),
     'svc_options.client',
   ]);

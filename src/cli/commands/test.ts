@@ -195,7 +195,7 @@ class TestCommand {
     cancellation: Cancellation,
   ): Parameters<typeof runTests>[0] {
     const { clients, repeat, passRate, parallel, allowFailedChecks, record, replay } = this.#options;
-    const { env, onLoss, requestTimeoutMs } = this.#config;
+    const { env, onLoss, priceList, requestTimeoutMs } = this.#config;
     const redactor = new Redactor(testSecrets(this.#config, program, tests));
     const redact = (text: string): string => redactor.redactValues(text);
     const mode = replay === undefined ? 'record' : 'replay';
@@ -215,6 +215,7 @@ class TestCommand {
         env,
         timeoutMs: requestTimeoutMs,
         onLoss,
+        prices: priceList,
         allowFailedChecks,
         redact,
         onFile: (path) => this.#files.add(path),

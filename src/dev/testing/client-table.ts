@@ -1,6 +1,6 @@
 import { visible } from '../../diagnostics/code-frame.ts';
-import { duration } from './report-lines.ts';
-import { fullName, meanLatency, passedRuns, type TestResult } from './test-results.ts';
+import { dollars, duration } from './report-lines.ts';
+import { fullName, knownCost, meanLatency, passedRuns, type TestResult } from './test-results.ts';
 
 /** The results by test and client: a column for each client, and its sums below. */
 export function clientTable(results: readonly TestResult[]): string {
@@ -21,6 +21,7 @@ export function clientTable(results: readonly TestResult[]): string {
     ['passed', ...clients.map((client) => passed(of(client)))],
     ['mean latency', ...clients.map((client) => latency(of(client)))],
     ['tokens in, out', ...clients.map((client) => tokens(of(client)))],
+    ...(knownCost(results) === undefined ? [] : [['cost', ...clients.map((client) => cost(of(client)))]]),
   ]);
 }
 
@@ -44,6 +45,12 @@ function latency(results: readonly TestResult[]): string {
 function tokens(results: readonly TestResult[]): string {
   const runs = results.flatMap((result) => result.runs);
   return `${sum(runs.map((run) => run.inputTokens))}, ${sum(runs.map((run) => run.outputTokens))}`;
+}
+
+/** `-` if nothing is known. */
+function cost(results: readonly TestResult[]): string {
+  const known = knownCost(results);
+  return known === undefined ? '-' : dollars(known);
 }
 
 /** `-` if nothing is known. */

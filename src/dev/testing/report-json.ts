@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
 import { readablePrompt } from './readable-prompt.ts';
-import { passedRuns, type TestReport, type TestResult, type TestRun } from './test-results.ts';
+import { knownCost, passedRuns, type TestReport, type TestResult, type TestRun } from './test-results.ts';
 
 /** For programs: one object with all results. Runs that did not pass have their prompt and reply. */
 export function jsonReport(report: TestReport, locator: SpanLocator): string {
@@ -14,6 +14,7 @@ export function jsonReport(report: TestReport, locator: SpanLocator): string {
     not_run: count('not run'),
     interrupted,
     duration_ms: Math.round(durationMs),
+    cost: knownCost(results),
     functions,
     functions_without_test: untested,
     tests: results.map((result) => resultData(result, locator)),
@@ -40,6 +41,7 @@ function resultData(result: TestResult, locator: SpanLocator): object {
       model: run.model,
       input_tokens: run.inputTokens,
       output_tokens: run.outputTokens,
+      cost: run.cost,
       value: run.value,
       conditions: run.conditions.map((condition) => conditionData(condition, file, locator)),
       failed_checks: run.failedChecks.map(({ path, name, expression }) => ({ path, name, expression })),

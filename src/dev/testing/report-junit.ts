@@ -1,7 +1,8 @@
 import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import { conditionText, failureLines, promptLines, textLines } from './report-lines.ts';
 import { passRate } from './report-pretty.ts';
-import type { TestReport, TestResult, TestRun } from './test-results.ts';
+import { decimal } from '../../schema/price-list.ts';
+import { knownCost, type TestReport, type TestResult, type TestRun } from './test-results.ts';
 
 /**
  * JUnit's XML, as CI systems read it (https://github.com/testmoapp/junitxml): a suite for each function, a case for each test
@@ -13,7 +14,7 @@ export function junitReport(report: TestReport, locator: SpanLocator, clients: n
     const own = results.filter((result) => result.functionName === name);
     const cases = own.map((result) => testCase(result, locator, clients));
     const time = own.reduce((sum, result) => sum + durationOf(result), 0);
-    return element('testsuite', { name, ...counts(own), time: seconds(time) }, cases);
+    return element('testsuite', { name, ...counts(own), time: seconds(time) }, [...costOf(own), ...cases]);
   });
   const attributes = { name: 'svc test', ...counts(results), time: seconds(durationMs) };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, suites)}\n`;
@@ -30,7 +31,14 @@ function testCase(result: TestResult, locator: SpanLocator, clients: number): st
   };
   if (status === 'not run')
     return element('testcase', attributes, [element('skipped', { message: 'interrupted' }, [])]);
-  return element('testcase', attributes, status === 'passed' ? [] : problems(result));
+  return element('testcase', attributes, [...costOf([result]), ...(status === 'passed' ? [] : problems(result))]);
+}
+
+/** The cost in US dollars as a property, if it is known. */
+function costOf(results: readonly TestResult[]): readonly string[] {
+  const cost = knownCost(results);
+  if (cost === undefined) return [];
+  return [element('properties', {}, [element('property', { name: 'cost', value: decimal(cost) }, [])])];
 }
 
 function problems(result: TestResult): readonly string[] {

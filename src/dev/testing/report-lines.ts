@@ -1,11 +1,17 @@
 import { visible } from '../../diagnostics/code-frame.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
+import { decimal } from '../../schema/price-list.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
 import type { RunFailure } from './test-results.ts';
 
 /** `312 ms`, `1.2 s`. */
 export function duration(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** US dollars: `$0.00021`. */
+export function dollars(cost: number): string {
+  return `$${decimal(cost)}`;
 }
 
 export function counted(count: number, noun: string): string {

@@ -3,8 +3,16 @@ import { COLOURED, PLAIN, visible, type Paint } from '../../diagnostics/code-fra
 import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { clientTable } from './client-table.ts';
-import { conditionText, counted, duration, failureLines, promptLines, textLines } from './report-lines.ts';
-import { fullName, meanLatency, passedRuns, type TestReport, type TestResult, type TestRun } from './test-results.ts';
+import { conditionText, counted, dollars, duration, failureLines, promptLines, textLines } from './report-lines.ts';
+import {
+  fullName,
+  knownCost,
+  meanLatency,
+  passedRuns,
+  type TestReport,
+  type TestResult,
+  type TestRun,
+} from './test-results.ts';
 
 /** The way in which a report for people is written. */
 export interface PrettyStyle {
@@ -118,13 +126,14 @@ function indented(lines: readonly string[]): readonly string[] {
   return lines.map((line) => (line === '' ? '' : `    ${line}`));
 }
 
-function replyFacts({ client, model, latencyMs, inputTokens, outputTokens }: TestRun): string {
+function replyFacts({ client, model, latencyMs, inputTokens, outputTokens, cost }: TestRun): string {
   const facts = [
     ...(client === undefined ? [] : [client]),
     ...(model === undefined || model === client ? [] : [model]),
     ...(latencyMs === undefined ? [] : [duration(latencyMs)]),
     ...(inputTokens === undefined ? [] : [`${inputTokens} tokens in`]),
     ...(outputTokens === undefined ? [] : [`${outputTokens} tokens out`]),
+    ...(cost === undefined ? [] : [dollars(cost)]),
   ];
   return facts.length === 0 ? '' : ` (${visible(facts.join(', '))})`;
 }
@@ -135,11 +144,21 @@ function summary(report: TestReport, { coverage }: PrettyStyle): string {
   const parts = [`${count('passed')} passed`, `${count('failed')} failed`];
   if (count('not run') > 0) parts.push(`${count('not run')} not run`);
   const end = interrupted ? 'interrupted after' : 'in';
-  const lines = [`${counted(results.length, 'test')}: ${parts.join(', ')}, ${end} ${duration(durationMs)}`];
+  const facts = `${parts.join(', ')}, ${end} ${duration(durationMs)}${costFact(results)}`;
+  const lines = [`${counted(results.length, 'test')}: ${facts}`];
   if (coverage && untested.length > 0) {
     lines.push(`${untested.length} of ${counted(functions, 'function')} without a test: ${untested.join(', ')}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** `, cost $0.0021`, and for how many of the runs it is known if not for all. */
+function costFact(results: readonly TestResult[]): string {
+  const cost = knownCost(results);
+  if (cost === undefined) return '';
+  const runs = results.flatMap((result) => result.runs);
+  const known = runs.filter((run) => run.cost !== undefined).length;
+  return `, cost ${dollars(cost)}${known === runs.length ? '' : ` (known for ${known} of ${counted(runs.length, 'run')})`}`;
 }
 
 function placeOf(span: Span, { locator }: PrettyStyle): string {

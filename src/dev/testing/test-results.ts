@@ -24,6 +24,8 @@ export interface TestRun {
   readonly model?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** US dollars. Absent if a price or a count is unknown, and for recorded replies. */
+  readonly cost?: number;
 }
 
 export interface RunFailure {
@@ -57,6 +59,12 @@ export function passedRuns({ runs }: Pick<TestResult, 'runs'>): number {
 export function meanLatency({ runs }: Pick<TestResult, 'runs'>): number | undefined {
   const known = runs.flatMap(({ latencyMs }) => latencyMs ?? []);
   return known.length === 0 ? undefined : known.reduce((sum, ms) => sum + ms, 0) / known.length;
+}
+
+/** US dollars for all runs whose cost is known; undefined if none is. */
+export function knownCost(results: ReadonlyArray<Pick<TestResult, 'runs'>>): number | undefined {
+  const known = results.flatMap(({ runs }) => runs.flatMap(({ cost }) => cost ?? []));
+  return known.length === 0 ? undefined : Math.round(known.reduce((sum, cost) => sum + cost, 0) * 1e9) / 1e9;
 }
 
 /** The results of all tests, and facts about the definitions. */

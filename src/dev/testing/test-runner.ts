@@ -18,6 +18,7 @@ import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-
 import type { Failure } from '../../schema/errors.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message } from '../../schema/message.ts';
+import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
@@ -30,6 +31,8 @@ export interface RunnerSettings {
   /** The time limit of one call in milliseconds, over all attempts. */
   readonly timeoutMs: number;
   readonly onLoss: OnLoss;
+  /** The prices of models whose clients state none. */
+  readonly prices?: PriceList | undefined;
   /** A test passes even if a `@@check` does not hold. */
   readonly allowFailedChecks: boolean;
   /** Masks credentials in everything that a report shows. */
@@ -71,7 +74,7 @@ export class TestRunner {
       this.#problem = program.failure;
       return;
     }
-    const { env, onLoss } = parts.settings;
+    const { env, onLoss, prices } = parts.settings;
     const validators = new ValidatorCompiler(program.value);
     this.#definitions = indexDefinitions(program.value);
     this.#runtime = createRuntime(program.value, {
@@ -81,6 +84,7 @@ export class TestRunner {
       allowPrivateUrls: true,
       exposePrompts: true,
       onLoss,
+      prices,
       parseElsewhereAbove: Infinity,
       validatorSource: (functionName) => validators.source(functionName),
     });
@@ -230,9 +234,9 @@ function failureOf(failure: Failure): RunFailure {
 
 /** What a report states about the model, for the reader of a test. */
 function factsOf(
-  { client, model, modelMs, usage = {}, prompt: sent, rawReply }: Answer['report'],
+  { client, model, modelMs, usage = {}, cost, prompt: sent, rawReply }: Answer['report'],
   prompt: readonly Message[],
-): Pick<TestRun, 'prompt' | 'reply' | 'client' | 'model' | 'latencyMs' | 'inputTokens' | 'outputTokens'> {
+): Pick<TestRun, 'prompt' | 'reply' | 'client' | 'model' | 'latencyMs' | 'inputTokens' | 'outputTokens' | 'cost'> {
   return {
     prompt: sent ?? prompt,
     ...usage,
@@ -240,6 +244,7 @@ function factsOf(
     ...(rawReply !== undefined && { reply: rawReply }),
     ...(client !== undefined && { client }),
     ...(model !== undefined && { model }),
+    ...(cost !== undefined && { cost }),
   };
 }
 

@@ -2,6 +2,7 @@ import { Cancellation } from '../../base/cancellation.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
+import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
 import type { Losses } from '../../schema/explanation.ts';
@@ -22,6 +23,8 @@ export interface LibraryOptions {
   readonly logger?: Logger;
   /** Default: accept. A call can override it. */
   readonly onLoss?: OnLoss;
+  /** The prices of models whose clients state none. Default: none. */
+  readonly prices?: PriceList;
 }
 
 /** Overrides of the definition files for one call. */
@@ -67,6 +70,7 @@ export class FunctionLibrary {
       allowPrivateUrls: true,
       exposePrompts: true,
       onLoss: options.onLoss ?? 'accept',
+      prices: options.prices,
       parseElsewhereAbove: Infinity,
       validatorSource,
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ClientRegistry, loadFunctions } from '../../../src/index.ts';
-import type { FunctionEvent, FunctionLibrary } from '../../../src/index.ts';
+import type { CallMeta, FunctionEvent, FunctionLibrary, PriceEntry } from '../../../src/index.ts';
 import { reply, startFakeProvider } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
@@ -76,6 +76,42 @@ test('a client that is asked again corrects its reply; a failure lists its attem
   await expect(functions.call('Extract', { text: 'x' }, { client: 'Again' })).rejects.toMatchObject({
     code: 'validation_failure',
     failure: { attempts: [{ outcome: 'validation_failure' }, { outcome: 'validation_failure', reask: true }] },
+  });
+});
+
+test('the facts about a call have its cost if the prices of its model are known, from a list or a file', async () => {
+  const entry = { model: 'main', input: 100, output: 1000 };
+  const file = join(directory, 'prices.json');
+  writeFileSync(file, JSON.stringify([entry]));
+  for (const prices of [[entry], file, undefined]) {
+    const priced = loadFunctions({ from: directory, env: { URL: fake.url, KEY: 'k' }, ...(prices && { prices }) });
+    const metas: CallMeta[] = [];
+    await priced.call('Extract', { text: 'x' }, { onMeta: (meta) => void metas.push(meta) });
+    const cost = prices === undefined ? undefined : (7 * 100 + 3 * 1000) / 1e6;
+    expect(metas.map((meta) => [meta.client, meta.usage, meta.cost])).toEqual([
+      ['Main', { inputTokens: 7, outputTokens: 3 }, cost],
+    ]);
+    await priced.close();
+  }
+});
+
+/** The error of a library with these prices. */
+function priceFaults(prices: string | readonly PriceEntry[]): unknown {
+  try {
+    return loadFunctions({ from: directory, prices });
+  } catch (error) {
+    return error;
+  }
+}
+
+test('wrong prices are errors of the definitions', () => {
+  const message = '"output" is -1. Write US dollars per million tokens, 0 or more, such as 2.5.';
+  expect(priceFaults([{ model: 'a', input: 1, output: -1 }])).toMatchObject({
+    code: 'definition_error',
+    problems: [`the option "prices", entry 1 ("a"): ${message}`],
+  });
+  expect(priceFaults('none.yaml')).toMatchObject({
+    problems: ['"none.yaml" cannot be read: it does not exist. Pass an existing file.'],
   });
 });
 

@@ -4,6 +4,7 @@ import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts
 import type { CallReport } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Losses } from '../../../schema/explanation.ts';
+import { decimal } from '../../../schema/price-list.ts';
 import { attemptFields } from '../problem.ts';
 import type { HeaderList } from '../response-head.ts';
 
@@ -16,7 +17,7 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   const { inputTokens, outputTokens } = report.usage;
   if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
   if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
-  if (report.cost !== undefined) headers.push(['x-svc-cost', dollars(report.cost)]);
+  if (report.cost !== undefined) headers.push(['x-svc-cost', decimal(report.cost)]);
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
   headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
   return headers;
@@ -109,11 +110,6 @@ export function callTimes(
     rest: tenths(rest),
     attempts: listed,
   };
-}
-
-/** Returns a decimal number without an exponent: `0.00021`, `12`. */
-function dollars(cost: number): string {
-  return cost.toFixed(8).replace(/\.?0+$/u, '');
 }
 
 function tenths(ms: number): number {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readPrices } from '../../src/cli/read-prices.ts';
+import { readPrices } from '../../src/config/read-prices.ts';
 import { ROOT } from '../architecture/source-files.ts';
-import { inEmptyDirectory, svc } from './command-line.ts';
+import { inEmptyDirectory, svc } from '../cli/command-line.ts';
 
 inEmptyDirectory();
 
@@ -84,7 +84,7 @@ test('a file that does not exist, or is a directory, is named', () => {
   mkdirSync('folder');
   expect(readPrices('none.yaml')).toEqual({
     ok: false,
-    failure: '"none.yaml" cannot be read: it does not exist. Pass an existing file to --prices.',
+    failure: '"none.yaml" cannot be read: it does not exist. Pass an existing file.',
   });
   expect(readPrices('folder')).toMatchObject({ failure: expect.stringContaining('it is a directory') as string });
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
+import { createRequire } from 'node:module';
 import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMeanOneOf } from '../base/suggestion.ts';
-import { readFault } from '../config/environment.ts';
+import { readFault } from './environment.ts';
 import { LONGEST_PATTERN, type ModelPrices, type PriceList } from '../schema/price-list.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../schema/providers/providers.ts';
 
@@ -25,30 +25,44 @@ export function readPrices(path: string): Result<PriceList, string> {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return err(`${file} cannot be read: ${readFault(error)}. Pass an existing file to --prices.`);
+    return err(`${file} cannot be read: ${readFault(error)}. Pass an existing file.`);
   }
   const parsed = parsedYaml(text);
-  if (!parsed.ok) return err(`${file} is neither YAML nor JSON: ${parsed.failure}`);
-  const entries = entriesOf(parsed.value);
-  if (entries === undefined) return err(`${file} has no list of prices. Write entries such as ${EXAMPLE}.`);
+  return parsed.ok ? checkPrices(parsed.value, file) : err(`${file} is neither YAML nor JSON: ${parsed.failure}`);
+}
+
+/** Checks the content of such a file. `subject` begins the sentence about a mistake. */
+export function checkPrices(content: unknown, subject: string): Result<PriceList, string> {
+  const entries = entriesOf(content);
+  if (entries === undefined) return err(`${subject} has no list of prices. Write entries such as ${EXAMPLE}.`);
   const list: ModelPrices[] = [];
   const places = new Map<string, string>();
   for (const { place, value } of entries) {
     const entry = readEntry(value);
-    if (!entry.ok) return err(`${file}, ${place}: ${entry.failure}`);
+    if (!entry.ok) return err(`${subject}, ${place}: ${entry.failure}`);
     const { provider = '', pattern } = entry.value;
     const key = `${provider} ${pattern}`;
     const earlier = places.get(key);
     if (earlier !== undefined)
-      return err(`${file}, ${place}: has the provider and the model of ${earlier}. Remove one.`);
+      return err(`${subject}, ${place}: has the provider and the model of ${earlier}. Remove one.`);
     places.set(key, place);
     list.push(entry.value);
   }
   return ok(list);
 }
 
+/** The part of the package `yaml` that reads a file of prices. */
+interface YamlPackage {
+  readonly parseDocument: (text: string) => {
+    readonly errors: ReadonlyArray<{ readonly message: string }>;
+    toJS(): unknown;
+  };
+}
+
 /** The first line of a message states the reason and the position; a code frame follows it. */
 function parsedYaml(text: string): Result<unknown, string> {
+  // Users of the library who pass no file do not wait for this package.
+  const { parseDocument } = createRequire(import.meta.url)('yaml') as YamlPackage;
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) return err(firstLine(error.message));

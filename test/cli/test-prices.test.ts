@@ -1,0 +1,109 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
+import { startProviderSuite } from '../support/provider-suite.ts';
+import { inEmptyDirectory, svc, type Ended } from './command-line.ts';
+
+const { fake } = await startProviderSuite(reply('7', { usage: { prompt_tokens: 1000, completion_tokens: 100 } }));
+
+inEmptyDirectory();
+
+function client(name: string, model: string): string {
+  return `client<llm> ${name} {
+  provider openai-generic
+  options {
+    model "${model}"
+    base_url "${fake.url}"
+  }
+}
+`;
+}
+
+const FUNCTION = `function Count() -> int {
+  client Priced
+  prompt #"{{ _.role("user") }}How many?"#
+}
+test One {
+  functions [Count]
+}
+test Two {
+  functions [Count]
+}
+`;
+
+const PRICES = `- model: priced-*
+  input: 2
+  output: 10
+`;
+
+beforeEach(() => {
+  mkdirSync('svc_src');
+  writeFileSync('svc_src/count.svc', client('Priced', 'priced-1') + client('Other', 'other') + FUNCTION);
+  writeFileSync('prices.yaml', PRICES);
+});
+
+/** The output with all times as `0 ms`. */
+function timeless({ out }: Ended): string {
+  return out.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
+}
+
+test('the summary states the cost of all runs', async () => {
+  const ended = await svc('test', '--prices', 'prices.yaml');
+  expect(ended).toMatchObject({ code: 0, error: '' });
+  expect(timeless(ended)).toContain('2 tests: 2 passed, 0 failed, in 0 ms, cost $0.006\n');
+  expect(timeless(await svc('test'))).toContain('2 passed, 0 failed, in 0 ms\n');
+});
+
+test('the table of clients has the cost of each, and the summary for how many runs it is known', async () => {
+  const ended = await svc('test', '--prices', 'prices.yaml', '--client', 'Priced', '--client', 'Other');
+  expect(timeless(ended)).toMatch(/^cost +\$0\.006 +-$/mu);
+  expect(timeless(ended)).toContain('cost $0.006 (known for 2 of 4 runs)\n');
+});
+
+test('the documented summary is one', async () => {
+  const documented = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
+  const { out } = await svc('test', '--prices', 'prices.yaml', '--client', 'Priced', '--client', 'Other');
+  const [summary = ''] = /^4 tests: .*$/mu.exec(out) ?? [];
+  expect(documented).toContain(`\n${summary.replace(/in [\d.]+ m?s/u, 'in 1.2 s')}\n`);
+});
+
+test('the JSON report has the cost of each run and of all', async () => {
+  const { out } = await svc('test', '--prices', 'prices.yaml', '--format', 'json');
+  expect(JSON.parse(out)).toMatchObject({
+    cost: 0.006,
+    tests: [{ runs: [{ cost: 0.003 }] }, { runs: [{ cost: 0.003 }] }],
+  });
+  const bare = JSON.parse((await svc('test', '--format', 'json')).out) as object;
+  expect(bare).not.toHaveProperty('cost');
+});
+
+test('the JUnit report has the cost of each case and suite as a property', async () => {
+  const { out } = await svc('test', '--prices', 'prices.yaml', '--format', 'junit');
+  expect([...out.matchAll(/<property name="cost" value="(.*?)"\/>/gu)].map(([, cost]) => cost)).toEqual([
+    '0.006',
+    '0.003',
+    '0.003',
+  ]);
+  expect((await svc('test', '--format', 'junit')).out).not.toContain('propert');
+});
+
+test('the facts about a reply that fails include its cost', async () => {
+  fake.answer(reply('none', { usage: { prompt_tokens: 1000, completion_tokens: 100 } }));
+  const { out, code } = await svc('test', '--prices', 'prices.yaml', '--name', 'One');
+  expect(code).toBe(1);
+  expect(out).toContain('1000 tokens in, 100 tokens out, $0.003)');
+});
+
+test('recorded replies cost nothing', async () => {
+  await svc('test', '--record', 'replies');
+  const ended = await svc('test', '--replay', 'replies', '--prices', 'prices.yaml');
+  expect(timeless(ended)).toContain('2 tests: 2 passed, 0 failed, in 0 ms\n');
+});
+
+test('wrong prices end the command with 2 before it calls a model', async () => {
+  writeFileSync('prices.yaml', '- model: a\n');
+  const ended = await svc('test', '--prices', 'prices.yaml');
+  expect(ended).toMatchObject({ code: 2, out: '' });
+  expect(ended.error).toContain('entry 1 ("a"): has no "input"');
+  expect(fake.requests).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ok } from '../base/result.ts';
 import type { PriceList } from '../schema/price-list.ts';
+import type { TelemetrySettings } from './telemetry-settings.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
 import { LOG_LEVELS, NO_DEFAULT, setting, zeroOr, type DefaultBasis, type Setting } from './setting.ts';
 import {
@@ -24,6 +25,8 @@ export type Config = SettingValues & {
   readonly env: Readonly<Record<string, string>>;
   /** The content of the file of prices; absent without one. */
   readonly priceList?: PriceList;
+  /** Absent unless a standard variable of OpenTelemetry names a receiver. */
+  readonly telemetry?: TelemetrySettings;
   /** Values that no log line may contain: the API key, and each variable that looks like a credential. */
   readonly secrets: readonly string[];
 };

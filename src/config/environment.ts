@@ -3,6 +3,7 @@ import { parse } from 'dotenv';
 import { credentialsIn, SHORTEST_SECRET } from '../base/credentials-in.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
+import { exportSecrets } from './telemetry-settings.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string>>;
 
@@ -93,6 +94,7 @@ const PLAIN_VALUE = /^(?:enabled|disabled|required|optional|default|production|d
 /** The values of variables that no log line may contain, longest first so that none hides inside another. */
 export function secretsOf(variables: EnvironmentVariables): readonly string[] {
   const found = new Set<string>();
+  for (const value of exportSecrets(variables)) addSecret(found, value);
   for (const [name, value] of Object.entries(variables)) {
     // Passwords in URLs, and the secret parts of JSON, whatever the name of the variable.
     const parts = credentialsIn(value);

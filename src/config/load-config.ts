@@ -9,6 +9,7 @@ import type { ContainerLimits } from './container-limits.ts';
 import { joinDotenv, localDotenv, processVariables, secretsOf } from './environment.ts';
 import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
 import type { DefaultBasis, LogLevel, Setting } from './setting.ts';
+import { telemetrySettings } from './telemetry-settings.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -47,7 +48,10 @@ export function loadConfig(
   if (!joined.ok) return err({ message: joined.failure, exitCode: 1 });
   const { variables } = joined.value;
   const reader = new SettingReader({ flags, ...joined.value, limits, defaults });
-  const config = { ...reader.readAll(), cores: limits.cores, env: variables, secrets: secretsOf(variables) };
+  const settings = reader.readAll();
+  const telemetry = telemetrySettings(variables, (variable, allowed) => reader.refuse(variable, allowed));
+  const own = telemetry === undefined ? {} : { telemetry };
+  const config = { ...settings, ...own, cores: limits.cores, env: variables, secrets: secretsOf(variables) };
   const unread = readsFile && path === undefined ? localDotenv() : {};
   const fault = reader.fault ?? passwordFault(variables, unread) ?? portFault(config);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
@@ -97,7 +101,7 @@ class SettingReader implements DefaultBasis {
 
   /** After a fault, returns the default, which no one uses. */
   read<Key extends SettingKey>(key: Key): SettingValues[Key] {
-    const { flags, variables, fromFile, file = '.env' } = this.#sources;
+    const { flags, variables } = this.#sources;
     const setting = TYPED_SETTINGS[key];
     const flag = flags[key];
     if (flag !== undefined) return flag;
@@ -106,9 +110,17 @@ class SettingReader implements DefaultBasis {
     if (text === undefined || text === '' || isServiceLink(variable, text)) return this.#defaultOf(key);
     const parsed = setting.parse(text);
     if (parsed.ok) return parsed.value;
-    const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;
-    this.fault ??= badValue(source, text, parsed.failure);
+    this.refuse(variable, parsed.failure);
     return this.#defaultOf(key);
+  }
+
+  /** Keeps the fault of a variable whose value is not allowed. */
+  refuse(variable: string, allowed: string): void {
+    const { variables, fromFile, file = '.env' } = this.#sources;
+    const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;
+    // Headers contain keys.
+    const isSecret = variable.endsWith('_HEADERS');
+    this.fault ??= isSecret ? `${source} must be ${allowed}` : badValue(source, variables[variable] ?? '', allowed);
   }
 
   #defaultOf<Key extends SettingKey>(key: Key): SettingValues[Key] {

@@ -7,6 +7,8 @@ import type { RequestSecrets } from './request-secrets.ts';
 /** The facts about one finished request. Only the first five are always known. */
 export interface RequestEntry {
   readonly requestId: string;
+  /** The fields that name the trace of the request, if it has one. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -147,7 +149,10 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
       if (logger.enabled('debug') && entry.prompt !== undefined) {
         const prompt = show(JSON.stringify(entry.prompt));
         const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
-        logger.debug({ requestId: entry.requestId, prompt, reply: show(entry.rawReply), failed }, 'model');
+        logger.debug(
+          { requestId: entry.requestId, ...entry.trace, prompt, reply: show(entry.rawReply), failed },
+          'model',
+        );
       }
     },
   };
@@ -218,6 +223,7 @@ function sampleOf(level: RequestLevel, { logSample }: RequestLogConfig): number 
 function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, sample }: ContentRule): LogFields {
   return {
     requestId: entry.requestId,
+    ...entry.trace,
     method: entry.method,
     path: entry.path,
     function: entry.functionName,

@@ -103,6 +103,7 @@ export class ParsePool {
     try {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
+      job.reply.observer?.taken();
       const task = { programPath: this.#options.programPath, functionName, text, explain };
       const result = await pool.run(task, { signal: job.signal });
       if (!result.ok && result.isTooMuchWork) this.counts.steps += 1;

@@ -10,6 +10,7 @@ import { missingCredentials, type MissingCredential } from '../runtime/model/mis
 import { clientNames } from '../schema/client-names.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Program } from '../schema/program.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, type HttpServices } from './http/http-services.ts';
@@ -42,7 +43,17 @@ const MIN_REPLY_BYTES = 4 * 1024 * 1024;
 /** As much as for streams: room for a thousand answers of 64 KB to slow clients. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
+/** A drain that took all of its time leaves this much for the last telemetry: the primary kills the worker after 2 s. */
+const LEAST_FLUSH_MS = 500;
+
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
+
+/** The parts of a worker that exist before its services. */
+interface LoadedParts {
+  readonly logger: ServiceLogger;
+  readonly redactor: Redactor;
+  readonly playground: Playground | undefined;
+}
 
 /** The phases of a worker, in this order; it can exit in each of them. */
 type Phase = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
@@ -65,6 +76,7 @@ class Worker {
   #phase: Phase = 'waiting';
   #services: HttpServices | undefined;
   #metrics: ProcessMetrics | undefined;
+  #telemetry: Telemetry | undefined;
   #pool: ParsePool | undefined;
   #bodyBudget: BodyBudget | undefined;
   #listeners: readonly Listener[] = [];
@@ -148,8 +160,13 @@ class Worker {
       return;
     }
     this.#missingCredentials = () => missingCredentials(program.value, start.config.env);
+    const redactor = new Redactor(start.config.secrets);
+    this.#redactor = redactor;
+    const logger = createLogger(start.config, { fields: { worker: start.number }, redactor });
+    this.#logger = logger;
+    this.#telemetry = await loadTelemetry(start, logger, redactor);
     const playground = start.config.playground ? await loadPlayground(start, program.value) : undefined;
-    const services = this.#createServices(start, program.value, playground);
+    const services = this.#createServices(start, program.value, { logger, redactor, playground });
     playground?.showProblems(this.#problems);
     this.#services = services;
     await this.#createListeners(start, services);
@@ -175,14 +192,11 @@ class Worker {
   }
 
   #createServices(
-    { config, number, programPath, version }: Start,
+    { config, programPath, version }: Start,
     program: Program,
-    playground: Playground | undefined,
+    { logger, redactor, playground }: LoadedParts,
   ): HttpServices {
-    const redactor = new Redactor(config.secrets);
-    this.#redactor = redactor;
-    const logger = createLogger(config, { fields: { worker: number }, redactor });
-    this.#logger = logger;
+    const telemetry = this.#telemetry;
     const pool = new ParsePool({
       thread: this.#parseThread,
       programPath,
@@ -215,6 +229,7 @@ class Worker {
       parsed: () => pool.counts,
       upstream: () => runtime.connections(),
       droppedLogLines: () => logger.dropped,
+      ...(telemetry === undefined ? {} : { telemetry }),
     });
     this.#metrics = metrics;
     const metricsText = (format: MetricsFormat) => this.#link.metricsText(format);
@@ -224,7 +239,7 @@ class Worker {
       this.#step?.begin(functionName, 'request', bytes);
     };
     const answers = { metricsText, serverState };
-    const parts = { logger, redactor, runtime, program, playground, metrics, ...answers, version, onBody };
+    const parts = { logger, redactor, runtime, program, playground, metrics, telemetry, ...answers, version, onBody };
     return createServices(config, parts);
   }
 
@@ -299,8 +314,10 @@ class Worker {
   async #finish(drain: WorkerDrain, timeoutMs: number): Promise<void> {
     let cut = 0;
     try {
+      const startedAt = performance.now();
       cut = await drain.run(timeoutMs);
       await this.#pool?.close();
+      await this.#telemetry?.shutdown(Math.max(LEAST_FLUSH_MS, timeoutMs - (performance.now() - startedAt)));
       this.#sendMetrics(0);
     } catch (error) {
       this.#logger?.error({ err: error }, 'a bug: the drain of a worker failed');
@@ -324,6 +341,17 @@ class Worker {
     this.#logger?.flushSync();
     this.#link.send({ type: 'drained', cut }, () => process.exit(0));
   }
+}
+
+/** Loads the code of the telemetry, and the packages of OpenTelemetry, only here: most servers export none. */
+async function loadTelemetry(
+  { config, number, version }: Start,
+  logger: ServiceLogger,
+  redactor: Redactor,
+): Promise<Telemetry | undefined> {
+  if (config.telemetry === undefined) return undefined;
+  const { Telemetry: Loaded } = await import('../telemetry/telemetry.ts');
+  return new Loaded(config.telemetry, { logger, version, worker: number, redact: (text) => redactor.redact(text) });
 }
 
 /** Loads the code and the files of the playground only here: most servers have none. */

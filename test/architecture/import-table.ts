@@ -31,7 +31,11 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/runtime/reply', mayImport: ['src/base', 'src/schema'] },
   { path: 'src/runtime/model', mayImport: ['src/base', 'src/schema', 'src/logging'] },
   { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
-  { path: 'src/server', mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime'] },
+  { path: 'src/telemetry', mayImport: ['src/base', 'src/config', 'src/logging'] },
+  {
+    path: 'src/server',
+    mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime', 'src/telemetry'],
+  },
   { path: 'src/dev', mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/runtime/call'] },
   {
     path: 'src/cli',
@@ -54,6 +58,13 @@ export const IMPORT_TABLE: readonly Room[] = [
 /** The one folder that imports an npm package; the rest of the program uses that folder's exports. */
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-ini': 'src/runtime/model',
+  '@opentelemetry/api': 'src/telemetry',
+  '@opentelemetry/core': 'src/telemetry',
+  '@opentelemetry/exporter-metrics-otlp-proto': 'src/telemetry',
+  '@opentelemetry/exporter-trace-otlp-proto': 'src/telemetry',
+  '@opentelemetry/resources': 'src/telemetry',
+  '@opentelemetry/sdk-metrics': 'src/telemetry',
+  '@opentelemetry/sdk-trace': 'src/telemetry',
   ajv: 'src/compiler/3-emit',
   'ajv-formats': 'src/compiler/3-emit',
   chevrotain: 'src/compiler/1-parse',

@@ -47,6 +47,8 @@ test('only the compile thread loads the compiler, its grammar library and AJV; w
     expect(files.filter((url) => url.includes('/dist/bin/')).length).toBeLessThan(MOST_FILES);
     const loaded = withModules(files);
     expect(loaded.some((file) => file.endsWith('/src/runtime/call/function-run.ts'))).toBe(true);
+    // No variable turns on traces or metrics.
+    expect(loaded.filter((file) => /\/node_modules\/@opentelemetry\/|\/src\/telemetry\//u.test(file))).toEqual([]);
     expect(loaded.filter((file) => /\/node_modules\/commander\/|\/src\/cli\//u.test(file))).toEqual([]);
   }
   const [primary = [], ...others] = running('svc.js', all);

@@ -1,3 +1,4 @@
+import type { AttemptObserver, ObservedParse } from '../../base/call-observer.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Failure } from '../../schema/errors.ts';
@@ -18,7 +19,7 @@ import type { ClientDirectory } from './client-directory.ts';
 import { refuseLosses } from './parse-reply.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
-import type { CallContext, CallOutcome, RuntimeOptions } from './runtime.ts';
+import type { CallContext, CallOutcome, ReplyOutcome, RuntimeOptions } from './runtime.ts';
 
 export interface RunServices {
   readonly options: RuntimeOptions;
@@ -53,6 +54,7 @@ export class FunctionRun {
   async run(): Promise<CallOutcome> {
     const { services, call, context } = this.#parts;
     const deadlineAt = performance.now() + context.deadlineMs;
+    context.observer?.started(call.args);
     try {
       const result = await runPlan<ParsedReply>(call.plan, deadlineAt, {
         attempt: (source, until, invalid) => this.#recordedAttempt(source, until, invalid),
@@ -64,7 +66,8 @@ export class FunctionRun {
       if (!result.ok) return this.#failed(this.#withAttempts(result.failure.failure));
       return { result, report: this.#recorder.report(result.value) };
     } catch (error) {
-      services.options.logger.error({ requestId: context.requestId, error }, 'a call failed inside svc');
+      const { observer, requestId } = context;
+      services.options.logger.error({ requestId, ...observer?.logFields, error }, 'a call failed inside svc');
       return this.#failed({ code: 'internal_error', message: 'The call failed inside the server' });
     }
   }
@@ -109,8 +112,9 @@ export class FunctionRun {
     if (logger.enabled('debug')) {
       // The request's own line has the message: it hides the request's own credentials, and obeys `logContent`.
       const status = failure.code === 'client_error' ? failure.upstreamStatus : undefined;
-      const { requestId } = this.#parts.context;
-      logger.debug({ requestId, client: name, error: failure.code, upstreamStatus: status }, 'an attempt failed');
+      const { observer, requestId } = this.#parts.context;
+      const fields = { requestId, ...observer?.logFields, client: name, error: failure.code, upstreamStatus: status };
+      logger.debug(fields, 'an attempt failed');
     }
     return result;
   }
@@ -125,15 +129,18 @@ export class FunctionRun {
     const created = services.directory.client(source, call.requester);
     if (!created.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, created.failure)));
     const { client } = created.value;
+    const renderedAt = performance.now();
     const messages =
       invalid === undefined
         ? services.renderer.render(call.functionName, call.args, client.prompt, call.tags)
         : ok(reaskMessages(invalid, client.prompt));
+    context.observer?.rendered(client.name, renderedAt, messages.ok ? undefined : messages.failure.code);
     if (!messages.ok) return err(finalFailure(messages.failure));
     reader.begin(this.#lastFailure?.message);
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
-    const reply = await this.#ask(client, messages.value, deadlineAt);
+    const observer = this.#observe(client, messages.value, invalid !== undefined);
+    const reply = await this.#ask(client, messages.value, { deadlineAt, observer });
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
     if (!reply.ok) return reply;
     try {
@@ -147,7 +154,7 @@ export class FunctionRun {
   #ask(
     client: ModelClient,
     messages: readonly Message[],
-    deadlineAt: number,
+    { deadlineAt, observer }: { readonly deadlineAt: number; readonly observer: AttemptObserver | undefined },
   ): Promise<Result<ModelReply, AttemptFailure>> {
     const { call, context, reader } = this.#parts;
     const request = {
@@ -157,17 +164,20 @@ export class FunctionRun {
       streamed: reader.streamed,
       deadlineAt,
       privateUrls: call.requester.privateUrls,
+      traceHeaders: observer && (() => observer.traceHeaders()),
     };
     return new Promise((resolve) => {
       let forget = ignore;
       const attempt = client.ask(request, {
         text: (delta) => {
           this.#recorder.firstText();
+          observer?.firstText();
           reader.text(delta);
         },
         reasoning: call.include.has('reasoning') ? (delta) => reader.reasoning(delta) : undefined,
         ended: (result) => {
           forget();
+          observer?.ended(result.ok ? result.value : attemptError(result.failure));
           this.#attempt = undefined;
           this.#answered = attempt;
           resolve(result);
@@ -177,8 +187,25 @@ export class FunctionRun {
       if (this.#paused) attempt.pause();
       forget = context.cancellation.onCancel((reason) => {
         attempt.cancel();
+        observer?.ended({ error: 'cancelled' });
         resolve(err(finalFailure(cancelled(reason))));
       });
+    });
+  }
+
+  #observe(client: ModelClient, messages: readonly Message[], isReask: boolean): AttemptObserver | undefined {
+    const { call, context, reader } = this.#parts;
+    return context.observer?.asked({
+      client: client.name,
+      provider: client.provider,
+      model: client.model,
+      origin: client.origin,
+      number: this.#recorder.attempts.length + 1,
+      streamed: reader.streamed,
+      isReask,
+      ofCaller: call.decidesUpstream,
+      options: client.prompt.options,
+      messages,
     });
   }
 
@@ -191,8 +218,11 @@ export class FunctionRun {
     if (rejected !== undefined) return err(finalFailure(rejected));
     const { call, context, reader } = this.#parts;
     const { functionName } = call;
-    const outcome = await reader.finish({ functionName, text, cancellation: context.cancellation, deadlineAt });
+    const { cancellation } = context;
+    const observer = context.observer?.parsing();
+    const outcome = await reader.finish({ functionName, text, cancellation, deadlineAt, observer });
     const parsed = refuseLosses(outcome, call.onLoss, text);
+    observer?.ended(observedParse(parsed));
     return parsed.ok ? parsed : err(finalFailure(parsed.failure));
   }
 
@@ -221,6 +251,17 @@ export class FunctionRun {
 
 /** The message of a failure names the first attempts; the failure lists all of them. */
 const LISTED_ATTEMPTS = 20;
+
+function attemptError({ failure }: AttemptFailure): { readonly error: string; readonly status: number | undefined } {
+  return { error: failure.code, status: failure.code === 'client_error' ? failure.upstreamStatus : undefined };
+}
+
+function observedParse(parsed: ReplyOutcome): ObservedParse {
+  if (parsed.ok) return { error: undefined, flags: parsed.value.flags, ...parsed.value.losses };
+  const { failure } = parsed;
+  const losses = failure.code === 'validation_failure' ? failure.losses : undefined;
+  return { error: failure.code, flags: [], ...(losses ?? NO_LOSSES) };
+}
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

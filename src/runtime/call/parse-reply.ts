@@ -23,12 +23,20 @@ export function parseReply(
   toRead = reply.text.length,
 ): ReplyOutcome | Promise<ReplyOutcome> {
   const { parseElsewhere, parseElsewhereAbove } = options;
-  if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return parseElsewhere(reply);
+  if (parseElsewhere !== undefined && toRead > parseElsewhereAbove) return moved(reply, parseElsewhere);
   options.onParse?.(reply.functionName, reply.text.length);
   const { text } = reply;
   if (parseElsewhere === undefined) return withReply(here.parse(), text);
   const outcome = here.parseShort();
-  return outcome === undefined ? parseElsewhere(reply) : withReply(outcome, text);
+  return outcome === undefined ? moved(reply, parseElsewhere) : withReply(outcome, text);
+}
+
+function moved(
+  reply: WholeReply,
+  parseElsewhere: NonNullable<RuntimeOptions['parseElsewhere']>,
+): Promise<ReplyOutcome> {
+  reply.observer?.moved();
+  return parseElsewhere(reply);
 }
 
 function withReply(outcome: ParseOutcome, text: string): ReplyOutcome {

@@ -1,3 +1,4 @@
+import type { CallObserver, ParseObserver } from '../../base/call-observer.ts';
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
@@ -81,6 +82,8 @@ export interface CallContext {
   readonly cancellation: Cancellation;
   /** The time in milliseconds after which the whole call ends with `timeout` (timer `total`). */
   readonly deadlineMs: number;
+  /** Undefined if no one observes the call. */
+  readonly observer?: CallObserver | undefined;
 }
 
 export interface CallOutcome {
@@ -192,6 +195,7 @@ export interface WholeReply {
   readonly cancellation: Cancellation;
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly deadlineAt: number;
+  readonly observer?: ParseObserver | undefined;
 }
 
 export type ReplyOutcome = Result<ParsedReply, Failure>;

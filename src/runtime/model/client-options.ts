@@ -28,6 +28,7 @@ export interface ClientOptions {
   readonly prices: TokenPrices | undefined;
   readonly limits: ExchangeLimits;
   readonly httpVersion: CommonValues['http']['version'];
+  readonly propagateTrace: boolean;
   /** Everything else, for the request body, in the order in which it was written. */
   readonly body: ReadonlyMap<string, JsonValue>;
 }
@@ -65,6 +66,7 @@ export function toClientOptions(
       requestMs: http.request_timeout_ms,
     },
     httpVersion: http.version,
+    propagateTrace: http.propagate_trace,
     body,
   };
 }

@@ -225,6 +225,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
     prices: options.prices ?? pricesOf(services.prices, provider, options.model),
+    propagateTrace: options.propagateTrace,
     supportsStreaming: options.supportsStreaming && connection.streams !== false,
     limits: options.limits,
     mediaHandling: (kind) => mediaUrls[kind] ?? 'send_url',

@@ -48,6 +48,8 @@ interface HttpClientParts {
   readonly finishReasons: FinishReasonRule;
   readonly prices?: TokenPrices | undefined;
   readonly supportsStreaming: boolean;
+  /** The provider receives the headers of the trace. */
+  readonly propagateTrace: boolean;
   readonly destination: Destination;
   readonly limits: ExchangeLimits;
   /** The treatment of media URLs. */
@@ -66,6 +68,7 @@ export class HttpModelClient implements ModelClient {
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
   readonly prices: TokenPrices | undefined;
+  readonly origin: string;
   readonly #parts: HttpClientParts;
 
   constructor(parts: HttpClientParts) {
@@ -75,6 +78,7 @@ export class HttpModelClient implements ModelClient {
     this.prompt = parts.prompt;
     this.finishReasons = parts.finishReasons;
     this.prices = parts.prices;
+    this.origin = parts.destination.origin;
     this.#parts = parts;
   }
 
@@ -239,10 +243,20 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     const { pools, destination, limits } = this.#client;
     const { deadlineAt } = this.#request;
     this.#exchange = new HttpExchange(
-      { pools, destination, call: call.value, limits, deadlineAt, streamed: this.#streamed },
+      { pools, destination, call: this.#traced(call.value), limits, deadlineAt, streamed: this.#streamed },
       this,
     );
     this.#exchange.start();
+  }
+
+  /** Adds the headers of the trace, except those that the client itself sets. */
+  #traced(call: HttpCall): HttpCall {
+    const { traceHeaders } = this.#request;
+    if (!this.#client.propagateTrace || traceHeaders === undefined) return call;
+    const set = new Set(call.headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+    const added = traceHeaders();
+    const isFree = (_: string, index: number): boolean => !set.has(added[index - (index % 2)] ?? '');
+    return { ...call, headers: [...call.headers, ...added.filter(isFree)] };
   }
 
   #decodeDue(): void {

@@ -17,6 +17,8 @@ export interface ModelClient {
   readonly finishReasons: FinishReasonRule;
   /** Undefined if the definition states none. */
   readonly prices?: TokenPrices | undefined;
+  /** The origin of its server, such as `https://api.example.com`; undefined without one. */
+  readonly origin?: string | undefined;
   /** Sends the messages. `listener` hears of the reply and of every failure on a later turn of the event loop. */
   ask(request: ModelRequest, listener: ModelListener): ModelAttempt;
 }
@@ -31,6 +33,8 @@ export interface ModelRequest {
   readonly privateUrls: boolean;
   /** For clients that compute their answer themselves. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** Returns the headers with which the provider continues the trace of the call; undefined without a trace. */
+  readonly traceHeaders?: (() => readonly string[]) | undefined;
 }
 
 export interface ModelListener {

@@ -56,6 +56,7 @@ export const HTTP_SETTINGS = {
   },
   enable_connection_pooling: { shape: BOOLEAN },
   version: { shape: { kind: 'one-of', words: ['auto', '1.1', '2'] }, default: 'auto' },
+  propagate_trace: { shape: BOOLEAN, default: false },
 } as const satisfies OptionTable;
 
 const PRICE = { kind: 'number', expected: 'a number of US dollars, 0 or more' } as const satisfies Shape;
@@ -149,7 +150,7 @@ export const COMMON_OPTIONS = {
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },
     default: {},
-    text: '[time limits](#time-limits), and `version`, the [version of HTTP](#version-of-http)',
+    text: '[time limits](#time-limits), `version`, the [version of HTTP](#version-of-http), and `propagate_trace`, which sends the [headers of traces](#traces)',
   },
 } as const satisfies OptionTable;
 

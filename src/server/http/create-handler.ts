@@ -32,6 +32,10 @@ export function createHandler(services: HttpServices): RequestHandler {
   const routes = new Map([...FUNCTION_ROUTES, ...(more ? MORE_ROUTES : [])]);
   return (request, response) => {
     const context = new RequestContext(services, request, response);
+    const { telemetry } = services;
+    if (telemetry !== undefined && !isProbe(request.path)) {
+      context.trace = telemetry.request(request, context.startedAt);
+    }
     if (request.method === 'OPTIONS' && services.config.corsOrigins.length > 0) preflight(context);
     else route(context, routes, withoutBase(request.path, services.config.basePath));
   };
@@ -49,6 +53,11 @@ export function createOperationsHandler(services: HttpServices): RequestHandler 
     else if (request.method !== 'GET' && request.method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
     else page.handle(context);
   };
+}
+
+/** Probes and scrapes come every few seconds, and a trace of one is of no use. */
+function isProbe(path: string): boolean {
+  return OPERATIONS_PATHS.some((probe) => path.endsWith(probe));
 }
 
 /** Answers requests that reach no handler, in the form of every other error, and logs exceptions. */
@@ -74,6 +83,7 @@ function servePage(context: RequestContext, routes: Routes, path: string): void 
   const { method } = context.request;
   const page = pageAt(context, path);
   const known = page !== undefined || context.services.assets.has(path);
+  if (known) context.trace?.routed(`${context.services.config.basePath}${path}`);
   if (!known) pathNotFound(context, routes);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
   else if (page === undefined) sendAsset(context, path);
@@ -115,6 +125,9 @@ function decoded(name: string): string {
   }
 }
 
+const ALLOWED_HEADERS =
+  'authorization, baggage, content-type, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key';
+
 /** Answers a CORS preflight, the same for every path: the request itself is checked when it arrives. */
 function preflight(context: RequestContext): void {
   const { config } = context.services;
@@ -124,7 +137,7 @@ function preflight(context: RequestContext): void {
   }
   const headers = [
     ['access-control-allow-methods', 'GET, HEAD, POST'],
-    ['access-control-allow-headers', 'authorization, content-type, x-baml-api-key, x-request-id, x-svc-api-key'],
+    ['access-control-allow-headers', ALLOWED_HEADERS],
     ['access-control-max-age', '600'],
   ] as const;
   context.send(204, headers, undefined);

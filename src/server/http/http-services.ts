@@ -7,6 +7,7 @@ import { createRequestLog, type RequestLog } from '../../logging/request-log.ts'
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { Admission, shareOf } from '../admission.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded, MetricsFormat } from '../protocol.ts';
@@ -41,6 +42,8 @@ export interface HttpServices {
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;
+  /** Undefined unless it is on. */
+  readonly telemetry: Telemetry | undefined;
   /** The metrics of all processes as text. */
   metricsText(format: MetricsFormat): Promise<string>;
   /** The state of all processes. */
@@ -98,6 +101,7 @@ export interface ServiceParts {
   readonly metrics: ProcessMetrics;
   readonly metricsText: HttpServices['metricsText'];
   readonly serverState: () => Promise<ServerState>;
+  readonly telemetry?: Telemetry | undefined;
   readonly version: string;
   readonly playground?: Playground | undefined;
   readonly onBody?: (functionName: string, bytes: number) => void;
@@ -122,6 +126,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     admission: createAdmission(config),
     onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
+    telemetry: parts.telemetry,
     metricsText: parts.metricsText,
     serverState: parts.serverState,
     clients: clientNames(parts.program),

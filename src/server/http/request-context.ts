@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { nearestNames } from '../../base/suggestion.ts';
+import type { LogFields } from '../../logging/logger.ts';
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
+import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import type { HttpServices } from './http-services.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
@@ -15,12 +17,23 @@ export class RequestContext implements CallOrigin {
   readonly response: HttpResponse;
   readonly requestId: string;
   readonly startedAt = performance.now();
+  /** Undefined if telemetry is off, and for probes. */
+  trace: RequestTrace | undefined;
+  /** The function that the request calls. A call ends its trace itself. */
+  #functionName: string | undefined;
+  /** The code of the failure, or `ok`. */
+  #outcome = 'ok';
 
   constructor(services: HttpServices, request: HttpRequest, response: HttpResponse) {
     this.services = services;
     this.request = request;
     this.response = response;
     this.requestId = requestIdOf(request.header('x-request-id'));
+  }
+
+  /** The fields of every log line of this request. */
+  get logFields(): LogFields {
+    return { requestId: this.requestId, ...this.trace?.logFields };
   }
 
   /** True if the operator trusts callers on this machine, and this caller is one. */
@@ -48,6 +61,23 @@ export class RequestContext implements CallOrigin {
   send(status: number, headers: HeaderList, body: AnswerBody | (() => AnswerBody)): void {
     const bytes = typeof body === 'function' ? this.#bodyFrom(body) : body;
     this.response.send(status, this.headers(headers), bytes);
+    if (this.trace !== undefined && this.#functionName === undefined)
+      this.trace.ended({ status, outcome: this.#outcome });
+  }
+
+  /** The request is a call; `endCall` ends its trace. */
+  traceCall(route: string, functionName: string): void {
+    this.#functionName = functionName;
+    const { config, runtime } = this.services;
+    if (this.trace !== undefined && runtime.has(functionName)) {
+      this.trace.routed(`${config.basePath}/${route}/${functionName}`, functionName);
+    }
+  }
+
+  /** `opened`: the status of a stream that the caller received. A caller that left before has none. */
+  endCall(status: number, outcome: string, opened: number | undefined): void {
+    const sent = opened ?? (outcome === 'cancelled' ? undefined : status);
+    this.trace?.ended({ status: sent, outcome, failed: status >= 500, requestId: this.requestId });
   }
 
   json(status: number, value: unknown): void {
@@ -55,6 +85,7 @@ export class RequestContext implements CallOrigin {
   }
 
   problem(of: Problem, more: HeaderList = []): void {
+    this.#outcome = of.code;
     const body = () => problemBody(of, this.requestId, this.services.redactor);
     this.send(of.status, [JSON_TYPE, ...of.headers, ...more], body);
   }

@@ -73,6 +73,8 @@ export interface HttpRequest {
   /** Path without the query, still percent-encoded. */
   readonly path: string;
   readonly query: string;
+  /** The `Host` header; empty without one. */
+  readonly host: string;
   /** By lower-case name; only the headers in `REQUEST_HEADERS` are kept. */
   header(name: RequestHeader): string | undefined;
   /**
@@ -94,10 +96,13 @@ export const REQUEST_HEADERS = [
   'accept',
   'accept-encoding',
   'authorization',
+  'baggage',
   'content-encoding',
   'content-type',
   'if-none-match',
   'origin',
+  'traceparent',
+  'tracestate',
   'x-baml-api-key',
   'x-request-id',
   'x-svc-api-key',

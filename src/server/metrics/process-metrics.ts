@@ -49,6 +49,8 @@ export interface GaugeSources {
   readonly parsed: () => ParseCounts;
   readonly upstream: () => Connections;
   readonly droppedLogLines: () => number;
+  /** Absent unless svc exports traces or metrics. */
+  readonly telemetry?: { readonly droppedSpans: number; readonly failedMetricExports: number };
 }
 
 /** The metrics of one worker. Label values come from the program and from fixed lists, so their number is limited. */
@@ -165,6 +167,7 @@ export class ProcessMetrics {
         ...gauge('svc_event_loop_busy_seconds_total', 'Time that event loops did not wait', busySeconds()),
         type: 'counter',
       },
+      ...this.#telemetry(),
       gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
       {
         ...gauge(LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.#lag.seconds),
@@ -195,6 +198,18 @@ export class ProcessMetrics {
       { ...gauge('svc_upstream_connections', 'Open connections to providers', 0), values: open },
       { ...gauge('svc_upstream_requests', 'Requests that use connections or wait for one', 0), values: requests },
     ];
+  }
+
+  #telemetry(): readonly MetricData[] {
+    const { telemetry } = this.#sources;
+    if (telemetry === undefined) return [];
+    const values = [
+      { labels: { signal: 'traces' }, value: telemetry.droppedSpans },
+      { labels: { signal: 'metrics' }, value: telemetry.failedMetricExports },
+    ];
+    const name = 'svc_telemetry_dropped_total';
+    const help = 'Spans, and exports of metrics, that did not reach their receiver';
+    return [{ name, help, type: 'counter', aggregator: 'sum', values }];
   }
 
   #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {

@@ -29,6 +29,7 @@ const KEYS = [
   'idle_timeout_ms',
   'total_timeout_ms',
   'enable_connection_pooling',
+  'propagate_trace',
   'version',
 ];
 

@@ -28,6 +28,7 @@ function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelCl
     },
     finishReasons: { kind: 'any' },
     supportsStreaming: true,
+    propagateTrace: false,
     destination: { origin: 'http://127.0.0.1:1', guard: 'none' },
     limits: DEFAULT_LIMITS,
     mediaHandling: () => 'send_base64',

@@ -87,6 +87,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { request, services } = this.context;
     services.active.add(this);
     services.metrics.callStarted(this.route);
+    this.context.traceCall(this.route, this.functionName);
     this.context.response.onAborted(() => this.#aborted());
     const early = this.#earlyProblem();
     if (early === undefined) request.readBody(services.config.maxBodyBytes, (outcome) => this.#endBody(outcome));
@@ -101,8 +102,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Called by the admission when the request has a slot. */
   admitted(): void {
-    if (this.#waiting !== undefined) this.#queueMs = performance.now() - this.#queuedAt;
-    clearTimeout(this.#waiting);
+    this.#endWait();
     this.#hasSlot = true;
     const prepared = this.#prepared;
     if (prepared !== undefined) this.#nextStep(() => this.run(prepared, this.#callContext()));
@@ -113,6 +113,11 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Answers a failure: with a status, or as the last message of a stream that has begun. */
   protected abstract answerProblem(of: Problem): void;
+
+  /** The status that the caller received before the end; undefined if it received none. */
+  protected get openedStatus(): number | undefined {
+    return undefined;
+  }
 
   /** Called when the caller has left, so that no answer is possible. */
   protected left(): void {}
@@ -181,8 +186,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   protected crashed(error: unknown): void {
-    const { requestId, services } = this.context;
-    services.logger.error({ requestId, function: this.functionName, err: error }, 'a bug in the server');
+    const { logFields, services } = this.context;
+    services.logger.error({ ...logFields, function: this.functionName, err: error }, 'a bug in the server');
     this.cancellation.cancel('crashed');
     this.refuse(INTERNAL_PROBLEM);
   }
@@ -191,7 +196,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected finish(end: Finish): void {
     if (this.#finished) return;
     this.#finished = true;
-    clearTimeout(this.#waiting);
+    this.#endWait();
     const { services } = this.context;
     services.active.delete(this);
     if (this.#entered) services.admission.leave(this);
@@ -199,7 +204,17 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const outcome = end.problem?.code ?? 'ok';
     const { functionName, route } = this;
     services.metrics.callEnded({ functionName, route, outcome, durationMs, status: end.status, report: end.report });
+    this.context.endCall(end.status, outcome, this.openedStatus);
     this.#log(end, durationMs);
+  }
+
+  /** The request does not wait for a slot any more. */
+  #endWait(): void {
+    if (this.#waiting === undefined) return;
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
+    this.#queueMs = performance.now() - this.#queuedAt;
+    this.context.trace?.queued(this.#queuedAt);
   }
 
   #earlyProblem(): Problem | undefined {
@@ -307,7 +322,6 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #waitedTooLong(): void {
-    this.#queueMs = performance.now() - this.#queuedAt;
     const message = 'The server is busy: the call waited for a slot until its time was over.';
     this.fail({ code: 'timeout', message, timer: 'total', afterMs: Math.round(this.timeoutMs) });
   }
@@ -315,7 +329,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   /** The wait for a slot counts towards the deadline. */
   #callContext(): CallContext {
     const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
-    return { requestId: this.context.requestId, cancellation: this.cancellation, deadlineMs };
+    const { requestId, trace } = this.context;
+    return { requestId, cancellation: this.cancellation, deadlineMs, observer: trace };
   }
 
   #aborted(): void {
@@ -335,6 +350,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const waits = { body: this.#bodyMs, queue: this.#queueMs };
     requestLog.write(level, {
       requestId,
+      trace: this.context.trace?.logFields,
       method: request.method,
       path: request.path,
       status: end.status,

@@ -151,7 +151,7 @@ function quality(accept: string, type: string): number {
 
 /** The primary did not answer. */
 function failed(context: RequestContext, error: unknown, message: string): void {
-  context.services.logger.error({ requestId: context.requestId, err: error }, message);
+  context.services.logger.error({ ...context.logFields, err: error }, message);
   context.problem(INTERNAL_PROBLEM);
 }
 

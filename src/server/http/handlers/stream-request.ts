@@ -93,6 +93,10 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.finish({ status: of.status, problem: of, partials: this.#partials });
   }
 
+  protected override get openedStatus(): number | undefined {
+    return this.#events.opened ? 200 : undefined;
+  }
+
   protected answerProblem(of: Problem): void {
     this.#stop();
     if (this.#events.opened) this.#events.last(problemBody(of, this.context.requestId, this.context.services.redactor));

@@ -73,6 +73,10 @@ export class Framing {
     return this.#kept.get(name);
   }
 
+  get host(): string {
+    return this.#host;
+  }
+
   /** The client asks to end the connection with the answer (RFC 9112, 9.6). */
   get closes(): boolean {
     return this.#closes;

@@ -69,6 +69,10 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     this.#incoming.on('end', () => this.#takeBody(new Uint8Array(0), true));
   }
 
+  get host(): string {
+    return this.framing.host;
+  }
+
   header(name: RequestHeader): string | undefined {
     return this.framing.header(name);
   }

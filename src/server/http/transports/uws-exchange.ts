@@ -108,6 +108,10 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));
   }
 
+  get host(): string {
+    return this.framing.host;
+  }
+
   header(name: RequestHeader): string | undefined {
     return this.framing.header(name);
   }

@@ -1,0 +1,87 @@
+/**
+ * Observes one call of a function while it happens, for traces and metrics. Times are in milliseconds on the clock of
+ * `performance.now()`.
+ */
+export interface CallObserver {
+  /** Fields for every log line of the call. */
+  readonly logFields?: Readonly<Record<string, string>> | undefined;
+  /** The call starts. `args` are the arguments of the caller. */
+  started(args: Readonly<Record<string, unknown>>): void;
+  /** A prompt was rendered for a client; `error` is the code of the failure if it was not. */
+  rendered(client: string, startedAt: number, error: string | undefined): void;
+  /** The call sends a prompt to a model. */
+  asked(request: ObservedRequest): AttemptObserver;
+  /** A complete reply is going to be parsed. Undefined if no one wants to know. */
+  parsing(): ParseObserver | undefined;
+}
+
+/** A request to a model. */
+export interface ObservedRequest {
+  /** The name of the client. */
+  readonly client: string;
+  readonly provider: string;
+  readonly model: string | undefined;
+  /** The origin of the server, such as `https://api.example.com`; undefined without one. */
+  readonly origin: string | undefined;
+  /** 1 for the first request of the call. */
+  readonly number: number;
+  readonly streamed: boolean;
+  /** The request asks for the correction of a reply. */
+  readonly isReask: boolean;
+  /** The caller chose the client, its model or its server: their names are not bounded. */
+  readonly ofCaller: boolean;
+  /** The options that the provider receives in the body. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly messages: readonly ObservedMessage[];
+}
+
+export interface ObservedMessage {
+  readonly role: string;
+  readonly parts: ReadonlyArray<{ readonly kind: string; readonly text?: string; readonly media?: string }>;
+}
+
+/** Observes one request to a model. */
+export interface AttemptObserver {
+  /** Headers that let the server of the model continue the trace: name, value, name, value, … */
+  traceHeaders(): readonly string[];
+  /** The first text of a stream arrived. */
+  firstText(): void;
+  /** Called once. `error` is absent if the reply is complete. */
+  ended(reply: ObservedReply): void;
+}
+
+export interface ObservedReply {
+  /** The code of the failure. */
+  readonly error?: string;
+  /** The status of the provider, if the failure has one. */
+  readonly status?: number | undefined;
+  readonly text?: string;
+  readonly responseModel?: string;
+  readonly finishReason?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly tokenDetails?: {
+    readonly cachedInputTokens?: number;
+    readonly cacheWrittenInputTokens?: number;
+    readonly reasoningTokens?: number;
+  };
+}
+
+/** Observes the parsing of one reply. */
+export interface ParseObserver {
+  /** The reply goes to another thread, and can have to wait for one. */
+  moved(): void;
+  /** A thread takes the reply. */
+  taken(): void;
+  /** Called once. */
+  ended(outcome: ObservedParse): void;
+}
+
+export interface ObservedParse {
+  /** The code of the failure; undefined if the value is complete. */
+  readonly error: string | undefined;
+  /** The repairs of the reply. */
+  readonly flags: readonly { readonly flag: string }[];
+  readonly dropped: number;
+  readonly defaulted: number;
+}

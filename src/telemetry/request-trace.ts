@@ -1,0 +1,234 @@
+import {
+  type Attributes,
+  type Context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+} from '@opentelemetry/api';
+import type {
+  AttemptObserver,
+  CallObserver,
+  ObservedParse,
+  ObservedRequest,
+  ParseObserver,
+} from '../base/call-observer.ts';
+import { AttemptTrace } from './attempt-trace.ts';
+import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
+import { argumentsText } from './content.ts';
+import type { TraceServices } from './trace-services.ts';
+
+/** The headers of a request with which its caller continues a trace. */
+const TRACE_HEADERS = ['traceparent', 'tracestate', 'baggage'] as const;
+
+type TraceHeader = (typeof TRACE_HEADERS)[number];
+
+/** The part of an HTTP request that its trace needs. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  /** The `Host` header; empty without one. */
+  readonly host: string;
+  header(name: TraceHeader): string | undefined;
+}
+
+/** The end of a request. */
+export interface RequestEnd {
+  /** The status that was sent; undefined if the caller left before. */
+  readonly status: number | undefined;
+  /** The code of the failure, or `ok`. */
+  readonly outcome: string;
+  /** svc or a provider failed; by default, if the status states so. */
+  readonly failed?: boolean;
+  readonly requestId?: string;
+}
+
+/** One HTTP request: its server span, with the steps of its call below it, and its metric. */
+export class RequestTrace implements CallObserver {
+  readonly logFields: Readonly<Record<string, string>> | undefined;
+  readonly #services: TraceServices;
+  readonly #head: RequestHead;
+  readonly #startedAt: number;
+  readonly #context: Context;
+  /** Undefined unless the trace is sampled. */
+  readonly #span: Span | undefined;
+  #route: string | undefined;
+  #functionName: string | undefined;
+  #over = false;
+
+  constructor(services: TraceServices, head: RequestHead, startedAt: number) {
+    this.#services = services;
+    this.#head = head;
+    this.#startedAt = startedAt;
+    services.clock.adjust();
+    const parent = services.propagator.extract(ROOT_CONTEXT, head, HEADERS);
+    const startTime = services.clock.at(startedAt);
+    const span = services.tracer?.startSpan(head.method, { kind: SpanKind.SERVER, startTime }, parent);
+    this.#context = span === undefined ? parent : trace.setSpan(parent, span);
+    this.#span = span?.isRecording() === true ? span : undefined;
+    this.logFields = span === undefined ? undefined : idsOf(span);
+  }
+
+  /** The request has the path of a known endpoint, with the prefix of all paths, and calls this function. */
+  routed(route: string, functionName?: string): void {
+    this.#route = route;
+    this.#functionName = functionName;
+  }
+
+  /** The request waited for a slot until now. */
+  queued(since: number): void {
+    this.#step(SPANS.queue, since)?.end(this.#now());
+  }
+
+  started(args: Readonly<Record<string, unknown>>): void {
+    const { captureContent, redact } = this.#services;
+    if (captureContent) this.#span?.setAttribute(OWN.arguments, argumentsText(args, redact));
+  }
+
+  rendered(client: string, startedAt: number, error: string | undefined): void {
+    const span = this.#step(SPANS.render, startedAt);
+    if (span === undefined) return;
+    span.setAttribute(OWN.client, client);
+    if (error !== undefined) markFailed(span, error);
+    span.end(this.#now());
+  }
+
+  asked(request: ObservedRequest): AttemptObserver {
+    return new AttemptTrace(this.#services, this.#context, request);
+  }
+
+  parsing(): ParseObserver | undefined {
+    const span = this.#step(SPANS.parse, performance.now());
+    return span && new ParseTrace(this.#services, span, this.#context);
+  }
+
+  /** Only the first call has an effect. */
+  ended(end: RequestEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    const endedAt = performance.now();
+    const attributes = this.#endAttributes(end);
+    if (this.#span !== undefined) this.#end(this.#span, { attributes, end, endedAt });
+    this.#services.instruments?.requestEnded(endedAt - this.#startedAt, attributes);
+  }
+
+  #end(span: Span, { attributes, end, endedAt }: EndedRequest): void {
+    const { method, path, host } = this.#head;
+    const route = this.#route;
+    span.setAttributes(attributes);
+    // An unknown path can contain anything, such as a key.
+    span.setAttribute(CONVENTIONS.urlPath, route ?? this.#services.redact(path));
+    span.setAttributes(hostAttributes(host));
+    span.setAttribute(OWN.outcome, end.outcome);
+    if (this.#functionName !== undefined) span.setAttribute(OWN.function, this.#functionName);
+    if (end.requestId !== undefined) span.setAttribute(OWN.requestId, end.requestId);
+    // A fault of the caller is not an error of this server; one of a provider, or in svc, is.
+    if (isServerError(end)) span.setStatus({ code: SpanStatusCode.ERROR });
+    if (route !== undefined) span.updateName(`${method} ${route}`);
+    span.end(this.#services.clock.at(endedAt));
+  }
+
+  /** The attributes of the metric; the span has them too. */
+  #endAttributes(end: RequestEnd): Attributes {
+    const attributes: Attributes = {
+      [CONVENTIONS.requestMethod]: this.#head.method,
+      // A proxy in front of svc can use TLS; svc does not.
+      [CONVENTIONS.urlScheme]: 'http',
+    };
+    if (this.#route !== undefined) attributes[CONVENTIONS.route] = this.#route;
+    if (end.status !== undefined) attributes[CONVENTIONS.responseStatus] = end.status;
+    if (end.status === undefined || end.outcome === 'cancelled' || isServerError(end))
+      attributes[CONVENTIONS.errorType] = end.outcome;
+    return attributes;
+  }
+
+  /** Starts a span below that of the request, if the trace is sampled. */
+  #step(name: string, startedAt: number): Span | undefined {
+    if (this.#span === undefined) return undefined;
+    const startTime = this.#services.clock.at(startedAt);
+    return this.#services.tracer?.startSpan(name, { startTime }, this.#context);
+  }
+
+  #now(): number {
+    return this.#services.clock.at(performance.now());
+  }
+}
+
+interface EndedRequest {
+  readonly attributes: Attributes;
+  readonly end: RequestEnd;
+  readonly endedAt: number;
+}
+
+/** The parsing of one reply, in this thread or in another. */
+class ParseTrace implements ParseObserver {
+  readonly #services: TraceServices;
+  readonly #span: Span;
+  readonly #context: Context;
+  #thread: Span | undefined;
+
+  constructor(services: TraceServices, span: Span, parent: Context) {
+    this.#services = services;
+    this.#span = span;
+    this.#context = trace.setSpan(parent, span);
+  }
+
+  moved(): void {
+    this.#thread = this.#services.tracer?.startSpan(SPANS.thread, { startTime: this.#now() }, this.#context);
+  }
+
+  taken(): void {
+    this.#thread?.addEvent(THREAD_TAKEN, this.#now());
+  }
+
+  ended({ error, flags, dropped, defaulted }: ObservedParse): void {
+    const now = this.#now();
+    this.#thread?.end(now);
+    this.#span.setAttributes({
+      [OWN.thread]: this.#thread !== undefined,
+      [OWN.repaired]: flags.length > 0,
+      [OWN.lossy]: dropped + defaulted > 0,
+    });
+    if (flags.length > 0) this.#span.setAttribute(OWN.flags, [...new Set(flags.map(({ flag }) => flag))]);
+    if (dropped > 0) this.#span.setAttribute(OWN.dropped, dropped);
+    if (defaulted > 0) this.#span.setAttribute(OWN.defaulted, defaulted);
+    if (error !== undefined) markFailed(this.#span, error);
+    this.#span.end(now);
+  }
+
+  #now(): number {
+    return this.#services.clock.at(performance.now());
+  }
+}
+
+const HEADERS: TextMapGetter<RequestHead> = {
+  keys: () => [...TRACE_HEADERS],
+  get: (head, name) => {
+    const known = TRACE_HEADERS.find((each) => each === name);
+    return known && head.header(known);
+  },
+};
+
+function idsOf(span: Span): Readonly<Record<string, string>> | undefined {
+  const context = span.spanContext();
+  return isSpanContextValid(context) ? { trace_id: context.traceId, span_id: context.spanId } : undefined;
+}
+
+function isServerError({ status = 0, failed = status >= 500 }: RequestEnd): boolean {
+  return failed;
+}
+
+function markFailed(span: Span, error: string): void {
+  span.setAttribute(CONVENTIONS.errorType, error);
+  // Without a message: it can quote a prompt or a reply.
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function hostAttributes(host: string): Attributes {
+  const match = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/u.exec(host);
+  if (match?.[1] === undefined || match[1] === '') return {};
+  return { [CONVENTIONS.serverAddress]: match[1], [CONVENTIONS.serverPort]: Number(match[2] ?? 80) };
+}

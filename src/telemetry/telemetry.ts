@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TextMapPropagator } from '@opentelemetry/api';
+import {
+  CompositePropagator,
+  ExportResultCode,
+  W3CBaggagePropagator,
+  W3CTraceContextPropagator,
+} from '@opentelemetry/core';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
+import type { Logger } from '../logging/logger.ts';
+import type { Redact } from './content.ts';
+import { Instruments } from './instruments.ts';
+import { RequestTrace, type RequestHead } from './request-trace.ts';
+import { SpanQueue, type ExportListener } from './span-queue.ts';
+import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
+
+/** The longest wait for the receiver at the end of a process: it is up and fast, or its loss of the last seconds is certain. */
+const LONGEST_FLUSH_MS = 5_000;
+
+/** Models of the definition files, and those with which their providers answer. */
+const MAX_NAMES = 100;
+
+interface TelemetryParts {
+  readonly logger: Logger;
+  readonly redact: Redact;
+  readonly version: string;
+  /** The number of the worker. */
+  readonly worker: number;
+}
+
+/** Traces and metrics of one process, and their export. An export that fails or hangs has no effect on calls. */
+export class Telemetry {
+  readonly #services: TraceServices;
+  readonly #spans: SpanQueue | undefined;
+  readonly #tracers: TracerProvider | undefined;
+  readonly #meters: MeterProvider | undefined;
+  #lostCollections = 0;
+
+  constructor(settings: TelemetrySettings, parts: TelemetryParts) {
+    const { traces, metrics } = settings;
+    const resource = resourceOf(settings, parts);
+    if (traces !== undefined) {
+      this.#spans = new SpanQueue(traceExporter(traces), traces, new ExportLog('traces', parts.logger));
+      this.#tracers = tracerProvider(traces, resource, this.#spans);
+    }
+    if (metrics !== undefined) {
+      const log = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
+      this.#meters = meterProvider(metrics, resource, log);
+    }
+    const meter = this.#meters?.getMeter('svc', parts.version);
+    this.#services = {
+      tracer: this.#tracers?.getTracer('svc', parts.version),
+      instruments: meter && new Instruments(meter),
+      propagator: propagatorOf(settings.propagators),
+      names: new KnownNames(MAX_NAMES),
+      clock: new EpochClock(),
+      captureContent: settings.captureContent,
+      redact: parts.redact,
+    };
+  }
+
+  /** The request arrived at `startedAt`, on the clock of `performance.now()`. */
+  request(head: RequestHead, startedAt: number): RequestTrace {
+    return new RequestTrace(this.#services, head, startedAt);
+  }
+
+  /** Spans that were not exported and never will be. */
+  get droppedSpans(): number {
+    return this.#spans?.dropped ?? 0;
+  }
+
+  /** Exports of metrics that failed. The next one contains the same numbers, unless they are deltas. */
+  get failedMetricExports(): number {
+    return this.#lostCollections;
+  }
+
+  /** Exports what waits, within this time and some seconds. Never rejects. */
+  async shutdown(timeoutMs: number): Promise<void> {
+    const ends = [this.#tracers, this.#meters].map(async (provider) => provider?.shutdown());
+    const stop = new AbortController();
+    const limit = sleep(Math.min(timeoutMs, LONGEST_FLUSH_MS), undefined, { signal: stop.signal });
+    await Promise.race([Promise.allSettled(ends), limit]);
+    stop.abort();
+    await limit.catch(() => undefined);
+    this.#spans?.abandon();
+  }
+}
+
+/** Logs the start and the end of an outage of the receiver, not each failure. */
+class ExportLog implements ExportListener {
+  readonly #signal: string;
+  readonly #logger: Logger;
+  readonly #count: (() => void) | undefined;
+  #failing = false;
+
+  constructor(signal: string, logger: Logger, count?: () => void) {
+    this.#signal = signal;
+    this.#logger = logger;
+    this.#count = count;
+  }
+
+  exported(): void {
+    if (this.#failing) this.#logger.info({ signal: this.#signal }, 'telemetry is exported again');
+    this.#failing = false;
+  }
+
+  failed(lost: number, error: unknown): void {
+    this.#count?.();
+    if (this.#failing) return;
+    this.#failing = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#logger.warn({ signal: this.#signal, lost, reason }, 'telemetry cannot be exported; calls are not affected');
+  }
+}
+
+/** Metrics of two processes with equal attributes would replace each other. */
+function resourceOf({ resource }: TelemetrySettings, { version, worker }: TelemetryParts): Resource {
+  const given = resource['service.instance.id'];
+  return resourceFromAttributes({
+    'service.version': version,
+    ...resource,
+    'service.instance.id': given === undefined ? randomUUID() : `${given}.${worker}`,
+    'process.pid': process.pid,
+  });
+}
+
+function traceExporter(target: TraceSettings): OTLPTraceExporter {
+  return new OTLPTraceExporter(exporterOptions(target));
+}
+
+function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
+  // The library has an enum, whose values are these words.
+  const words = compression as unknown as NonNullable<
+    ConstructorParameters<typeof OTLPTraceExporter>[0]
+  >['compression'];
+  return {
+    url,
+    headers: { ...headers },
+    timeoutMillis: timeoutMs,
+    ...(words === undefined ? {} : { compression: words }),
+  };
+}
+
+function tracerProvider(settings: TraceSettings, resource: Resource, queue: SpanQueue): TracerProvider {
+  const { maxValueLength } = settings;
+  return new TracerProvider({
+    resource,
+    sampler: samplerOf(settings),
+    spanProcessors: [queue],
+    ...(maxValueLength === undefined ? {} : { spanLimits: { attributeValueLengthLimit: maxValueLength } }),
+  });
+}
+
+function meterProvider(settings: MetricSettings, resource: Resource, listener: ExportListener): MeterProvider {
+  const reader = new PeriodicExportingMetricReader({
+    exporter: watched(new OTLPMetricExporter(metricOptions(settings)), listener),
+    exportIntervalMillis: settings.intervalMs,
+    exportTimeoutMillis: settings.exportTimeoutMs,
+  });
+  return new MeterProvider({ resource, readers: [reader] });
+}
+
+type MetricExporterOptions = NonNullable<ConstructorParameters<typeof OTLPMetricExporter>[0]>;
+
+/** The numbers of an enum that the library does not export here. */
+const TEMPORALITIES = { delta: 0, cumulative: 1, lowmemory: 2 } as unknown as Readonly<
+  Record<MetricSettings['temporality'], NonNullable<MetricExporterOptions['temporalityPreference']>>
+>;
+
+function metricOptions(settings: MetricSettings): MetricExporterOptions {
+  return { ...exporterOptions(settings), temporalityPreference: TEMPORALITIES[settings.temporality] };
+}
+
+/** Returns the same exporter, whose outcomes `listener` hears. */
+function watched(exporter: OTLPMetricExporter, listener: ExportListener): PushMetricExporter {
+  return {
+    export: (metrics, done) =>
+      exporter.export(metrics, (result) => {
+        if (result.code === ExportResultCode.SUCCESS) listener.exported();
+        else listener.failed(1, result.error);
+        done(result);
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+    selectAggregation: (type) => exporter.selectAggregation(type),
+    selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
+  };
+}
+
+function samplerOf({ sampler, sampledShare }: TraceSettings): Sampler {
+  switch (sampler) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(sampledShare);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) });
+  }
+}
+
+function propagatorOf(names: TelemetrySettings['propagators']): TextMapPropagator {
+  const propagators = names.map((name) =>
+    name === 'baggage' ? new W3CBaggagePropagator() : new W3CTraceContextPropagator(),
+  );
+  return new CompositePropagator({ propagators });
+}

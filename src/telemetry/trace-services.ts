@@ -1,0 +1,58 @@
+import type { TextMapPropagator, Tracer } from '@opentelemetry/api';
+import type { Redact } from './content.ts';
+import type { Instruments } from './instruments.ts';
+
+/** The objects that all traces of a process share. */
+export interface TraceServices {
+  /** Undefined if svc exports no traces. */
+  readonly tracer: Tracer | undefined;
+  /** Undefined if svc exports no metrics. */
+  readonly instruments: Instruments | undefined;
+  readonly propagator: TextMapPropagator;
+  readonly names: KnownNames;
+  readonly clock: EpochClock;
+  readonly captureContent: boolean;
+  readonly redact: Redact;
+}
+
+/** The value of all names beyond the limit. */
+export const OTHER = 'other';
+
+/** No model and no client has a longer name. */
+export const LONGEST_NAME = 256;
+
+/** The names that this process has used in metrics; those beyond the limit share one. */
+export class KnownNames {
+  readonly #limit: number;
+  readonly #names = new Set<string>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  bounded(name: string): string {
+    if (this.#names.has(name)) return name;
+    if (this.#names.size >= this.#limit || name.length > LONGEST_NAME) return OTHER;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+/** A change of the system's clock: smaller differences are rounding, and would move the spans of a trace against each other. */
+const CHANGE_MS = 50;
+
+/** Converts times of `performance.now()`, which no one can set, to those of the system's clock. */
+export class EpochClock {
+  #offset = Date.now() - performance.now();
+
+  /** To be called from time to time: the two clocks drift apart. */
+  adjust(): void {
+    const offset = Date.now() - performance.now();
+    if (Math.abs(offset - this.#offset) > CHANGE_MS) this.#offset = offset;
+  }
+
+  /** Returns milliseconds since 1970. */
+  at(time: number): number {
+    return this.#offset + time;
+  }
+}

@@ -1,4 +1,5 @@
 import { foldSeparators } from './coercion/folding.ts';
+import { LESS_THAN } from './text/characters.ts';
 import { REPAIR, type ReplyNode } from './text/reply-node.ts';
 
 /*
@@ -52,10 +53,16 @@ export function templateIn(root: ReplyNode): Template {
 
 /** The JSON text of an object or list can be a certain template: then its first string is a placeholder. */
 export function mayBeTemplate(json: string): boolean {
-  const start = json.slice(0, MAX_START);
-  // Nearly all answers have neither.
-  return (start.includes('"<') || start.includes('"str')) && IN_JSON.test(start);
+  return IN_JSON.test(json.slice(0, MAX_START));
 }
+
+/** The JSON text of a string can be the placeholder of a template. */
+export function beginsPlaceholder(json: string): boolean {
+  const first = json.charCodeAt(1);
+  return first === LESS_THAN || (first === SMALL_S && json.startsWith('"str'));
+}
+
+const SMALL_S = 115;
 
 const MAX_START = 400;
 const IN_JSON = /[:[,]"(?:<[\p{L}_][^<>"\\]{0,120}>|str(?:ing)?(?:\[\])?)"/u;

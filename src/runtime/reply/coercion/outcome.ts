@@ -190,7 +190,7 @@ export interface Flag {
   readonly flag: string;
   readonly path: string;
   /** Bits of REPAIR are described when the reply's flags are final, because most flags are dropped. */
-  readonly detail?: string | number;
+  readonly detail?: string | number | undefined;
   /** The losses that the flag reports. */
   readonly losses?: Losses;
 }
@@ -207,13 +207,16 @@ const NO_FLAGS: readonly Flag[] = [];
 export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
   const described = new Map<number, string>(); // The same few repairs occur over and over.
   return flags.map(({ flag, path, detail, losses = NO_LOSSES }) => {
-    const lost = losses === NO_LOSSES ? {} : { losses };
-    if (detail === undefined) return { flag, path, ...lost };
-    if (typeof detail === 'string') return { flag, path, detail, ...lost };
-    const known = described.get(detail) ?? describeRepairs(detail);
-    described.set(detail, known);
-    return { flag, path, detail: known, ...lost };
+    const words = typeof detail === 'number' ? wordsOf(detail, described) : detail;
+    const own = words === undefined ? { flag, path } : { flag, path, detail: words };
+    return losses === NO_LOSSES ? own : { ...own, losses };
   });
+}
+
+function wordsOf(repairs: number, described: Map<number, string>): string {
+  const words = described.get(repairs) ?? describeRepairs(repairs);
+  described.set(repairs, words);
+  return words;
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------

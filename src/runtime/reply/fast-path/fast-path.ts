@@ -57,7 +57,7 @@ export class FastPath {
     const place = placeFlag(candidate, text);
     // An empty value inside a text is rarely the answer.
     if (place !== undefined && json.length === 2) return undefined;
-    if (mayBeTemplate(json)) return undefined;
+    if (this.#sink.mayBeTemplate && mayBeTemplate(json)) return undefined;
     const { from, to } = candidate;
     if (from < thoughtsEnd) return undefined; // A value in a thought is the answer only if there is no other.
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.

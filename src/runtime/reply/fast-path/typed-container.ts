@@ -190,14 +190,26 @@ export class TypedMap extends TypedContainer {
   }
 }
 
+interface MemberFlags {
+  readonly order: number;
+  readonly segment: string;
+  readonly flags: FlagTree;
+}
+
 /** The flags of a value and its members. Paths are built at the end, and only for the flags that are kept. */
 export class FlagTree {
   own: Flag | undefined = undefined;
-  readonly #members: { readonly order: number; readonly segment: string; readonly flags: FlagTree }[] = [];
+  #members: MemberFlags[] | undefined = undefined;
+  /** The members arrived in their order. */
+  #inOrder = true;
   #inMembers = 0;
 
   add(order: number, segment: string, flags: FlagTree): void {
-    this.#members.push({ order, segment, flags });
+    const member: MemberFlags = { order, segment, flags };
+    const last = this.#members?.at(-1);
+    if (last !== undefined && last.order > order) this.#inOrder = false;
+    if (this.#members === undefined) this.#members = [member];
+    else this.#members.push(member);
     this.#inMembers += flags.size;
   }
 
@@ -214,8 +226,11 @@ export class FlagTree {
   }
 
   #collect(path: string, flags: Flag[]): void {
-    if (this.own !== undefined && flags.length < MAX_FLAGS) flags.push({ ...this.own, path });
-    for (const { segment, flags: ofMember } of this.#members.toSorted((a, b) => a.order - b.order)) {
+    if (this.own !== undefined && flags.length < MAX_FLAGS)
+      flags.push({ flag: this.own.flag, path, detail: this.own.detail });
+    if (this.#members === undefined) return;
+    const members = this.#inOrder ? this.#members : this.#members.toSorted((a, b) => a.order - b.order);
+    for (const { segment, flags: ofMember } of members) {
       if (flags.length >= MAX_FLAGS) return;
       ofMember.#collect(joinPath(path, segment), flags);
     }

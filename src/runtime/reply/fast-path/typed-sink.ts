@@ -1,3 +1,4 @@
+import { beginsPlaceholder } from '../template-values.ts';
 import { canBecomeScalar } from '../text/bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
 import { MAX_COMPARED } from '../text/closing-brackets.ts';
@@ -18,6 +19,8 @@ export class TypedSink implements Sink<TypedContainer> {
   depth = 0;
   /** The JSON text of the value; undefined until it is complete. */
   json: string | undefined = undefined;
+  /** The value contains a string that can be the placeholder of a template. */
+  mayBeTemplate = false;
   /** Increases with everything that a partial can show. */
   version = 0;
   /** The innermost list or object that has not ended. */
@@ -145,7 +148,12 @@ export class TypedSink implements Sink<TypedContainer> {
 
   string(text: string, from: number, to: number, escapes: Escapes): boolean {
     const source = text.slice(from, to);
-    return this.#add(this.#expected.exact(escapes === 'other' ? JSON.stringify(JSON.parse(source)) : source));
+    return this.#exactString(escapes === 'other' ? JSON.stringify(JSON.parse(source)) : source);
+  }
+
+  #exactString(json: string): boolean {
+    if (beginsPlaceholder(json)) this.mayBeTemplate = true;
+    return this.#add(this.#expected.exact(json));
   }
 
   token(source: string): boolean {
@@ -176,6 +184,6 @@ export class TypedSink implements Sink<TypedContainer> {
     if (string === undefined) return this.token(node.text);
     this.#string = undefined;
     string.append(node.text, node.plain);
-    return this.token(string.end());
+    return this.#exactString(string.end());
   }
 }

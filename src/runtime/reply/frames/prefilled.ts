@@ -21,12 +21,13 @@ const STRINGS = /^\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*"(?:[^"\\\n]|\\.)*")+\s*,?\s*$
 export function openPrefilled(reply: string): string | undefined {
   const fence = FENCE.exec(reply)?.[0] ?? '';
   const text = reply.slice(fence.length);
-  // A fence that opens later contains a value of its own.
-  if (fence === '' && text.includes('```') && OWN_FENCE.test(text)) return undefined;
   const key = FIRST_KEY.exec(text);
+  if (key === null && !FIRST_ITEM.test(text)) return undefined;
+  // A fence that opens later contains a value of its own.
+  if (fence === '' && OWN_FENCE.test(text)) return undefined;
   if (key !== null) return isYaml(text) ? undefined : `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
   if (STRINGS.test(text)) return `${fence}[${text}]`;
-  return FIRST_ITEM.test(text) && closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
+  return closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
 }
 
 /** True for lines after a quoted key of which none ends in a comma or a closing bracket. */

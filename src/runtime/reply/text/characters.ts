@@ -54,7 +54,7 @@ export function isWordCharacter(code: number): boolean {
 /** Returns the position of the first character at or after `from` that is not a space, or the length of the text. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  for (let code = text.charCodeAt(at); code === SPACE || isSpace(code); code = text.charCodeAt(at)) at += 1;
   return at;
 }
 
@@ -67,6 +67,7 @@ export function skipBlanks(text: string, from: number): number {
 
 /** Returns the quotation marks that can close a string opened by `opener`; empty if `opener` opens no string. */
 export function closersOf(opener: number): string {
+  if (opener > BACKTICK && opener < 0xab) return '';
   switch (opener) {
     case DOUBLE_QUOTE:
       return '"';

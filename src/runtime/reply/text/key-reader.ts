@@ -72,9 +72,13 @@ export class KeyReader {
     return this.#take(text.slice(at + 1, colon), colon + 1);
   }
 
-  /** Takes `key:` if all of it is at the cursor and the key needs no cleaning. */
-  quickBare(): boolean {
+  /** Takes `key:` if all of it is at the cursor and the key needs no cleaning. `likely`: the key that probably comes next. */
+  quickBare(likely: LikelyKey | undefined): boolean {
     const { text, at } = this.#cursor;
+    if (likely !== undefined && text.startsWith(likely.key, at)) {
+      const colon = at + likely.key.length;
+      if (text.charCodeAt(colon) === COLON && colon > at) return this.#take(likely.key, colon + 1) === 'yes';
+    }
     let end = at;
     for (let code = text.charCodeAt(end); code < 128 && isWordCharacter(code); code = text.charCodeAt(end)) end += 1;
     return end > at && text.charCodeAt(end) === COLON && this.#take(text.slice(at, end), end + 1) === 'yes';

@@ -11,6 +11,7 @@ import {
   DOUBLE_QUOTE,
   EQUALS,
   HASH,
+  isWordCharacter,
   LESS_THAN,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -278,8 +279,8 @@ export class Scanner<T> implements ValueSource<T> {
     if (unclosed === 'wait') return false;
     this.#sawComma = false;
     if (unclosed === 'yes') return this.#takeKey(REPAIR.quotes);
+    if (isWordCharacter(code) && this.#keys.quickBare(this.#sink.likely)) return this.#takeKey(REPAIR.unquotedKey);
     if (closersOf(code) === '') {
-      if (this.#keys.quickBare()) return this.#takeKey(REPAIR.unquotedKey);
       this.#keys.openBare();
       this.#state = 'bare-key';
       return this.#readBareKey();

@@ -201,6 +201,14 @@ export const ERRORS = {
       finish_reason: 'length',
     },
   },
+  refusal: {
+    status: 500,
+    meaning:
+      'The model refused to answer a request with [structured output](clients.md#structured-output), and the provider marked its reply as a refusal. `raw_output` has the words of the model.',
+    fields: ['client', 'raw_output'],
+    headers: [],
+    example: { message: 'The model of the client "Fast" refused to answer: No.', client: 'Fast', raw_output: 'No.' },
+  },
   prompt_error: {
     status: 500,
     meaning: 'The prompt template failed for these arguments. The message names the file, line and column.',
@@ -279,6 +287,7 @@ export type Failure =
   | MissingCredential
   | ValidationFailure
   | FinishReasonFailure
+  | RefusalFailure
   | PromptFailure
   | ClientFailure
   | TimeoutFailure
@@ -328,6 +337,10 @@ interface FinishReasonFailure {
   readonly client: string;
   readonly finishReason: string;
 }
+
+/** The provider marks the reply as a refusal. */
+type RefusalFailure = { readonly code: 'refusal' } & Pick<FinishReasonFailure, 'message' | 'client'> &
+  Pick<ValidationFailure, 'rawOutput'>;
 
 /** The template could not be rendered. The message names the function, file, line and column, never the content of an argument. */
 export interface PromptFailure {

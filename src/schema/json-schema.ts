@@ -7,8 +7,11 @@ import { acceptsNull, leadingTo, namesIn, partsOf, withInside } from './type-gra
 import { typeText } from './type-text.ts';
 import type { ClassType, EnumType, FieldType, MediaKind, Type } from './type.ts';
 
-/** How a type is seen: as an argument, as a result, or as a snapshot of a result that is still growing. */
-export type View = 'input' | 'output' | 'partial';
+/**
+ * How a type is seen: as an argument, as a result, as a snapshot of a result that is still growing, or as the reply of a
+ * model, which has the aliases and neither skipped fields nor the outcomes of checks.
+ */
+export type View = 'input' | 'output' | 'partial' | 'reply';
 
 /** How a document refers to the schemas that it holds once. */
 export interface SchemaReferences {
@@ -64,7 +67,7 @@ export class JsonSchemas {
 
   /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
   of(type: Type, view: View): JsonObject {
-    if (view === 'input') return this.#bare(type, view);
+    if (view === 'input' || view === 'reply') return this.#bare(type, view);
     const inner = this.#bare(type, this.#isDone(type) && !this.#showsState(type) ? 'output' : view);
     const checked = this.#withChecks(type, inner, view);
     return view === 'partial' && type.stream?.withState === true ? withState(checked) : checked;
@@ -76,7 +79,7 @@ export class JsonSchemas {
     if (enumType !== undefined) return enumSchema(enumType, view);
     const alias = this.#index.aliases.get(name);
     // Each use of the alias wraps what its checks report.
-    if (alias !== undefined) return described(this.#bare(alias.type, view), alias.documentation);
+    if (alias !== undefined) return described(this.#bare(alias.type, view), ...documentationOf(alias, view));
     return this.#classSchema(this.#class(name), view);
   }
 
@@ -108,9 +111,9 @@ export class JsonSchemas {
       case 'string':
         return STRING;
       case 'int':
-        return view === 'input' ? INT_ARGUMENT : INT;
+        return intSchema(view);
       case 'float':
-        return { type: 'number', format: 'double' };
+        return view === 'reply' ? { type: 'number' } : { type: 'number', format: 'double' };
       case 'bool':
         return { type: 'boolean' };
       case 'null':
@@ -136,9 +139,13 @@ export class JsonSchemas {
     const values = this.#part(value, view);
     const schema = { type: 'object', additionalProperties: values };
     if (key.kind === 'string') return schema;
+    if (view === 'reply') {
+      const keys = possibleKeys(key, this.#index, view);
+      return keys === undefined ? schema : closed(Object.fromEntries(keys.map((name) => [name, values])), []);
+    }
     const description = `Keys: ${keyText(key, this.#index)}.`;
     if (this.#references.propertyNames) return { description, ...schema, propertyNames: this.#part(key, 'input') };
-    const keys = possibleKeys(key, this.#index);
+    const keys = possibleKeys(key, this.#index, view);
     if (keys === undefined) return { description, ...schema };
     return { description, ...closed(Object.fromEntries(keys.map((name) => [name, values])), []) };
   }
@@ -157,12 +164,14 @@ export class JsonSchemas {
 
   #classSchema(type: ClassType, view: View): JsonObject {
     const fields = type.fields.filter((field) => view === 'input' || !field.skip);
-    const properties = fields.map((field): [string, JsonValue] => [
-      field.name,
-      described(this.#field(field, view), field.documentation, field.description),
+    const nameOf = (field: FieldType): string => nameIn(field, view);
+    const properties = fields.map((field): [string, JsonObject] => [
+      nameOf(field),
+      described(this.#field(field, view), ...documentationOf(field, view), field.description),
     ]);
     const optional = (field: FieldType): boolean => view === 'input' && acceptsNull(field.type, this.#index.aliases);
-    const required = fields.filter((field) => !optional(field)).map((field) => field.name);
+    const required = fields.filter((field) => !optional(field)).map(nameOf);
+    if (view === 'reply') return described(closed(Object.fromEntries(properties), required), type.description);
     const growing = view === 'partial' ? `${type.name} while it grows: absent parts are null.` : undefined;
     const schema = objectSchema(Object.fromEntries(properties), required);
     return described(schema, growing, type.documentation, type.description);
@@ -291,28 +300,51 @@ function checkLabels(constraints: readonly Constraint[] = []): readonly string[]
 
 function enumSchema(type: EnumType, view: View): JsonObject {
   const values = type.values.filter((value) => view === 'input' || !value.skip);
-  const lines = values.flatMap(({ name, documentation, description }) => {
-    const text = documentation ?? description;
-    return text === undefined ? [] : [`- \`${name}\`: ${text}`];
+  const lines = values.flatMap((value) => {
+    const [text = value.description] = documentationOf(value, view);
+    return text === undefined ? [] : [`- \`${nameIn(value, view)}\`: ${text}`];
   });
-  const schema = choice(values.map((value) => value.name));
-  return described(schema, type.documentation, type.description, lines.join('\n'));
+  const schema = choice(values.map((value) => nameIn(value, view)));
+  return described(schema, ...documentationOf(type, view), type.description, lines.join('\n'));
+}
+
+function intSchema(view: View): JsonObject {
+  if (view === 'reply') return { type: 'integer' };
+  return view === 'input' ? INT_ARGUMENT : INT;
+}
+
+/** A model sees the alias of a field or value. */
+function nameIn({ name, alias }: { readonly name: string; readonly alias?: string }, view: View): string {
+  return view === 'reply' ? (alias ?? name) : name;
+}
+
+/** A model does not see doc comments. */
+function documentationOf(
+  { documentation }: { readonly documentation?: string },
+  view: View,
+): ReadonlyArray<string | undefined> {
+  return view === 'reply' ? [] : [documentation];
 }
 
 /** The keys that a map can have; undefined if they cannot be listed. */
-function possibleKeys(key: Type, index: DefinitionIndex): readonly string[] | undefined {
+function possibleKeys(key: Type, index: DefinitionIndex, view: View): readonly string[] | undefined {
   switch (key.kind) {
     case 'enum':
-      return index.enums.get(key.name)?.values.map(({ name }) => name);
+      return keysOfEnum(key.name, index, view);
     case 'literal':
       return [String(key.value)];
     case 'union': {
-      const lists = key.members.map((member) => possibleKeys(member, index));
+      const lists = key.members.map((member) => possibleKeys(member, index, view));
       return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
     }
     default:
       return undefined;
   }
+}
+
+function keysOfEnum(name: string, index: DefinitionIndex, view: View): readonly string[] | undefined {
+  const values = index.enums.get(name)?.values.filter((value) => view !== 'reply' || !value.skip);
+  return values?.map((value) => nameIn(value, view));
 }
 
 function keyText(key: Type, index: DefinitionIndex): string {

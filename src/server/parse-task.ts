@@ -1,10 +1,9 @@
-import { compileCondition } from '../runtime/prompt/compile-condition.ts';
 import { InternalError } from '../base/invariant.ts';
+import { FunctionReplies } from '../runtime/call/function-replies.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { parseText } from '../runtime/call/parse-reply.ts';
 import { StepBudget } from '../runtime/reply/coercion/step-budget.ts';
-import { createReplyParser } from '../runtime/reply/create-reply-parser.ts';
-import type { ParsedReply, ParseFailure, ReplyParser } from '../runtime/reply/reply-parser.ts';
+import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
@@ -12,6 +11,8 @@ export interface ParseTask {
   readonly programPath: string;
   readonly functionName: string;
   readonly text: string;
+  /** True if the reply can be in a wrapper. */
+  readonly wrapped?: boolean;
   /** True if the output includes an explanation. */
   readonly explain: boolean;
 }
@@ -27,11 +28,11 @@ export type ParseTaskResult =
     };
 
 const programs = new Map<string, DefinitionIndex>();
-const parsers = new Map<string, ReplyParser>();
+const replies = new Map<string, FunctionReplies>();
 
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
-  const parser = parserFor(task);
+  const parser = repliesOf(task).parserFor(task.wrapped === true);
   const { exceeded } = StepBudget;
   const outcome = parseText(parser, task.text, task.explain).parse();
   if (!outcome.ok) return { ...outcome, isTooMuchWork: StepBudget.exceeded > exceeded };
@@ -39,21 +40,21 @@ export function runParseTask(task: ParseTask): ParseTaskResult {
   return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };
 }
 
-function parserFor({ programPath, functionName }: ParseTask): ReplyParser {
+function repliesOf({ programPath, functionName }: ParseTask): FunctionReplies {
   const key = `${programPath}#${functionName}`;
-  let parser = parsers.get(key);
-  if (parser === undefined) {
-    parser = createParser(programPath, functionName);
-    parsers.set(key, parser);
+  let known = replies.get(key);
+  if (known === undefined) {
+    known = createReplies(programPath, functionName);
+    replies.set(key, known);
   }
-  return parser;
+  return known;
 }
 
-function createParser(programPath: string, functionName: string): ReplyParser {
+function createReplies(programPath: string, functionName: string): FunctionReplies {
   const definitions = programs.get(programPath) ?? load(programPath);
   const fn = definitions.functions.get(functionName);
   if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
-  return createReplyParser(fn.returns, definitions, compileCondition);
+  return new FunctionReplies(fn, definitions);
 }
 
 function load(programPath: string): DefinitionIndex {

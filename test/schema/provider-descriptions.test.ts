@@ -48,6 +48,7 @@ const STRINGS = [
   '404',
   'true',
   'all',
+  'auto',
   'openai',
   'eu-west-1',
   'https://host',

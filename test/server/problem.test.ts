@@ -24,6 +24,7 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
     attempts,
   },
   finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
+  refusal: { code: 'refusal', message, client: 'C', rawOutput: 'x' },
   prompt_error: { code: 'prompt_error', message },
   client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, attempts },
   timeout: { code: 'timeout', message, timer: 'total', afterMs: 1, attempts },

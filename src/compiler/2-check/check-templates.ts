@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType, TemplateStringType } from '../../schema/function.ts';
+import { isAlwaysStructured, structuredClients } from '../../schema/structured-clients.ts';
 import type { Definitions } from '../../schema/program.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
@@ -24,15 +24,15 @@ import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './templ
 import { unknownMethodRule } from './template-rules/unknown-method-rule.ts';
 
 /** Applies the rules for templates to every prompt, template_string and constraint. */
-export function checkTemplates(context: CheckContext, definitions: Definitions): void {
+export function checkTemplates(context: CheckContext, definitions: Definitions, index: DefinitionIndex): void {
   const { scope } = context;
-  const index = indexDefinitions(definitions);
   const found: Diagnostic[] = [];
   for (const fn of definitions.functions) {
     const node = scope.functions.get(fn.name);
     // A function without a prompt has its own diagnostic.
     if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
-    const returns = node.returns === undefined ? {} : { returns: fn.returns };
+    const returns =
+      node.returns === undefined || isAlwaysStructured(structuredClients(fn, index)) ? {} : { returns: fn.returns };
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }
   for (const text of definitions.templateStrings) {

@@ -18,7 +18,7 @@ import { documentation, membersOf, typeOf } from './type-script.ts';
 
 const HEADER = `// Written by "svc types". Run it again when the definitions change.`;
 
-const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
+const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial', reply: 'Reply' };
 
 const CHECK: JsonObject = described(
   objectSchema({ name: { type: 'string' }, expression: { type: 'string' }, status: choice(['succeeded', 'failed']) }),

@@ -245,6 +245,14 @@ const BLOCKS = {
     (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
   ),
+  'check/unstructured-client': warning<Named & { readonly reason: string }>(
+    (p) => `The client "${p.name}" has no structured output: it ${p.reason}.`,
+    () => 'Change the options, or describe replies in the prompts with "{{ ctx.output_format }}".',
+  ),
+  'check/unstructured-type': warning<Named & { readonly client: string; readonly reason: string }>(
+    (p) => `The client "${p.client}" has no structured output for "${p.name}": the return type ${p.reason}.`,
+    () => 'Describe the reply in the prompt with "{{ ctx.output_format }}".',
+  ),
   'check/default-role': error<Named & { readonly allowed: string }>(
     (p) => `The default role "${p.name}" is not among the allowed roles (${p.allowed}).`,
   ),

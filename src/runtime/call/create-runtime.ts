@@ -14,14 +14,13 @@ import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
 import { memberOfKey, memberOfTurn } from '../model/strategies/round-robin.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
-import { createReplyParser } from '../reply/create-reply-parser.ts';
-import type { ReplyParser } from '../reply/reply-parser.ts';
 import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../../schema/message.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
 import { ArgumentValidators } from '../arguments/load-validators.ts';
 import { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
+import { FunctionReplies } from './function-replies.ts';
 import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';
 import { parseReply, parseText, refuseLosses } from './parse-reply.ts';
@@ -53,10 +52,10 @@ export function createRuntime(program: Program, options: RuntimeOptions): Functi
 class ProgramRuntime implements FunctionRuntime {
   readonly functionNames: readonly string[];
   readonly #prepare: PrepareServices;
-  readonly #run: RunServices;
+  readonly #run: Omit<RunServices, 'replies'>;
   readonly #pools: ConnectionPools;
   readonly #validators: ArgumentValidators;
-  readonly #functions = new Map<string, FunctionServices>();
+  readonly #functions = new Map<string, RunServices>();
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
@@ -102,14 +101,14 @@ class ProgramRuntime implements FunctionRuntime {
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
     const services = this.#services(call.functionName);
-    const reader = new WholeReader(services.parser, services.options);
+    const reader = new WholeReader(services.replies, services.options);
     return new FunctionRun({ services, call, context, reader }).run();
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
     const services = this.#services(call.functionName);
-    const reader = new StreamReader(services.parser, services.options, observer, call.functionName);
+    const reader = new StreamReader(services.replies, services.options, observer, call.functionName);
     const run = new FunctionRun({ services, call, context, reader });
     // The observer is called on a later turn of the event loop.
     setImmediate(() => {
@@ -142,9 +141,11 @@ class ProgramRuntime implements FunctionRuntime {
   async parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
     const { explain, functionName, onLoss, text } = prepared;
     const { cancellation, deadlineMs } = context;
-    const reply = { functionName, text, explain, cancellation, deadlineAt: performance.now() + deadlineMs };
-    const { parser } = this.#services(functionName);
-    const outcome = await parseReply(reply, this.#prepare.options, parseText(parser, text, explain));
+    const { replies } = this.#services(functionName);
+    const wrapped = replies.canBeWrapped;
+    const reply = { functionName, text, wrapped, explain, cancellation, deadlineAt: performance.now() + deadlineMs };
+    const here = parseText(replies.parserFor(wrapped), text, explain);
+    const outcome = await parseReply(reply, this.#prepare.options, here);
     return refuseLosses(outcome, onLoss, text);
   }
 
@@ -158,19 +159,17 @@ class ProgramRuntime implements FunctionRuntime {
   }
 
   /** Created at the first call of the function, and kept. */
-  #services(functionName: string): FunctionServices {
+  #services(functionName: string): RunServices {
     const known = this.#functions.get(functionName);
     if (known !== undefined) return known;
     const { definitions } = this.#prepare;
     const fn = definitions.functions.get(functionName);
     if (fn === undefined) throw new InternalError(`no function ${functionName}`);
-    const services = { ...this.#run, parser: createReplyParser(fn.returns, definitions, compileCondition) };
+    const services = { ...this.#run, replies: new FunctionReplies(fn, definitions) };
     this.#functions.set(functionName, services);
     return services;
   }
 }
-
-type FunctionServices = RunServices & { readonly parser: ReplyParser };
 
 function ready(prepared: PreparedCall): ReadyCall {
   if (prepared instanceof ReadyCall) return prepared;

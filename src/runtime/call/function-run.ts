@@ -6,7 +6,7 @@ import type { InvalidReply, Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';
 import type { ClientSource } from '../model/client-source.ts';
-import type { ModelAttempt, ModelClient } from '../model/model-client.ts';
+import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
@@ -17,6 +17,7 @@ import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import { refuseLosses } from './parse-reply.ts';
+import type { FunctionReplies } from './function-replies.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome, ReplyOutcome, RuntimeOptions } from './runtime.ts';
@@ -25,6 +26,8 @@ export interface RunServices {
   readonly options: RuntimeOptions;
   readonly directory: ClientDirectory;
   readonly renderer: PromptRenderer;
+  /** Of the function. */
+  readonly replies: FunctionReplies;
   readonly turn: RoundRobinTurns;
 }
 
@@ -136,14 +139,17 @@ export class FunctionRun {
         : ok(reaskMessages(invalid, client.prompt));
     context.observer?.rendered(client.name, renderedAt, messages.ok ? undefined : messages.failure.code);
     if (!messages.ok) return err(finalFailure(messages.failure));
-    reader.begin(this.#lastFailure?.message);
+    const output = services.replies.outputFor(client);
+    reader.begin(this.#lastFailure?.message, output?.wrapper !== undefined);
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
     const observer = this.#observe(client, messages.value, invalid !== undefined);
-    const reply = await this.#ask(client, messages.value, { deadlineAt, observer });
+    const reply = await this.#ask(client, { messages: messages.value, output }, { deadlineAt, observer });
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
     if (!reply.ok) return reply;
     try {
+      const refusal = output === undefined ? undefined : refusalFailure(client, reply.value);
+      if (refusal !== undefined) return err(finalFailure(refusal));
       const parsed = await this.#parse(client, reply.value, deadlineAt);
       return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, invalid?.prompt ?? messages.value));
     } finally {
@@ -153,14 +159,14 @@ export class FunctionRun {
 
   #ask(
     client: ModelClient,
-    messages: readonly Message[],
+    question: Pick<ModelRequest, 'messages' | 'output'>,
     { deadlineAt, observer }: { readonly deadlineAt: number; readonly observer: AttemptObserver | undefined },
   ): Promise<Result<ModelReply, AttemptFailure>> {
     const { call, context, reader } = this.#parts;
     const request = {
       functionName: call.functionName,
       args: call.args,
-      messages,
+      ...question,
       streamed: reader.streamed,
       deadlineAt,
       privateUrls: call.requester.privateUrls,
@@ -278,6 +284,17 @@ function withInvalidReply(failed: AttemptFailure, reply: ModelReply, prompt: rea
   const { failure } = failed;
   if (failure.code !== 'validation_failure' || !isComplete(reply)) return failed;
   return { ...failed, invalidReply: { prompt, text: reply.text, faults: failure.details } };
+}
+
+/** A message of a failure contains no more of what a model wrote. */
+const MAX_REFUSAL = 300;
+
+/** Without a schema, a refusal has always been an empty reply, as in other implementations of the language. */
+function refusalFailure({ name }: ModelClient, { refusal }: ModelReply): Failure | undefined {
+  if (refusal === undefined) return undefined;
+  const words = refusal.length > MAX_REFUSAL ? `${refusal.slice(0, MAX_REFUSAL)}…` : refusal;
+  const message = `The model of the client "${name}" refused to answer${words === '' ? '' : `: ${words}`}`;
+  return { code: 'refusal', message, client: name, rawOutput: refusal };
 }
 
 /** The failure of a reply that ended for a reason which its client does not accept; undefined if it is accepted. */

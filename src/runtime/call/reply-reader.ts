@@ -1,4 +1,5 @@
-import type { ReplyParser, ReplyStream } from '../reply/reply-parser.ts';
+import type { ReplyStream } from '../reply/reply-parser.ts';
+import type { FunctionReplies } from './function-replies.ts';
 import { parseReply, parseText } from './parse-reply.ts';
 import type { ReplyOutcome, WholeReply } from './runtime.ts';
 import type { RuntimeOptions, StreamObserver } from './runtime.ts';
@@ -6,8 +7,11 @@ import type { RuntimeOptions, StreamObserver } from './runtime.ts';
 /** Receives model text: the only part in which a call and a stream differ. */
 export interface ReplyReader {
   readonly streamed: boolean;
-  /** An attempt starts, and the text of the previous one is void. `reason` states why that one failed. */
-  begin(reason: string | undefined): void;
+  /**
+   * An attempt starts, and the text of the previous one is void. `reason` states why that one failed; `wrapped`: its replies
+   * can be in a wrapper.
+   */
+  begin(reason: string | undefined, wrapped: boolean): void;
   text(delta: string): void;
   reasoning(delta: string): void;
   /** The reply is complete. */
@@ -17,22 +21,26 @@ export interface ReplyReader {
 /** Parses a reply once it is complete; a long one on another thread. */
 export class WholeReader implements ReplyReader {
   readonly streamed = false;
-  readonly #parser: ReplyParser;
+  readonly #replies: FunctionReplies;
   readonly #options: RuntimeOptions;
+  #wrapped = false;
 
-  constructor(parser: ReplyParser, options: RuntimeOptions) {
-    this.#parser = parser;
+  constructor(replies: FunctionReplies, options: RuntimeOptions) {
+    this.#replies = replies;
     this.#options = options;
   }
 
-  begin(): void {}
+  begin(_reason: string | undefined, wrapped: boolean): void {
+    this.#wrapped = wrapped;
+  }
 
   text(): void {}
 
   reasoning(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    return parseReply(reply, this.#options, parseText(this.#parser, reply.text));
+    const whole = { ...reply, wrapped: this.#wrapped };
+    return parseReply(whole, this.#options, parseText(this.#replies.parserFor(this.#wrapped), reply.text));
   }
 }
 
@@ -42,7 +50,7 @@ export class WholeReader implements ReplyReader {
  */
 export class StreamReader implements ReplyReader {
   readonly streamed = true;
-  readonly #parser: ReplyParser;
+  readonly #replies: FunctionReplies;
   readonly #options: RuntimeOptions;
   readonly #observer: StreamObserver;
   readonly #functionName: string;
@@ -50,19 +58,21 @@ export class StreamReader implements ReplyReader {
   /** The observer received a part of this attempt. */
   #reported = false;
   #length = 0;
+  #wrapped = false;
 
-  constructor(parser: ReplyParser, options: RuntimeOptions, observer: StreamObserver, functionName: string) {
+  constructor(replies: FunctionReplies, options: RuntimeOptions, observer: StreamObserver, functionName: string) {
     this.#functionName = functionName;
-    this.#parser = parser;
+    this.#replies = replies;
     this.#options = options;
     this.#observer = observer;
   }
 
-  begin(reason: string | undefined): void {
+  begin(reason: string | undefined, wrapped: boolean): void {
     const restart = this.#reported;
     this.#reported = false;
+    this.#wrapped = wrapped;
     this.#length = 0;
-    this.#stream = this.#parser.openStream();
+    this.#stream = this.#replies.parserFor(wrapped).openStream();
     if (restart) this.#observer.reset(reason ?? 'another attempt starts');
   }
 
@@ -82,9 +92,11 @@ export class StreamReader implements ReplyReader {
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     const stream = this.#stream;
     this.#stream = undefined;
-    if (stream === undefined) return parseReply(reply, this.#options, parseText(this.#parser, reply.text));
+    const whole = { ...reply, wrapped: this.#wrapped };
+    const parser = this.#replies.parserFor(this.#wrapped);
+    if (stream === undefined) return parseReply(whole, this.#options, parseText(parser, reply.text));
     const here = { parse: () => stream.finish(), parseShort: () => stream.finishShort() };
-    return parseReply(reply, this.#options, here, stream.toRead);
+    return parseReply(whole, this.#options, here, stream.toRead);
   }
 
   takePartial(): string | undefined {

@@ -190,6 +190,8 @@ export interface RuntimeOptions {
 export interface WholeReply {
   readonly functionName: string;
   readonly text: string;
+  /** True if the reply can be in a wrapper, because a provider received the schema of one. */
+  readonly wrapped?: boolean;
   /** True if the outcome includes an explanation. */
   readonly explain?: boolean;
   readonly cancellation: Cancellation;

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { COMMON_OPTIONS, TokenPrices } from '../../schema/providers/common-options.ts';
 import type { OptionPath, OptionValues, OptionViolation } from '../../schema/providers/option-shapes.ts';
 import type { MediaUrls } from '../../schema/providers/provider-description.ts';
+import type { StructuredForm } from '../../schema/providers/structured-output.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { ExchangeLimits } from './http/exchange-clock.ts';
 
@@ -25,6 +26,8 @@ export interface ClientOptions {
   readonly finishReasons: FinishReasonRule;
   readonly responseType: CommonValues['client_response_type'];
   readonly mediaUrls: MediaUrls;
+  /** The form in which requests carry the schema of the reply; undefined if they carry none. */
+  readonly structured: StructuredForm | undefined;
   readonly prices: TokenPrices | undefined;
   readonly limits: ExchangeLimits;
   readonly httpVersion: CommonValues['http']['version'];
@@ -43,6 +46,7 @@ export type FinishReasonRule =
 export function toClientOptions(
   values: CommonValues & { readonly model?: unknown; readonly model_id?: unknown },
   body: ReadonlyMap<string, JsonValue>,
+  structured?: StructuredForm,
 ): ClientOptions {
   const { http } = values;
   return {
@@ -58,6 +62,7 @@ export function toClientOptions(
     finishReasons: finishReasonRule(values),
     responseType: values.client_response_type,
     mediaUrls: definedMembers(values.media_url_handler),
+    structured,
     prices: values.prices,
     limits: {
       connectMs: http.connect_timeout_ms,

@@ -9,6 +9,7 @@ import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
 import { headerProblem } from '../../schema/providers/header.ts';
 import type { OptionTable, OptionValues } from '../../schema/providers/option-shapes.ts';
 import type { HttpFacts, ProviderDescription, ReadOptions } from '../../schema/providers/provider-description.ts';
+import { structureOf } from '../../schema/structured-clients.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
 import { toClientOptions } from './client-options.ts';
 import type { ClientOptions } from './client-options.ts';
@@ -53,7 +54,7 @@ interface LocatedClient extends DescribedClient, HttpClientRequest {
 /** The client as prompts see it: it needs neither an address nor credentials. */
 export function promptClientOf(client: Omit<HttpClientRequest, 'requester' | 'services'>): PromptClient {
   const { provider, read } = client;
-  const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
+  const options = optionsOf(client);
   return promptClient({ ...client, options, connection: provider.connect({ options, values: read.values, url: '' }) });
 }
 
@@ -73,14 +74,20 @@ export function createHttpClient(request: HttpClientRequest): Result<ModelClient
   if (refused !== undefined) {
     return err(invalidClientOptions(source.definition.name, [{ path: 'options.base_url', message: refused }]));
   }
-  // All HTTP providers have the common options.
-  const options = toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body);
+  const options = optionsOf(request);
   const connection = provider.connect({ options, values: read.values, url });
   const { httpVersion } = options;
   const destination = { origin, guard, ...(httpVersion === 'auto' ? {} : { version: httpVersion }) };
   const located = { ...request, url, place, options, connection, destination };
   const credentials = findCredentials(located);
   return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
+}
+
+function optionsOf({ http, read }: Pick<HttpClientRequest, 'http' | 'read'>): ClientOptions {
+  const structure = structureOf(http, read);
+  const form = structure.kind === 'form' ? structure.form : undefined;
+  // All HTTP providers have the common options.
+  return toClientOptions(read.values as OptionValues<typeof COMMON_OPTIONS>, read.body, form);
 }
 
 /** The place of a client's URL, compared with the one that the server's own values give. */
@@ -224,6 +231,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
     ...(options.model === undefined ? {} : { model: options.model }),
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
+    structured: options.structured,
     prices: options.prices ?? pricesOf(services.prices, provider, options.model),
     propagateTrace: options.propagateTrace,
     supportsStreaming: options.supportsStreaming && connection.streams !== false,

@@ -5,6 +5,8 @@ import type { Redactor } from '../../logging/redactor.ts';
 import type { TokenPrices } from '../../schema/providers/common-options.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
+import type { StructuredForm } from '../../schema/providers/structured-output.ts';
+import type { StructuredOutput } from '../../schema/structured-output.ts';
 import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { ConnectionPools, Destination } from './http/connection-pools.ts';
@@ -26,9 +28,11 @@ import type { ModelReply, ReplyFormat } from './wire/reply-format.ts';
 /** The part of an HTTP client that differs between providers. */
 export interface WireProtocol {
   /** The request for a prompt. The failure states what the provider does not accept, and completes `The client "X" …`. */
-  call(messages: readonly Message[], streamed: boolean): CallResult | Promise<CallResult>;
+  call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult | Promise<CallResult>;
   /** The format of replies. */
   readonly format: ReplyFormat;
+  /** The format of replies to requests with a schema, where that is a different one. */
+  readonly structuredFormat?: ReplyFormat;
   /** Servers of this kind can leave out finish reason and end mark: a stream whose body ended well is complete. */
   readonly endsWithBody?: boolean;
 }
@@ -37,7 +41,7 @@ export type CallResult = Result<HttpCall, string>;
 
 /** A protocol whose requests need nothing that has to be fetched first. */
 export interface ReadyProtocol extends WireProtocol {
-  call(messages: readonly Message[], streamed: boolean): CallResult;
+  call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult;
 }
 
 interface HttpClientParts {
@@ -46,6 +50,7 @@ interface HttpClientParts {
   readonly model?: string;
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  readonly structured?: StructuredForm | undefined;
   readonly prices?: TokenPrices | undefined;
   readonly supportsStreaming: boolean;
   /** The provider receives the headers of the trace. */
@@ -67,6 +72,7 @@ export class HttpModelClient implements ModelClient {
   readonly model: string | undefined;
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  readonly structured: StructuredForm | undefined;
   readonly prices: TokenPrices | undefined;
   readonly origin: string;
   readonly #parts: HttpClientParts;
@@ -77,6 +83,7 @@ export class HttpModelClient implements ModelClient {
     this.model = parts.model;
     this.prompt = parts.prompt;
     this.finishReasons = parts.finishReasons;
+    this.structured = parts.structured;
     this.prices = parts.prices;
     this.origin = parts.destination.origin;
     this.#parts = parts;
@@ -126,12 +133,12 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
 
   start(): void {
     const { protocol, mediaHandling } = this.#client;
-    const { messages } = this.#request;
+    const { messages, output } = this.#request;
     if (needsInlining(messages, mediaHandling)) {
       this.#sendWhenReady(this.#encodeWithMedia());
       return;
     }
-    const call = protocol.call(messages, this.#streamed);
+    const call = protocol.call(messages, this.#streamed, output);
     if (call instanceof Promise) {
       this.#prepare(undefined);
       this.#sendWhenReady(call);
@@ -168,7 +175,8 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   accepted(headers: ResponseHeaders): void {
-    const { format, endsWithBody = false } = this.#client.protocol;
+    const { endsWithBody = false, format: usual, structuredFormat = usual } = this.#client.protocol;
+    const format = this.#request.output === undefined ? usual : structuredFormat;
     this.#decoder = new ReplyDecoder(
       { format, streamed: this.#streamed, endsWithBody, wantsReasoning: this.#listener.reasoning !== undefined },
       headers,
@@ -216,13 +224,13 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
 
   async #encodeWithMedia(): Promise<CallResult> {
     const { protocol, pools, mediaHandling } = this.#client;
-    const { messages, privateUrls } = this.#request;
+    const { messages, output, privateUrls } = this.#request;
     const room = new MediaBudget(pools.media);
     const cancellation = this.#prepare(room);
     const guard = privateUrls ? 'not-link-local' : 'public-only';
     const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
     const inlined = await inlineMedia(messages, mediaHandling, { fetch, room });
-    return inlined.ok ? protocol.call(inlined.value, this.#streamed) : inlined;
+    return inlined.ok ? protocol.call(inlined.value, this.#streamed, output) : inlined;
   }
 
   /** A rejection, such as for a string that V8 cannot hold, ends the call immediately and not at its deadline. */

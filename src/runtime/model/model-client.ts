@@ -2,6 +2,8 @@ import type { Result } from '../../base/result.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { TokenPrices } from '../../schema/providers/common-options.ts';
+import type { StructuredForm } from '../../schema/providers/structured-output.ts';
+import type { StructuredOutput } from '../../schema/structured-output.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { FinishReasonRule } from './client-options.ts';
 import type { ModelReply } from './wire/reply-format.ts';
@@ -15,6 +17,8 @@ export interface ModelClient {
   /** The client as templates see it, and the roles it accepts. */
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  /** The form in which requests carry the schema of the reply; undefined if they carry none. */
+  readonly structured?: StructuredForm | undefined;
   /** Undefined if the definition states none. */
   readonly prices?: TokenPrices | undefined;
   /** The origin of its server, such as `https://api.example.com`; undefined without one. */
@@ -27,6 +31,8 @@ export interface ModelRequest {
   readonly functionName: string;
   readonly messages: readonly Message[];
   readonly streamed: boolean;
+  /** The schema of the reply, for a client with a form for it. */
+  readonly output?: StructuredOutput | undefined;
   /** The end of the whole call, on the monotonic clock (`performance.now()`). */
   readonly deadlineAt: number;
   /** Media URLs of arguments can lead to private and loopback addresses. */

@@ -50,10 +50,11 @@ export function createReplyParser(
 function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
   return outcome.ok
     ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags), outcome.losses))
-    : err(failureOf(outcome.violations));
+    : err(replyFailure(outcome.violations));
 }
 
-function failureOf(details: ParseFailure['details']): ParseFailure {
+/** The failure of a reply that breaks the return type in these ways. */
+export function replyFailure(details: ParseFailure['details']): ParseFailure {
   const first = details[0];
   const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
   return { message: `the reply does not fit the return type${where}: ${first?.message ?? 'no reason known'}`, details };

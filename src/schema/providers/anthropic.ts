@@ -1,6 +1,7 @@
 import { BODY_MODEL, COMMON_OPTIONS, COMMON_RULES, ROLES } from './common-options.ts';
 import type { OptionTable } from './option-shapes.ts';
 import type { ProviderDescription } from './provider-description.ts';
+import { FORCED_TOOL } from './structured-output.ts';
 
 const DEFAULT_URL = 'https://api.anthropic.com';
 
@@ -32,6 +33,7 @@ export const ANTHROPIC = {
     keyVariable: 'ANTHROPIC_API_KEY',
     defaultUrl: DEFAULT_URL,
     mediaUrls: { pdf: 'send_base64' },
+    structured: () => FORCED_TOOL,
     url: ({ base_url: baseUrl }) => baseUrl ?? DEFAULT_URL,
   },
   docs: { model: '`model` in the body' },

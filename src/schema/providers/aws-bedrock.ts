@@ -1,6 +1,7 @@
 import { COMMON_OPTIONS, COMMON_RULES, modelRequired, ROLES, TEXT, URL_MODEL } from './common-options.ts';
 import type { OptionTable, OptionValues } from './option-shapes.ts';
 import type { ProviderDescription } from './provider-description.ts';
+import { FORCED_TOOL_OF_BEDROCK } from './structured-output.ts';
 
 /** Holds a Bedrock API key, which svc sends unchanged and unsigned. */
 export const BEDROCK_TOKEN_VARIABLE = 'AWS_BEARER_TOKEN_BEDROCK';
@@ -89,6 +90,7 @@ export const AWS_BEDROCK = {
     variables: [...REGION_VARIABLES, ...CREDENTIAL_VARIABLES],
     ownOrigins: new RegExp(String.raw`^https://bedrock-runtime\.${REGION_PATTERN}\.amazonaws\.com$`, 'u'),
     mediaUrls: { image: 'send_base64', audio: 'send_base64', pdf: 'send_base64', video: 'send_base64' },
+    structured: () => FORCED_TOOL_OF_BEDROCK,
     url: bedrockUrl,
   },
   docs: {

@@ -1,6 +1,7 @@
 import type { OptionDescription, OptionTable, OptionValues, Shape } from './option-shapes.ts';
 import type { OptionRule } from './provider-description.ts';
 import { MEDIA_URL_HANDLINGS } from './provider-description.ts';
+import { STRUCTURED_OUTPUT_MODES } from './structured-output.ts';
 
 export const TEXT = { kind: 'text' } as const satisfies Shape;
 
@@ -142,6 +143,11 @@ export const COMMON_OPTIONS = {
       words: ['openai', 'openai-responses', 'openai-transcription', 'anthropic', 'google', 'vertex'],
     },
     text: 'the reply has the format of another provider: `openai`, `openai-responses`, `openai-transcription`, `anthropic`, `google` or `vertex`',
+  },
+  structured_output: {
+    shape: { kind: 'one-of', words: STRUCTURED_OUTPUT_MODES },
+    default: 'off',
+    text: '[structured output](#structured-output): `auto` sends the schema of the return type where svc knows that the provider takes it, `on` also where svc does not know',
   },
   prices: {
     shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },

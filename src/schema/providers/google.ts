@@ -9,6 +9,7 @@ import {
 } from './common-options.ts';
 import type { OptionTable, OptionValues } from './option-shapes.ts';
 import type { ProviderDescription } from './provider-description.ts';
+import { FORCED_TOOL, RESPONSE_JSON_SCHEMA } from './structured-output.ts';
 
 const GOOGLE_AI_URL = 'https://generativelanguage.googleapis.com/v1beta';
 
@@ -26,6 +27,7 @@ export const GOOGLE_AI = {
     headersReplaceKey: true,
     defaultUrl: GOOGLE_AI_URL,
     mediaUrls: { image: 'send_base64' },
+    structured: () => RESPONSE_JSON_SCHEMA,
     url: ({ base_url: baseUrl }) => baseUrl ?? GOOGLE_AI_URL,
   },
   docs: { model: '`model`, required' },
@@ -110,6 +112,7 @@ export const VERTEX_AI = {
     variables: [GOOGLE_PROJECT_VARIABLE, ...Object.values(GOOGLE_VARIABLES)],
     ownOrigins: /^https:\/\/(?:(?:[a-z0-9-]+-)?aiplatform|aiplatform\.(?:us|eu)\.rep)\.googleapis\.com$/u,
     mediaUrls: { image: 'send_base64' },
+    structured: ({ anthropic_version: version }) => (version === undefined ? RESPONSE_JSON_SCHEMA : FORCED_TOOL),
     url: vertexUrl,
   },
   docs: {

@@ -2,6 +2,14 @@ import { pathSegment } from '../../base/path-segment.ts';
 import { addressRequired, BODY_MODEL, COMMON_OPTIONS, COMMON_RULES, PATH_TEXT, ROLES, TEXT } from './common-options.ts';
 import type { OptionTable, OptionValues } from './option-shapes.ts';
 import type { HttpFacts, ProviderDescription } from './provider-description.ts';
+import {
+  OLLAMA_FORMAT,
+  RESPONSE_FORMAT,
+  RESPONSE_FORMAT_OF_AZURE,
+  RESPONSE_FORMAT_OF_UNKNOWN_SERVER,
+  TEXT_FORMAT,
+  type StructuredForm,
+} from './structured-output.ts';
 
 const OPENAI_OPTIONS = { model: BODY_MODEL, ...COMMON_OPTIONS } as const satisfies OptionTable;
 
@@ -15,11 +23,16 @@ const MEDIA_URLS = { audio: 'send_base64' } as const;
 const MODEL_IN_BODY = { model: '`model` in the body' };
 
 function openAiFacts(
-  facts: Pick<HttpFacts, 'defaultUrl' | 'keyVariable'> & { readonly defaultRole?: string },
+  facts: Pick<HttpFacts, 'defaultUrl' | 'keyVariable'> & {
+    readonly defaultRole?: string;
+    readonly form: StructuredForm;
+  },
 ): HttpFacts<OpenAiOptions> {
+  const { form, ...others } = facts;
   return {
     defaultRole: 'system',
-    ...facts,
+    ...others,
+    structured: () => form,
     roles: ROLES,
     mediaUrls: MEDIA_URLS,
     // A provider without an address of its own requires `base_url`.
@@ -45,7 +58,7 @@ export const OPENAI = {
   rules: COMMON_RULES,
   otherOptions: 'body',
   expectsModel: true,
-  http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY' }),
+  http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY', form: RESPONSE_FORMAT }),
   docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<typeof CHAT_OPTIONS>;
 
@@ -55,7 +68,7 @@ export const OPENAI_RESPONSES = {
   rules: COMMON_RULES,
   otherOptions: 'body',
   expectsModel: true,
-  http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY' }),
+  http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY', form: TEXT_FORMAT }),
   docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
@@ -65,7 +78,7 @@ export const OPENAI_GENERIC = {
   rules: [...COMMON_RULES, addressRequired('is required for this provider', ['base_url'])],
   otherOptions: 'body',
   expectsModel: true,
-  http: openAiFacts({}),
+  http: openAiFacts({ form: RESPONSE_FORMAT_OF_UNKNOWN_SERVER }),
   docs: { ...MODEL_IN_BODY, address: '`base_url`, required', key: 'none needed' },
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
@@ -76,7 +89,7 @@ export const OLLAMA = {
   rules: COMMON_RULES,
   otherOptions: 'body',
   expectsModel: true,
-  http: openAiFacts({ defaultUrl: 'http://localhost:11434/v1', defaultRole: 'user' }),
+  http: openAiFacts({ defaultUrl: 'http://localhost:11434/v1', defaultRole: 'user', form: OLLAMA_FORMAT }),
   docs: { ...MODEL_IN_BODY, key: 'none needed' },
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
@@ -86,7 +99,11 @@ export const OPENROUTER = {
   rules: COMMON_RULES,
   otherOptions: 'body',
   expectsModel: true,
-  http: openAiFacts({ defaultUrl: 'https://openrouter.ai/api/v1', keyVariable: 'OPENROUTER_API_KEY' }),
+  http: openAiFacts({
+    defaultUrl: 'https://openrouter.ai/api/v1',
+    keyVariable: 'OPENROUTER_API_KEY',
+    form: RESPONSE_FORMAT_OF_UNKNOWN_SERVER,
+  }),
   docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
@@ -132,6 +149,7 @@ export const AZURE_OPENAI = {
     defaultRole: 'system',
     keyVariable: 'AZURE_OPENAI_API_KEY',
     mediaUrls: MEDIA_URLS,
+    structured: () => RESPONSE_FORMAT_OF_AZURE,
     url: azureUrl,
   },
   docs: { address: '`resource_name` and `deployment_id`, or `base_url`', model: "the deployment's" },

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { MediaKind } from '../type.ts';
 import type { OptionData, OptionTable, OptionValues, OptionViolation } from './option-shapes.ts';
+import type { StructuredForm } from './structured-output.ts';
 import { isMap, LONGEST_SUGGESTED, MAX_VIOLATIONS, readValue, unknownOption, UNKNOWN_TEXT } from './option-shapes.ts';
 
 /** One provider as data. The checker, the runtime and the tables of docs/clients.md all read it. */
@@ -48,6 +49,8 @@ export interface HttpFacts<O extends OptionTable = OptionTable> {
   readonly ownOrigins?: RegExp;
   /** The handling of media URLs unless the client decides; `send_url` for kinds that are not listed. */
   readonly mediaUrls: MediaUrls;
+  /** The form in which the provider takes the schema of a reply. */
+  structured(values: OptionValues<O>): StructuredForm;
   /** The base of all URLs of a client, without a slash at its end. */
   url(values: OptionValues<O>): string;
 }

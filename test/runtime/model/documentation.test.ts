@@ -4,6 +4,7 @@ import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
 import { COMMON_OPTIONS, HTTP_SETTINGS } from '../../../src/schema/providers/common-options.ts';
 import type { OptionDescription, OptionTable } from '../../../src/schema/providers/option-shapes.ts';
+import type { SchemaLimits } from '../../../src/schema/providers/structured-output.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { FALLBACK } from '../../../src/schema/providers/strategies.ts';
@@ -62,6 +63,9 @@ const hasReasoning = (exchange: Exchange): boolean => outcomeOf(exchange)['reaso
 const FEATURES: Readonly<Record<string, ReadonlyArray<(exchange: Exchange) => boolean>>> = {
   'plain call': [(exchange) => isCall(exchange) && hasValue(exchange)],
   stream: [(exchange) => isStream(exchange) && hasValue(exchange)],
+  'structured output': [
+    (exchange) => sections(exchange, 'client').join('').includes('structured_output') && hasValue(exchange),
+  ],
   're-ask': [(exchange) => JSON.stringify(outcomeOf(exchange)['attempts'] ?? '').includes('"re-ask ok"')],
   reasoning: [
     (exchange) => isCall(exchange) && hasReasoning(exchange),
@@ -132,6 +136,58 @@ test('the table of common options matches the descriptions', () => {
   expect(actual).toBe(expected);
 });
 
+/** What `limits` exclude, in words. */
+function exclusions(limits: SchemaLimits): string {
+  const { maxMembers, memberNames, recursion } = limits;
+  const parts = [
+    ...(recursion === 'no' ? ['recursive types'] : []),
+    ...(recursion === 'in optional members'
+      ? ['types that are recursive outside of optional fields, lists and maps']
+      : []),
+    ...(memberNames === undefined ? [] : [`keys that do not match \`${memberNames.source}\``]),
+    ...(maxMembers === undefined ? [] : [`more than ${maxMembers} fields`]),
+  ];
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+/** How svc changes a schema for `limits`. */
+function changes({ definitions, noBooleanLiterals, openObjects, recursion, strict }: SchemaLimits): string {
+  const parts = [
+    ...(strict === undefined
+      ? []
+      : [
+          `\`strict\`, unless the type has maps, over ${strict.maxMembers} fields, ${strict.maxDepth} levels or ${strict.maxEnumValues} values of enums`,
+        ]),
+    ...(definitions === 'inline' ? ['classes are written at each use'] : []),
+    ...(openObjects === true ? ['objects allow other keys'] : []),
+    ...(recursion === 'in optional members' ? ['recursive fields are not required'] : []),
+    ...(noBooleanLiterals === true ? ['a literal `true` or `false` is any boolean'] : []),
+  ];
+  return parts.length === 0 ? 'unchanged' : parts.join('; ');
+}
+
+test('the table of structured output matches the descriptions', () => {
+  const forms = PROVIDERS.flatMap((name) => {
+    const form = PROVIDER_DESCRIPTIONS[name].http?.structured({});
+    return form === undefined ? [] : [{ name, form }];
+  });
+  expect(forms).toHaveLength(10);
+  const rows = forms.map(({ name, form: { limits, text, unknownServer } }) => [
+    code(name),
+    unknownServer === true ? 'no' : 'yes',
+    text,
+    changes(limits),
+    exclusions(limits),
+    limits.source,
+  ]);
+  const { actual, expected } = tableSection(
+    'structured output',
+    ['provider', 'with `auto`', 'form', 'the schema', 'not taken', 'source of the limits'],
+    rows,
+  );
+  expect(actual).toBe(expected);
+});
+
 test('the table of time limits matches the descriptions', () => {
   const settings: OptionTable = { ...HTTP_SETTINGS, ...FALLBACK.options.http.shape.settings };
   const limits = Object.entries(settings).filter(([, { text }]) => text !== undefined);
@@ -180,7 +236,7 @@ test('the page lists the statuses after which svc retries', () => {
 
 test('the definitions on the page compile, and their policy waits as the page states', async () => {
   const blocks = [...page.matchAll(/```baml\n(.*?)```/gsu)].map(([, block = '']) => block);
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(6);
   const program = compileText(`${blocks.join('\n')}
 ${['Other', 'Main', 'Canary'].map((name) => `client<llm> ${name} {\n  provider offline\n}\n`).join('')}function F() -> string {
   client Robust

@@ -19,7 +19,7 @@ import { callFunction, streamFunction, testRuntime } from '../../support/test-ru
 const { files, exchanges } = readExchanges();
 
 /** An empty folder must not pass. */
-const FEWEST_EXCHANGES = 100;
+const FEWEST_EXCHANGES = 125;
 const FEWEST_FILES = 13;
 
 const ENV = {

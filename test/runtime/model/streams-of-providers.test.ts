@@ -13,6 +13,7 @@ const FEWEST_STREAMS = 10;
 interface RecordedStream {
   readonly name: string;
   readonly client: string;
+  readonly returns: string;
   /** Server-sent events, ended by a blank line. */
   readonly events: string;
   readonly value: unknown;
@@ -25,7 +26,8 @@ const STREAMS = readExchanges().exchanges.flatMap((exchange): readonly RecordedS
   const isStream = sections(exchange, 'stream').length > 0 && reply.includes('content-type: text/event-stream');
   if (!isStream || value === undefined) return [];
   const events = `${reply.slice(reply.indexOf('\n\n') + 2).trimEnd()}\n\n`;
-  return [{ name: exchange.name, client: sections(exchange, 'client').join(''), events, value }];
+  const [returns = 'string'] = sections(exchange, 'returns');
+  return [{ name: exchange.name, client: sections(exchange, 'client').join(''), returns, events, value }];
 });
 
 let fake: FakeProvider;
@@ -37,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => fake.close());
 
 async function withRuntime<T>(stream: RecordedStream, use: (runtime: FunctionRuntime) => Promise<T>): Promise<T> {
-  const program = `${stream.client}\nfunction F() -> string {\n  client Tested\n  prompt #"x"#\n}\n`;
+  const program = `${stream.client}\nfunction F() -> ${stream.returns} {\n  client Tested\n  prompt #"x"#\n}\n`;
   const runtime = testRuntime(program, { ...env, URL: fake.url, URL_WITH_SLASH: `${fake.url}/v1/` });
   try {
     return await use(runtime);

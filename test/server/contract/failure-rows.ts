@@ -38,6 +38,13 @@ export const FAILURE_ROWS: readonly Row[] = [
     answer: { error: 'finish_reason_error', finish_reason: 'length' },
   },
   {
+    title: 'a refusal',
+    ...GREET,
+    arrange: failing({ code: 'refusal', message: 'no', client: 'Fast', rawOutput: 'I cannot.' }),
+    status: 500,
+    answer: { error: 'refusal', client: 'Fast', raw_output: 'I cannot.' },
+  },
+  {
     title: 'a prompt that fails',
     ...GREET,
     arrange: failing({ code: 'prompt_error', message: 'bad' }),

@@ -7,7 +7,8 @@ import type { TemplateScope } from './template-rule.ts';
 
 /**
  * The prompt of a function with a structured return type must contain `ctx.output_format`, directly or in a
- * template_string that it uses. A prompt without it is a warning, because the model has to guess the format.
+ * template_string that it uses, unless every client of the function sends the type as a schema. A prompt without it is a
+ * warning, because the model has to guess the format.
  */
 export function outputFormatRule(template: Template, scope: TemplateScope): readonly Diagnostic[] {
   const { returns, definitions, declaration } = scope;

@@ -23,7 +23,7 @@ export interface RuleContext {
 export interface TemplateScope {
   readonly definitions: DefinitionIndex;
   readonly parameters: readonly ParameterType[];
-  /** The return type of the function; absent for a template_string. */
+  /** The return type that the template has to describe; absent for a template_string, and if the provider receives it. */
   readonly returns?: Type;
   /** The name of the function or template_string in its declaration. */
   readonly declaration: Span;

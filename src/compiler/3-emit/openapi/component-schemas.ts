@@ -9,7 +9,7 @@ import type { Referenced } from './dialect.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 
-const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial' };
+const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial', reply: 'Reply' };
 
 const NO_TAGS: Referenced['tags'] = new Map();
 

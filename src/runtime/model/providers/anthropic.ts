@@ -5,10 +5,11 @@ import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ANTHROPIC } from '../../../schema/providers/anthropic.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
-import { anthropicFormat } from '../wire/anthropic-format.ts';
+import { anthropicFormat, anthropicToolFormat } from '../wire/anthropic-format.ts';
 import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { ClientSetup, HttpProvider } from './provider.ts';
+import { withStructure } from './structured-members.ts';
 
 const API_VERSION = '2023-06-01';
 
@@ -37,10 +38,12 @@ export function anthropicProtocol(parts: {
   const members = { ...parts.members, ...Object.fromEntries(options.body), ...limit };
   return {
     format: replyFormat(options, anthropicFormat),
-    call(messages, streamed) {
+    structuredFormat: anthropicToolFormat,
+    call(messages, streamed, output) {
       const wire = anthropicMessages(messages, options);
       if (!wire.ok) return err(wire.failure);
-      const body = JSON.stringify({ ...members, ...wire.value, ...(streamed ? { stream: true } : {}) });
+      const all = withStructure(members, options, output);
+      const body = JSON.stringify({ ...all, ...wire.value, ...(streamed ? { stream: true } : {}) });
       return ok({ path: streamed ? paths.streamed : paths.whole, headers, body });
     },
   };

@@ -9,7 +9,7 @@ import { headerProblem } from '../../../schema/providers/header.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
-import { bedrockFormat } from '../wire/bedrock-format.ts';
+import { bedrockFormat, bedrockToolFormat } from '../wire/bedrock-format.ts';
 import { findAwsCredentials } from './aws-credentials.ts';
 import type { AwsCredentialSource } from './aws-credentials.ts';
 import { AwsSigner } from './aws-signer.ts';
@@ -18,6 +18,7 @@ import { formatName, inlineData, wireConversation } from './message-parts.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { ClientSetup, HttpProvider, MissingSecret, ProviderAccess } from './provider.ts';
 import { withCredential } from './renewed-credential.ts';
+import { withStructure } from './structured-members.ts';
 
 type BedrockClient = ClientSetup<typeof AWS_BEDROCK.options>;
 
@@ -46,10 +47,12 @@ function unsignedProtocol({ url, options, values }: BedrockClient, token: string
   const members = { ...ownMembers(values), ...Object.fromEntries(options.body) };
   return {
     format: replyFormat(options, bedrockFormat),
-    call(messages, streamed) {
+    structuredFormat: bedrockToolFormat,
+    call(messages, streamed, output) {
       const wire = bedrockMessages(messages, options);
       if (!wire.ok) return err(wire.failure);
-      return ok({ path: streamed ? stream : whole, headers, body: JSON.stringify({ ...members, ...wire.value }) });
+      const body = JSON.stringify({ ...withStructure(members, options, output), ...wire.value });
+      return ok({ path: streamed ? stream : whole, headers, body });
     },
   };
 }
@@ -91,9 +94,9 @@ function signedProtocol(client: BedrockClient, credentials: AwsCredentialSource)
     return { path, body, headers: [...headers, ...Object.entries(signer.sign(request, keys)).flat()] };
   };
   return {
-    format: unsigned.format,
-    call(messages, streamed) {
-      const call = unsigned.call(messages, streamed);
+    ...unsigned,
+    call(messages, streamed, output) {
+      const call = unsigned.call(messages, streamed, output);
       return call.ok ? withCredential(credentials, (keys) => sign(call.value, keys)) : call;
     },
   };

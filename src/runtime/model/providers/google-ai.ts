@@ -9,6 +9,7 @@ import { googleFormat } from '../wire/google-format.ts';
 import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { HttpProvider } from './provider.ts';
+import { withStructure } from './structured-members.ts';
 
 export const googleAi: HttpProvider = {
   connect: ({ url, options }) => ({
@@ -36,10 +37,11 @@ export function googleProtocol(parts: {
   const members = Object.fromEntries(options.body);
   return {
     format: replyFormat(options, googleFormat),
-    call(messages, streamed) {
+    call(messages, streamed, output) {
       const wire = googleContents(messages, options);
       if (!wire.ok) return err(wire.failure);
-      return ok({ path: streamed ? stream : whole, headers, body: JSON.stringify({ ...members, ...wire.value }) });
+      const body = JSON.stringify({ ...withStructure(members, options, output), ...wire.value });
+      return ok({ path: streamed ? stream : whole, headers, body });
     },
   };
 }

@@ -3,6 +3,7 @@ import { invariant } from '../../../base/invariant.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import type { Message } from '../../../schema/message.ts';
+import type { StructuredOutput } from '../../../schema/structured-output.ts';
 import type { AZURE_OPENAI, OPENAI } from '../../../schema/providers/openai.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { CallResult, WireProtocol } from '../http-model-client.ts';
@@ -12,6 +13,7 @@ import { openAiChatMessages } from './openai-messages.ts';
 import { openAiPackage } from './openai-package.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { ClientSetup, Connection, HttpProvider } from './provider.ts';
+import { withStructure } from './structured-members.ts';
 
 /** OpenAI's own service. */
 export const openAi: HttpProvider = {
@@ -107,11 +109,14 @@ class OpenAiChatProtocol implements WireProtocol {
     this.#members = Object.fromEntries(options.body);
   }
 
-  call(messages: readonly Message[], streamed: boolean): CallResult {
+  call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult {
     const { plainText = false, streamMembers = {} } = this.#dialect;
     const wire = openAiChatMessages(messages, this.#options, plainText);
     if (!wire.ok) return err(wire.failure);
-    const params: Record<string, unknown> = { ...this.#members, messages: wire.value };
+    const params: Record<string, unknown> = {
+      ...withStructure(this.#members, this.#options, output),
+      messages: wire.value,
+    };
     if (streamed) Object.assign(params, { stream: true }, streamMembers);
     // Options are the user's: the provider judges them.
     const built = openAiPackage.chatCompletion(params as unknown as ChatCompletionCreateParams);

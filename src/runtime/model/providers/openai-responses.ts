@@ -7,6 +7,7 @@ import { openAiResponsesInput } from './openai-messages.ts';
 import { openAiPackage } from './openai-package.ts';
 import { replyFormat, requestHeaders, requestPath } from './provider.ts';
 import type { ClientSetup, HttpProvider } from './provider.ts';
+import { withStructure } from './structured-members.ts';
 
 export const openAiResponses: HttpProvider = {
   load: () => openAiPackage.loadResponses(),
@@ -19,10 +20,11 @@ function protocol({ url, options }: ClientSetup, apiKey: string | undefined): Wi
   let path: string | undefined;
   return {
     format: replyFormat(options, openAiResponsesFormat),
-    call(messages, streamed) {
+    call(messages, streamed, output) {
       const input = openAiResponsesInput(messages, options);
       if (!input.ok) return err(input.failure);
-      const params = { ...members, input: input.value, ...(streamed ? { stream: true } : {}) };
+      const all = withStructure(members, options, output);
+      const params = { ...all, input: input.value, ...(streamed ? { stream: true } : {}) };
       const built = openAiPackage.response(params as unknown as ResponseCreateParams);
       invariant(built !== undefined, 'the openai package posted nothing');
       path ??= requestPath(url, built.path, options);

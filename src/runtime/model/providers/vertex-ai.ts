@@ -61,10 +61,10 @@ function authorized(
   const problem = needsProject ? projectProblem(project) : undefined;
   const inner = modelProtocol(client, modelUrl(client, problem === undefined ? project : undefined), headers);
   return {
-    format: inner.format,
-    call(messages, streamed) {
+    ...inner,
+    call(messages, streamed, output) {
       if (problem !== undefined) return err(problem);
-      const call = inner.call(messages, streamed);
+      const call = inner.call(messages, streamed, output);
       if (!call.ok || token === undefined) return call;
       return withCredential(token, (value) => ({ ...call.value, headers: withToken(call.value.headers, value) }));
     },

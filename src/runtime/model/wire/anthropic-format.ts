@@ -14,22 +14,39 @@ import {
   stringAt,
   withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat } from './reply-format.ts';
+import { answeredByTool, ToolReply, toolText } from './tool-reply.ts';
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
 export const anthropicFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const reply = parseJson(body);
-    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
-    if (reply['type'] === 'error') return err(reportedError(reply['error']));
-    const content = listAt(reply, 'content');
-    if (content === undefined) return err(malformed('answered without "content"'));
-    const details = { ...usageOf(objectAt(reply, 'usage')), finishReason: stringAt(reply, 'stop_reason') };
-    const message = { text: content.map(textOfBlock).join(''), ...knownDetails(details) };
-    return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
-  },
+  readWhole: (body, wantsReasoning) =>
+    readMessage(body, wantsReasoning, (content) => content.map(textOfBlock).join('')),
   openStream: (wantsReasoning) => new MessageStream(wantsReasoning),
 };
+
+/** The messages of a model that has to call a tool: the input of the tool is the answer. */
+export const anthropicToolFormat: ReplyFormat = {
+  readWhole(body, wantsReasoning) {
+    const reply = readMessage(body, wantsReasoning, textOfTool);
+    return reply.ok ? ok(answeredByTool(reply.value)) : reply;
+  },
+  openStream: (wantsReasoning) => new ToolStream(wantsReasoning),
+};
+
+function readMessage(
+  body: string,
+  wantsReasoning: boolean,
+  textIn: (content: readonly unknown[]) => string,
+): ReturnType<ReplyFormat['readWhole']> {
+  const reply = parseJson(body);
+  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  if (reply['type'] === 'error') return err(reportedError(reply['error']));
+  const content = listAt(reply, 'content');
+  if (content === undefined) return err(malformed('answered without "content"'));
+  const details = { ...usageOf(objectAt(reply, 'usage')), finishReason: stringAt(reply, 'stop_reason') };
+  const message = { text: textIn(content), ...knownDetails(details) };
+  return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
+}
 
 /** A block of redacted thinking has no text. */
 function thinkingOfBlock(block: unknown): string {
@@ -39,6 +56,16 @@ function thinkingOfBlock(block: unknown): string {
 /** Thinking and tool blocks are not part of the answer. */
 function textOfBlock(block: unknown): string {
   return stringAt(block, 'type') === 'text' ? (stringAt(block, 'text') ?? '') : '';
+}
+
+/** The input of the tool; the text if the model called none. */
+function textOfTool(content: readonly unknown[]): string {
+  const tool = content.find(isTool);
+  return tool === undefined ? content.map(textOfBlock).join('') : toolText(objectAt(tool, 'input'));
+}
+
+function isTool(block: unknown): boolean {
+  return stringAt(block, 'type') === 'tool_use';
 }
 
 function usageOf(usage: EventObject | undefined): PossibleDetails {
@@ -107,4 +134,30 @@ class MessageStream extends JsonEventStream {
 function textOfDelta(event: EventObject): string | undefined {
   const delta = objectAt(event, 'delta');
   return stringAt(delta, 'type') === 'text_delta' ? stringAt(delta, 'text') : undefined;
+}
+
+class ToolStream extends MessageStream {
+  readonly #reply = new ToolReply();
+
+  protected override take(event: EventObject): string {
+    if (event['type'] === 'content_block_start' && isTool(event['content_block'])) return this.#reply.input('');
+    const input = inputOfDelta(event);
+    if (input !== undefined) return this.#reply.input(input);
+    const text = this.#reply.text(super.take(event));
+    return this.done ? text + this.#reply.end() : text;
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    return inputOfDelta(event);
+  }
+
+  override get details(): ReplyDetails {
+    return answeredByTool(super.details);
+  }
+}
+
+function inputOfDelta(event: EventObject): string | undefined {
+  if (event['type'] !== 'content_block_delta') return undefined;
+  const delta = objectAt(event, 'delta');
+  return stringAt(delta, 'type') === 'input_json_delta' ? stringAt(delta, 'partial_json') : undefined;
 }

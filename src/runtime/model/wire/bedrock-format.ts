@@ -15,23 +15,49 @@ import {
   stringAt,
   withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat } from './reply-format.ts';
+import { answeredByTool, ToolReply, toolText } from './tool-reply.ts';
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const reply = parseJson(body);
-    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
-    const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
-    if (content === undefined) return err(malformed('answered without "output.message.content"'));
-    const text = content.map((block) => stringAt(block, 'text') ?? '').join('');
-    const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
-    const message = { text, ...details };
-    return ok(wantsReasoning ? withReasoning(message, content.map(reasoningOfBlock)) : message);
-  },
+  readWhole: (body, wantsReasoning) => readMessage(body, wantsReasoning, textOfBlocks),
   openStream: (wantsReasoning) => new ConverseStream(wantsReasoning),
   frames: (listener) => new AwsEventReader(listener),
 };
+
+/** The replies of a model that has to call a tool: the input of the tool is the answer. */
+export const bedrockToolFormat: ReplyFormat = {
+  readWhole(body, wantsReasoning) {
+    const reply = readMessage(body, wantsReasoning, textOfTool);
+    return reply.ok ? ok(answeredByTool(reply.value)) : reply;
+  },
+  openStream: (wantsReasoning) => new ToolStream(wantsReasoning),
+  frames: (listener) => new AwsEventReader(listener),
+};
+
+function readMessage(
+  body: string,
+  wantsReasoning: boolean,
+  textIn: (content: readonly unknown[]) => string,
+): ReturnType<ReplyFormat['readWhole']> {
+  const reply = parseJson(body);
+  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
+  if (content === undefined) return err(malformed('answered without "output.message.content"'));
+  const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
+  const message = { text: textIn(content), ...details };
+  return ok(wantsReasoning ? withReasoning(message, content.map(reasoningOfBlock)) : message);
+}
+
+function textOfBlocks(content: readonly unknown[]): string {
+  return content.map((block) => stringAt(block, 'text') ?? '').join('');
+}
+
+/** The input of the tool; the text if the model called none. */
+function textOfTool(content: readonly unknown[]): string {
+  const tool = content.map((block) => objectAt(block, 'toolUse')).find((each) => each !== undefined);
+  return tool === undefined ? textOfBlocks(content) : toolText(objectAt(tool, 'input'));
+}
 
 /** Redacted reasoning has no text. */
 function reasoningOfBlock(block: unknown): string {
@@ -73,4 +99,28 @@ class ConverseStream extends JsonEventStream {
 
 function textOf(event: EventObject): string | undefined {
   return stringAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'text');
+}
+
+class ToolStream extends ConverseStream {
+  readonly #reply = new ToolReply();
+
+  protected override take(event: EventObject): string {
+    const start = objectAt(objectAt(objectAt(event, 'contentBlockStart'), 'start'), 'toolUse');
+    const input = start === undefined ? inputOf(event) : '';
+    if (input !== undefined) return this.#reply.input(input);
+    const text = this.#reply.text(super.take(event));
+    return objectAt(event, 'messageStop') === undefined ? text : text + this.#reply.end();
+  }
+
+  protected override plainText(event: EventObject): string | undefined {
+    return inputOf(event);
+  }
+
+  override get details(): ReplyDetails {
+    return answeredByTool(super.details);
+  }
+}
+
+function inputOf(event: EventObject): string | undefined {
+  return stringAt(objectAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'toolUse'), 'input');
 }

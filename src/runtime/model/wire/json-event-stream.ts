@@ -80,10 +80,11 @@ export abstract class JsonEventStream implements StreamedReply {
   /** The text of an event that contains nothing else; undefined for every other event. */
   protected abstract plainText(event: EventObject): string | undefined;
 
-  /** Adds known details; undefined ones change nothing. */
+  /** Adds known details; undefined ones change nothing. A refusal comes in parts. */
   protected learnDetails(learned: PossibleDetails): void {
-    const { finishReason, inputTokens, outputTokens, tokenDetails } = learned;
+    const { finishReason, refusal = '', inputTokens, outputTokens, tokenDetails } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
+    if (refusal !== '') this.#details.refusal = (this.#details.refusal ?? '') + refusal;
     if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
     if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;
     // Anthropic reports the cache at the start, and other counts at the end.

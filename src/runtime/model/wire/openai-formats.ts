@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessage } from 'openai/resources/chat/completions';
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
@@ -23,6 +23,7 @@ const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionC
 const USAGE = 'usage' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
 const FINISH_REASON = 'finish_reason' satisfies keyof ChatCompletionChunk.Choice;
 const DELTA = 'delta' satisfies keyof ChatCompletionChunk.Choice;
+const REFUSAL = 'refusal' satisfies keyof ChatCompletionChunk.Choice.Delta & keyof ChatCompletionMessage;
 const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
 
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
@@ -39,7 +40,8 @@ export const openAiChatFormat: ReplyFormat = {
     if (failed !== undefined) return err(reportedError(failed));
     const message = objectAt(choices[0], MESSAGE);
     if (message === undefined) return err(malformed('answered a choice without "message"'));
-    const answer = { text: contentText(message['content']), ...knownDetails(chatDetails(reply, choices[0])) };
+    const details = { ...chatDetails(reply, choices[0]), refusal: refusalIn(message) };
+    const answer = { text: contentText(message['content']), ...knownDetails(details) };
     return ok(wantsReasoning ? withReasoning(answer, [reasoningOfMessage(message) ?? '']) : answer);
   },
   openStream: (wantsReasoning) => new ChatStream(wantsReasoning),
@@ -58,6 +60,12 @@ function contentText(content: unknown): string {
  */
 function reasoningOfMessage(message: EventObject | undefined): string | undefined {
   return stringAt(message, 'reasoning_content') ?? stringAt(message, 'reasoning');
+}
+
+/** A refusal replaces the content. It is null in other messages, and empty in the ones of some servers. */
+function refusalIn(message: unknown): string | undefined {
+  const refusal = stringAt(message, REFUSAL);
+  return refusal === '' ? undefined : refusal;
 }
 
 function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
@@ -96,8 +104,9 @@ class ChatStream extends JsonEventStream {
       this.fault = malformed('answered several choices instead of one');
       return '';
     }
-    this.learnDetails(chatDetails(chunk, choices[0]));
-    return contentText(objectAt(choices[0], DELTA)?.['content']);
+    const delta = objectAt(choices[0], DELTA);
+    this.learnDetails({ ...chatDetails(chunk, choices[0]), refusal: refusalIn(delta) });
+    return contentText(delta?.['content']);
   }
 
   protected override reasoningOf(chunk: EventObject): ReasoningDelta {
@@ -110,7 +119,8 @@ class ChatStream extends JsonEventStream {
     if (choices?.length !== 1 || !isOnlyOne(choices)) return undefined;
     if (stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
     if (objectAt(chunk, USAGE) !== undefined || objectAt(chunk, 'error') !== undefined) return undefined;
-    return stringAt(objectAt(choices[0], DELTA), 'content');
+    const delta = objectAt(choices[0], DELTA);
+    return refusalIn(delta) === undefined ? stringAt(delta, 'content') : undefined;
   }
 }
 
@@ -121,7 +131,8 @@ export const openAiResponsesFormat: ReplyFormat = {
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
-    const response = { text: outputText(reply), ...knownDetails(responseDetails(reply)) };
+    const details = { ...responseDetails(reply), refusal: refusalText(reply) };
+    const response = { text: outputText(reply), ...knownDetails(details) };
     return ok(wantsReasoning ? withReasoning(response, reasoningOfOutput(reply)) : response);
   },
   openStream: (wantsReasoning) => new ResponseStream(wantsReasoning),
@@ -129,9 +140,19 @@ export const openAiResponsesFormat: ReplyFormat = {
 
 /** The text parts of all messages; reasoning and tool calls are not part of the answer. */
 function outputText(response: unknown): string {
+  return partsOfMessages(response)
+    .map((part) => (stringAt(part, 'type') === 'output_text' ? (stringAt(part, 'text') ?? '') : ''))
+    .join('');
+}
+
+function refusalText(response: unknown): string | undefined {
+  const refusals = partsOfMessages(response).filter((part) => stringAt(part, 'type') === 'refusal');
+  return refusals.length === 0 ? undefined : refusals.map((part) => stringAt(part, 'refusal') ?? '').join('');
+}
+
+function partsOfMessages(response: unknown): readonly unknown[] {
   const messages = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'message');
-  const parts = messages.flatMap((message) => listAt(message, 'content') ?? []);
-  return parts.map((part) => (stringAt(part, 'type') === 'output_text' ? (stringAt(part, 'text') ?? '') : '')).join('');
+  return messages.flatMap((message) => listAt(message, 'content') ?? []);
 }
 
 /** The texts of all reasoning items: open models have them in `content`, OpenAI's in `summary`. */
@@ -160,6 +181,9 @@ class ResponseStream extends JsonEventStream {
     switch (event['type']) {
       case 'response.output_text.delta':
         return stringAt(event, 'delta') ?? '';
+      case 'response.refusal.delta':
+        this.learnDetails({ refusal: stringAt(event, 'delta') });
+        return '';
       case 'response.completed':
       case 'response.incomplete':
         this.learnDetails(responseDetails(event['response']));

@@ -11,6 +11,8 @@ export interface ModelReply {
   /** The reasoning of the model, if the caller wants it and the provider sends it. */
   readonly reasoning?: string;
   readonly finishReason?: string;
+  /** The words in which the model refused to answer, where the provider marks them; empty if it gives none. */
+  readonly refusal?: string;
   /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -118,9 +120,10 @@ export function promptTokens(
 
 /** The details that are known. Assigns member by member: a spread for each one would cost each call about 2 % more. */
 export function knownDetails(possible: PossibleDetails): ReplyDetails {
-  const { finishReason, inputTokens, outputTokens, tokenDetails } = possible;
+  const { finishReason, refusal, inputTokens, outputTokens, tokenDetails } = possible;
   const details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
   if (finishReason !== undefined) details.finishReason = finishReason;
+  if (refusal !== undefined) details.refusal = refusal;
   if (inputTokens !== undefined) details.inputTokens = inputTokens;
   if (outputTokens !== undefined) details.outputTokens = outputTokens;
   if (tokenDetails !== undefined) details.tokenDetails = tokenDetails;

@@ -1,0 +1,62 @@
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import type { SchemaLimits } from '../../schema/providers/structured-output.ts';
+import { structuresOf } from '../../schema/structured-clients.ts';
+import { structuredOutput, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
+import type { ModelClient } from '../model/model-client.ts';
+import { compileCondition } from '../prompt/compile-condition.ts';
+import { createReplyParser } from '../reply/create-reply-parser.ts';
+import type { ReplyParser } from '../reply/reply-parser.ts';
+import { createWrappedParser } from '../reply/wrapped-replies.ts';
+
+/** The schemas that the providers receive for the replies of one function, and the parsers of these replies. */
+export class FunctionReplies {
+  readonly #plain: ReplyParser;
+  readonly #fn: FunctionType;
+  readonly #definitions: DefinitionIndex;
+  /** By the limits of a provider: there are few, and each schema is made once. */
+  readonly #outputs = new Map<SchemaLimits, StructuredOutput | undefined>();
+  #wrapped: ReplyParser | undefined;
+
+  constructor(fn: FunctionType, definitions: DefinitionIndex) {
+    this.#fn = fn;
+    this.#definitions = definitions;
+    this.#plain = createReplyParser(fn.returns, definitions, compileCondition);
+  }
+
+  /** Returns what a client sends about the reply; undefined if it describes the reply in the prompt only. */
+  outputFor({ structured }: Pick<ModelClient, 'structured'>): StructuredOutput | undefined {
+    if (structured === undefined) return undefined;
+    const { limits } = structured;
+    if (!this.#outputs.has(limits)) this.#outputs.set(limits, this.#output(limits));
+    return this.#outputs.get(limits);
+  }
+
+  /** Returns the parser of replies. `wrapped`: they can be in a wrapper. */
+  parserFor(wrapped: boolean): ReplyParser {
+    if (!wrapped) return this.#plain;
+    this.#wrapped ??= this.#createWrapped();
+    return this.#wrapped;
+  }
+
+  /** True if a client of the function can reply in a wrapper. */
+  get canBeWrapped(): boolean {
+    const structures = [...structuresOf(this.#fn.client, this.#definitions).values()];
+    return structures.some(
+      (each) => each.kind === 'form' && this.outputFor({ structured: each.form })?.wrapper !== undefined,
+    );
+  }
+
+  #output(limits: SchemaLimits): StructuredOutput | undefined {
+    const output = structuredOutput(this.#fn, this.#definitions, limits);
+    return output?.ok === true ? output.value : undefined;
+  }
+
+  #createWrapped(): ReplyParser {
+    const { returns } = this.#fn;
+    const definitions = this.#definitions;
+    const wrapper = wrapperOf(returns, definitions);
+    if (wrapper === undefined) return this.#plain;
+    return createWrappedParser({ returns, definitions, compileCondition, wrapper, plain: this.#plain });
+  }
+}

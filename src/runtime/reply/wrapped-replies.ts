@@ -1,0 +1,209 @@
+import { err, ok } from '../../base/result.ts';
+import type { CompileCondition } from '../../schema/constraint.ts';
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
+import type { Violation } from '../../schema/violation.ts';
+import { typeText } from '../../schema/type-text.ts';
+import type { ClassType, FieldType, Type } from '../../schema/type.ts';
+import { createReplyParser, replyFailure } from './create-reply-parser.ts';
+import { JsonReply, type ParseOutcome, type ReplyParser, type ReplyStream } from './reply-parser.ts';
+
+/** A return type, and the replies of a provider that received it as the member of an object. */
+interface WrappedReplies {
+  readonly returns: Type;
+  readonly definitions: DefinitionIndex;
+  readonly compileCondition: CompileCondition;
+  /** The name of the member. */
+  readonly wrapper: string;
+  /** The parser of the value alone. */
+  readonly plain: ReplyParser;
+}
+
+/**
+ * Creates the parser of replies whose value is the only member of an object, because providers generate nothing but
+ * objects: `{"result": [1, 2]}`. Its outcomes, partials and explanations are those of the value. `plain` parses a reply that
+ * does not begin with that member: the model ignored its schema.
+ */
+export function createWrappedParser(parts: WrappedReplies): ReplyParser {
+  const { compileCondition, definitions, plain, returns, wrapper } = parts;
+  const type = wrapperClass(wrapper, returns);
+  const classes = new Map([...definitions.classes, [type.name, type]]);
+  const object: Type = { kind: 'class', name: type.name };
+  const wrapped = createReplyParser(object, { ...definitions, classes }, compileCondition);
+  return new WrappedParser(plain, wrapped, new Wrapper(wrapper));
+}
+
+/** Messages name the class by the type of the value. No class of the definitions has such a name. */
+function wrapperClass(wrapper: string, returns: Type): ClassType {
+  const field: FieldType = { name: wrapper, type: returns, skip: false, streamNotNull: false };
+  return { name: `(${typeText(returns)})`, fields: [field], constraints: [], streamDone: false, dynamic: false };
+}
+
+class WrappedParser implements ReplyParser {
+  readonly #plain: ReplyParser;
+  readonly #wrapped: ReplyParser;
+  readonly #wrapper: Wrapper;
+
+  constructor(plain: ReplyParser, wrapped: ReplyParser, wrapper: Wrapper) {
+    this.#plain = plain;
+    this.#wrapped = wrapped;
+    this.#wrapper = wrapper;
+  }
+
+  parse(text: string): ParseOutcome {
+    if (!this.#isWrapped(text)) return this.#plain.parse(text);
+    return this.#wrapper.outcome(this.#wrapped.parse(text));
+  }
+
+  parseShort(text: string): ParseOutcome | undefined {
+    if (!this.#isWrapped(text)) return this.#plain.parseShort(text);
+    const outcome = this.#wrapped.parseShort(text);
+    return outcome && this.#wrapper.outcome(outcome);
+  }
+
+  openStream(): ReplyStream {
+    return new WrappedStream(this.#plain, this.#wrapped, this.#wrapper);
+  }
+
+  explain(text: string): Explanation {
+    if (!this.#isWrapped(text)) return this.#plain.explain(text);
+    return this.#wrapper.explanation(this.#wrapped.explain(text));
+  }
+
+  explainShort(text: string): Explanation | undefined {
+    if (!this.#isWrapped(text)) return this.#plain.explainShort(text);
+    const explanation = this.#wrapped.explainShort(text);
+    return explanation && this.#wrapper.explanation(explanation);
+  }
+
+  #isWrapped(text: string): boolean {
+    return this.#wrapper.begins(text) === 'yes';
+  }
+}
+
+/** Reads a stream by one of two parsers, as soon as its first characters show which. */
+class WrappedStream implements ReplyStream {
+  readonly #plain: ReplyParser;
+  readonly #wrapped: ReplyParser;
+  readonly #wrapper: Wrapper;
+  /** The text until the stream is known to be wrapped or not. */
+  #head = '';
+  #stream: ReplyStream | undefined;
+  #isWrapped = false;
+
+  constructor(plain: ReplyParser, wrapped: ReplyParser, wrapper: Wrapper) {
+    this.#plain = plain;
+    this.#wrapped = wrapped;
+    this.#wrapper = wrapper;
+  }
+
+  push(delta: string): void {
+    if (this.#stream !== undefined) {
+      this.#stream.push(delta);
+      return;
+    }
+    this.#head += delta;
+    const begins = this.#wrapper.begins(this.#head);
+    if (begins !== 'unknown') this.#open(begins === 'yes');
+  }
+
+  takePartial(): string | undefined {
+    const partial = this.#stream?.takePartial();
+    if (partial === undefined || !this.#isWrapped) return partial;
+    const json = this.#wrapper.unwrap(partial);
+    // Until the value begins, its member is null.
+    return json === 'null' ? undefined : json;
+  }
+
+  get isBehind(): boolean {
+    return this.#stream?.isBehind === true;
+  }
+
+  get toRead(): number {
+    return this.#stream?.toRead ?? this.#head.length;
+  }
+
+  finish(): ParseOutcome {
+    const outcome = this.#opened.finish();
+    return this.#isWrapped ? this.#wrapper.outcome(outcome) : outcome;
+  }
+
+  finishShort(): ParseOutcome | undefined {
+    const outcome = this.#opened.finishShort();
+    return outcome && this.#isWrapped ? this.#wrapper.outcome(outcome) : outcome;
+  }
+
+  get #opened(): ReplyStream {
+    return this.#stream ?? this.#open(false);
+  }
+
+  #open(isWrapped: boolean): ReplyStream {
+    const stream = (isWrapped ? this.#wrapped : this.#plain).openStream();
+    stream.push(this.#head);
+    this.#head = '';
+    this.#stream = stream;
+    this.#isWrapped = isWrapped;
+    return stream;
+  }
+}
+
+/** The object around a value. */
+class Wrapper {
+  readonly #key: string;
+  readonly #before: string;
+
+  constructor(key: string) {
+    this.#key = key;
+    this.#before = `{${JSON.stringify(key)}:`;
+  }
+
+  /** Whether a text begins with the object and its member; unknown while the text is too short. */
+  begins(text: string): 'yes' | 'no' | 'unknown' {
+    let matched = 0;
+    for (let at = 0; at < text.length && matched < this.#before.length; at += 1) {
+      if (text[at] === this.#before[matched]) matched += 1;
+      else if (!/\s/u.test(text.charAt(at))) return 'no';
+    }
+    return matched === this.#before.length ? 'yes' : 'unknown';
+  }
+
+  outcome(outcome: ParseOutcome): ParseOutcome {
+    if (outcome.ok) {
+      const { json, flags, losses } = outcome.value;
+      const inner = flags.map((flag) => ({ ...flag, path: this.#pathIn(flag.path) }));
+      return ok(new JsonReply(this.unwrap(json), inner, losses));
+    }
+    return err(replyFailure(outcome.failure.details.map((detail) => this.#violation(detail))));
+  }
+
+  explanation({ candidates, omitted }: Explanation): Explanation {
+    return { candidates: candidates.map((each) => this.#candidate(each)), omitted };
+  }
+
+  /** The JSON text of the value in that of its object. */
+  unwrap(json: string): string {
+    return json.slice(this.#before.length, -1);
+  }
+
+  #violation({ path, message }: Violation): Violation {
+    const isMissing = path === this.#key && message === `the required field "${this.#key}" is missing`;
+    return { path: this.#pathIn(path), message: isMissing ? 'the reply ends before the value' : message };
+  }
+
+  #candidate({ json, reasons, flags, ...others }: ExplainedCandidate): ExplainedCandidate {
+    const { cut = false } = others;
+    const inner = (path: string): string => this.#pathIn(path);
+    return {
+      ...others,
+      // Of a text that is cut, the end is missing.
+      ...(json === undefined ? {} : { json: json.slice(this.#before.length, cut ? undefined : -1) }),
+      ...(reasons === undefined ? {} : { reasons: reasons.map((each) => this.#violation(each)) }),
+      flags: flags.map((flag) => ({ ...flag, path: inner(flag.path) })),
+    };
+  }
+
+  /** A path without its first step, the member. */
+  #pathIn(path: string): string {
+    return path.startsWith(this.#key) ? path.slice(this.#key.length).replace(/^\./u, '') : path;
+  }
+}

@@ -1,0 +1,131 @@
+import type { JsonValue } from '../base/json.ts';
+import { isJsonObject, ownValue } from '../base/json.ts';
+import type { ClientType, OptionValue } from './client.ts';
+import type { DefinitionIndex } from './definition-index.ts';
+import type { FunctionType } from './function.ts';
+import { UNKNOWN_TEXT, type OptionData } from './providers/option-shapes.ts';
+import { readOptions, type HttpFacts, type ReadOptions } from './providers/provider-description.ts';
+import { isStrategy, PROVIDER_DESCRIPTIONS } from './providers/providers.ts';
+import type { StructuredForm } from './providers/structured-output.ts';
+import { structuredOutput } from './structured-output.ts';
+
+/**
+ * The structured output of a client: none, a form, or the reason why the client cannot use one, which completes a sentence
+ * that begins with the client.
+ */
+export type ClientStructure =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  | { readonly kind: 'form'; readonly form: StructuredForm };
+
+const OFF: ClientStructure = { kind: 'off' };
+
+/** Decides by the options of a client, for the checker and for calls. What the checker does not know counts as possible. */
+export function structureOf(
+  http: HttpFacts | undefined,
+  { values, body }: Pick<ReadOptions, 'values' | 'body'>,
+): ClientStructure {
+  const mode = values['structured_output'];
+  if (http === undefined || (mode !== 'auto' && mode !== 'on')) return OFF;
+  const form = http.structured(values);
+  const reason = unavailability(form, values, body) ?? (mode === 'auto' ? doubt(form, values) : undefined);
+  return reason === undefined ? { kind: 'form', form } : { kind: 'unavailable', reason };
+}
+
+function unavailability(
+  { excludedBy }: StructuredForm,
+  values: Readonly<Record<string, unknown>>,
+  body: ReadonlyMap<string, JsonValue>,
+): string | undefined {
+  if (values['client_response_type'] !== undefined)
+    return 'sets "client_response_type", so svc does not know the provider';
+  const own = excludedBy.find((path) => isSet(path, values, body));
+  return own === undefined ? undefined : `sets "${own}", which leaves no room for a schema`;
+}
+
+function isSet(path: string, values: Readonly<Record<string, unknown>>, body: ReadonlyMap<string, JsonValue>): boolean {
+  const [first = '', ...rest] = path.split('.');
+  let value: unknown = body.get(first) ?? ownValue(values, first);
+  for (const step of rest) value = isJsonObject(value) ? ownValue(value, step) : undefined;
+  // `thinking { type "disabled" }` of Anthropic.
+  return value !== undefined && value !== null && !(isJsonObject(value) && value['type'] === 'disabled');
+}
+
+/** The reason for which `auto` does not use the form. */
+function doubt(
+  { unknownServer, without, only }: StructuredForm,
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (unknownServer === true)
+    return 'can have any server behind it. Write `structured_output on` if that server takes schemas';
+  const model = [values['model'], values['model_id']].find((each) => typeof each === 'string');
+  if (typeof model !== 'string') return undefined;
+  if (without?.test(model) === true) return `has the model "${model}", which takes no schemas`;
+  if (only?.test(model) === false) {
+    return `has the model "${model}", which svc does not know. Write \`structured_output on\` if it takes schemas`;
+  }
+  return undefined;
+}
+
+/** Returns the names of the clients that a client can lead to, through strategies, each with its structured output. */
+export function structuresOf(name: string, { clients }: DefinitionIndex): ReadonlyMap<string, ClientStructure> {
+  const found = new Map<string, ClientStructure>();
+  const names = new Set([name]);
+  for (const each of names) {
+    const client = clients.get(each);
+    // A shorthand has no options.
+    if (client === undefined) found.set(each, OFF);
+    else if (isStrategy(client.provider)) for (const member of membersOf(client)) names.add(member);
+    else found.set(each, structureOfClient(client));
+  }
+  return found;
+}
+
+/** A client that a function can call, and the structured output of its replies. */
+export interface StructuredClient {
+  readonly client: string;
+  readonly structure: ClientStructure;
+  /** Why the provider does not take the return type; completes a sentence that begins with the type. */
+  readonly problem?: string;
+}
+
+/** Returns the clients of a function. Those with a form and without a problem send the schema of its return type. */
+export function structuredClients(fn: FunctionType, index: DefinitionIndex): readonly StructuredClient[] {
+  return [...structuresOf(fn.client, index)].map(([client, structure]) => {
+    const output = structure.kind === 'form' ? structuredOutput(fn, index, structure.form.limits) : undefined;
+    return { client, structure, ...(output?.ok === false ? { problem: output.failure } : {}) };
+  });
+}
+
+/** True if every client of the function sends the schema of the return type, so that the prompt need not describe it. */
+export function isAlwaysStructured(clients: readonly StructuredClient[]): boolean {
+  return clients.every(({ structure, problem }) => structure.kind === 'form' && problem === undefined);
+}
+
+function structureOfClient({ provider, options }: ClientType): ClientStructure {
+  if (!options.some(({ key }) => key === 'structured_output')) return OFF;
+  const description = PROVIDER_DESCRIPTIONS[provider];
+  const read = readOptions(description, new Map(options.map(({ key, value }) => [key, dataOf(value)])));
+  return structureOf(description.http, read);
+}
+
+function membersOf({ options }: ClientType): readonly string[] {
+  const strategy = options.findLast(({ key }) => key === 'strategy')?.value;
+  if (strategy?.kind !== 'list') return [];
+  return strategy.items.flatMap((item) =>
+    item.kind === 'scalar' && typeof item.value === 'string' ? [item.value] : [],
+  );
+}
+
+function dataOf(value: OptionValue): OptionData {
+  switch (value.kind) {
+    case 'scalar':
+      return value.value;
+    case 'env':
+      return UNKNOWN_TEXT;
+    case 'list':
+      return value.items.map(dataOf);
+    case 'map':
+      return Object.fromEntries(value.entries.map(({ key, value: member }) => [key, dataOf(member)]));
+  }
+}

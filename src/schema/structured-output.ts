@@ -1,0 +1,366 @@
+import { isJsonObject } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { err, ok } from '../base/result.ts';
+import type { Result } from '../base/result.ts';
+import { stronglyConnected } from '../base/strongly-connected.ts';
+import type { DefinitionIndex } from './definition-index.ts';
+import type { FunctionType } from './function.ts';
+import { closed, joined, JsonSchemas } from './json-schema.ts';
+import type { SchemaLimits, StrictLimits } from './providers/structured-output.ts';
+import { acceptsNull, namesIn, partsOf, reachedFrom } from './type-graph.ts';
+import type { FieldType, Type } from './type.ts';
+
+/** The schema of the replies of one function, within the limits of a provider. */
+export interface StructuredOutput {
+  /** The name under which the provider receives it: that of the function. */
+  readonly name: string;
+  /** The description of the class, if it has one. */
+  readonly description: string | undefined;
+  /** The schema of an object, with everything to which it refers. */
+  readonly schema: JsonObject;
+  /** The provider guarantees that replies match the schema. */
+  readonly strict: boolean;
+  /** The only member of the object, which holds the value; undefined if the value is the object itself. */
+  readonly wrapper: string | undefined;
+}
+
+/**
+ * Returns the schema for the replies of a function; undefined for a string, which needs none. The failure states why the provider
+ * does not take the type, and completes a sentence that begins with the type.
+ */
+export function structuredOutput(
+  { name, returns }: Pick<FunctionType, 'name' | 'returns'>,
+  index: DefinitionIndex,
+  limits: SchemaLimits,
+): Result<StructuredOutput, string> | undefined {
+  if (returns.kind === 'string') return undefined;
+  const cycles = new Cycles(returns, index);
+  if (limits.recursion === 'no' && cycles.exist) return err('is recursive');
+  if (limits.recursion === 'in optional members' && cycles.areRequired) {
+    return err('is recursive outside of optional fields, lists and maps of classes');
+  }
+  const document = new ReplyDocument(returns, index, limits.recursion === 'yes' ? () => false : cycles.has);
+  const inline = limits.definitions === 'inline';
+  const written = inline ? document.inlined(limits.maxMembers ?? Infinity) : document.shared();
+  if (written === undefined) return err(`has more than ${limits.maxMembers} members in all its classes together`);
+  const schema = limits.noBooleanLiterals === true ? withDefinitions(written, withoutBooleanLiterals) : written;
+  const problem = problemOf(schema, limits);
+  if (problem !== undefined) return err(problem);
+  const strict = limits.strict !== undefined && isStrict(schema, limits.strict);
+  return ok({
+    name: name.slice(0, MAX_NAME_LENGTH),
+    description: textAt(schema, 'description'),
+    schema: inline ? bareRoot(schema) : schema,
+    strict,
+    wrapper: document.wrapper,
+  });
+}
+
+/** All providers take names of this length. */
+const MAX_NAME_LENGTH = 64;
+
+/**
+ * Returns the name of the member that holds a value which is not an object; undefined for a class. No class that is part of
+ * the value has a field of that name, so a reply without the wrapper is recognizable.
+ */
+export function wrapperOf(returns: Type, index: DefinitionIndex): string | undefined {
+  if (returns.kind === 'class') return undefined;
+  const keys = new Set<string>();
+  for (const name of reachedFrom(namesIn(returns), index)) {
+    for (const field of index.classes.get(name)?.fields ?? []) keys.add(field.alias ?? field.name);
+  }
+  let wrapper = 'result';
+  while (keys.has(wrapper)) wrapper += '_';
+  return wrapper;
+}
+
+// --- recursion ------------------------------------------------------------------------------------------------------
+
+/** The classes and aliases of a type that contain themselves. */
+class Cycles {
+  readonly #index: DefinitionIndex;
+  readonly #groupOf = new Map<string, number>();
+  /** True if a type contains itself in a place that cannot be absent. */
+  readonly areRequired: boolean;
+
+  constructor(returns: Type, index: DefinitionIndex) {
+    this.#index = index;
+    const names = [...reachedFrom(namesIn(returns), index)];
+    const groups = stronglyConnected(names, (name) => partsOf(name, index).flatMap(namesIn));
+    for (const [group, members] of groups.entries()) for (const name of members) this.#groupOf.set(name, group);
+    this.areRequired = stronglyConnected(names, (name) => this.#requiredParts(name)).length > 0;
+  }
+
+  get exist(): boolean {
+    return this.#groupOf.size > 0;
+  }
+
+  /** True for a field that leads back to its class. */
+  readonly has = (className: string, field: FieldType): boolean => {
+    const group = this.#groupOf.get(className);
+    return group !== undefined && namesIn(field.type).some((name) => this.#groupOf.get(name) === group);
+  };
+
+  #requiredParts(name: string): readonly string[] {
+    const type = this.#index.classes.get(name);
+    if (type === undefined) return partsOf(name, this.#index).flatMap(namesIn);
+    const required = type.fields.filter((field) => !(this.has(name, field) && canBeAbsent(field.type, this.#index)));
+    return required.flatMap((field) => namesIn(field.type));
+  }
+}
+
+/** True if the parser takes an absent member for null, an empty list or an empty map. */
+function canBeAbsent(type: Type, index: DefinitionIndex): boolean {
+  return type.kind === 'list' || type.kind === 'map' || acceptsNull(type, index.aliases);
+}
+
+// --- the document ---------------------------------------------------------------------------------------------------
+
+const DEFINITIONS = '#/$defs/';
+
+/** The schemas of a return type and of the types that it uses. */
+class ReplyDocument {
+  readonly wrapper: string | undefined;
+  readonly #root: JsonObject;
+  readonly #definitions = new Map<string, JsonObject>();
+
+  /** `isOptional`: a field that is not required, in addition to the schema of its class. */
+  constructor(returns: Type, index: DefinitionIndex, isOptional: (className: string, field: FieldType) => boolean) {
+    const schemas = new JsonSchemas(index, {
+      named: (name) => ({ $ref: DEFINITIONS + name }),
+      // The checker excludes media, and replies have no checks.
+      media: () => ({}),
+      check: () => ({}),
+      propertyNames: false,
+    });
+    for (const name of reachedFrom(namesIn(returns), index)) {
+      const fields = index.classes.get(name)?.fields ?? [];
+      const optional = fields.filter((field) => isOptional(name, field)).map((field) => field.alias ?? field.name);
+      const schema = withoutRequired(schemas.definition(name, 'reply'), optional);
+      this.#definitions.set(name, withoutSiblings(schema));
+    }
+    this.wrapper = wrapperOf(returns, index);
+    const own = withoutSiblings(schemas.of(returns, 'reply'));
+    // The schema of a class is the root itself, because a root must not be a reference.
+    this.#root = this.wrapper === undefined ? this.#resolved(own) : closed({ [this.wrapper]: own }, [this.wrapper]);
+  }
+
+  /** The schema, with `$defs` for all names to which it refers. */
+  shared(): JsonObject {
+    const used = new Set(referencesIn(this.#root));
+    for (const name of used) for (const next of referencesIn(this.#definitions.get(name) ?? {})) used.add(next);
+    if (used.size === 0) return this.#root;
+    const definitions = [...this.#definitions].filter(([name]) => used.has(name));
+    return { ...this.#root, $defs: Object.fromEntries(definitions) };
+  }
+
+  /** The schema without references; undefined if its objects have more members. The type must not be recursive. */
+  inlined(maxMembers: number): JsonObject | undefined {
+    let left = maxMembers;
+    const inline = (schema: JsonObject): JsonObject => {
+      const resolved = this.#resolved(schema);
+      left -= membersOf(resolved).length;
+      return left < 0 ? resolved : withoutLoneUnion(withParts(resolved, inline));
+    };
+    const whole = inline(this.#root);
+    return left < 0 ? undefined : whole;
+  }
+
+  #resolved(schema: JsonObject): JsonObject {
+    const name = referenceOf(schema);
+    return name === undefined ? schema : (this.#definitions.get(name) ?? schema);
+  }
+}
+
+function withoutRequired(schema: JsonObject, names: readonly string[]): JsonObject {
+  const { required } = schema;
+  if (names.length === 0 || !isList(required)) return schema;
+  return { ...schema, required: required.filter((name) => typeof name !== 'string' || !names.includes(name)) };
+}
+
+/** Providers refuse other keys beside `$ref`, so a description moves around the reference. */
+function withoutSiblings(schema: JsonObject): JsonObject {
+  const inner = withParts(schema, withoutSiblings);
+  const { $ref, ...others } = inner;
+  return $ref === undefined || Object.keys(others).length === 0 ? inner : { ...others, anyOf: [{ $ref }] };
+}
+
+/** A union of one, which only held a description. */
+function withoutLoneUnion(schema: JsonObject): JsonObject {
+  const [only, ...others] = unionOf(schema);
+  if (only === undefined || others.length > 0) return schema;
+  const description = joined([textAt(schema, 'description'), textAt(only, 'description')]);
+  return description === undefined ? only : { ...only, description };
+}
+
+/** Some models take only these keys at the top of a schema. */
+function bareRoot({ type, properties, required }: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries({ type, properties, required }).filter(
+      (entry): entry is [string, JsonValue] => entry[1] !== undefined,
+    ),
+  );
+}
+
+/** Replaces the schema and each of its definitions. */
+function withDefinitions(schema: JsonObject, replace: (part: JsonObject) => JsonObject): JsonObject {
+  const root = replace(schema);
+  const definitions = objectAt(schema, '$defs');
+  if (definitions === undefined) return root;
+  const replaced = Object.entries(definitions).map(([name, part]) => [name, isObject(part) ? replace(part) : part]);
+  return { ...root, $defs: Object.fromEntries(replaced) as JsonObject };
+}
+
+function withoutBooleanLiterals(schema: JsonObject): JsonObject {
+  const inner = withParts(schema, withoutBooleanLiterals);
+  const { enum: values, ...others } = inner;
+  if (inner['type'] !== 'boolean' || !isList(values)) return inner;
+  const [only, ...more] = values;
+  const stated = more.length > 0 ? undefined : `Always ${JSON.stringify(only)}.`;
+  const description = joined([textAt(inner, 'description'), stated]);
+  return description === undefined ? others : { ...others, description };
+}
+
+// --- limits ---------------------------------------------------------------------------------------------------------
+
+function problemOf(schema: JsonObject, { memberNames }: SchemaLimits): string | undefined {
+  for (const each of withAllParts(schema)) {
+    const refused = membersOf(each).find(([member]) => memberNames?.test(member) === false);
+    if (refused !== undefined) return `has the key "${refused[0]}", which the provider does not take`;
+    if (isList(each['enum']) && each['enum'].length === 0) return 'has an enum without values';
+  }
+  return undefined;
+}
+
+function isStrict(schema: JsonObject, limits: StrictLimits): boolean {
+  const all = withAllParts(schema);
+  const enums = all.map(({ enum: values }) => (isList(values) ? values : []));
+  const members = all.flatMap((each) => membersOf(each).map(([name]) => name));
+  const definitions = Object.keys(objectAt(schema, '$defs') ?? {});
+  const characters = sum([...members, ...definitions, ...enums.flat()].map(lengthOf));
+  return (
+    all.every(listsAllMembers) &&
+    members.length <= limits.maxMembers &&
+    characters <= limits.maxCharacters &&
+    sum(enums.map((values) => values.length)) <= limits.maxEnumValues &&
+    enums.every((values) => !isLong(values, limits.longEnum)) &&
+    depthOf(schema) <= limits.maxDepth
+  );
+}
+
+/** An object of a strict schema requires all its members and allows no others: it is not a map. */
+function listsAllMembers(schema: JsonObject): boolean {
+  if (schema['type'] !== 'object') return true;
+  const { required } = schema;
+  const count = isList(required) ? required.length : 0;
+  return schema['additionalProperties'] === false && membersOf(schema).length === count;
+}
+
+function lengthOf(value: JsonValue): number {
+  return typeof value === 'string' ? value.length : JSON.stringify(value).length;
+}
+
+function isLong(values: readonly JsonValue[], { values: most, characters }: StrictLimits['longEnum']): boolean {
+  return values.length > most && sum(values.map(lengthOf)) > characters;
+}
+
+/** Each reference leads to another level. A chain of classes can be longer than the stack. */
+const MAX_REFERENCES = 100;
+
+/** Counts the levels of objects and lists. The definitions of a cycle count once. */
+function depthOf(root: JsonObject): number {
+  const definitions = objectAt(root, '$defs') ?? {};
+  const known = new Map<string, number>();
+  const below = (schema: JsonObject, references: number): number => {
+    const name = referenceOf(schema);
+    if (name !== undefined) return ofDefinition(name, references + 1);
+    const isLevel = schema['type'] === 'object' || schema['type'] === 'array';
+    const depths = partsOfSchema(schema).map((part) => below(part, references));
+    return Math.max(0, ...depths) + (isLevel ? 1 : 0);
+  };
+  const ofDefinition = (name: string, references: number): number => {
+    const depth = known.get(name);
+    if (depth !== undefined) return depth;
+    if (references > MAX_REFERENCES) return Infinity;
+    known.set(name, 0);
+    const found = below(objectAt(definitions, name) ?? {}, references);
+    known.set(name, found);
+    return found;
+  };
+  return below(root, 0);
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+// --- parts of schemas -----------------------------------------------------------------------------------------------
+
+/** Replaces the schemas directly inside a schema. */
+function withParts(schema: JsonObject, replace: (part: JsonObject) => JsonObject): JsonObject {
+  const copy: Record<string, JsonValue> = { ...schema };
+  const properties = objectAt(schema, 'properties');
+  if (properties !== undefined) {
+    copy['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([name, part]) => [name, isObject(part) ? replace(part) : part]),
+    );
+  }
+  for (const key of ['items', 'additionalProperties']) {
+    const part = objectAt(schema, key);
+    if (part !== undefined) copy[key] = replace(part);
+  }
+  if (isList(schema['anyOf'])) copy['anyOf'] = unionOf(schema).map(replace);
+  return copy;
+}
+
+function partsOfSchema(schema: JsonObject): readonly JsonObject[] {
+  const parts: JsonObject[] = [];
+  withParts(schema, (part) => {
+    parts.push(part);
+    return part;
+  });
+  return parts;
+}
+
+/** The schema, those inside it at any depth, and its definitions. */
+function withAllParts(schema: JsonObject): readonly JsonObject[] {
+  const found = [schema, ...Object.values(objectAt(schema, '$defs') ?? {}).filter(isObject)];
+  for (const one of found) found.push(...partsOfSchema(one));
+  return found;
+}
+
+function referencesIn(schema: JsonObject): readonly string[] {
+  return withAllParts(schema).flatMap((part) => referenceOf(part) ?? []);
+}
+
+/** The name of the definition to which a schema refers. */
+function referenceOf(schema: JsonObject): string | undefined {
+  return textAt(schema, '$ref')?.slice(DEFINITIONS.length);
+}
+
+function membersOf(schema: JsonObject): ReadonlyArray<readonly [string, JsonValue]> {
+  return Object.entries(objectAt(schema, 'properties') ?? {});
+}
+
+function unionOf(schema: JsonObject): readonly JsonObject[] {
+  const members = schema['anyOf'];
+  return isList(members) ? members.filter(isObject) : [];
+}
+
+function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
+  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  return value !== undefined && isObject(value) ? value : undefined;
+}
+
+function textAt(schema: JsonObject, key: string): string | undefined {
+  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return isJsonObject(value);
+}
+
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

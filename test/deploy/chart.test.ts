@@ -77,10 +77,12 @@ test('every block of a template has its end', () => {
 test('the templates produce these kinds of manifests, each with a name and labels', () => {
   expect(outlines.map((outline) => `${String(at(outline, 'apiVersion'))} ${String(at(outline, 'kind'))}`)).toEqual([
     'v1 ConfigMap',
+    'v1 ConfigMap',
     'apps/v1 Deployment',
     'autoscaling/v2 HorizontalPodAutoscaler',
     'networking.k8s.io/v1 NetworkPolicy',
     'policy/v1 PodDisruptionBudget',
+    'monitoring.coreos.com/v1 PrometheusRule',
     'v1 Service',
     'v1 Service',
     'v1 ServiceAccount',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { at, EVERYTHING } from '../deploy/chart-files.ts';
@@ -40,17 +41,19 @@ test('with everything on, the chart has every manifest, each with a name and lab
   const manifests = render(EVERYTHING);
   expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual([
     'ConfigMap',
+    'ConfigMap',
     'Deployment',
     'HorizontalPodAutoscaler',
     'NetworkPolicy',
     'PodDisruptionBudget',
+    'PrometheusRule',
     'Service',
     'Service',
     'ServiceAccount',
     'ServiceMonitor',
   ]);
   for (const { metadata } of manifests) {
-    expect(metadata.name).toMatch(/^demo-svc(?:-definitions|-metrics)?$/u);
+    expect(metadata.name).toMatch(/^demo-svc(?:-alerts|-dashboard|-definitions|-metrics)?$/u);
     expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'svc', 'app.kubernetes.io/instance': 'demo' });
   }
 });
@@ -115,7 +118,8 @@ test('the probes call paths below the base path', () => {
 
 test('definitions are mounted byte for byte in the folder that the image serves', () => {
   const manifests = render(EVERYTHING);
-  expect(at(only(manifests, 'ConfigMap'), 'data')).toEqual(EVERYTHING['definitions']);
+  const definitions = manifests.find(({ metadata }) => metadata.name === 'demo-svc-definitions');
+  expect(at(definitions, 'data')).toEqual(EVERYTHING['definitions']);
   const pod = podOf(manifests);
   expect(at(pod, 'volumes.1')).toEqual({ name: 'definitions', configMap: { name: 'demo-svc-definitions' } });
   expect(at(pod, 'containers.0.volumeMounts.1')).toMatchObject({ mountPath: '/srv/svc_src', readOnly: true });
@@ -132,9 +136,20 @@ test('by default, the workers of a pod fit into its memory', () => {
   expect(loaded.ok && loaded.value.config.workers).toBe(2);
 });
 
+test('the chart installs the dashboard, and the alerts with links to the runbook', () => {
+  const manifests = render(EVERYTHING);
+  const dashboard = manifests.find(({ metadata }) => metadata.name === 'demo-svc-dashboard');
+  expect(dashboard?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+  const text = at(dashboard, 'data') as Readonly<Record<string, string>>;
+  expect(text['svc.json']).toBe(readFileSync('deploy/observability/dashboard.json', 'utf8'));
+  const rules = readFileSync('deploy/observability/alerts.yaml', 'utf8');
+  const expected = rules.replaceAll('docs/runbook.md', 'https://runbooks.example.com/svc');
+  expect(at(only(manifests, 'PrometheusRule'), 'spec')).toEqual(parse(expected));
+});
+
 test('the chart mounts an existing ConfigMap and creates none', () => {
   const manifests = render({ ...EVERYTHING, existingDefinitions: 'mine' });
-  expect(manifests.map((manifest) => manifest.kind)).not.toContain('ConfigMap');
+  expect(manifests.map(({ metadata }) => metadata.name)).not.toContain('demo-svc-definitions');
   expect(at(podOf(manifests), 'volumes.1.configMap.name')).toBe('mine');
 });
 

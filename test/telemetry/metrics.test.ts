@@ -4,6 +4,7 @@ import { exportedMetrics } from '../support/exported-metrics.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES, RESUME_REPLY } from '../e2e/definitions.ts';
+import { PANEL_QUERIES } from '../deploy/observability-files.ts';
 import { PrometheusProcess, promtool } from './prometheus-process.ts';
 
 const BODY = { text: 'Ada' };
@@ -83,5 +84,29 @@ test('Prometheus knows the same metrics as the documentation, except those that 
     'svc_reasks_total',
     'svc_repeated_attempts_total',
     'svc_reply_losses_total',
+  ]);
+});
+
+/** The query of a panel for all jobs, functions and clients, over a time that a short test fills. */
+function queryOf(panel: string): string {
+  return panel.replaceAll('$__rate_interval', '1m').replaceAll(/"\$(?:job|function|client)"/gu, '".*"');
+}
+
+test('Prometheus evaluates the query of every panel of the dashboard', async () => {
+  await expect.poll(() => valueOf('svc_workers')).toBe(2);
+  expect(PANEL_QUERIES.length).toBeGreaterThan(40);
+  for (const [, query] of PANEL_QUERIES) await prometheus.query(queryOf(query));
+  const empty = [];
+  await expect.poll(() => valueOf('count_over_time(svc_workers[1m])')).toBeGreaterThan(2);
+  for (const [title, query] of PANEL_QUERIES) {
+    if ((await prometheus.query(queryOf(query))).length === 0) empty.push(title);
+  }
+  // Nothing in this test has a price, is asked again, falls back, or loses a part.
+  expect(empty).toEqual([
+    'Cost per hour A',
+    'Cost per hour by client A',
+    'Attempts after the first one A',
+    'Re-asks by outcome A',
+    'Losses by function A',
   ]);
 });

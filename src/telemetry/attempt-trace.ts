@@ -75,10 +75,9 @@ export class AttemptTrace implements AttemptObserver {
         firstTextMs: this.#request.streamed ? this.#firstTextMs : undefined,
         inputTokens: reply.inputTokens,
         outputTokens: reply.outputTokens,
-        succeeded: reply.error === undefined,
+        error,
       },
-      this.#metricAttributes(reply),
-      error,
+      this.#seriesOf(reply.responseModel),
     );
   }
 
@@ -127,14 +126,21 @@ export class AttemptTrace implements AttemptObserver {
   }
 
   /** Callers and servers can send any name: metrics have a limited number of them. */
-  #metricAttributes({ responseModel }: ObservedReply): Attributes {
+  #seriesOf(responseName: string | undefined): { readonly key: string; readonly attributes: () => Attributes } {
     const { names } = this.#services;
-    const { model, ofCaller, origin } = this.#request;
-    const attributes = operationAttributes(this.#request);
-    if (model !== undefined) attributes[CONVENTIONS.requestModel] = ofCaller ? OTHER : names.bounded(model);
-    if (ofCaller) return attributes;
-    if (responseModel !== undefined) attributes[CONVENTIONS.responseModel] = names.bounded(responseModel);
-    return Object.assign(attributes, serverAttributes(origin));
+    const { model: name, ofCaller, origin, provider } = this.#request;
+    const model = name === undefined || !ofCaller ? name && names.bounded(name) : OTHER;
+    const responseModel = ofCaller ? undefined : responseName && names.bounded(responseName);
+    const server = ofCaller ? undefined : origin;
+    return {
+      key: `${provider}\n${model}\n${responseModel}\n${server}`,
+      attributes: () => ({
+        ...operationAttributes(this.#request),
+        ...(model === undefined ? {} : { [CONVENTIONS.requestModel]: model }),
+        ...(responseModel === undefined ? {} : { [CONVENTIONS.responseModel]: responseModel }),
+        ...serverAttributes(server),
+      }),
+    };
   }
 }
 

@@ -1,5 +1,6 @@
-import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import { CONVENTIONS } from './attributes.ts';
+import type { HistogramDefinition, Histograms, Series } from './histograms.ts';
 
 /** The bounds of buckets and the units are those of the conventions. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -39,53 +40,93 @@ export const METRICS = {
     description: 'Time per output token generated after the first token for successful responses.',
     bounds: SECONDS_PER_TOKEN,
   },
-} as const;
+} as const satisfies Readonly<Record<string, HistogramDefinition>>;
 
 /** The facts of one request to a model that its metrics need. Times are in milliseconds. */
 interface AttemptNumbers {
   readonly durationMs: number;
+  /** Undefined unless the reply was streamed. */
   readonly firstTextMs: number | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  readonly succeeded: boolean;
+  /** `error.type` of a failure. */
+  readonly error: string | undefined;
+}
+
+/** The attributes of a series, with a key that no other attributes have. They are only built for a key that is new. */
+interface SeriesKey {
+  readonly key: string;
+  readonly attributes: () => Attributes;
 }
 
 /** The metrics of one process. */
 export class Instruments {
-  readonly #request: Histogram;
-  readonly #operation: Histogram;
-  readonly #tokens: Histogram;
-  readonly #firstChunk: Histogram;
-  readonly #perToken: Histogram;
+  readonly #histograms: Histograms;
+  readonly #requests = new Map<string, Series>();
+  readonly #models = new Map<string, ModelSeries>();
 
-  constructor(meter: Meter) {
-    const histogram = ({ name, unit, description, bounds }: (typeof METRICS)[keyof typeof METRICS]): Histogram =>
-      meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...bounds] } });
-    this.#request = histogram(METRICS.request);
-    this.#operation = histogram(METRICS.operation);
-    this.#tokens = histogram(METRICS.tokens);
-    this.#firstChunk = histogram(METRICS.firstChunk);
-    this.#perToken = histogram(METRICS.perToken);
+  constructor(histograms: Histograms) {
+    this.#histograms = histograms;
   }
 
-  requestEnded(durationMs: number, attributes: Attributes): void {
-    this.#request.record(durationMs / 1000, attributes);
+  requestEnded(durationMs: number, { key, attributes }: SeriesKey): void {
+    let series = this.#requests.get(key);
+    if (series === undefined) {
+      series = this.#histograms.series(METRICS.request, attributes());
+      this.#requests.set(key, series);
+    }
+    series.record(durationMs / 1000);
   }
 
   /** `attributes` are those of the operation without `error.type`. */
-  attemptEnded(numbers: AttemptNumbers, attributes: Attributes, error: string | undefined): void {
-    const { durationMs, firstTextMs, inputTokens, outputTokens, succeeded } = numbers;
-    const withError = error === undefined ? attributes : { ...attributes, [CONVENTIONS.errorType]: error };
-    this.#operation.record(durationMs / 1000, withError);
-    if (inputTokens !== undefined) this.#countTokens(inputTokens, 'input', attributes);
-    if (outputTokens !== undefined) this.#countTokens(outputTokens, 'output', attributes);
-    if (firstTextMs === undefined || !succeeded) return;
-    this.#firstChunk.record(firstTextMs / 1000, attributes);
-    if (outputTokens === undefined || outputTokens < 2) return;
-    this.#perToken.record((durationMs - firstTextMs) / 1000 / (outputTokens - 1), attributes);
+  attemptEnded(numbers: AttemptNumbers, { key, attributes }: SeriesKey): void {
+    let series = this.#models.get(key);
+    if (series === undefined) {
+      series = new ModelSeries(this.#histograms, attributes());
+      this.#models.set(key, series);
+    }
+    series.record(numbers);
+  }
+}
+
+/** The series of one model; each is created with its first value. */
+class ModelSeries {
+  readonly #histograms: Histograms;
+  readonly #attributes: Attributes;
+  /** By the type of the error; an empty string for success. */
+  readonly #operations = new Map<string, Series>();
+  #input: Series | undefined;
+  #output: Series | undefined;
+  #firstChunk: Series | undefined;
+  #perToken: Series | undefined;
+
+  constructor(histograms: Histograms, attributes: Attributes) {
+    this.#histograms = histograms;
+    this.#attributes = attributes;
   }
 
-  #countTokens(count: number, type: 'input' | 'output', attributes: Attributes): void {
-    this.#tokens.record(count, { ...attributes, [CONVENTIONS.tokenType]: type });
+  record({ durationMs, firstTextMs, inputTokens, outputTokens, error }: AttemptNumbers): void {
+    this.#operation(error).record(durationMs / 1000);
+    if (inputTokens !== undefined) (this.#input ??= this.#tokens('input')).record(inputTokens);
+    if (outputTokens !== undefined) (this.#output ??= this.#tokens('output')).record(outputTokens);
+    if (firstTextMs === undefined || error !== undefined) return;
+    this.#firstChunk ??= this.#histograms.series(METRICS.firstChunk, this.#attributes);
+    this.#firstChunk.record(firstTextMs / 1000);
+    if (outputTokens === undefined || outputTokens < 2) return;
+    this.#perToken ??= this.#histograms.series(METRICS.perToken, this.#attributes);
+    this.#perToken.record((durationMs - firstTextMs) / 1000 / (outputTokens - 1));
+  }
+
+  #operation(error = ''): Series {
+    const known = this.#operations.get(error);
+    if (known !== undefined) return known;
+    const own = error === '' ? this.#attributes : { ...this.#attributes, [CONVENTIONS.errorType]: error };
+    const series = this.#histograms.series(METRICS.operation, own);
+    this.#operations.set(error, series);
+    return series;
+  }
+
+  #tokens(type: 'input' | 'output'): Series {
+    return this.#histograms.series(METRICS.tokens, { ...this.#attributes, [CONVENTIONS.tokenType]: type });
   }
 }

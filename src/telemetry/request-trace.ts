@@ -110,9 +110,11 @@ export class RequestTrace implements CallObserver {
     if (this.#over) return;
     this.#over = true;
     const endedAt = performance.now();
-    const attributes = this.#endAttributes(end);
-    if (this.#span !== undefined) this.#end(this.#span, { attributes, end, endedAt });
-    this.#services.instruments?.requestEnded(endedAt - this.#startedAt, attributes);
+    const error = errorOf(end);
+    const attributes = (): Attributes => this.#endAttributes(end.status, error);
+    if (this.#span !== undefined) this.#end(this.#span, { attributes: attributes(), end, endedAt });
+    const key = `${this.#head.method}\n${this.#route}\n${end.status}\n${error}`;
+    this.#services.instruments?.requestEnded(endedAt - this.#startedAt, { key, attributes });
   }
 
   #end(span: Span, { attributes, end, endedAt }: EndedRequest): void {
@@ -132,16 +134,15 @@ export class RequestTrace implements CallObserver {
   }
 
   /** The attributes of the metric; the span has them too. */
-  #endAttributes(end: RequestEnd): Attributes {
+  #endAttributes(status: number | undefined, error: string | undefined): Attributes {
     const attributes: Attributes = {
       [CONVENTIONS.requestMethod]: this.#head.method,
       // A proxy in front of svc can use TLS; svc does not.
       [CONVENTIONS.urlScheme]: 'http',
     };
     if (this.#route !== undefined) attributes[CONVENTIONS.route] = this.#route;
-    if (end.status !== undefined) attributes[CONVENTIONS.responseStatus] = end.status;
-    if (end.status === undefined || end.outcome === 'cancelled' || isServerError(end))
-      attributes[CONVENTIONS.errorType] = end.outcome;
+    if (status !== undefined) attributes[CONVENTIONS.responseStatus] = status;
+    if (error !== undefined) attributes[CONVENTIONS.errorType] = error;
     return attributes;
   }
 
@@ -215,6 +216,11 @@ const HEADERS: TextMapGetter<RequestHead> = {
 function idsOf(span: Span): Readonly<Record<string, string>> | undefined {
   const context = span.spanContext();
   return isSpanContextValid(context) ? { trace_id: context.traceId, span_id: context.spanId } : undefined;
+}
+
+/** A request that failed for a fault of its caller has no error. */
+function errorOf(end: RequestEnd): string | undefined {
+  return end.status === undefined || end.outcome === 'cancelled' || isServerError(end) ? end.outcome : undefined;
 }
 
 function isServerError({ status = 0, failed = status >= 500 }: RequestEnd): boolean {

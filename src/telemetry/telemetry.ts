@@ -22,6 +22,7 @@ import {
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './content.ts';
+import { Histograms } from './histograms.ts';
 import { Instruments } from './instruments.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
 import { SpanQueue, type ExportListener } from './span-queue.ts';
@@ -56,14 +57,16 @@ export class Telemetry {
       this.#spans = new SpanQueue(traceExporter(traces), traces, new ExportLog('traces', parts.logger));
       this.#tracers = tracerProvider(traces, resource, this.#spans);
     }
+    const scope = { name: 'svc', version: parts.version };
+    const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
+    const histograms = new Histograms(scope, temporality);
     if (metrics !== undefined) {
       const log = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
-      this.#meters = meterProvider(metrics, resource, log);
+      this.#meters = meterProvider(metrics, { resource, histograms }, log);
     }
-    const meter = this.#meters?.getMeter('svc', parts.version);
     this.#services = {
       tracer: this.#tracers?.getTracer('svc', parts.version),
-      instruments: meter && new Instruments(meter),
+      instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
       clock: new EpochClock(),
@@ -164,24 +167,24 @@ function tracerProvider(settings: TraceSettings, resource: Resource, queue: Span
   });
 }
 
-function meterProvider(settings: MetricSettings, resource: Resource, listener: ExportListener): MeterProvider {
+interface MeterParts {
+  readonly resource: Resource;
+  readonly histograms: Histograms;
+}
+
+/** The provider gives the reader its resource; all metrics come from the histograms. */
+function meterProvider(
+  settings: MetricSettings,
+  { resource, histograms }: MeterParts,
+  listener: ExportListener,
+): MeterProvider {
   const reader = new PeriodicExportingMetricReader({
-    exporter: watched(new OTLPMetricExporter(metricOptions(settings)), listener),
+    exporter: watched(new OTLPMetricExporter(exporterOptions(settings)), listener),
+    metricProducers: [histograms],
     exportIntervalMillis: settings.intervalMs,
     exportTimeoutMillis: settings.exportTimeoutMs,
   });
   return new MeterProvider({ resource, readers: [reader] });
-}
-
-type MetricExporterOptions = NonNullable<ConstructorParameters<typeof OTLPMetricExporter>[0]>;
-
-/** The numbers of an enum that the library does not export here. */
-const TEMPORALITIES = { delta: 0, cumulative: 1, lowmemory: 2 } as unknown as Readonly<
-  Record<MetricSettings['temporality'], NonNullable<MetricExporterOptions['temporalityPreference']>>
->;
-
-function metricOptions(settings: MetricSettings): MetricExporterOptions {
-  return { ...exporterOptions(settings), temporalityPreference: TEMPORALITIES[settings.temporality] };
 }
 
 /** Returns the same exporter, whose outcomes `listener` hears. */

@@ -172,6 +172,7 @@ test('a stream that was retried and fell back is one trace with all of its steps
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'second-model',
+    'gen_ai.response.model': 'fake',
     'gen_ai.response.finish_reasons': ['stop'],
     'gen_ai.usage.input_tokens': 7,
     'gen_ai.usage.output_tokens': 3,

@@ -43,8 +43,9 @@ function readMessage(
   if (reply['type'] === 'error') return err(reportedError(reply['error']));
   const content = listAt(reply, 'content');
   if (content === undefined) return err(malformed('answered without "content"'));
-  const details = { ...usageOf(objectAt(reply, 'usage')), finishReason: stringAt(reply, 'stop_reason') };
-  const message = { text: textIn(content), ...knownDetails(details) };
+  const [finishReason, responseModel] = [stringAt(reply, 'stop_reason'), stringAt(reply, 'model')];
+  const details = knownDetails({ ...usageOf(objectAt(reply, 'usage')), finishReason, responseModel });
+  const message = { text: textIn(content), ...details };
   return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
 }
 
@@ -90,6 +91,7 @@ class MessageStream extends JsonEventStream {
         return textOfBlock(event['content_block']);
       case 'message_start':
         this.#learnUsage(objectAt(event['message'], 'usage'));
+        this.learnDetails({ responseModel: stringAt(event['message'], 'model') });
         return '';
       case 'message_delta':
         this.#learnUsage(objectAt(event, 'usage'));

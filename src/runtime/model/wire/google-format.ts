@@ -63,6 +63,7 @@ function detailsOf(reply: EventObject): PossibleDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
+    responseModel: stringAt(reply, 'modelVersion'),
     inputTokens: countAt(usage, 'promptTokenCount'),
     outputTokens: outputTokens(usage),
   };

@@ -72,6 +72,7 @@ function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
   const usage = objectAt(reply, USAGE);
   return {
     finishReason: stringAt(choice, FINISH_REASON),
+    responseModel: stringAt(reply, 'model'),
     inputTokens: countAt(usage, 'prompt_tokens'),
     outputTokens: countAt(usage, 'completion_tokens'),
     tokenDetails: usage === undefined ? undefined : chatTokens(usage),
@@ -167,6 +168,7 @@ function responseDetails(response: unknown): PossibleDetails {
   const usage = objectAt(response, 'usage');
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
+    responseModel: stringAt(response, 'model'),
     inputTokens: countAt(usage, 'input_tokens'),
     outputTokens: countAt(usage, 'output_tokens'),
     tokenDetails: knownTokens({

@@ -13,6 +13,8 @@ export interface ModelReply {
   readonly finishReason?: string;
   /** The words in which the model refused to answer, where the provider marks them; empty if it gives none. */
   readonly refusal?: string;
+  /** The model that answered, as the provider names it. */
+  readonly responseModel?: string;
   /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -120,10 +122,11 @@ export function promptTokens(
 
 /** The details that are known. Assigns member by member: a spread for each one would cost each call about 2 % more. */
 export function knownDetails(possible: PossibleDetails): ReplyDetails {
-  const { finishReason, refusal, inputTokens, outputTokens, tokenDetails } = possible;
+  const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = possible;
   const details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
   if (finishReason !== undefined) details.finishReason = finishReason;
   if (refusal !== undefined) details.refusal = refusal;
+  if (responseModel !== undefined) details.responseModel = responseModel;
   if (inputTokens !== undefined) details.inputTokens = inputTokens;
   if (outputTokens !== undefined) details.outputTokens = outputTokens;
   if (tokenDetails !== undefined) details.tokenDetails = tokenDetails;

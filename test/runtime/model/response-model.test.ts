@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
+import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
+import { googleFormat } from '../../../src/runtime/model/wire/google-format.ts';
+import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+
+interface Sample {
+  readonly format: ReplyFormat;
+  readonly whole: object;
+  readonly events: readonly object[];
+}
+
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  'chat completions': {
+    format: openAiChatFormat,
+    whole: { model: 'm-1', choices: [{ message: { content: 'a' } }] },
+    events: [{ model: 'm-1', choices: [{ delta: { content: 'a' } }] }],
+  },
+  responses: {
+    format: openAiResponsesFormat,
+    whole: { model: 'm-1', output: [] },
+    events: [{ type: 'response.completed', response: { model: 'm-1' } }],
+  },
+  Anthropic: {
+    format: anthropicFormat,
+    whole: { model: 'm-1', content: [] },
+    events: [{ type: 'message_start', message: { model: 'm-1' } }],
+  },
+  Gemini: {
+    format: googleFormat,
+    whole: { modelVersion: 'm-1', candidates: [{}] },
+    events: [{ modelVersion: 'm-1', candidates: [{}] }],
+  },
+};
+
+test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { format, whole, events }) => {
+  const reply = format.readWhole(JSON.stringify(whole), false);
+  expect(reply).toMatchObject({ ok: true, value: { responseModel: 'm-1' } });
+  const stream = format.openStream(false);
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    stream.event(text, 0, text.length);
+  }
+  expect(stream.details.responseModel).toBe('m-1');
+});
+
+test('a provider that does not name the model leaves it unknown', () => {
+  const reply = bedrockFormat.readWhole(JSON.stringify({ output: { message: { content: [] } } }), false);
+  expect(reply.ok && reply.value.responseModel).toBeUndefined();
+});

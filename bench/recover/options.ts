@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
 import type { Kind } from './kind.ts';
 import { KINDS } from './kinds.ts';
+import { STRUCTURED_KINDS } from './structured.ts';
 
 export interface RecoverOptions {
   readonly seed: number;
   readonly perKind: number;
   readonly kinds: readonly Kind[];
+  /** Whether the replies are those of providers that received the schema of the type. */
+  readonly structured: boolean;
   /** Whether to print the replies that are not exact. */
   readonly show: boolean;
   readonly json: string | undefined;
@@ -20,6 +23,7 @@ export const USAGE = `npm run recover -- [options]
   --seed <n>        makes other values and replies (${SEED})
   --per-kind <n>    replies of each kind (${PER_KIND})
   --kind <text>     only the kinds whose "group: name" contains this; repeatable
+  --structured-output   replies of providers that honour the schema of the type, in place of damaged ones; only svc reads them
   --show            prints the type, the truth, the reply and the results of each reply that svc does not read exactly
   --json <file>     writes every reply with its results
   --help            prints this text`;
@@ -32,22 +36,25 @@ export function readOptions(args: readonly string[]): RecoverOptions | 'help' {
       seed: { type: 'string' },
       'per-kind': { type: 'string' },
       kind: { type: 'string', multiple: true },
+      'structured-output': { type: 'boolean', default: false },
       show: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const { seed, 'per-kind': perKind, kind, show, json } = values;
-  const kinds = KINDS.filter((each) => kind === undefined || kind.some((text) => nameOf(each).includes(text)));
+  const { seed, 'per-kind': perKind, kind, show, json, 'structured-output': structured } = values;
+  const all = structured ? STRUCTURED_KINDS : KINDS;
+  const kinds = all.filter((each) => kind === undefined || kind.some((text) => nameOf(each).includes(text)));
   if (kinds.length === 0) throw new Error(`--kind "${kind?.join(', ')}" is contained in the name of no kind`);
   return {
     seed: count('--seed', seed ?? String(SEED)),
     perKind: count('--per-kind', perKind ?? String(PER_KIND)),
     kinds,
+    structured,
     show,
     json,
-    complete: [seed, perKind, kind].every((value) => value === undefined),
+    complete: !structured && [seed, perKind, kind].every((value) => value === undefined),
   };
 }
 

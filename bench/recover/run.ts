@@ -1,6 +1,6 @@
 // Entry file: makes messy replies from known values and asks svc and BAML for the values back.
 //
-// Usage: npm run recover -- [--seed <n>] [--per-kind <n>] [--kind <text>] [--show] [--json <file>]
+// Usage: npm run recover -- [--seed <n>] [--per-kind <n>] [--kind <text>] [--structured-output] [--show] [--json <file>]
 import { writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { ReplyParser } from '../../src/runtime/reply/reply-parser.ts';
@@ -11,15 +11,16 @@ import { casesOf, type Case } from './cases.ts';
 import { nameOf, readOptions, USAGE, type RecoverOptions } from './options.ts';
 import { verdictOf } from './readings.ts';
 import { grouped, holds, resultTable, showFailures, tallyOf, totalTable, type Result } from './report.ts';
+import { structuredParsers } from './structured.ts';
 import { definitionFileOf, functionOf, SUBJECTS } from './subjects.ts';
 import { readStream, readWhole, svcParsers } from './svc-side.ts';
 
 async function main(options: RecoverOptions): Promise<number> {
-  const missing = missingSide('baml');
+  const missing = options.structured ? 'it reads no object around a value' : missingSide('baml');
   if (missing !== undefined) console.log(`BAML is left out: ${missing}`);
   const baml = missing === undefined ? new BamlSide(definitionFileOf(SUBJECTS)) : undefined;
   const cases = options.kinds.flatMap((kind) => casesOf(kind, options.seed, options.perKind));
-  const results = await readAll(cases, options.seed, baml);
+  const results = await readAll(cases, options, baml);
   baml?.end();
   if (options.show) console.log(showFailures(results));
   console.log(`${resultTable(results)}\n\n${totalTable(results)}\n\nseed ${options.seed}, ${SUBJECTS.length} types`);
@@ -28,8 +29,12 @@ async function main(options: RecoverOptions): Promise<number> {
   return holds(results) ? 0 : 1;
 }
 
-async function readAll(cases: readonly Case[], seed: number, baml: BamlSide | undefined): Promise<readonly Result[]> {
-  const parsers = svcParsers(SUBJECTS);
+async function readAll(
+  cases: readonly Case[],
+  { seed, structured }: RecoverOptions,
+  baml: BamlSide | undefined,
+): Promise<readonly Result[]> {
+  const parsers = structured ? structuredParsers() : svcParsers(SUBJECTS);
   const results: Result[] = [];
   for (const each of cases) {
     const parser = parsers.get(each.subject.name);

@@ -3,7 +3,8 @@ import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { compileCondition } from '../../src/runtime/prompt/compile-condition.ts';
 import { createReplyParser } from '../../src/runtime/reply/create-reply-parser.ts';
 import type { ParsedReply, ParseOutcome, ReplyParser } from '../../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../../src/schema/definition-index.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../src/schema/definition-index.ts';
+import type { FunctionType } from '../../src/schema/function.ts';
 import { Random } from './random.ts';
 import type { Reading } from './readings.ts';
 import { definitionFileOf, type Subject } from './subjects.ts';
@@ -16,17 +17,23 @@ interface Losses {
 /** The longest delta of a stream, in UTF-16 units. */
 const MAX_DELTA = 12;
 
-/** The parsers of all types, by their names. Throws if the definitions have errors. */
-export function svcParsers(subjects: readonly Subject[]): ReadonlyMap<string, ReplyParser> {
+/** The functions that return the types, by the names of the types. Throws if the definitions have errors. */
+export function compiledSubjects(subjects: readonly Subject[]): {
+  readonly definitions: DefinitionIndex;
+  readonly functions: ReadonlyMap<string, FunctionType>;
+} {
   const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
   const { diagnostics, program } = compile([new SourceFile('recover.baml', definitionFileOf(subjects))], options);
   if (program === undefined) throw new Error(diagnostics[0]?.message);
-  const definitions = indexDefinitions(program);
+  const functions = program.functions.map((fn, index) => [subjects[index]?.name ?? '', fn] as const);
+  return { definitions: indexDefinitions(program), functions: new Map(functions) };
+}
+
+/** The parsers of all types, by their names. Throws if the definitions have errors. */
+export function svcParsers(subjects: readonly Subject[]): ReadonlyMap<string, ReplyParser> {
+  const { definitions, functions } = compiledSubjects(subjects);
   return new Map(
-    program.functions.map(({ returns }, index) => [
-      subjects[index]?.name ?? '',
-      createReplyParser(returns, definitions, compileCondition),
-    ]),
+    [...functions].map(([name, { returns }]) => [name, createReplyParser(returns, definitions, compileCondition)]),
   );
 }
 

@@ -56,7 +56,7 @@ export function structuredOutput(
   });
 }
 
-/** All providers take names of this length. */
+/** All providers take names of this length. The checker excludes letters that are not ASCII. */
 const MAX_NAME_LENGTH = 64;
 
 /**

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { casesOf } from '../../bench/recover/cases.ts';
 import { Draw } from '../../bench/recover/kind.ts';
@@ -6,6 +7,7 @@ import { nameOf } from '../../bench/recover/options.ts';
 import { Random } from '../../bench/recover/random.ts';
 import { verdictOf } from '../../bench/recover/readings.ts';
 import { makeValue } from '../../bench/recover/shape.ts';
+import { PROVIDERS, STRUCTURED_KINDS, structuredParsers, structuredReply } from '../../bench/recover/structured.ts';
 import { SUBJECTS } from '../../bench/recover/subjects.ts';
 import { readStream, readWhole, svcParsers } from '../../bench/recover/svc-side.ts';
 
@@ -51,6 +53,29 @@ test('only a refusal, or the rest with a reported loss, is exact where a reply d
   expect(verdictOf(rest, { kind: 'value', value: [1], losses: 0 })).toBe('wrong');
   expect(verdictOf({ kind: 'refusal' }, { kind: 'value', value: [], losses: 1 })).toBe('lossy');
   expect(verdictOf({ kind: 'value', value: 5 }, { kind: 'refused', message: '' })).toBe('refused');
+});
+
+test.each(PROVIDERS)('the replies for %s match its schemas, and are read exactly', (_, form) => {
+  const parsers = structuredParsers();
+  const random = new Random(`${SEED} structured`);
+  let replies = 0;
+  for (const subject of SUBJECTS) {
+    const draw = new Draw(subject, makeValue(subject.shape, random), random);
+    const reply = structuredReply(draw, form);
+    const parser = parsers.get(subject.name);
+    if (reply === undefined || parser === undefined) continue;
+    replies += 1;
+    const accepts = new Ajv2020({ strict: false }).compile(reply.schema);
+    expect(accepts(reply.sent), `${subject.name}: ${JSON.stringify(accepts.errors)}`).toBe(true);
+    expect(verdictOf({ kind: 'value', value: draw.value }, readWhole(parser, JSON.stringify(reply.sent)))).toBe(
+      'exact',
+    );
+  }
+  expect(replies).toBeGreaterThan(30);
+});
+
+test.each(STRUCTURED_KINDS.map((kind) => [nameOf(kind), kind] as const))('%s yields replies', (_, kind) => {
+  expect(casesOf(kind, SEED, 3)).toHaveLength(3);
 });
 
 function repliesOf(seed: number): readonly string[] {

@@ -125,12 +125,12 @@ test('the input of a tool is the text of a stream', async () => {
 });
 
 test('a long reply that a thread parses is unwrapped too', async () => {
-  const numbers = Array.from({ length: 200_000 }, (_, at) => at);
+  const numbers = Array.from({ length: 60_000 }, (_, at) => at);
   fake.answer((request, wire) => {
     const content = [{ type: 'tool_use', id: 't', name: 'Numbers', input: { result: numbers } }];
     return status(200, { type: 'message', content, stop_reason: 'tool_use' })(request, wire);
   });
-  expect(await (await post('/call/Numbers')).json()).toEqual(numbers);
+  expect(await (await post('/call/Numbers')).text()).toBe(JSON.stringify(numbers));
 });
 
 test('a refusal is an error of its own', async () => {

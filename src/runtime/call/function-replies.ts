@@ -17,6 +17,7 @@ export class FunctionReplies {
   /** By the limits of a provider: there are few, and each schema is made once. */
   readonly #outputs = new Map<SchemaLimits, StructuredOutput | undefined>();
   #wrapped: ReplyParser | undefined;
+  #canBeWrapped: boolean | undefined;
 
   constructor(fn: FunctionType, definitions: DefinitionIndex) {
     this.#fn = fn;
@@ -41,10 +42,10 @@ export class FunctionReplies {
 
   /** True if a client of the function can reply in a wrapper. */
   get canBeWrapped(): boolean {
-    const structures = [...structuresOf(this.#fn.client, this.#definitions).values()];
-    return structures.some(
+    this.#canBeWrapped ??= [...structuresOf(this.#fn.client, this.#definitions).values()].some(
       (each) => each.kind === 'form' && this.outputFor({ structured: each.form })?.wrapper !== undefined,
     );
+    return this.#canBeWrapped;
   }
 
   #output(limits: SchemaLimits): StructuredOutput | undefined {

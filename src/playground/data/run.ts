@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Explanation } from '../../schema/explanation.ts';
-import type { Problem, Trace } from '../server/wire.ts';
+import type { Problem, StreamEvent, Trace } from '../server/wire.ts';
 import type { ClientChoice } from './client-choice.ts';
 import type { RunMode } from './link.ts';
 
@@ -51,3 +51,13 @@ export const STATE_TEXT: Readonly<Record<RunState, string>> = {
   failed: 'Failed',
   stopped: 'Stopped',
 };
+
+/** Messages of a stream before the last one. */
+type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>;
+
+/** The changes of a run by a message of its stream. A message that the page does not ask for, such as reasoning, changes nothing. */
+export function growth(event: Growth, run: Run): RunChange {
+  if ('text' in event) return { state: 'streaming', reply: run.reply + event.text };
+  if ('partial_result' in event) return { state: 'streaming', value: event.partial_result, partials: run.partials + 1 };
+  return 'reset' in event ? { state: 'waiting', reply: '', resets: run.resets + 1 } : {};
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { Run, RunChange } from '../data/run.ts';
+import { growth, type Run, type RunChange } from '../data/run.ts';
 import { answerOf, networkProblem, problemOf, type Connection } from './connection.ts';
 import { readEvents } from './read-events.ts';
 import type { ParsedReply, Problem, StreamEvent, Trace, TracedValue } from './wire.ts';
@@ -54,16 +54,6 @@ async function stream(request: RunRequest, change: OnChange): Promise<string | u
   return ended === undefined
     ? fail({ error: 'network', message: 'The stream ended without a last message.' }, change)
     : ended.reply;
-}
-
-type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>;
-
-function growth(event: Growth, run: Run): RunChange {
-  if ('text' in event) return { state: 'streaming', reply: run.reply + event.text };
-  if ('partial_result' in event) return { state: 'streaming', value: event.partial_result, partials: run.partials + 1 };
-  if ('reset' in event) return { state: 'waiting', reply: '', resets: run.resets + 1 };
-  // A message that this page does not ask for, such as reasoning.
-  return {};
 }
 
 function end(event: Extract<StreamEvent, { final_result: unknown }> | Problem, change: OnChange): string | undefined {

@@ -56,6 +56,19 @@ test('text and reasoning of any deltas are read as they were written, and never 
   );
 });
 
+test('the reasoning that Mistral sends as parts of the content is read too', () => {
+  const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }];
+  const message = { role: 'assistant', content: [...thinking, { type: 'text', text: 'Hello' }] };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const whole = openAiChatFormat.readWhole(JSON.stringify({ choices }), true);
+  expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
+  const events = [{ content: thinking }, { content: 'Hello' }].map(
+    (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
+  );
+  expect(read(events, true)).toEqual({ text: 'Hello', reasoning: 'Hm.' });
+  expect(read(events, false)).toEqual({ text: 'Hello', reasoning: '' });
+});
+
 test('the reasoning that an open model sends through the Responses API is read too', () => {
   const content = [
     { type: 'reasoning_text', text: 'One.' },

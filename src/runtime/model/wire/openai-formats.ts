@@ -56,10 +56,18 @@ function contentText(content: unknown): string {
 
 /**
  * The reasoning in a message, or in a delta of one: DeepSeek, and most services that follow it, write `reasoning_content`,
- * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text.
+ * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text. Mistral writes parts of
+ * the content: https://docs.mistral.ai/capabilities/reasoning
  */
 function reasoningOfMessage(message: EventObject | undefined): string | undefined {
-  return stringAt(message, 'reasoning_content') ?? stringAt(message, 'reasoning');
+  return stringAt(message, 'reasoning_content') ?? stringAt(message, 'reasoning') ?? thinkingOf(message);
+}
+
+function thinkingOf(message: EventObject | undefined): string | undefined {
+  return listAt(message, 'content')
+    ?.flatMap((part) => listAt(part, 'thinking') ?? [])
+    .map((part) => stringAt(part, 'text') ?? '')
+    .join('');
 }
 
 /** A refusal replaces the content. It is null in other messages, and empty in the ones of some servers. */

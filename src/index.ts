@@ -3,6 +3,7 @@ import { checkPrices, readPrices } from './config/read-prices.ts';
 import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
+import { createTypeSource } from './compiler/type-source.ts';
 import { FunctionLibrary } from './runtime/call/function-library.ts';
 import type { LibraryOptions } from './runtime/call/function-library.ts';
 import type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
@@ -90,10 +91,9 @@ export function loadFunctions(options: LoadOptions): unknown {
   });
   if (program !== undefined) {
     const validators = new ValidatorCompiler(program);
-    return new FunctionLibrary(program, (functionName) => validators.source(functionName), {
-      ...options,
-      prices,
-    });
+    const validatorSource = (functionName: string): string => validators.source(functionName);
+    const typeSource = createTypeSource(program, files);
+    return new FunctionLibrary(program, { validatorSource, typeSource }, { ...options, prices });
   }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   throw new DefinitionError(

@@ -1,12 +1,24 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { BoundedCache } from '../base/bounded-cache.ts';
 import { invariant } from '../base/invariant.ts';
 import { ok, type Result } from '../base/result.ts';
 import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts';
+import { TypeCompiler } from '../compiler/compile-types.ts';
 import type { Config } from '../config/config.ts';
 import { writeTypes } from '../dev/types/write-types.ts';
-import { loadProgram, serializeProgram, type SerializedProgram } from '../runtime/call/load-program.ts';
+import { SourceFile } from '../diagnostics/source-file.ts';
+import { loadProgram, serializeProgram, sourcesPath, type SerializedProgram } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Definitions, Program } from '../schema/program.ts';
+import {
+  definitionsOfArguments,
+  type ExtendedTypes,
+  type TypeExtension,
+  type TypeOutcome,
+  type TypeRequest,
+} from '../schema/type-extension.ts';
 import { compileDefinitions } from './compile-definitions.ts';
 import { definitionProblems } from './definition-problems.ts';
 import { definitionSecrets, type DefinitionSecrets } from './definition-secrets.ts';
@@ -20,7 +32,9 @@ export type CompileTask =
    * Compiles the argument validators of a function. Answered with their source. A thread that did not compile the program
    * itself reads it from the file.
    */
-  | { readonly type: 'validators'; readonly functionName: string; readonly programPath: string };
+  | { readonly type: 'validators'; readonly functionName: string; readonly programPath: string }
+  /** Compiles the types of a request. Answered with a `TypeOutcome`. */
+  | { readonly type: 'types'; readonly request: TypeRequest; readonly programPath: string };
 
 /** The wishes of those who read the result of a compilation. */
 export interface CompileOutput {
@@ -61,9 +75,13 @@ export function runCompileThread(): void {
   port.on('message', ({ id, task }: { readonly id: number; readonly task: CompileTask }) => {
     if (task.type === 'compile') {
       const compiled = compileForServing(task);
-      const bytes = compiled.ok ? compiled.value.program?.json : undefined;
-      port.postMessage({ id, answer: compiled }, bytes === undefined ? [] : [bytes.buffer]);
-    } else void validators(task).then((answer) => port.postMessage({ id, answer }));
+      const { json, sources } = (compiled.ok ? compiled.value.program : undefined) ?? {};
+      const buffers = [json, sources].flatMap((bytes) => (bytes === undefined ? [] : [bytes.buffer]));
+      port.postMessage({ id, answer: compiled }, buffers);
+    } else {
+      const answering: Promise<unknown> = task.type === 'types' ? typesOfRequest(task) : validators(task);
+      void answering.then((answer) => port.postMessage({ id, answer }));
+    }
   });
 }
 
@@ -80,7 +98,8 @@ function compileForServing({
   if (program === undefined) return ok({ path, report, summary, problems });
   // AJV loads while the workers load their code.
   validatorCompiler = createValidatorCompiler(program);
-  const content = { ...contentOf(program), ...(types && { types: writeTypes(program) }) };
+  const sources = config.dynamicTypes === 'on' ? serializeSources(compiled.value.files) : undefined;
+  const content = { ...contentOf(program), sources, ...(types && { types: writeTypes(program) }) };
   return ok({ path, report, summary, problems, program: content });
 }
 
@@ -99,6 +118,56 @@ async function validators({
 }: Extract<CompileTask, { readonly type: 'validators' }>): Promise<string> {
   validatorCompiler ??= createValidatorCompiler(read(programPath));
   return (await validatorCompiler).source(functionName);
+}
+
+/** The compiler of types, and the outcomes of requests, for one program. */
+interface TypePlane {
+  readonly programPath: string;
+  readonly program: Program;
+  readonly compiler: TypeCompiler;
+  readonly outcomes: BoundedCache<TypeOutcome>;
+}
+
+/** Each worker asks for the same types, soon one after the other. */
+const KEPT_OUTCOMES = { entries: 200, characters: 4 * 2 ** 20 };
+
+let typePlane: TypePlane | undefined;
+
+async function typesOfRequest({
+  request,
+  programPath,
+}: Extract<CompileTask, { readonly type: 'types' }>): Promise<TypeOutcome> {
+  if (typePlane?.programPath !== programPath) typePlane = createTypePlane(programPath);
+  const { program, compiler, outcomes } = typePlane;
+  const { functionName, builder } = request;
+  const key = createHash('sha256').update(`${functionName} ${builder}`).digest('base64url');
+  const known = outcomes.get(key);
+  if (known !== undefined) return known;
+  const extension = compiler.compile(JSON.parse(builder), functionName);
+  const outcome = extension.ok ? ok(await extendedTypes(program, extension.value, functionName)) : extension;
+  outcomes.set(key, outcome, JSON.stringify(outcome).length);
+  return outcome;
+}
+
+async function extendedTypes(program: Program, extension: TypeExtension, functionName: string): Promise<ExtendedTypes> {
+  const changed = definitionsOfArguments(program, extension, functionName);
+  const json = JSON.stringify(extension);
+  if (changed === undefined) return { extension: json };
+  const compiler = await createValidatorCompiler(changed);
+  return { extension: json, validators: compiler.source(functionName) };
+}
+
+function createTypePlane(programPath: string): TypePlane {
+  const sources: readonly SourceText[] = JSON.parse(readFileSync(sourcesPath(programPath), 'utf8'));
+  const files = sources.map(({ path, text }) => new SourceFile(path, text));
+  const compiler = new TypeCompiler(files);
+  return { programPath, program: read(programPath), compiler, outcomes: new BoundedCache(KEPT_OUTCOMES) };
+}
+
+type SourceText = Pick<SourceFile, 'path' | 'text'>;
+
+function serializeSources(files: readonly SourceText[]): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(files.map(({ path, text }) => ({ path, text }))));
 }
 
 function read(programPath: string): Program {

@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
 import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
-import { writeProgram } from '../runtime/call/load-program.ts';
+import { writeProgram, type SerializedProgram } from '../runtime/call/load-program.ts';
+import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import type { ServableProgram } from '../server/primary.ts';
 import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask } from './compile-task.ts';
 
@@ -17,20 +18,39 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+/** The limits of a thread that compiles what callers send. */
+export interface ThreadLimits {
+  /** The most tasks that it has, waiting or running. */
+  readonly tasks: number;
+  /** The time for one of them, after which the thread ends. */
+  readonly timeMs: number;
+  readonly heapMb: number;
+}
+
+/**
+ * The limits for the types of requests. Each takes up to about 100 ms, and a few megabytes. The time is a second line of defence:
+ * what bounds the work is the size of the types.
+ */
+const TYPE_LIMITS: ThreadLimits = { tasks: 32, timeMs: 5_000, heapMb: 256 };
+
 /**
  * Compiles definitions on a thread, and the argument validators of their functions when they are needed. The compiler and AJV
  * take 15 to 40 MB, which a server would otherwise keep for as long as it runs.
  */
 export class ProgramCompiler {
   readonly #entry: URL;
+  readonly #limits: ThreadLimits | undefined;
   #thread: Worker | undefined;
   readonly #waiting = new Map<number, Waiter>();
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
+  #overdue: NodeJS.Timeout | undefined;
+  #types: ProgramCompiler | undefined;
 
   /** `entry`: the file of the thread, which calls `runCompileThread`. */
-  constructor(entry: URL) {
+  constructor(entry: URL, limits?: ThreadLimits) {
     this.#entry = entry;
+    this.#limits = limits;
   }
 
   /** Compiles the definitions that the configuration names. The failure is a sentence: they cannot be read. */
@@ -43,6 +63,20 @@ export class ProgramCompiler {
     return (await this.#run({ type: 'validators', functionName, programPath })) as string;
   }
 
+  /**
+   * Compiles the types of a request, on a thread of their own: nothing that callers send holds up the validators. Resolves with
+   * undefined if too many others wait.
+   */
+  async types(request: TypeRequest, programPath: string): Promise<TypeOutcome | undefined> {
+    this.#types ??= new ProgramCompiler(this.#entry, TYPE_LIMITS);
+    if (this.#types.isFull) return undefined;
+    return (await this.#types.#run({ type: 'types', request, programPath })) as TypeOutcome;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.size >= (this.#limits?.tasks ?? Infinity);
+  }
+
   #run(task: CompileTask): Promise<unknown> {
     this.#thread ??= this.#start();
     clearTimeout(this.#idle);
@@ -50,16 +84,27 @@ export class ProgramCompiler {
     this.#lastId += 1;
     const id = this.#lastId;
     const answer = new Promise((resolve, reject) => void this.#waiting.set(id, { resolve, reject }));
+    if (this.#waiting.size === 1) this.#watch();
     this.#thread.postMessage({ id, task }, []);
     return answer;
   }
 
+  #watch(): void {
+    if (this.#limits === undefined) return;
+    clearTimeout(this.#overdue);
+    this.#overdue = setTimeout(() => void this.#thread?.terminate(), this.#limits.timeMs).unref();
+  }
+
   #start(): Worker {
-    const thread = new Worker(this.#entry);
+    const heap = this.#limits?.heapMb;
+    const thread = new Worker(this.#entry, {
+      ...(heap !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heap } }),
+    });
     thread.on('message', ({ id, answer }: { readonly id: number; readonly answer: unknown }) => {
       this.#waiting.get(id)?.resolve(answer);
       this.#waiting.delete(id);
       if (this.#waiting.size === 0) this.#rest(thread);
+      else this.#watch();
     });
     thread.once('error', (error) => this.#ended(thread, error));
     thread.once('exit', (code) => this.#ended(thread, new Error(`the compile thread ended with code ${code}`)));
@@ -67,6 +112,7 @@ export class ProgramCompiler {
   }
 
   #rest(thread: Worker): void {
+    clearTimeout(this.#overdue);
     thread.unref();
     this.#idle = setTimeout(() => {
       this.#thread = undefined;
@@ -77,6 +123,7 @@ export class ProgramCompiler {
   #ended(thread: Worker, error: unknown): void {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
+    clearTimeout(this.#overdue);
     for (const waiter of this.#waiting.values()) waiter.reject(error);
     this.#waiting.clear();
   }
@@ -88,25 +135,29 @@ export class CompiledProgram implements ServableProgram {
   readonly functions: number;
   readonly fromBaml: boolean;
   readonly #compiler: ProgramCompiler;
-  #json: CompiledContent['json'] | undefined;
+  #content: SerializedProgram | undefined;
   #path = '';
   /** By function: a worker that replaces another one needs them again. */
   readonly #validators = new Map<string, string>();
 
-  constructor({ hash, functions, fromBaml, json }: CompiledContent, compiler: ProgramCompiler) {
+  constructor({ hash, functions, fromBaml, json, sources }: CompiledContent, compiler: ProgramCompiler) {
     this.hash = hash;
     this.functions = functions;
     this.fromBaml = fromBaml;
-    this.#json = json;
+    this.#content = { hash, json, sources };
     this.#compiler = compiler;
   }
 
   write(directory: string): string {
-    const json = this.#json;
-    invariant(json !== undefined, 'a program is written once');
-    this.#json = undefined;
-    this.#path = writeProgram({ hash: this.hash, json }, directory);
+    const content = this.#content;
+    invariant(content !== undefined, 'a program is written once');
+    this.#content = undefined;
+    this.#path = writeProgram(content, directory);
     return this.#path;
+  }
+
+  types(request: TypeRequest): Promise<TypeOutcome | undefined> {
+    return this.#compiler.types(request, this.#path);
   }
 
   async validators(functionName: string): Promise<string> {

@@ -8,7 +8,7 @@ import { emitProgram } from './3-emit/emit-program.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { parse } from './1-parse/parse.ts';
 import { check } from './2-check/check.ts';
-import { extendTypes } from './2-check/extend-types.ts';
+import { extendForTest } from './2-check/extend-types.ts';
 
 export interface CompileResult {
   /** Every problem in every file, sorted by file and position. */
@@ -30,7 +30,7 @@ export function compile(files: readonly SourceFile[], options: CompileOptions): 
 /** Compiles the definitions as a test with a `type_builder` sees them. */
 export function compileForTest(files: readonly SourceFile[], options: CompileOptions, test: TestType): CompileResult {
   return emitted(
-    checkDocuments(files, options, (documents) => extendTypes(documents, test.span)),
+    checkDocuments(files, options, (documents) => extendForTest(documents, test.span)),
     files,
     options,
   );

@@ -3,7 +3,7 @@ import { ok } from '../base/result.ts';
 import type { PriceList } from '../schema/price-list.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import { workerMemoryShare, workersThatFit } from './container-limits.ts';
-import { LOG_LEVELS, NO_DEFAULT, setting, zeroOr, type DefaultBasis, type Setting } from './setting.ts';
+import { CALLS_OF_ALL_WORKERS, LOG_LEVELS, NO_DEFAULT, setting, zeroOr, type Setting } from './setting.ts';
 import {
   duration,
   keyword,
@@ -43,14 +43,6 @@ export type SettingValues = { readonly [Key in Exclude<SettingKey, OptionalKey>]
 };
 
 const MIB = 2 ** 20;
-
-/** More than a process usually serves at once, and few enough that memory holds the state of all of them. */
-const CALLS_PER_WORKER = 1024;
-
-const CALLS_OF_ALL_WORKERS = {
-  text: `${String(CALLS_PER_WORKER)} per worker`,
-  compute: ({ workers }: DefaultBasis) => workers * CALLS_PER_WORKER,
-};
 
 /** If no source names a directory, svc reads the first of these that exists. */
 export const DEFAULT_DIRECTORIES = ['./svc_src', './baml_src'] as const;
@@ -317,6 +309,14 @@ export const SETTINGS = {
     help: 'Clients that a request can select: open (also those it defines), known (those in the definition files) or off (none)',
     parse: keyword('open', 'known', 'off'),
     default: 'open',
+  }),
+  dynamicTypes: setting({
+    flag: '--dynamic-types <policy>',
+    variable: 'SVC_DYNAMIC_TYPES',
+    group: 'Security',
+    help: 'Whether a request can extend @@dynamic types: on or off',
+    parse: keyword('on', 'off'),
+    default: 'on',
   }),
   /** `*` for any; empty for none, and then svc sends no CORS headers. */
   corsOrigins: setting({

@@ -46,6 +46,15 @@ export interface DefaultBasis {
   readonly logLevel: LogLevel;
 }
 
+/** More than a process usually serves at once, and few enough that memory holds the state of all of them. */
+const CALLS_PER_WORKER = 1024;
+
+/** The default for limits that the workers share. */
+export const CALLS_OF_ALL_WORKERS = {
+  text: `${String(CALLS_PER_WORKER)} per worker`,
+  compute: ({ workers }: DefaultBasis) => workers * CALLS_PER_WORKER,
+};
+
 /** The setting is absent if no source sets it. */
 export const NO_DEFAULT = { compute: () => undefined };
 

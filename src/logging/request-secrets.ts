@@ -20,6 +20,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'strategy',
   'tags',
   'temperature',
+  'type_builder',
 ]);
 
 const NO_KEYS: ReadonlySet<string> = new Set();

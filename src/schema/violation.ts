@@ -3,6 +3,11 @@ export interface Violation {
   /** The path to the offending value, such as `resume.skills[2].name`; empty for the whole value. */
   readonly path: string;
   readonly message: string;
+  /** The place in a definition snippet, with lines and columns from 1. */
+  readonly line?: number;
+  readonly column?: number;
+  /** The lines at this place, with marks under the text. */
+  readonly frame?: string;
 }
 
 /** The reports of a list of a million wrong items would make an answer larger than the request. */
@@ -23,7 +28,7 @@ export class ViolationList {
   add(violation: Violation): void {
     if (this.all.length === MAX_VIOLATIONS) this.all.push({ path: '', message: 'and more: these are the first 100' });
     if (this.all.length < MAX_VIOLATIONS) {
-      this.all.push({ path: cut(violation.path), message: cut(violation.message) });
+      this.all.push({ ...violation, path: cut(violation.path), message: cut(violation.message) });
     }
   }
 }

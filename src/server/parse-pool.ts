@@ -99,12 +99,12 @@ export class ParsePool {
   }
 
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
-    const { explain = false, functionName, text, wrapped = false } = job.reply;
+    const { explain = false, extension, functionName, text, wrapped = false } = job.reply;
     try {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
       job.reply.observer?.taken();
-      const task = { programPath: this.#options.programPath, functionName, text, wrapped, explain };
+      const task = { programPath: this.#options.programPath, functionName, text, wrapped, extension, explain };
       const result = await pool.run(task, { signal: job.signal });
       if (!result.ok && result.isTooMuchWork) this.counts.steps += 1;
       return outcomeOf(result, text);

@@ -4,7 +4,13 @@ import { loadProgram } from '../runtime/call/load-program.ts';
 import { parseText } from '../runtime/call/parse-reply.ts';
 import { StepBudget } from '../runtime/reply/coercion/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
-import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
+import { BoundedCache } from '../base/bounded-cache.ts';
+import type { SentExtension } from '../runtime/call/call-types.ts';
+import { compileCountedCondition } from '../runtime/call/request-conditions.ts';
+import type { CompileCondition } from '../schema/constraint.ts';
+import { indexDefinitions } from '../schema/definition-index.ts';
+import type { Definitions, Program } from '../schema/program.ts';
+import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
 export interface ParseTask {
@@ -13,6 +19,8 @@ export interface ParseTask {
   readonly text: string;
   /** True if the reply can be in a wrapper. */
   readonly wrapped?: boolean;
+  /** The types of the request, if it brought any. */
+  readonly extension?: SentExtension | undefined;
   /** True if the output includes an explanation. */
   readonly explain: boolean;
 }
@@ -27,8 +35,12 @@ export type ParseTaskResult =
       readonly isTooMuchWork: boolean;
     };
 
-const programs = new Map<string, DefinitionIndex>();
+/** The types of requests for which a thread keeps a parser. */
+const KEPT_EXTENSIONS = { entries: 16, characters: 2 ** 20 };
+
+const programs = new Map<string, Program>();
 const replies = new Map<string, FunctionReplies>();
+const extendedReplies = new BoundedCache<FunctionReplies>(KEPT_EXTENSIONS);
 
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
@@ -40,27 +52,43 @@ export function runParseTask(task: ParseTask): ParseTaskResult {
   return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };
 }
 
-function repliesOf({ programPath, functionName }: ParseTask): FunctionReplies {
+function repliesOf({ programPath, functionName, extension }: ParseTask): FunctionReplies {
   const key = `${programPath}#${functionName}`;
+  if (extension !== undefined)
+    return extendedRepliesOf(`${key}#${extension.hash}`, { programPath, functionName, extension });
   let known = replies.get(key);
   if (known === undefined) {
-    known = createReplies(programPath, functionName);
+    known = createReplies(programOf(programPath), functionName);
     replies.set(key, known);
   }
   return known;
 }
 
-function createReplies(programPath: string, functionName: string): FunctionReplies {
-  const definitions = programs.get(programPath) ?? load(programPath);
-  const fn = definitions.functions.get(functionName);
-  if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
-  return new FunctionReplies(fn, definitions);
+interface ExtendedTask extends Pick<ParseTask, 'programPath' | 'functionName'> {
+  readonly extension: SentExtension;
 }
 
-function load(programPath: string): DefinitionIndex {
+function extendedRepliesOf(key: string, { programPath, functionName, extension }: ExtendedTask): FunctionReplies {
+  const known = extendedReplies.get(key);
+  if (known !== undefined) return known;
+  const definitions = extendDefinitions(programOf(programPath), JSON.parse(extension.json) as TypeExtension);
+  const created = createReplies(definitions, functionName, compileCountedCondition);
+  extendedReplies.set(key, created, extension.json.length);
+  return created;
+}
+
+function createReplies(definitions: Definitions, functionName: string, compile?: CompileCondition): FunctionReplies {
+  const index = indexDefinitions(definitions);
+  const fn = index.functions.get(functionName);
+  if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
+  return new FunctionReplies(fn, index, compile);
+}
+
+function programOf(programPath: string): Program {
+  const known = programs.get(programPath);
+  if (known !== undefined) return known;
   const program = loadProgram(programPath);
   if (!program.ok) throw new InternalError(program.failure);
-  const definitions = indexDefinitions(program.value);
-  programs.set(programPath, definitions);
-  return definitions;
+  programs.set(programPath, program.value);
+  return program.value;
 }

@@ -1,3 +1,4 @@
+import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import { isPrimaryMessage, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -63,6 +64,13 @@ export class PrimaryLink {
     const { answer } = await this.#ask((id) => ({ type: 'load-validators', id, functionName }), COMPILE_MS);
     if (answer.type === 'validators' && answer.source !== undefined) return answer.source;
     throw new Error(`no validators of ${functionName}: ${answer.type === 'validators' ? answer.failure : answer.type}`);
+  }
+
+  /** The types of a request. Rejects if the primary cannot compile them now. */
+  async types(request: TypeRequest): Promise<TypeOutcome> {
+    const { answer } = await this.#ask((id) => ({ type: 'extend-types', id, request }), COMPILE_MS);
+    if (answer.type === 'extended-types' && answer.outcome !== undefined) return answer.outcome;
+    throw new Error('the primary did not compile the types');
   }
 
   /** The bound socket of a port, from which the other workers accept too. Rejects with the reason. */

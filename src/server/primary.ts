@@ -10,6 +10,7 @@ import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import { claimPorts } from './claim-port.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
@@ -74,6 +75,8 @@ export interface ServableProgram {
   write(directory: string): string;
   /** Returns the source of a function's argument validators. Call this after `write`. */
   validators(functionName: string): Promise<string>;
+  /** Compiles the types of a request. Resolves with undefined if too many others wait. Call this after `write`. */
+  types(request: TypeRequest): Promise<TypeOutcome | undefined>;
 }
 
 /** The result of reading definitions and `.env` again. */
@@ -151,7 +154,12 @@ class Primary {
 
   #servedProgram(program: ServableProgram, config: Config): ServedProgram {
     const path = program.write(this.#holdings.directory);
-    return { path, config, validators: (functionName) => program.validators(functionName) };
+    return {
+      path,
+      config,
+      validators: (functionName) => program.validators(functionName),
+      types: (request) => program.types(request),
+    };
   }
 
   async run(program: ServableProgram): Promise<number> {

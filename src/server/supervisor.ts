@@ -5,11 +5,13 @@ import type { Config } from '../config/config.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
+import { sourcesPath } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import { ClientFailures } from './client-failures.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
+import { ProgramAnswers, type ProgramPlane } from './program-answers.ts';
 import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 import { SharedPorts } from './shared-ports.ts';
@@ -17,12 +19,10 @@ import { readSteps, removeStep, type Step } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
-export interface ServedProgram {
+export interface ServedProgram extends ProgramPlane {
   readonly path: string;
   /** A reload changes its environment; everything else stays as it was at the start. */
   readonly config: Config;
-  /** Returns the source of a function's argument validators. */
-  readonly validators: (functionName: string) => Promise<string>;
 }
 
 export interface SupervisorOptions {
@@ -52,6 +52,7 @@ export class Supervisor implements HandleOwner {
   readonly #handles = new Map<number, WorkerHandle>();
   /** By generation. */
   readonly #programs: Map<number, ServedProgram>;
+  readonly #answers: ProgramAnswers;
   #lastGeneration = 1;
   /** The newest generation whose missing credentials are in the log. */
   #reported = 0;
@@ -81,6 +82,7 @@ export class Supervisor implements HandleOwner {
     this.#options = options;
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
+    this.#answers = new ProgramAnswers(this.#programs, options.logger);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
   }
 
@@ -163,7 +165,8 @@ export class Supervisor implements HandleOwner {
     else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message);
     else if (message.type === 'ask-state') handle.send({ type: 'server-state', id: message.id, state: this.#state });
     else if (message.type === 'take-turn') this.#answerTurn(handle, message);
-    else if (message.type === 'load-validators') void this.#answerValidators(handle, message);
+    else if (message.type === 'load-validators') void this.#answers.validators(handle, message);
+    else if (message.type === 'extend-types') void this.#answers.types(handle, message);
     else void this.#answerPort(handle, message);
   }
 
@@ -333,7 +336,8 @@ export class Supervisor implements HandleOwner {
     for (const [generation, { path }] of this.#programs) {
       if (used.has(generation)) continue;
       this.#programs.delete(generation);
-      if (![...this.#programs.values()].some((program) => program.path === path)) rmSync(path, { force: true });
+      if ([...this.#programs.values()].some((program) => program.path === path)) continue;
+      for (const file of [path, sourcesPath(path)]) rmSync(file, { force: true });
     }
   }
 
@@ -363,16 +367,6 @@ export class Supervisor implements HandleOwner {
     const turn = this.#turns.get(client) ?? 0;
     this.#turns.set(client, turn + 1);
     handle.send({ type: 'turn', id, turn });
-  }
-
-  async #answerValidators(handle: WorkerHandle, { id, functionName }: Question<'load-validators'>): Promise<void> {
-    try {
-      const source = await this.#programs.get(handle.generation)?.validators(functionName);
-      handle.send({ type: 'validators', id, ...(source !== undefined && { source }) });
-    } catch (error) {
-      this.#options.logger.error({ function: functionName, err: error }, 'a bug: validators cannot be compiled');
-      handle.send({ type: 'validators', id, failure: messageOf(error) });
-    }
   }
 
   async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {

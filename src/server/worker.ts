@@ -142,6 +142,7 @@ class Worker {
       case 'server-state':
       case 'turn':
       case 'validators':
+      case 'extended-types':
       case 'shared-port':
         return;
       default:
@@ -220,6 +221,7 @@ class Worker {
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
       validatorSource: (functionName) => this.#link.validators(functionName),
+      typeSource: config.dynamicTypes === 'on' ? (request) => this.#link.types(request) : undefined,
     });
     const labels = { functions: runtime.functionNames, clients: clientNames(program) };
     const metrics = new ProcessMetrics(labels, {

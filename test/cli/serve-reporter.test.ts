@@ -16,7 +16,14 @@ function startLines(
   new ServeReporter({ config: loaded.value.config, logger, print: ignore, printError: ignore }).started({
     port: 1,
     transport: 'node',
-    program: { hash: '', functions: 1, fromBaml, write: () => '', validators: () => Promise.resolve('') },
+    program: {
+      hash: '',
+      functions: 1,
+      fromBaml,
+      write: () => '',
+      validators: () => Promise.resolve(''),
+      types: () => Promise.resolve(undefined),
+    },
     onLoopback: true,
     warnings,
   });

@@ -25,7 +25,7 @@ test('serve reports the errors of all definitions and does not bind', async () =
     expect(error).toContain('svc_src/x.svc:2:5');
     expect(error).toContain('svc_src/y.svc:2:5');
     expect(error).toContain('  b Missing\n');
-    expect(error.trimEnd().split('\n').at(-1)).toBe('svc: not started. 7 files: 2 errors');
+    expect(error.trimEnd().split('\n').at(-1)).toBe('svc: not started. 8 files: 2 errors');
     expect(error).not.toContain('bind');
   });
 });

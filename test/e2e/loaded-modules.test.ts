@@ -6,7 +6,7 @@ import { HI_FUNCTION } from '../support/hi-function.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
 
 /** With a bundle, a process starts twice as fast as with a file for each module: this test notices a bundle that falls apart. */
-const MOST_FILES = 25;
+const MOST_FILES = 28;
 
 /** The files that each process and each thread ran, according to V8. */
 function loadedFiles(folder: string): readonly string[][] {
@@ -39,6 +39,9 @@ test('only the compile thread loads the compiler, its grammar library and AJV; w
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/call/Hi`, { method: 'POST', headers, body: '{"name": "Ada"}' });
   expect(answer.status).toBe(200);
+  const types = '{"name": "Ada", "svc_options": {"type_builder": "class A {\\n  b int\\n}"}}';
+  const extended = await fetch(`${server.url}/call/Hi`, { method: 'POST', headers, body: types });
+  expect(extended.status).toBe(200);
   expect(await server.stop()).toBe(0);
   const all = loadedFiles(folder);
   const workers = running('http-worker.js', all);

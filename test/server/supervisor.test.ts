@@ -66,7 +66,7 @@ function createSupervisor(): { readonly supervisor: Supervisor; readonly program
   const loaded = loadConfig({ dotenv: false }, { variables: {}, limits: { cores: 2 } });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   const { config } = loaded.value;
-  const program = { path: '/nowhere', config, validators: async () => '' };
+  const program = { path: '/nowhere', config, validators: async () => '', types: async () => undefined };
   const options = { config, port: 1, program, version: '1', logger: silentLogger, metrics: new ClusterMetrics() };
   return { supervisor: new Supervisor(options), program };
 }

@@ -67,7 +67,7 @@ function prepare(request: RecordedRequest, directory: ClientDirectory): ReturnTy
     targetVariables: new TargetVariables(program.clients),
   };
   const body = options === undefined ? {} : { svc_options: options };
-  return prepareCall(services, program.functions[0]?.name ?? '', body, { local: false });
+  return prepareCall(services, program.functions[0]?.name ?? '', body, { loaded: undefined, origin: { local: false } });
 }
 
 const OPTIONS = {

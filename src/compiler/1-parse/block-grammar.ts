@@ -44,11 +44,12 @@ export abstract class BlockGrammar extends TypeGrammar {
 
   protected readonly classBlock = this.RULE('classBlock', (): DeclarationNode | undefined => {
     const word = this.take(t.Class);
+    const extension = this.#extension();
     const name = this.SUBRULE(this.name, { ARGS: ['class'] });
     this.ACTION(() => this.#classParameters(name));
     const read = (): FieldNode => this.SUBRULE(this.field);
     const { members, attributes } = this.#members(name, { what: 'class', member: 'a field', read });
-    return name && { kind: 'class', name, fields: members, attributes, ...this.declared(word) };
+    return name && { kind: 'class', name, fields: members, attributes, ...extension, ...this.declared(word) };
   });
 
   protected readonly field = this.RULE('field', (): FieldNode => {
@@ -69,10 +70,11 @@ export abstract class BlockGrammar extends TypeGrammar {
 
   protected readonly enumBlock = this.RULE('enumBlock', (): DeclarationNode | undefined => {
     const word = this.take(t.Enum);
+    const extension = this.#extension();
     const name = this.SUBRULE(this.name, { ARGS: ['enum'] });
     const read = (): EnumValueNode => this.SUBRULE(this.enumValue);
     const { members, attributes } = this.#members(name, { what: 'enum', member: 'an enum value', read });
-    return name && { kind: 'enum', name, values: members, attributes, ...this.declared(word) };
+    return name && { kind: 'enum', name, values: members, attributes, ...extension, ...this.declared(word) };
   });
 
   protected readonly enumValue = this.RULE('enumValue', (): EnumValueNode => {
@@ -154,6 +156,11 @@ export abstract class BlockGrammar extends TypeGrammar {
       { ALT: () => void this.missingBlock(what, name) },
     ]);
     return { members, attributes };
+  }
+
+  /** For the node of a class or enum, after its first word. */
+  #extension(): { readonly extension?: true } {
+    return this.peek(-1).tokenType === t.Dynamic ? { extension: true } : {};
   }
 
   #reportNoBlock(token: t.DefinitionToken): void {

@@ -22,6 +22,19 @@ export class DefinitionGrammar extends FunctionGrammar {
     return declarations;
   });
 
+  /** The content of a `type_builder`, without braces. */
+  readonly types = this.RULE('types', (): readonly DeclarationNode[] => {
+    const declarations: DeclarationNode[] = [];
+    this.MANY(() => {
+      const declaration = this.attempt(
+        () => this.SUBRULE(this.builtType),
+        (depth) => this.skipDeclaration(depth),
+      );
+      this.ACTION(() => declaration !== undefined && declarations.push(declaration));
+    });
+    return declarations;
+  });
+
   readonly declaration = this.RULE('declaration', (): DeclarationNode | undefined =>
     this.OR<DeclarationNode | undefined>({
       IGNORE_AMBIGUITIES: true,
@@ -180,6 +193,12 @@ export class DefinitionGrammar extends FunctionGrammar {
   ): readonly DeclarationNode[] {
     this.begin(file, tokens, brackets);
     return this.document() ?? [];
+  }
+
+  /** Reads the content of a `type_builder`. Never throws, as `parseDocument`. */
+  parseTypes(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): readonly DeclarationNode[] {
+    this.begin(file, tokens, brackets);
+    return this.types() ?? [];
   }
 
   /** Adds the definition that a rule reads. If the rule fails, skips to the next definition. */

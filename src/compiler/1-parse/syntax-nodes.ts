@@ -38,6 +38,8 @@ interface Declared {
 
 export interface ClassNode extends Declared {
   readonly kind: 'class';
+  /** Written as `dynamic class`: extends the class of that name. */
+  readonly extension?: true;
   readonly fields: readonly FieldNode[];
   readonly attributes: readonly AttributeNode[];
 }
@@ -52,6 +54,8 @@ export interface FieldNode {
 
 export interface EnumNode extends Declared {
   readonly kind: 'enum';
+  /** Written as `dynamic enum`: extends the enum of that name. */
+  readonly extension?: true;
   readonly values: readonly EnumValueNode[];
   readonly attributes: readonly AttributeNode[];
 }

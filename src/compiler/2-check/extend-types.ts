@@ -1,13 +1,21 @@
 import type { Span } from '../../diagnostics/span.ts';
 import type { ClassNode, DeclarationNode, DocumentNode, EnumNode, TestNode } from '../1-parse/syntax-nodes.ts';
 
-/**
- * Returns the definitions as one test sees them: with the types of its `type_builder`, and with the fields and values that
- * it adds to classes and enums. `test`: the name of the test in its declaration. The result contains no tests.
- */
-export function extendTypes(documents: readonly DocumentNode[], test: Span): readonly DocumentNode[] {
+/** Returns the definitions as one test sees them. `test`: the name of the test in its declaration. */
+export function extendForTest(documents: readonly DocumentNode[], test: Span): readonly DocumentNode[] {
   const node = documents.flatMap(({ declarations }) => declarations).find((each) => isTest(each, test));
-  const types = node?.kind === 'test' ? node.types : [];
+  return extendTypes(documents, node?.kind === 'test' ? node.types : [], test.file);
+}
+
+/**
+ * Returns the definitions with the types of a `type_builder`, and with the fields and values that it adds to classes and
+ * enums. `file`: the path of the document that gets the new types. The result contains no tests.
+ */
+export function extendTypes(
+  documents: readonly DocumentNode[],
+  types: readonly DeclarationNode[],
+  file: string,
+): readonly DocumentNode[] {
   const extensions = new Map(types.map((type) => [type.name.text, type]));
   const known = new Set<string>();
   const extended = documents.map((document) => {
@@ -26,7 +34,7 @@ export function extendTypes(documents: readonly DocumentNode[], test: Span): rea
   });
   const added = types.filter(({ name }) => !known.has(name.text));
   return extended.map((document) =>
-    document.file.path === test.file ? { ...document, declarations: [...document.declarations, ...added] } : document,
+    document.file.path === file ? { ...document, declarations: [...document.declarations, ...added] } : document,
   );
 }
 

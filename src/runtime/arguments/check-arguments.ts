@@ -19,7 +19,7 @@ const REFUSED: readonly Violation[] = [{ path: '', message: 'the arguments do no
  */
 export function createArgumentChecker(
   definitions: Definitions,
-  validators: ArgumentValidators,
+  validators: Pick<ArgumentValidators, 'of'>,
   compileCondition: CompileCondition,
 ): ArgumentChecker {
   const index = indexDefinitions(definitions);

@@ -77,12 +77,17 @@ export interface AllowedOptions {
   readonly traces?: boolean;
   /** Requests can ask for the prompt and the reply. A server that allows traces allows these too. */
   readonly exposePrompts?: boolean;
+  /** Requests can extend the types of the definitions. */
+  readonly dynamicTypes?: boolean | undefined;
 }
 
 /** Reads the options of a request to parse a reply, which calls no client. */
-export function readReplyOptions(body: Readonly<Record<string, unknown>>): Result<ReplyOptions, Failure> {
+export function readReplyOptions(
+  body: Readonly<Record<string, unknown>>,
+  { dynamicTypes }: Pick<AllowedOptions, 'dynamicTypes'>,
+): Result<ReplyOptions, Failure> {
   return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, { clientRegistry: 'off' }, faults).readReply(value, ['warnings']),
+    new CallOptionsReader(key, { clientRegistry: 'off', dynamicTypes }, faults).readReply(value, ['warnings']),
   );
 }
 
@@ -114,7 +119,7 @@ const NO_OPTIONS: CallOptions = {
   include: NO_PARTS,
 };
 
-const REPLY_KEYS: readonly string[] = ['include', 'on_loss'];
+const REPLY_KEYS: readonly string[] = ['include', 'on_loss', 'type_builder'];
 
 export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;
@@ -163,17 +168,19 @@ class CallOptionsReader {
   /** The parts that the answer of a call or stream can have. */
   readonly #parts: readonly AnswerPart[];
   readonly #showsPrompts: boolean;
+  readonly #dynamicTypes: boolean;
   readonly #faults: ViolationList;
 
   constructor(
     key: string,
-    { clientRegistry, traces = false, exposePrompts = false }: AllowedOptions,
+    { clientRegistry, traces = false, exposePrompts = false, dynamicTypes = false }: AllowedOptions,
     faults: ViolationList,
   ) {
     this.#key = key;
     this.#registry = clientRegistry;
     this.#parts = traces ? [...CALL_PARTS, 'trace'] : CALL_PARTS;
     this.#showsPrompts = traces || exposePrompts;
+    this.#dynamicTypes = dynamicTypes;
     this.#faults = faults;
   }
 
@@ -218,6 +225,10 @@ class CallOptionsReader {
   #replyOptions(members: Readonly<Record<string, unknown>>, parts: readonly AnswerPart[]): ReplyOptions {
     const included = this.#list(members['include'], `${this.#key}.include`);
     for (const [index, name] of included.entries()) this.#part(name, `${this.#key}.include[${index}]`, parts);
+    // `DynamicTypes` reads its value.
+    if (members['type_builder'] !== undefined && !this.#dynamicTypes) {
+      this.#fault(`${this.#key}.type_builder`, `${SWITCHED_OFF}: it needs --dynamic-types on (SVC_DYNAMIC_TYPES)`);
+    }
     const onLoss = members['on_loss'];
     if (onLoss !== undefined) this.#choice(onLoss, `${this.#key}.on_loss`, ON_LOSS);
     return {

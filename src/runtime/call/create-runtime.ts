@@ -14,11 +14,13 @@ import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
 import { memberOfKey, memberOfTurn } from '../model/strategies/round-robin.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
-import { createPromptRenderer } from '../prompt/create-prompt-renderer.ts';
+import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../../schema/message.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
 import { ArgumentValidators } from '../arguments/load-validators.ts';
+import type { CallTypes } from './call-types.ts';
 import { ClientDirectory } from './client-directory.ts';
+import { DynamicTypes } from './dynamic-types.ts';
 import type { Failure } from '../../schema/errors.ts';
 import { FunctionReplies } from './function-replies.ts';
 import { FunctionRun } from './function-run.ts';
@@ -38,6 +40,7 @@ import type {
   Connections,
   FunctionRuntime,
   FunctionStream,
+  LoadedTypes,
   PreparedCall,
   PreparedReply,
   RuntimeOptions,
@@ -52,14 +55,17 @@ export function createRuntime(program: Program, options: RuntimeOptions): Functi
 class ProgramRuntime implements FunctionRuntime {
   readonly functionNames: readonly string[];
   readonly #prepare: PrepareServices;
-  readonly #run: Omit<RunServices, 'replies'>;
+  readonly #run: Pick<RunServices, 'options' | 'directory' | 'turn'>;
+  readonly #renderer: PromptRenderer;
   readonly #pools: ConnectionPools;
   readonly #validators: ArgumentValidators;
-  readonly #functions = new Map<string, RunServices>();
+  readonly #functions = new Map<string, CallTypes>();
+  readonly #types: DynamicTypes;
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
     this.#validators = new ArgumentValidators(options.validatorSource);
+    this.#types = new DynamicTypes(program, this.#validators, options.typeSource);
     loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
     this.#pools = new ConnectionPools(options.env, undefined, options.maxReplyBytes);
@@ -83,31 +89,41 @@ class ProgramRuntime implements FunctionRuntime {
     };
     const turn = roundRobinTurns(options.roundRobinTurn);
     const renderer = createPromptRenderer(program, (functionName) => this.#validators.of(functionName).createFits());
-    this.#run = { options, directory, renderer, turn };
+    this.#renderer = renderer;
+    this.#run = { options, directory, turn };
   }
 
   has(functionName: string): boolean {
     return this.#prepare.definitions.functions.has(functionName);
   }
 
-  load(functionName: string): Promise<void> | undefined {
-    return this.has(functionName) ? this.#validators.load(functionName) : undefined;
+  load(functionName: string, body: unknown): LoadedTypes | Promise<LoadedTypes> {
+    const fn = this.#prepare.definitions.functions.get(functionName);
+    if (fn === undefined) return undefined;
+    const validators = this.#validators.load(functionName);
+    const types = this.#types.load(fn, body);
+    return validators === undefined ? types : validators.then(() => types);
   }
 
-  prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {
-    return prepareCall(this.#prepare, functionName, body, origin);
+  prepare(
+    functionName: string,
+    body: unknown,
+    origin?: CallOrigin,
+    loaded?: LoadedTypes,
+  ): Result<PreparedCall, Failure> {
+    return prepareCall(this.#prepare, functionName, body, { loaded, origin });
   }
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
-    const services = this.#services(call.functionName);
+    const services = this.#services(call);
     const reader = new WholeReader(services.replies, services.options);
     return new FunctionRun({ services, call, context, reader }).run();
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
-    const services = this.#services(call.functionName);
+    const services = this.#services(call);
     const reader = new StreamReader(services.replies, services.options, observer, call.functionName);
     const run = new FunctionRun({ services, call, context, reader });
     // The observer is called on a later turn of the event loop.
@@ -126,24 +142,26 @@ class ProgramRuntime implements FunctionRuntime {
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
     const call = ready(prepared);
     const source = firstClient(call.plan, call.routeKey);
-    const { directory, renderer } = this.#run;
+    const { directory, renderer } = this.#services(call);
     const client = directory.prompt(source, call.requester);
     if (!client.ok) return err(uncreatedClientFailure(source.definition.name, client.failure));
     return renderer.render(call.functionName, call.args, client.value, call.tags);
   }
 
-  prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
+  prepareReply(functionName: string, body: unknown, loaded?: LoadedTypes): Result<PreparedReply, Failure> {
     const { definitions, options } = this.#prepare;
     if (!this.has(functionName)) return err(functionNotFound(definitions, functionName));
-    return prepareReply(functionName, body, options.onLoss);
+    const dynamicTypes = options.typeSource !== undefined;
+    return prepareReply(functionName, body, { onLoss: options.onLoss, dynamicTypes, loaded });
   }
 
   async parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
     const { explain, functionName, onLoss, text } = prepared;
     const { cancellation, deadlineMs } = context;
-    const { replies } = this.#services(functionName);
+    const { extension, replies } = prepared.types ?? this.#typesOf(functionName);
     const wrapped = replies.canBeWrapped;
-    const reply = { functionName, text, wrapped, explain, cancellation, deadlineAt: performance.now() + deadlineMs };
+    const deadlineAt = performance.now() + deadlineMs;
+    const reply = { functionName, text, wrapped, explain, extension, cancellation, deadlineAt };
     const here = parseText(replies.parserFor(wrapped), text, explain);
     const outcome = await parseReply(reply, this.#prepare.options, here);
     return refuseLosses(outcome, onLoss, text);
@@ -158,16 +176,21 @@ class ProgramRuntime implements FunctionRuntime {
     return this.#pools.close();
   }
 
+  #services(call: ReadyCall): RunServices {
+    return { ...this.#run, ...(call.types ?? this.#typesOf(call.functionName)) };
+  }
+
   /** Created at the first call of the function, and kept. */
-  #services(functionName: string): RunServices {
+  #typesOf(functionName: string): CallTypes {
     const known = this.#functions.get(functionName);
     if (known !== undefined) return known;
-    const { definitions } = this.#prepare;
+    const { checkArguments, definitions } = this.#prepare;
     const fn = definitions.functions.get(functionName);
     if (fn === undefined) throw new InternalError(`no function ${functionName}`);
-    const services = { ...this.#run, replies: new FunctionReplies(fn, definitions) };
-    this.#functions.set(functionName, services);
-    return services;
+    const replies = new FunctionReplies(fn, definitions);
+    const types = { checkArguments, definitions, replies, renderer: this.#renderer };
+    this.#functions.set(functionName, types);
+    return types;
   }
 }
 

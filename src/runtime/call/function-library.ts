@@ -1,16 +1,16 @@
 import { Cancellation } from '../../base/cancellation.ts';
+import { invariant } from '../../base/invariant.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { silentLogger } from '../../logging/logger.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
-import type { ValidatorSource } from '../arguments/load-validators.ts';
 import type { Losses } from '../../schema/explanation.ts';
 import { LARGE_INT } from '../reply/reply-parser.ts';
 import { createRuntime } from './create-runtime.ts';
 import { isLossy, warningsOf, type OnLoss, type Warning } from './losses.ts';
 import { validationFailure } from './parse-reply.ts';
-import type { CallContext, FunctionRuntime, PreparedCall } from './runtime.ts';
+import type { CallContext, FunctionRuntime, PreparedCall, RuntimeOptions } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
 import type { CallOutcome, CallReport, FunctionStream, StreamObserver } from './runtime.ts';
 import type { Failure, FailureCode } from '../../schema/errors.ts';
@@ -38,6 +38,11 @@ export interface CallSettings {
   readonly tags?: Readonly<Record<string, string>>;
   /** Calls with the same key reach the same member of a round-robin client. At most 256 characters. */
   readonly routeKey?: string;
+  /**
+   * Extends `@@dynamic` types for this call: definitions, such as `dynamic class Person { age int? }`, or JSON Schemas by the names of
+   * types.
+   */
+  readonly typeBuilder?: string | { readonly jsonSchema: Readonly<Record<string, object>> };
   /** Whether the call returns a value that lacks a part of the reply, or fails. */
   readonly onLoss?: OnLoss;
   /** Receives what the value of a reply lacks, before the call or stream returns that value. */
@@ -55,6 +60,9 @@ export interface CallSettings {
 /** The client and model that answered, the prompt and the reply, attempts, tokens, cost and times. */
 export type CallMeta = Omit<CallReport, 'flags' | 'losses'>;
 
+/** Where a library gets what it compiles on first use, in process. */
+export type LibrarySources = Pick<RuntimeOptions, 'validatorSource' | 'typeSource'>;
+
 /** The time that the providers' own libraries wait for one answer. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
@@ -62,7 +70,7 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 export class FunctionLibrary {
   readonly #runtime: FunctionRuntime;
 
-  constructor(program: Program, validatorSource: ValidatorSource, options: LibraryOptions = {}) {
+  constructor(program: Program, { validatorSource, typeSource }: LibrarySources, options: LibraryOptions = {}) {
     this.#runtime = createRuntime(program, {
       logger: options.logger ?? silentLogger,
       env: definedOnly(options.env ?? {}),
@@ -73,6 +81,7 @@ export class FunctionLibrary {
       prices: options.prices,
       parseElsewhereAbove: Infinity,
       validatorSource,
+      typeSource,
     });
   }
 
@@ -122,7 +131,10 @@ export class FunctionLibrary {
   }
 
   #prepare(functionName: string, args: Readonly<Record<string, unknown>>, settings: CallSettings): PreparedCall {
-    const prepared = this.#runtime.prepare(functionName, withSettings(args, settings), { local: true });
+    const body = withSettings(args, settings);
+    const loaded = this.#runtime.load(functionName, body);
+    invariant(!(loaded instanceof Promise), 'a library compiles in process');
+    const prepared = this.#runtime.prepare(functionName, body, { local: true }, loaded);
     if (prepared.ok) return prepared.value;
     throw new CallError(prepared.failure);
   }
@@ -130,7 +142,7 @@ export class FunctionLibrary {
 
 function withSettings(
   args: Readonly<Record<string, unknown>>,
-  { client, clientRegistry, env, tags, routeKey, onLoss, reasoning }: CallSettings,
+  { client, clientRegistry, env, tags, routeKey, typeBuilder, onLoss, reasoning }: CallSettings,
 ): Readonly<Record<string, unknown>> {
   const options = {
     ...(client === undefined ? {} : { client }),
@@ -138,10 +150,15 @@ function withSettings(
     ...(env === undefined ? {} : { env }),
     ...(tags === undefined ? {} : { tags }),
     ...(routeKey === undefined ? {} : { route_key: routeKey }),
+    ...(typeBuilder === undefined ? {} : { type_builder: builderOf(typeBuilder) }),
     ...(onLoss === undefined ? {} : { on_loss: onLoss }),
     ...(reasoning === true ? { include: ['reasoning'] } : {}),
   };
   return Object.keys(options).length === 0 ? args : { ...args, svc_options: options };
+}
+
+function builderOf(builder: NonNullable<CallSettings['typeBuilder']>): unknown {
+  return typeof builder === 'string' ? builder : { json_schema: builder.jsonSchema };
 }
 
 function contextOf({ timeoutMs }: CallSettings): CallContext {

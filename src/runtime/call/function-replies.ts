@@ -1,3 +1,4 @@
+import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { SchemaLimits } from '../../schema/providers/structured-output.ts';
@@ -16,13 +17,15 @@ export class FunctionReplies {
   readonly #definitions: DefinitionIndex;
   /** By the limits of a provider: there are few, and each schema is made once. */
   readonly #outputs = new Map<SchemaLimits, StructuredOutput | undefined>();
+  readonly #compile: CompileCondition;
   #wrapped: ReplyParser | undefined;
   #canBeWrapped: boolean | undefined;
 
-  constructor(fn: FunctionType, definitions: DefinitionIndex) {
+  constructor(fn: FunctionType, definitions: DefinitionIndex, compile: CompileCondition = compileCondition) {
     this.#fn = fn;
     this.#definitions = definitions;
-    this.#plain = createReplyParser(fn.returns, definitions, compileCondition);
+    this.#compile = compile;
+    this.#plain = createReplyParser(fn.returns, definitions, compile);
   }
 
   /** Returns what a client sends about the reply; undefined if it describes the reply in the prompt only. */
@@ -58,6 +61,12 @@ export class FunctionReplies {
     const definitions = this.#definitions;
     const wrapper = wrapperOf(returns, definitions);
     if (wrapper === undefined) return this.#plain;
-    return createWrappedParser({ returns, definitions, compileCondition, wrapper, plain: this.#plain });
+    return createWrappedParser({
+      returns,
+      definitions,
+      compileCondition: this.#compile,
+      wrapper,
+      plain: this.#plain,
+    });
   }
 }

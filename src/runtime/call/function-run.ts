@@ -12,22 +12,18 @@ import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import { isComplete, type ModelReply } from '../model/wire/reply-format.ts';
 import { reaskMessages } from '../prompt/reask-messages.ts';
-import type { PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import { CallRecorder } from './call-recorder.ts';
+import type { CallTypes } from './call-types.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import { refuseLosses } from './parse-reply.ts';
-import type { FunctionReplies } from './function-replies.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome, ReplyOutcome, RuntimeOptions } from './runtime.ts';
 
-export interface RunServices {
+export interface RunServices extends CallTypes {
   readonly options: RuntimeOptions;
   readonly directory: ClientDirectory;
-  readonly renderer: PromptRenderer;
-  /** Of the function. */
-  readonly replies: FunctionReplies;
   readonly turn: RoundRobinTurns;
 }
 
@@ -162,9 +158,10 @@ export class FunctionRun {
     question: Pick<ModelRequest, 'messages' | 'output'>,
     { deadlineAt, observer }: { readonly deadlineAt: number; readonly observer: AttemptObserver | undefined },
   ): Promise<Result<ModelReply, AttemptFailure>> {
-    const { call, context, reader } = this.#parts;
+    const { services, call, context, reader } = this.#parts;
     const request = {
       functionName: call.functionName,
+      definitions: services.definitions,
       args: call.args,
       ...question,
       streamed: reader.streamed,
@@ -222,11 +219,12 @@ export class FunctionRun {
   ): Promise<Result<ParsedReply, AttemptFailure>> {
     const rejected = finishReasonFailure(client, finishReason);
     if (rejected !== undefined) return err(finalFailure(rejected));
-    const { call, context, reader } = this.#parts;
+    const { services, call, context, reader } = this.#parts;
     const { functionName } = call;
+    const { extension } = services;
     const { cancellation } = context;
     const observer = context.observer?.parsing();
-    const outcome = await reader.finish({ functionName, text, cancellation, deadlineAt, observer });
+    const outcome = await reader.finish({ functionName, text, extension, cancellation, deadlineAt, observer });
     const parsed = refuseLosses(outcome, call.onLoss, text);
     observer?.ended(observedParse(parsed));
     return parsed.ok ? parsed : err(finalFailure(parsed.failure));

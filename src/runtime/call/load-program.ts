@@ -14,6 +14,8 @@ export interface SerializedProgram {
   readonly hash: string;
   /** UTF-8, in memory of its own, so that it can be transferred between threads. */
   readonly json: Uint8Array<ArrayBuffer>;
+  /** The content for `sourcesPath`; absent if no request can bring types. */
+  readonly sources?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 export function serializeProgram(program: Program): SerializedProgram {
@@ -25,12 +27,22 @@ export function serializeProgram(program: Program): SerializedProgram {
  * the program's hash. The file appears complete or not at all. Throws if the directory is not writable.
  */
 export function writeProgram(program: Program | SerializedProgram, directory: string): string {
-  const { hash, json } = 'json' in program ? program : serializeProgram(program);
+  const { hash, json, sources } = 'json' in program ? program : serializeProgram(program);
   const path = join(directory, `${hash}.json`);
-  const unfinished = `${path}.${process.pid}.tmp`;
-  writeFileSync(unfinished, json, { mode: 0o600 });
-  renameSync(unfinished, path);
+  if (sources !== undefined) writeWhole(sourcesPath(path), sources);
+  writeWhole(path, json);
   return path;
+}
+
+function writeWhole(path: string, content: Uint8Array): void {
+  const unfinished = `${path}.${process.pid}.tmp`;
+  writeFileSync(unfinished, content, { mode: 0o600 });
+  renameSync(unfinished, path);
+}
+
+/** The file with the definition files of a program, beside the program: a JSON list of paths and texts. */
+export function sourcesPath(programPath: string): string {
+  return `${programPath}.sources`;
 }
 
 /** Reads a file of `writeProgram`. The failure names the file and states what is wrong: its format, hash or JSON. */

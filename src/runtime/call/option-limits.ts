@@ -7,7 +7,10 @@ import type { ValuePath } from '../../base/value-path.ts';
 /** The most entries of a map or list that svc reads itself: more clients, variables, tags or headers than any request needs. */
 const MOST_ENTRIES = 100;
 
-/** The most entries of a map or list that goes to the provider: OpenAI accepts 128 tools, and enums of 1,000 values. */
+/**
+ * The most entries of a map or list that goes to the provider, or defines types: OpenAI accepts 128 tools, and enums of 1,000
+ * values.
+ */
 const MOST_ENTRIES_OF_BODY = 1000;
 
 /** All maps and lists together: svc goes through the options several times, at less than a microsecond for each entry. */
@@ -72,7 +75,8 @@ class SizeWalk {
     for (const key of keys) {
       if (this.#stopped) return;
       this.#countText(key, path);
-      const most = isClient && !READ_BY_ENTRY.has(key) ? MOST_ENTRIES_OF_BODY : mostEntries;
+      const isLarge = isClient ? !READ_BY_ENTRY.has(key) : path.depth === 0 && key === 'type_builder';
+      const most = isLarge ? MOST_ENTRIES_OF_BODY : mostEntries;
       this.measure(map[key], pathStep(path, key), most);
     }
   }

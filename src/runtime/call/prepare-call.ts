@@ -16,6 +16,8 @@ import {
 import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
 import { hasCallOptions, invalidOptions, NO_PARTS, readCallOptions } from './call-options.ts';
 import type { CallOptions } from './call-options.ts';
+import type { CallTypes } from './call-types.ts';
+import { withTypes } from './dynamic-types.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/errors.ts';
@@ -23,7 +25,7 @@ import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { OnLoss } from './losses.ts';
 import type { TargetVariables } from './target-variables.ts';
-import type { CallOrigin, PreparedCall, RuntimeOptions } from './runtime.ts';
+import type { CallOrigin, LoadedTypes, PreparedCall, RuntimeOptions } from './runtime.ts';
 import { takesMedia } from '../../schema/type-graph.ts';
 
 /** A call that passed all checks: its function, its arguments and the clients to call. */
@@ -37,6 +39,8 @@ export class ReadyCall implements PreparedCall {
   readonly include: CallOptions['include'];
   readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
+  /** The types of the request; absent: those of the program. */
+  readonly types: CallTypes | undefined;
 
   constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester' | 'onLoss'> & Partial<RequestedOptions>) {
     this.fn = parts.fn;
@@ -48,6 +52,7 @@ export class ReadyCall implements PreparedCall {
     this.include = parts.include ?? NO_PARTS;
     this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
+    this.types = parts.types;
   }
 
   get functionName(): string {
@@ -60,7 +65,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream' | 'types'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -83,17 +88,20 @@ export function prepareCall(
   services: PrepareServices,
   functionName: string,
   body: unknown,
-  origin: CallOrigin | undefined,
+  { loaded, origin }: { readonly loaded: LoadedTypes; readonly origin: CallOrigin | undefined },
 ): Result<ReadyCall, Failure> {
   const fn = services.definitions.functions.get(functionName);
   if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
   if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
-  const options = readCallOptions(body, services.options);
+  const { typeSource } = services.options;
+  const allowed = { ...services.options, dynamicTypes: typeSource !== undefined };
+  const options = withTypes(readCallOptions(body, allowed), loaded);
   if (!options.ok) return options;
   const args = withoutOptions(body);
-  const faults = services.checkArguments(fn, args);
+  const { checkArguments } = options.value.types ?? services;
+  const faults = checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
   return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
 }
@@ -126,7 +134,7 @@ function ownPlan({ plans, directory, definitions }: PrepareServices, fn: Functio
 interface CallWithOptions {
   readonly fn: FunctionType;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly options: CallOptions;
+  readonly options: CallOptions & { readonly types: CallTypes | undefined };
   readonly local: boolean;
 }
 
@@ -145,8 +153,8 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
-  const { tags, routeKey, include, onLoss = services.options.onLoss } = options;
-  const parts = { tags, routeKey, include, onLoss, decidesUpstream: decides(options, catalogue) };
+  const { tags, routeKey, include, onLoss = services.options.onLoss, types } = options;
+  const parts = { tags, routeKey, include, onLoss, types, decidesUpstream: decides(options, catalogue) };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester, ...parts }));
 }
 

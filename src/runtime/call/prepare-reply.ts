@@ -5,13 +5,25 @@ import type { Failure } from '../../schema/errors.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { readReplyOptions } from './call-options.ts';
+import { withTypes } from './dynamic-types.ts';
 import type { OnLoss } from './losses.ts';
-import type { PreparedReply } from './runtime.ts';
+import type { LoadedTypes, PreparedReply } from './runtime.ts';
 
 const ALLOWED: ReadonlySet<string> = new Set(['text', 'explain', ...OPTIONS_KEYS]);
 
-/** Checks the body of a request to parse a reply. `onLoss`: the default for requests without `on_loss`. */
-export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss): Result<PreparedReply, Failure> {
+interface ReplySettings {
+  /** The default for requests without `on_loss`. */
+  readonly onLoss: OnLoss;
+  readonly dynamicTypes: boolean;
+  readonly loaded: LoadedTypes;
+}
+
+/** Checks the body of a request to parse a reply. */
+export function prepareReply(
+  functionName: string,
+  body: unknown,
+  { onLoss, dynamicTypes, loaded }: ReplySettings,
+): Result<PreparedReply, Failure> {
   if (!isJsonObject(body)) return err(invalidBody([{ path: '', message: 'the body has to be a JSON object' }]));
   const text = ownValue(body, 'text');
   const faults = new ViolationList();
@@ -24,7 +36,7 @@ export function prepareReply(functionName: string, body: unknown, onLoss: OnLoss
     if (!ALLOWED.has(path)) faults.add({ path, message: 'is unknown; allowed: text, explain, svc_options' });
   }
   if (typeof text !== 'string' || faults.all.length > 0) return err(invalidBody(faults.all));
-  const options = readReplyOptions(body);
+  const options = withTypes(readReplyOptions(body, { dynamicTypes }), loaded);
   return options.ok ? ok({ functionName, text, explain: explain === true, onLoss, ...options.value }) : options;
 }
 

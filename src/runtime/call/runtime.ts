@@ -10,7 +10,10 @@ import type { Attempt, Failure } from '../../schema/errors.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';
+import type { TypeSource } from '../../schema/type-extension.ts';
 import type { AnswerPart } from './call-options.ts';
+import type { CallTypes, SentExtension } from './call-types.ts';
+import type { RequestedTypes } from './dynamic-types.ts';
 import type { OnLoss } from './losses.ts';
 
 /** Calls the functions of one program. It handles prompts, models and parsing, but no HTTP. */
@@ -18,15 +21,20 @@ export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
   /**
-   * Loads the argument validators of a function, which `prepare` needs; undefined if they are loaded or the function does
-   * not exist. Rejects if they are not available now.
+   * Loads what `prepare` and `prepareReply` need for a body: the argument validators of the function, and the types that the body
+   * asks for. Their result is to be passed on. Rejects if the validators are not available now.
    */
-  load(functionName: string): Promise<void> | undefined;
+  load(functionName: string, body: unknown): LoadedTypes | Promise<LoadedTypes>;
   /**
    * Checks an argument object, including its options key. Fails with `function_not_found`, `invalid_argument` or
    * `invalid_options`; `details` lists every violation.
    */
-  prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure>;
+  prepare(
+    functionName: string,
+    body: unknown,
+    origin?: CallOrigin,
+    loaded?: LoadedTypes,
+  ): Result<PreparedCall, Failure>;
   /** Renders the prompt, calls the model and parses the reply. Never rejects: a failure is part of the outcome. */
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
   /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */
@@ -37,7 +45,7 @@ export interface FunctionRuntime {
    * Checks the body of a request to parse a reply that the caller already has: `{"text": …}`. Fails with
    * `function_not_found`, `invalid_argument` or `invalid_options`.
    */
-  prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure>;
+  prepareReply(functionName: string, body: unknown, loaded?: LoadedTypes): Result<PreparedReply, Failure>;
   /** Parses the reply as a call would. */
   parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome>;
   /** The connections to providers now. */
@@ -51,6 +59,9 @@ export interface Connections {
   readonly origins: number;
   readonly counts: readonly ConnectionCounts[];
 }
+
+/** The types that a body asks for, or why there are none; undefined if it asks for none. */
+export type LoadedTypes = RequestedTypes | undefined;
 
 /** Opaque to the server: `prepare` creates it, and one call uses it. */
 export interface PreparedCall {
@@ -67,6 +78,7 @@ export interface PreparedCall {
 export interface PreparedReply extends PreparedCall {
   readonly text: string;
   readonly onLoss: OnLoss;
+  readonly types?: CallTypes | undefined;
   /** True if the outcome includes an explanation, beside the value or in a `validation_failure`. */
   readonly explain: boolean;
 }
@@ -179,6 +191,8 @@ export interface RuntimeOptions {
   readonly maxReplyBytes?: number;
   /** Returns the compiled argument validators of a function (see `ValidatorCompiler`). */
   readonly validatorSource: ValidatorSource;
+  /** Compiles the types of requests; absent if requests cannot bring any. */
+  readonly typeSource?: TypeSource | undefined;
   /**
    * Returns the turn of a round-robin client over all processes: 0, 1, 2, … for each client's name. Without it, this
    * process counts the turns.
@@ -192,6 +206,8 @@ export interface WholeReply {
   readonly text: string;
   /** True if the reply can be in a wrapper, because a provider received the schema of one. */
   readonly wrapped?: boolean;
+  /** The types of the request, if it brought any. */
+  readonly extension?: SentExtension | undefined;
   /** True if the outcome includes an explanation. */
   readonly explain?: boolean;
   readonly cancellation: Cancellation;

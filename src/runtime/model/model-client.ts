@@ -1,3 +1,4 @@
+import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Result } from '../../base/result.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
@@ -41,6 +42,8 @@ export interface ModelRequest {
   readonly args: Readonly<Record<string, unknown>>;
   /** Returns the headers with which the provider continues the trace of the call; undefined without a trace. */
   readonly traceHeaders?: (() => readonly string[]) | undefined;
+  /** The types of the call. */
+  readonly definitions?: DefinitionIndex;
 }
 
 export interface ModelListener {

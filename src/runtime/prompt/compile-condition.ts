@@ -17,6 +17,30 @@ export function compileCondition(expression: Expression): Condition {
   return (self) => condition([self]);
 }
 
+/** The work of an evaluation besides its steps, in units of `Work`. */
+const EVALUATION = 5;
+
+/** As `compileCondition`. Calls `charge` with the units of work (see `Work`) before they are done; it can throw a TemplateFault. */
+export function compileChargedCondition(expression: Expression, charge: (units: number) => void): Condition {
+  const condition = compileNamed(expression, ['this'], resolveFunction, () => new ChargedRendering(charge));
+  return (self) => condition([self]);
+}
+
+class ChargedRendering extends Rendering {
+  readonly #charge: (units: number) => void;
+
+  constructor(charge: (units: number) => void) {
+    super('', nothing);
+    this.#charge = charge;
+    charge(EVALUATION);
+  }
+
+  override spend(units: number): void {
+    this.#charge(units);
+    super.spend(units);
+  }
+}
+
 /** A condition over several names. Takes their values, which are JSON data, in the order of the names. */
 export type NamedCondition = (values: readonly unknown[]) => Result<boolean, string>;
 
@@ -38,6 +62,7 @@ function compileNamed(
   expression: Expression,
   names: readonly string[],
   resolve: (name: string) => Evaluate,
+  createRendering = () => new Rendering('', nothing),
 ): NamedCondition {
   const scope = SlotScope.root(resolve);
   const given = names.map((name) => scope.declare(name));
@@ -46,8 +71,8 @@ function compileNamed(
   return (values) => {
     const slots = Array.from<Value>({ length: slotCount }).fill(UNSET);
     for (let index = 0; index < given.length; index += 1) slots[given[index] ?? 0] = values[index] as Value;
-    const rendering = new Rendering('', nothing);
     try {
+      const rendering = createRendering();
       return ok(isTrue(evaluate(new Frame(slots, rendering)), rendering));
     } catch (error) {
       return err(templateReason(error));

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 function library(options: LibraryOptions = {}): FunctionLibrary {
   const program = compileText(FILES);
-  const created = new FunctionLibrary(program, validatorSource(program), options);
+  const created = new FunctionLibrary(program, { validatorSource: validatorSource(program) }, options);
   libraries.push(created);
   return created;
 }

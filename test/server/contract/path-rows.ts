@@ -189,7 +189,7 @@ export const PATH_ROWS: readonly Row[] = [
     status: 400,
     answer: {
       error: 'invalid_options',
-      details: [{ path: 'svc_options.client', message: 'is unknown; allowed: include, on_loss' }],
+      details: [{ path: 'svc_options.client', message: 'is unknown; allowed: include, on_loss, type_builder' }],
     },
   },
   {

@@ -122,8 +122,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.functionNames.includes(functionName);
   }
 
-  load(): Promise<void> | undefined {
-    return this.onLoad();
+  load(): Promise<undefined> | undefined {
+    return this.onLoad()?.then(() => undefined);
   }
 
   prepare(functionName: string, body: unknown, origin?: CallOrigin): Result<PreparedCall, Failure> {
@@ -150,7 +150,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   }
 
   prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
-    return prepareReply(functionName, body, 'accept');
+    return prepareReply(functionName, body, { onLoss: 'accept', dynamicTypes: false, loaded: undefined });
   }
 
   async parseReply({ text }: PreparedReply): Promise<ReplyOutcome> {

@@ -64,6 +64,7 @@ const CONFIG: Config = {
   exposePrompts: false,
   onLoss: 'accept',
   clientRegistry: 'open',
+  dynamicTypes: 'on',
   allowPrivateUrls: false,
   trustLoopback: false,
   env: {},

@@ -168,6 +168,16 @@ const REPLY_OPTIONS = {
     choice(['accept', 'refuse']),
     'Whether to return a value that lacks a part of the reply, or to fail. Default: the setting of the server.',
   ),
+  type_builder: described(
+    anyOf([
+      TEXT,
+      closed(
+        { json_schema: { type: 'object', additionalProperties: { type: 'object', additionalProperties: true } } },
+        ['json_schema'],
+      ),
+    ]),
+    'Extends `@@dynamic` types for this request: definitions, such as `dynamic class Person { age int? }`, or JSON Schemas by the names of types.',
+  ),
 };
 
 /** The members that report what a value lacks. */

@@ -146,7 +146,19 @@ export const FIELD_SHAPES: Readonly<Record<(typeof ERROR_FIELDS)[ErrorField]['sh
   strings: STRINGS,
   integer: { type: 'integer' },
   object: { type: 'object', additionalProperties: true },
-  violations: { type: 'array', items: objectSchema({ path: TEXT, message: TEXT }) },
+  violations: {
+    type: 'array',
+    items: objectSchema(
+      {
+        path: TEXT,
+        message: TEXT,
+        line: described({ type: 'integer' }, 'The line in a definition snippet, from 1.'),
+        column: described({ type: 'integer' }, 'The column in that line, from 1.'),
+        frame: described(TEXT, 'The lines at this place, with marks under the text.'),
+      },
+      ['path', 'message'],
+    ),
+  },
   messages: { type: 'array', items: { type: 'object', additionalProperties: true } },
   attempts: {
     type: 'array',

@@ -13,7 +13,8 @@ import { sampleValue, seedOf } from './sample-value.ts';
 
 /** The replies of the offline provider: possible answers of a model to a call with these arguments. */
 export interface OfflineAnswers {
-  answer(functionName: string, args: Readonly<Record<string, unknown>>): string;
+  /** `definitions`: those of the call, which can differ from the program's. */
+  answer(functionName: string, args: Readonly<Record<string, unknown>>, definitions?: DefinitionIndex): string;
 }
 
 type OfflineOptions = OptionValues<typeof OFFLINE.options>;
@@ -21,9 +22,9 @@ type OfflineOptions = OptionValues<typeof OFFLINE.options>;
 const ROLES = ['system', 'user', 'assistant'];
 
 /** Answers from the definitions of one program. */
-export function createOfflineAnswers(definitions: DefinitionIndex): OfflineAnswers {
+export function createOfflineAnswers(program: DefinitionIndex): OfflineAnswers {
   return {
-    answer(functionName, args) {
+    answer(functionName, args, definitions = program) {
       const returns = definitions.functions.get(functionName)?.returns ?? { kind: 'string' };
       const value = sampleValue(returns, definitions, seedOf(`${functionName} ${JSON.stringify(args)}`));
       return typeof value === 'string' && returns.kind === 'string' ? value : JSON.stringify(value);
@@ -82,7 +83,7 @@ class OfflineAttempt implements ModelAttempt {
     const { options, answers, request } = parts;
     const { latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = options;
     const reply = cannedReply(options, request) ?? options.reply ?? null;
-    if (reply === null) this.#reply = answers.answer(request.functionName, request.args);
+    if (reply === null) this.#reply = answers.answer(request.functionName, request.args, request.definitions);
     else this.#reply = typeof reply === 'string' ? reply : JSON.stringify(reply);
     if (latencyMs > 0 || chunkDelayMs > 0) this.#watchDeadline();
     this.#after(latencyMs, () => this.#begin());

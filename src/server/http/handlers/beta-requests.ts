@@ -2,6 +2,7 @@ import { isLossy } from '../../../runtime/call/losses.ts';
 import type {
   CallContext,
   CallReport,
+  LoadedTypes,
   PreparedCall,
   PreparedReply,
   ReplyOutcome,
@@ -41,8 +42,8 @@ export class ParseRequest extends FunctionRequest {
   #reply: PreparedReply | undefined;
   #losses = NO_LOSSES;
 
-  protected override prepare(body: JsonBody): PreparedReply | undefined {
-    const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value);
+  protected override prepare(body: JsonBody, loaded: LoadedTypes): PreparedReply | undefined {
+    const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value, loaded);
     if (!prepared.ok) {
       this.fail(prepared.failure);
       return undefined;

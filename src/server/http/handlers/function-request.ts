@@ -4,7 +4,7 @@ import { Redactor } from '../../../logging/redactor.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { Attempt, Failure } from '../../../schema/errors.ts';
 import type { MetaPart } from '../../../runtime/call/call-options.ts';
-import type { CallContext, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
+import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
@@ -123,8 +123,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected left(): void {}
 
   /** Checks the body. A body that does not match is answered, and returns undefined. */
-  protected prepare(body: JsonBody): PreparedCall | undefined {
-    const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context);
+  protected prepare(body: JsonBody, loaded: LoadedTypes): PreparedCall | undefined {
+    const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context, loaded);
     if (prepared.ok) return prepared.value;
     this.fail(prepared.failure);
     return undefined;
@@ -280,21 +280,21 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #loadValidators(body: JsonBody): void {
-    const loading = this.context.services.runtime.load(this.functionName);
-    if (loading === undefined) this.#checkArguments(body);
-    else this.#checkOnceLoaded(loading, body);
+    const loaded = this.context.services.runtime.load(this.functionName, body.value);
+    if (loaded instanceof Promise) this.#checkOnceLoaded(loaded, body);
+    else this.#checkArguments(body, loaded);
   }
 
-  /** The first call of a function in this worker waits for its validators. */
-  #checkOnceLoaded(loading: Promise<void>, body: JsonBody): void {
+  /** The first call of a function in this worker waits for its validators, and a call with types of its own for these. */
+  #checkOnceLoaded(loading: Promise<LoadedTypes>, body: JsonBody): void {
     loading.then(
-      () => this.guarded(() => !this.#finished && this.#checkArguments(body)),
+      (loaded) => this.guarded(() => !this.#finished && this.#checkArguments(body, loaded)),
       (error: unknown) => this.crashed(error),
     );
   }
 
-  #checkArguments(body: JsonBody): void {
-    const prepared = this.prepare(body);
+  #checkArguments(body: JsonBody, loaded: LoadedTypes): void {
+    const prepared = this.prepare(body, loaded);
     if (prepared === undefined) return;
     this.#prepared = prepared;
     this.context.response.whenAlone(this);

@@ -1,0 +1,260 @@
+import { isJsonObject } from '../base/json.ts';
+import { err, ok, type Result } from '../base/result.ts';
+import { codeFrame, PLAIN } from '../diagnostics/code-frame.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { SourceFile } from '../diagnostics/source-file.ts';
+import type { Span } from '../diagnostics/span.ts';
+import type { Definitions } from '../schema/program.ts';
+import type { TypeExtension } from '../schema/type-extension.ts';
+import { ViolationList, type Violation } from '../schema/violation.ts';
+import { parse, parseTypes } from './1-parse/parse.ts';
+import type { AttributeNode, DeclarationNode, DocumentNode } from './1-parse/syntax-nodes.ts';
+import { check } from './2-check/check.ts';
+import { extendTypes } from './2-check/extend-types.ts';
+import { requestTypeFaults } from './2-check/request-types.ts';
+import { reachableDeclarations, WrittenSizes } from './2-check/type-reach.ts';
+import type { CompileOptions } from './compile-options.ts';
+import { writeSnippet, type Snippet } from './json-schema-snippet.ts';
+
+/** A snippet of this length takes about 50 ms to compile on the thread. */
+const MAX_CHARACTERS = 32 * 1024;
+
+/** More than any prompt can explain to a model. */
+const MAX_DEFINITIONS = 100;
+
+/** Fields and enum values together. A worker prepares this many in some milliseconds. */
+const MAX_MEMBERS = 500;
+
+/**
+ * The parts of a type that is written out in full, with the fields of every class in it: thirty classes that each contain the next
+ * one twice have 2^30. Prompts and sample values are written out in this way.
+ */
+const MAX_PARTS = 2000;
+
+/** The parts of all definitions together, with the targets of aliases in the place of their names. */
+const MAX_PARTS_IN_ALL = 3000;
+
+/** The name of the snippet in spans. No definition file has it. */
+const SNIPPET = '\0type_builder';
+
+/** The documents contain nothing that depends on these: the server has compiled the rest. */
+const OPTIONS: CompileOptions = { version: '', versionCheck: false, beta: true, apiKey: false };
+
+/** Compiles the `type_builder` of requests against the definitions of one program, as `svc test` compiles that of a test. */
+export class TypeCompiler {
+  readonly #files: readonly SourceFile[];
+  #base: BaseTypes | undefined;
+
+  /** `files`: the definition files, without errors. */
+  constructor(files: readonly SourceFile[]) {
+    this.#files = files;
+  }
+
+  /**
+   * Compiles a snippet, or the JSON Schemas in `{"json_schema": {…}}`, for calls of a function. The paths of violations begin at the value of `type_builder`.
+   * Bounded in characters, definitions, members and parts of types; never throws because of the content.
+   */
+  compile(builder: unknown, functionName: string): Result<TypeExtension, readonly Violation[]> {
+    const base = (this.#base ??= new BaseTypes(this.#files));
+    const snippet = readSnippet(builder, base);
+    return snippet.ok ? new SnippetCompiler(snippet.value, base, functionName).compile() : snippet;
+  }
+}
+
+function readSnippet(builder: unknown, base: BaseTypes): Result<Snippet, readonly Violation[]> {
+  if (typeof builder === 'string') return ok({ text: builder });
+  const faults = new ViolationList();
+  if (!isJsonObject(builder) || !Object.hasOwn(builder, 'json_schema')) {
+    return err([{ path: '', message: 'has to be a string with definitions, or an object with "json_schema"' }]);
+  }
+  for (const key of Object.keys(builder)) {
+    if (key !== 'json_schema') faults.add({ path: key, message: 'is unknown; allowed: json_schema' });
+  }
+  const snippet = writeSnippet(builder['json_schema'], (name) => base.declared.get(name)?.kind, faults);
+  return faults.all.length > 0 ? err(faults.all) : ok(snippet);
+}
+
+/** The definitions of a program that a snippet can name or extend. */
+class BaseTypes {
+  /** Everything with a name, by name. */
+  readonly declared: ReadonlyMap<string, DeclarationNode>;
+  /** The classes, enums and aliases, and the signatures of functions. */
+  readonly documents: readonly DocumentNode[];
+
+  constructor(files: readonly SourceFile[]) {
+    const documents = files.map((file) => parse(file).document);
+    const named = documents.flatMap(({ declarations }) =>
+      declarations.filter(({ kind }) => kind !== 'test' && kind !== 'generator' && kind !== 'retry_policy'),
+    );
+    this.declared = new Map(named.toReversed().map((node) => [node.name.text, node]));
+    this.documents = documents.map((document) => ({
+      ...document,
+      declarations: document.declarations.filter(isType).map(asType),
+    }));
+  }
+}
+
+function isType({ kind }: DeclarationNode): boolean {
+  return kind === 'class' || kind === 'enum' || kind === 'alias' || kind === 'function';
+}
+
+/**
+ * A definition without the parts that do not concern types. The program has the values of the variables in `@alias(env.X)`; no
+ * request receives them.
+ */
+function asType(node: DeclarationNode): DeclarationNode {
+  if (node.kind === 'function') return { ...node, entries: [] };
+  if (node.kind === 'class') return { ...withoutVariables(node), fields: node.fields.map(withoutVariables) };
+  return node.kind === 'enum' ? { ...withoutVariables(node), values: node.values.map(withoutVariables) } : node;
+}
+
+function withoutVariables<T extends { readonly attributes: readonly AttributeNode[] }>(of: T): T {
+  const attributes = of.attributes.filter((attribute) => attribute.arguments.every(({ kind }) => kind !== 'env'));
+  return { ...of, attributes };
+}
+
+/** Compiles one snippet. */
+class SnippetCompiler {
+  readonly #snippet: Snippet;
+  readonly #file: SourceFile;
+  readonly #base: BaseTypes;
+  readonly #faults = new ViolationList();
+  readonly #functionName: string;
+  #types: readonly DeclarationNode[] = [];
+
+  constructor(snippet: Snippet, base: BaseTypes, functionName: string) {
+    this.#snippet = snippet;
+    this.#file = new SourceFile(SNIPPET, snippet.text);
+    this.#base = base;
+    this.#functionName = functionName;
+  }
+
+  compile(): Result<TypeExtension, readonly Violation[]> {
+    const { length } = this.#file.text;
+    if (length > MAX_CHARACTERS) return this.#refused(`has more than ${MAX_CHARACTERS} characters`);
+    const { document, diagnostics } = parseTypes(this.#file);
+    const types = document.declarations;
+    this.#types = types;
+    if (types.length > MAX_DEFINITIONS) return this.#refused(`has more than ${MAX_DEFINITIONS} definitions`);
+    const members = types.reduce((total, node) => total + memberCount(node), 0);
+    if (members > MAX_MEMBERS) return this.#refused(`has more than ${MAX_MEMBERS} fields and enum values`);
+    this.#report(diagnostics);
+    for (const { span, message } of requestTypeFaults(types, this.#base.declared)) this.#fault(message, span);
+    if (this.#faults.all.length > 0) return err(this.#faults.all);
+    return this.#check(types);
+  }
+
+  #check(types: readonly DeclarationNode[]): Result<TypeExtension, readonly Violation[]> {
+    const empty: DocumentNode = { file: this.#file, declarations: [], blocksNotServed: [] };
+    const all = extendTypes([...this.#base.documents, empty], types, SNIPPET);
+    const names = types.map(({ name }) => name.text);
+    const documents = reachableDeclarations(all, [...names, this.#functionName]);
+    this.#checkSizes(types, documents);
+    if (this.#faults.all.length > 0) return err(this.#faults.all);
+    const { definitions, diagnostics } = check(documents, OPTIONS);
+    this.#report(diagnostics);
+    if (this.#faults.all.length > 0) return err(this.#faults.all);
+    return definitions === undefined
+      ? this.#refused('cannot be compiled')
+      : ok(this.#additions(definitions, new Set(names)));
+  }
+
+  /** Comes first: the time of all other checks depends on these sizes. */
+  #checkSizes(types: readonly DeclarationNode[], documents: readonly DocumentNode[]): void {
+    const compiled = new WrittenSizes(documents, { classes: false });
+    const total = types.reduce((sum, node) => sum + compiled.of(node), 0);
+    if (total > MAX_PARTS_IN_ALL) {
+      const message = `The types have more than ${MAX_PARTS_IN_ALL} parts when the targets of aliases replace their names.`;
+      this.#fault(message, types[0]?.name.span);
+      return;
+    }
+    const prompted = new WrittenSizes(documents, { classes: true });
+    const nodes = new Map(documents.flatMap(({ declarations }) => declarations.map((node) => [node.name.text, node])));
+    const called = this.#base.declared.get(this.#functionName);
+    const before = new WrittenSizes(this.#base.documents, { classes: true }).of(called);
+    if (prompted.of(called) > before + MAX_PARTS) {
+      const message = `The return type of "${this.#functionName}" gets more than ${MAX_PARTS} parts when all types in it are written out.`;
+      this.#fault(message, types[0]?.name.span);
+    }
+    for (const { name } of types) {
+      if (prompted.of(nodes.get(name.text)) <= MAX_PARTS) continue;
+      const message = `The type "${name.text}" has more than ${MAX_PARTS} parts when all types in it are written out.`;
+      this.#fault(message, name.span);
+    }
+  }
+
+  /** The program already has the definitions that the snippet extends, or refers to. */
+  #additions({ classes, enums, aliases }: Definitions, names: ReadonlySet<string>): TypeExtension {
+    const isAdded = ({ name }: { readonly name: string }): boolean => names.has(name);
+    const defined = <T extends DeclarationNode['kind']>(
+      name: string,
+      kind: T,
+    ): Extract<DeclarationNode, { readonly kind: T }> | undefined => {
+      const node = this.#base.declared.get(name);
+      return node?.kind === kind ? (node as Extract<DeclarationNode, { readonly kind: T }>) : undefined;
+    };
+    return {
+      classes: classes.filter(isAdded).map((type) => {
+        const node = defined(type.name, 'class');
+        if (node === undefined) return type;
+        const constraints = type.constraints.slice(constraintCount(node.attributes));
+        return { ...type, fields: type.fields.slice(node.fields.length), constraints };
+      }),
+      enums: enums.filter(isAdded).map((type) => {
+        const node = defined(type.name, 'enum');
+        if (node === undefined) return type;
+        const constraints = (type.constraints ?? []).slice(constraintCount(node.attributes));
+        return { ...type, values: type.values.slice(node.values.length), constraints };
+      }),
+      aliases: aliases.filter(isAdded),
+    };
+  }
+
+  #report(diagnostics: readonly Diagnostic[]): void {
+    for (const { severity, message, help, span, related = [] } of diagnostics) {
+      if (severity !== 'error' || this.#faults.full) continue;
+      // Errors elsewhere concern the parts that these documents lack.
+      const places = [span, ...related.map((each) => each.span)].map((each) => this.#placeOf(each));
+      const place = places.find((each) => each !== undefined);
+      if (place !== undefined) this.#fault(help === undefined ? message : `${message} ${help}`, place);
+    }
+  }
+
+  /** The place in the snippet of a span in it, or in a definition that it extends. */
+  #placeOf(span: Span): Span | undefined {
+    if (span.file === SNIPPET) return span;
+    const extended = this.#types.find(({ name }) => {
+      const declared = this.#base.declared.get(name.text)?.span;
+      return (
+        declared !== undefined &&
+        declared.file === span.file &&
+        declared.start <= span.start &&
+        span.end <= declared.end
+      );
+    });
+    return extended?.name.span;
+  }
+
+  #fault(message: string, span: Span | undefined): void {
+    // Finding and showing its place costs more than the check that found it.
+    if (this.#faults.full || span === undefined) return;
+    const { line, column } = this.#file.positionAt(span.start);
+    const { paths } = this.#snippet;
+    if (paths === undefined) {
+      this.#faults.add({ path: '', message, line, column, frame: codeFrame(this.#file, span, PLAIN) });
+    } else this.#faults.add({ path: paths[line - 1] ?? '', message });
+  }
+
+  #refused(message: string): Result<never, readonly Violation[]> {
+    return err([{ path: '', message }]);
+  }
+}
+
+function memberCount(node: DeclarationNode): number {
+  if (node.kind === 'class') return node.fields.length;
+  return node.kind === 'enum' ? node.values.length : 0;
+}
+
+function constraintCount(attributes: readonly AttributeNode[]): number {
+  return attributes.filter(({ name }) => name === 'assert' || name === 'check').length;
+}

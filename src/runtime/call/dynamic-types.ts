@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { BoundedCache } from '../../base/bounded-cache.ts';
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { Failure } from '../../schema/errors.ts';
+import type { FunctionType } from '../../schema/function.ts';
+import type { Program } from '../../schema/program.ts';
+import type { TypeOutcome, TypeSource } from '../../schema/type-extension.ts';
+import type { Violation } from '../../schema/violation.ts';
+import type { ArgumentValidators } from '../arguments/load-validators.ts';
+import { invalidOptions } from './call-options.ts';
+import { createExtendedTypes, type CallTypes } from './call-types.ts';
+import { oversizeFaults } from './option-limits.ts';
+
+/**
+ * The pairs of a function and a `type_builder` that a process keeps. Callers usually build their types once; a compiled parser and
+ * prompt of the largest size take about a megabyte.
+ */
+const KEPT = { entries: 64, characters: 2 ** 20 };
+
+/** The characters of a `type_builder` as JSON: room for the JSON Schemas of a snippet of the largest size. */
+const MAX_CHARACTERS = 256 * 1024;
+
+/** The types that a request asked for, or why there are none. */
+export type RequestedTypes = Result<CallTypes, Failure>;
+
+type Compiled = Result<CallTypes, readonly Violation[]>;
+
+/** The types of requests with a `type_builder`, compiled once for each function and each text of it. */
+export class DynamicTypes {
+  readonly #program: Program;
+  readonly #validators: ArgumentValidators;
+  readonly #source: TypeSource | undefined;
+  readonly #known = new BoundedCache<Compiled>(KEPT);
+  /** The compilations under way. */
+  readonly #arriving = new Map<string, Promise<Compiled | undefined>>();
+
+  /** Without `source`, requests cannot bring types. */
+  constructor(program: Program, validators: ArgumentValidators, source: TypeSource | undefined) {
+    this.#program = program;
+    this.#validators = validators;
+    this.#source = source;
+  }
+
+  /**
+   * Returns the types that a request asks for, later where another process compiles them. Undefined if it asks for none, or if its
+   * options are refused for other reasons. Rejects only because of a bug.
+   */
+  load(fn: FunctionType, body: unknown): RequestedTypes | Promise<RequestedTypes> | undefined {
+    const source = this.#source;
+    const asked = source === undefined ? undefined : builderIn(body);
+    if (source === undefined || asked === undefined) return undefined;
+    const { path, builder } = asked;
+    if (builder.length > MAX_CHARACTERS) return refused(path, TOO_LONG);
+    const key = createHash('sha256').update(`${fn.name} ${builder}`).digest('base64url');
+    const compiled = this.#known.get(key) ?? this.#arriving.get(key) ?? this.#compile({ fn, builder, key, source });
+    return compiled instanceof Promise ? compiled.then((types) => outcomeOf(types, path)) : outcomeOf(compiled, path);
+  }
+
+  #compile({ fn, builder, key, source }: Compilation): Compiled | Promise<Compiled | undefined> {
+    const outcome = source({ functionName: fn.name, builder });
+    if (!(outcome instanceof Promise)) return this.#keep(fn, key, outcome);
+    const arriving = outcome
+      .then(
+        (types) => this.#keep(fn, key, types),
+        () => undefined,
+      )
+      .finally(() => this.#arriving.delete(key));
+    this.#arriving.set(key, arriving);
+    return arriving;
+  }
+
+  #keep(fn: FunctionType, key: string, outcome: TypeOutcome): Compiled {
+    const types = outcome.ok ? ok(createExtendedTypes(this.#program, fn, outcome.value, this.#validators)) : outcome;
+    this.#known.set(key, types, JSON.stringify(outcome).length);
+    return types;
+  }
+}
+
+interface Compilation {
+  readonly fn: FunctionType;
+  readonly builder: string;
+  readonly key: string;
+  readonly source: TypeSource;
+}
+
+/** Adds the types of a request to its options. Fails with the faults of both. */
+export function withTypes<Options>(
+  options: Result<Options, Failure>,
+  types: RequestedTypes | undefined,
+): Result<Options & { readonly types: CallTypes | undefined }, Failure> {
+  if (types === undefined || types.ok) {
+    return options.ok ? ok({ ...options.value, types: types?.value }) : options;
+  }
+  if (options.ok || types.failure.code !== 'invalid_options') return types;
+  if (options.failure.code !== 'invalid_options') return options;
+  return err(invalidOptions([...options.failure.details, ...types.failure.details]));
+}
+
+/** The path and the JSON text of the `type_builder` of a request; undefined if there is none, or not one that can be read. */
+function builderIn(body: unknown): { readonly path: string; readonly builder: string } | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
+  const options = key === undefined ? undefined : body[key];
+  if (key === undefined || others.length > 0 || !isJsonObject(options)) return undefined;
+  const builder = ownValue(options, 'type_builder');
+  if (builder === undefined || oversizeFaults(options, key).all.length > 0) return undefined;
+  return { path: `${key}.type_builder`, builder: JSON.stringify(builder) };
+}
+
+function outcomeOf(compiled: Compiled | undefined, path: string): RequestedTypes {
+  if (compiled === undefined) return err(BUSY);
+  return compiled.ok ? compiled : refused(path, compiled.failure);
+}
+
+function refused(path: string, faults: readonly Violation[]): RequestedTypes {
+  return err(invalidOptions(faults.map((fault) => ({ ...fault, path: joined(path, fault.path) }))));
+}
+
+function joined(path: string, inner: string): string {
+  return inner === '' || inner.startsWith('[') ? `${path}${inner}` : `${path}.${inner}`;
+}
+
+const TOO_LONG: readonly Violation[] = [{ path: '', message: `has more than ${MAX_CHARACTERS} characters as JSON` }];
+
+const BUSY: Failure = {
+  code: 'overloaded',
+  message: 'Too many requests with a "type_builder" wait for their types: try again.',
+  retryAfterSeconds: 1,
+};

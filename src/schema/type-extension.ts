@@ -1,0 +1,106 @@
+import type { Result } from '../base/result.ts';
+import { indexDefinitions } from './definition-index.ts';
+import type { Definitions } from './program.ts';
+import { namesIn, reachedFrom } from './type-graph.ts';
+import type { AliasType, ClassType, EnumType } from './type.ts';
+import type { Violation } from './violation.ts';
+
+/**
+ * The types that the `type_builder` of a request adds to the definitions, for one call. An entry with the name of a defined class
+ * or enum holds only what it adds to that one.
+ */
+export interface TypeExtension {
+  readonly classes: readonly ClassType[];
+  readonly enums: readonly EnumType[];
+  /** New recursive aliases. */
+  readonly aliases: readonly AliasType[];
+}
+
+/** The `type_builder` of a request for one function. */
+export interface TypeRequest {
+  readonly functionName: string;
+  /** JSON text of the value of `type_builder`. */
+  readonly builder: string;
+}
+
+/** An extension, as a function needs it. */
+export interface ExtendedTypes {
+  /** JSON text of a `TypeExtension`. */
+  readonly extension: string;
+  /** The argument validators of the function; absent if its parameters contain no extended type. */
+  readonly validators?: string;
+}
+
+/** Violations: what is wrong with the `type_builder`, with paths that begin at its value. */
+export type TypeOutcome = Result<ExtendedTypes, readonly Violation[]>;
+
+/**
+ * Compiles the `type_builder` of a request: at once in process, later where another process does it. Rejects if this is not possible
+ * now.
+ */
+export type TypeSource = (request: TypeRequest) => TypeOutcome | Promise<TypeOutcome>;
+
+/**
+ * Returns the extended definitions if the parameters of the function can contain an extended type: the function then needs other
+ * argument validators.
+ */
+export function definitionsOfArguments<D extends Definitions>(
+  definitions: D,
+  extension: TypeExtension,
+  functionName: string,
+): D | undefined {
+  const extended = extendDefinitions(definitions, extension);
+  const fn = definitions.functions.find(({ name }) => name === functionName);
+  const used = (fn?.parameters ?? []).flatMap(({ type }) => namesIn(type));
+  const reached = reachedFrom(used, indexDefinitions(extended));
+  return [...extension.classes, ...extension.enums].some(({ name }) => reached.has(name)) ? extended : undefined;
+}
+
+/** Returns the definitions with the extension; they share all other parts with the original. */
+export function extendDefinitions<D extends Definitions>(definitions: D, extension: TypeExtension): D {
+  return {
+    ...definitions,
+    classes: merged(definitions.classes, extension.classes, extendedClass),
+    enums: merged(definitions.enums, extension.enums, extendedEnum),
+    aliases: [...definitions.aliases, ...extension.aliases],
+  };
+}
+
+function merged<T extends { readonly name: string }>(
+  defined: readonly T[],
+  added: readonly T[],
+  extended: (type: T, by: T) => T,
+): readonly T[] {
+  const left = new Map(added.map((type) => [type.name, type]));
+  const types = defined.map((type) => {
+    const by = left.get(type.name);
+    left.delete(type.name);
+    return by === undefined ? type : extended(type, by);
+  });
+  return [...types, ...left.values()];
+}
+
+function extendedClass(type: ClassType, by: ClassType): ClassType {
+  return {
+    ...type,
+    ...optional('description', type.description ?? by.description),
+    ...optional('alias', type.alias ?? by.alias),
+    fields: [...type.fields, ...by.fields],
+    constraints: [...type.constraints, ...by.constraints],
+    streamDone: type.streamDone || by.streamDone,
+  };
+}
+
+function extendedEnum(type: EnumType, by: EnumType): EnumType {
+  const constraints = [...(type.constraints ?? []), ...(by.constraints ?? [])];
+  return {
+    ...type,
+    ...optional('alias', type.alias ?? by.alias),
+    values: [...type.values, ...by.values],
+    ...(constraints.length > 0 && { constraints }),
+  };
+}
+
+function optional(key: 'alias' | 'description', value: string | undefined): { readonly [key: string]: string } {
+  return value === undefined ? {} : { [key]: value };
+}

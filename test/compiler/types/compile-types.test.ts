@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import { extensionOf, faultsOf } from './types-of-requests.ts';
+
+const lines = (count: number, line: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => line(at)).join('\n');
+
+test('a snippet adds fields and values, and defines classes, enums and recursive types', () => {
+  const extension = extensionOf(
+    `
+    dynamic class Person {
+      age int? @description("in years")
+      home Address
+      tree Tree
+      @@check(adult, {{ this.age > 17 }})
+    }
+    dynamic enum Kind { B @alias("bee") }
+    class Address { street string id Id }
+    type Tree = string | Tree[]
+  `.replace('string id', 'string\n id'),
+  );
+  expect(extension.classes.map(({ name, fields }) => [name, fields.map((field) => field.name)])).toEqual([
+    ['Person', ['age', 'home', 'tree']],
+    ['Address', ['street', 'id']],
+  ]);
+  expect(extension.classes[0]?.constraints.map(({ label }) => label)).toEqual(['adult']);
+  expect(extension.enums).toMatchObject([{ name: 'Kind', values: [{ name: 'B', alias: 'bee' }] }]);
+  expect(extension.aliases.map(({ name }) => name)).toEqual(['Tree']);
+});
+
+test.each([
+  [
+    'dynamic class Fixed {\n  x int\n}',
+    'The class "Fixed" cannot be extended: its definition has no `@@dynamic`.',
+    1,
+    15,
+  ],
+  [
+    'dynamic class Persn {\n  x int\n}',
+    'The definitions have no class "Persn" to extend. Did you mean "Person"?',
+    1,
+    15,
+  ],
+  [
+    'dynamic enum Person {\n  B\n}',
+    'The definitions have no enum "Person" to extend. To define it, remove "dynamic".',
+    1,
+    14,
+  ],
+  [
+    'class Person {\n  x int\n}',
+    'The definitions already have a class "Person". To extend it, write "dynamic class".',
+    1,
+    7,
+  ],
+  ['enum Person {\n  B\n}', 'The definitions already have a class "Person". Choose another name.', 1, 6],
+  ['class Id {\n  x int\n}', 'The definitions already have a type "Id". Choose another name.', 1, 7],
+  ['class Read {\n  x int\n}', 'The definitions already have a function "Read". Choose another name.', 1, 7],
+  ['class Main {\n  x int\n}', 'The definitions already have a client "Main". Choose another name.', 1, 7],
+  [
+    'class Greeting {\n  x int\n}',
+    'The definitions already have a template_string "Greeting". Choose another name.',
+    1,
+    7,
+  ],
+  ['class A {\n  x int\n}\nclass A {\n  y int\n}', 'The snippet has two definitions of "A". Merge them.', 4, 7],
+  ['dynamic class Person {\n  name int\n}', 'The class "Person" has two fields "name".', 2, 3],
+  ['dynamic class Person {\n  x Adress\n}', 'There is no type "Adress".', 2, 5],
+  [
+    'dynamic class Person {\n  x string @alias(env.KEY)\n}',
+    'A request cannot read "env.KEY" of the server. Write the text itself.',
+    2,
+    19,
+  ],
+  [
+    'dynamic class Person {\n  boss Person\n}',
+    'No value can ever be complete, because each needs another one: Person -> Person. Make one of these fields optional, or a list.',
+    1,
+    15,
+  ],
+  ['dynamic class Person {\n  x int @assert(a, {{ ((this }})\n}', 'Expected ")", found the end.', 2, 30],
+])('%j is refused at its place', (snippet, message, line, column) => {
+  const faults = faultsOf(snippet);
+  expect(faults).toHaveLength(1);
+  const [fault] = faults;
+  expect(fault).toMatchObject({ path: '', line, column });
+  expect(fault?.frame).toContain(`${line} | `);
+  expect(fault?.message).toBe(message);
+});
+
+test.each([
+  'function F() -> int {\n}',
+  'client<llm> C {\n}',
+  'retry_policy R {\n}',
+  'generator g {\n}',
+  'test T {\n}',
+  'template_string T() #"x"#',
+  'let x = 1',
+])('a snippet cannot contain %j', (snippet) => {
+  expect(faultsOf(snippet)[0]).toMatchObject({
+    message: expect.stringContaining('A `type_builder` cannot contain'),
+    line: 1,
+    column: 1,
+  });
+});
+
+test('a constraint of a definition does not count twice, and its variables are not read', () => {
+  const [person] = extensionOf('dynamic class Person {\n  age int\n}').classes;
+  expect(person).toMatchObject({ constraints: [], fields: [{ name: 'age' }] });
+});
+
+test.each([
+  ['a number', 1],
+  ['null', null],
+  ['a list', []],
+  ['an object', { schema: {} }],
+])('%s is not a type_builder', (_, builder) => {
+  expect(faultsOf(builder)).toEqual([
+    { path: '', message: 'has to be a string with definitions, or an object with "json_schema"' },
+  ]);
+});
+
+const HOSTILE: ReadonlyArray<readonly [string, string, string]> = [
+  ['a megabyte', 'x'.repeat(2 ** 20), 'more than 32768 characters'],
+  [
+    '100,000 fields',
+    `dynamic class Person {\n${lines(100_000, (at) => `f${at} int`)}\n}`,
+    'more than 32768 characters',
+  ],
+  ['600 fields', `dynamic class Person {\n${lines(600, (at) => `f${at} int`)}\n}`, 'more than 500 fields'],
+  ['600 enum values', `enum E {\n${lines(600, (at) => `V${at}`)}\n}`, 'more than 500 fields'],
+  ['120 definitions', lines(120, (at) => `type T${at} = int`), 'more than 100 definitions'],
+  [
+    'a class that doubles 30 times',
+    `dynamic class Person {\n  x C0\n}\n${lines(30, (at) => `class C${at} {\n  a C${at + 1}\n  b C${at + 1}\n}`)}\nclass C30 {\n  a int\n}`,
+    'when all types in it are written out',
+  ],
+  [
+    'an alias that doubles 40 times',
+    `type A0 = int\n${lines(40, (at) => `type A${at + 1} = A${at}[] | map<string, A${at}>`)}`,
+    'when the targets of aliases replace their names',
+  ],
+  [
+    'a long constraint of an alias with many uses',
+    `type A = string @assert(x, {{ ${lines(200, () => 'this ==').replaceAll('\n', ' ')} 1 }})\ndynamic class Person {\n${lines(400, (at) => `f${at} A`)}\n}`,
+    'when the targets of aliases replace their names',
+  ],
+  ['an endless alias', 'type A = B\ntype B = A', 'refers only to itself'],
+  ['nested parentheses', `type A = ${'('.repeat(5_000)}int${')'.repeat(5_000)}`, 'nested more than 64 deep'],
+  ['nested lists', `type A = int${'[]'.repeat(5_000)}`, 'nested more than 64 deep'],
+  ['nested maps', `type A = ${'map<string,'.repeat(2_000)}int${'>'.repeat(2_000)}`, 'nested more than 64 deep'],
+  [
+    'a nested expression',
+    `dynamic class Person {\n  x int @assert(a, {{ ${'('.repeat(5_000)}this }})\n}`,
+    'nested too deeply',
+  ],
+  ['opening braces', '{'.repeat(32_000), ''],
+  ['closing braces', '}'.repeat(32_000), 'closes nothing'],
+  ['quotes', '"'.repeat(32_001), ''],
+  ['hashes', '#"'.repeat(16_000), ''],
+  ['at signs', '@'.repeat(32_000), ''],
+  ['words', 'class '.repeat(5_000), ''],
+  ['dynamic', 'dynamic '.repeat(4_000), ''],
+];
+
+test.each(HOSTILE)('%s: refused with at most 101 short faults', (_, snippet, message) => {
+  const faults = faultsOf(snippet);
+  expect(faults.length).toBeGreaterThan(0);
+  expect(faults.length).toBeLessThanOrEqual(101);
+  expect(faults[0]?.message).toContain(message);
+  expect(JSON.stringify(faults).length).toBeLessThan(200_000);
+});
+
+test('a type that refers to itself through lists and maps is written once', () => {
+  expect(faultsOf('type J = string | J[] | map<string, J>\ndynamic class Person {\n  x J\n}')).toEqual([]);
+});
+
+test('__proto__ and constructor are ordinary names that do not exist', () => {
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    expect(faultsOf(`dynamic class ${name} {\n  x int\n}`).length).toBeGreaterThan(0);
+    expect(faultsOf(`dynamic class Person {\n  x ${name}\n}`).length).toBeGreaterThan(0);
+  }
+});

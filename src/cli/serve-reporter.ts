@@ -75,6 +75,7 @@ export class ServeReporter implements ReloadReporter {
       slowMs: config.slowMs === 0 ? undefined : config.slowMs,
       metricsPort: config.metricsPort,
       playground: config.playground ? true : undefined,
+      telemetry: config.telemetry && (['traces', 'metrics'] as const).filter((signal) => config.telemetry?.[signal]),
     };
   }
 

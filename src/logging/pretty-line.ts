@@ -15,6 +15,8 @@ const HIDDEN = new Set([
   'worker',
   'workerPid',
   'requestId',
+  'trace_id',
+  'span_id',
   'program',
   'signal',
   'err',

@@ -3,7 +3,7 @@ import type { LogFields } from './logger.ts';
 import { requestLine, requestNotes } from './request-line.ts';
 
 /** Fields that a reader at a terminal does not need in every line. */
-const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'worker']);
+const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'worker', 'trace_id', 'span_id']);
 
 /**
  * Turns a JSON log line into one for a terminal: time, level, message, then the fields. The line of a request has at most 120

@@ -18,7 +18,7 @@ import type {
 } from '../base/call-observer.ts';
 import { AttemptTrace } from './attempt-trace.ts';
 import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
-import { argumentsText } from './content.ts';
+import { argumentsText, type Redact } from './content.ts';
 import type { TraceServices } from './trace-services.ts';
 
 /** The headers of a request with which its caller continues a trace. */
@@ -49,7 +49,7 @@ export interface RequestEnd {
 /** One HTTP request: its server span, with the steps of its call below it, and its metric. */
 export class RequestTrace implements CallObserver {
   readonly logFields: Readonly<Record<string, string>> | undefined;
-  readonly #services: TraceServices;
+  #services: TraceServices;
   readonly #head: RequestHead;
   readonly #startedAt: number;
   readonly #context: Context;
@@ -78,14 +78,24 @@ export class RequestTrace implements CallObserver {
     this.#functionName = functionName;
   }
 
+  /** True if the spans of this request have arguments, prompts and replies. */
+  get recordsContents(): boolean {
+    return this.#span !== undefined && this.#services.captureContent;
+  }
+
+  /** Masks the credentials of this request in its contents, besides those of the server. */
+  mask(own: Redact): void {
+    const services = this.#services;
+    this.#services = { ...services, redact: (text) => services.redact(own(text)) };
+  }
+
   /** The request waited for a slot until now. */
   queued(since: number): void {
     this.#step(SPANS.queue, since)?.end(this.#now());
   }
 
   started(args: Readonly<Record<string, unknown>>): void {
-    const { captureContent, redact } = this.#services;
-    if (captureContent) this.#span?.setAttribute(OWN.arguments, argumentsText(args, redact));
+    if (this.recordsContents) this.#span?.setAttribute(OWN.arguments, argumentsText(args, this.#services.redact));
   }
 
   rendered(client: string, startedAt: number, error: string | undefined): void {

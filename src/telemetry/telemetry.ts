@@ -28,8 +28,9 @@ import { RequestTrace, type RequestHead } from './request-trace.ts';
 import { SpanQueue, type ExportListener } from './span-queue.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
-/** The longest wait for the receiver at the end of a process: it is up and fast, or its loss of the last seconds is certain. */
+/** The longest waits for the receiver at the end of a process: one that is up takes less, and one that is down should not delay the end. */
 const LONGEST_FLUSH_MS = 5_000;
+const LONGEST_FLUSH_OF_OUTAGE_MS = 1_000;
 
 /** Models of the definition files, and those with which their providers answer. */
 const MAX_NAMES = 100;
@@ -48,22 +49,23 @@ export class Telemetry {
   readonly #spans: SpanQueue | undefined;
   readonly #tracers: TracerProvider | undefined;
   readonly #meters: MeterProvider | undefined;
+  readonly #logs: readonly ExportLog[];
   #lostCollections = 0;
 
   constructor(settings: TelemetrySettings, parts: TelemetryParts) {
     const { traces, metrics } = settings;
     const resource = resourceOf(settings, parts);
+    const traceLog = new ExportLog('traces', parts.logger);
+    const metricLog = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
+    this.#logs = [traceLog, metricLog];
     if (traces !== undefined) {
-      this.#spans = new SpanQueue(traceExporter(traces), traces, new ExportLog('traces', parts.logger));
+      this.#spans = new SpanQueue(traceExporter(traces), traces, traceLog);
       this.#tracers = tracerProvider(traces, resource, this.#spans);
     }
     const scope = { name: 'svc', version: parts.version };
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
-    if (metrics !== undefined) {
-      const log = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
-      this.#meters = meterProvider(metrics, { resource, histograms }, log);
-    }
+    if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
     this.#services = {
       tracer: this.#tracers?.getTracer('svc', parts.version),
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
@@ -94,7 +96,8 @@ export class Telemetry {
   async shutdown(timeoutMs: number): Promise<void> {
     const ends = [this.#tracers, this.#meters].map(async (provider) => provider?.shutdown());
     const stop = new AbortController();
-    const limit = sleep(Math.min(timeoutMs, LONGEST_FLUSH_MS), undefined, { signal: stop.signal });
+    const longestMs = this.#logs.some((log) => log.isFailing) ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
+    const limit = sleep(Math.min(timeoutMs, longestMs), undefined, { signal: stop.signal });
     await Promise.race([Promise.allSettled(ends), limit]);
     stop.abort();
     await limit.catch(() => undefined);
@@ -113,6 +116,10 @@ class ExportLog implements ExportListener {
     this.#signal = signal;
     this.#logger = logger;
     this.#count = count;
+  }
+
+  get isFailing(): boolean {
+    return this.#failing;
   }
 
   exported(): void {

@@ -61,6 +61,7 @@ const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const [UNSET, ERROR] = [0, 2];
 
 const MASK = '[redacted]';
+const CALLERS_KEY = 'callers-own-0123456789';
 const KEY = 'sk-key-of-the-model-0123456789';
 
 let first: FakeProvider;
@@ -107,8 +108,8 @@ async function traceOf(root: string): Promise<readonly ReceivedSpan[]> {
   return receiver.spans.filter(({ traceId }) => traceId === id).toSorted((a, b) => (a.start < b.start ? -1 : 1));
 }
 
-function post(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: BODY });
+function post(url: string, headers: Readonly<Record<string, string>> = {}, body = BODY): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
 }
 
 function only(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
@@ -206,9 +207,10 @@ test('no export contains a prompt, an argument, a reply, an error of a provider 
 test('prompts, arguments and replies are exported if the variable asks for them, without keys', async () => {
   const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' };
   const url = await start(env);
-  const text = `{"name": "Ada ${KEY}", "age": 1}`;
+  const text = `{"name": "Ada ${KEY} ${CALLERS_KEY}", "age": 1}`;
   first.answer(reply(text));
-  expect((await post(`${url}/call/Extract`)).status).toBe(200);
+  const body = JSON.stringify({ text: 'a secret person', svc_options: { env: { MODEL_KEY: CALLERS_KEY } } });
+  expect((await post(`${url}/call/Extract`, {}, body)).status).toBe(200);
   const spans = await traceOf('POST /call/Extract');
   expect(only(spans, 'POST /call/Extract').attributes['svc.arguments']).toBe(BODY);
   const { attributes } = only(spans, 'chat first-model');
@@ -216,7 +218,11 @@ test('prompts, arguments and replies are exported if the variable asks for them,
     { role: 'system', parts: [{ type: 'text', content: 'Extract: a secret person' }] },
   ]);
   expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual([
-    { role: 'assistant', parts: [{ type: 'text', content: text.replace(KEY, MASK) }], finish_reason: 'stop' },
+    {
+      role: 'assistant',
+      parts: [{ type: 'text', content: text.replace(KEY, MASK).replace(CALLERS_KEY, MASK) }],
+      finish_reason: 'stop',
+    },
   ]);
 });
 
@@ -302,6 +308,16 @@ test.each(['refuse', 'hang'] as const)(
     await silent.close();
   },
 );
+
+test('after SIGTERM, the last spans and metrics are exported', async () => {
+  const url = await start({ OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_METRIC_EXPORT_INTERVAL: '600000' });
+  first.answer(reply('{"name": "Ada", "age": 1}'));
+  expect((await post(`${url}/call/Extract`)).status).toBe(200);
+  expect([receiver.spans, receiver.histograms]).toEqual([[], []]);
+  expect(await server?.stop()).toBe(0);
+  expect(receiver.spans.map(({ name }) => name)).toContain('POST /call/Extract');
+  expect(receiver.histograms.map(({ name }) => name)).toContain('gen_ai.client.operation.duration');
+});
 
 test('a call without a receiver has no trace', async () => {
   const url = await start({ OTEL_SDK_DISABLED: 'true' });

@@ -329,8 +329,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   /** The wait for a slot counts towards the deadline. */
   #callContext(): CallContext {
     const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
-    const { requestId, trace } = this.context;
-    return { requestId, cancellation: this.cancellation, deadlineMs, observer: trace };
+    const { requestId } = this.context;
+    return { requestId, cancellation: this.cancellation, deadlineMs, observer: this.context.observer(this.#body) };
   }
 
   #aborted(): void {

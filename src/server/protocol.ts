@@ -107,10 +107,20 @@ export interface MetricData {
   readonly values: readonly MetricValue[];
 }
 
+/** The newest observation with a trace. */
+export interface Exemplar {
+  readonly labelSet: { readonly trace_id: string };
+  readonly value: number;
+  /** In seconds since 1970. */
+  readonly timestamp: number;
+}
+
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   readonly metricName?: string;
+  /** An observation of a bucket, with its trace. */
+  readonly exemplar?: Exemplar;
 }
 
 const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {

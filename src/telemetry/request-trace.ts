@@ -72,6 +72,11 @@ export class RequestTrace implements CallObserver {
     this.logFields = span === undefined ? undefined : idsOf(span);
   }
 
+  /** The id with which a reader finds the trace; undefined unless it is sampled. */
+  get sampledTraceId(): string | undefined {
+    return this.#span?.spanContext().traceId;
+  }
+
   /** The request has the path of a known endpoint, with the prefix of all paths, and calls this function. */
   routed(route: string, functionName?: string): void {
     this.#route = route;

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
-import type { MetricData } from '../../src/server/protocol.ts';
+import type { MetricData, MetricsFormat } from '../../src/server/protocol.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 
@@ -48,6 +48,34 @@ it('keeps the counters of exited workers, whatever their number, and not their g
     last = total;
   }
   expect(valueOf(await metrics.text([worker(1)], workers(1)), 'svc_connections')).toBe(2);
+});
+
+/** A worker that observed calls of 4 ms with these traces. */
+function traced(...traceIds: ReadonlyArray<string | undefined>): readonly MetricData[] {
+  const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
+  for (const traceId of traceIds) {
+    vi.advanceTimersByTime(1_000);
+    metrics.callEnded({ functionName: 'Greet', route: 'call', status: 200, outcome: 'ok', durationMs: 4, traceId });
+  }
+  return metrics.data();
+}
+
+it('in OpenMetrics, a bucket has the trace of its newest observation, over all workers', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+  const workersWithTraces = [traced('a1', 'a2', undefined), traced('b1'), traced(undefined)];
+  vi.useRealTimers();
+  const buckets = async (format: MetricsFormat) => {
+    const text = await new ClusterMetrics().text(workersWithTraces, workers(3), format);
+    return text.split('\n').filter((line) => /^svc_request_duration_seconds_bucket\{le="0\.0(?:05|1)"/u.test(line));
+  };
+  expect(await buckets('openmetrics')).toEqual([
+    'svc_request_duration_seconds_bucket{le="0.005",function="Greet"} 5 # {trace_id="b1"} 0.004 1004',
+    'svc_request_duration_seconds_bucket{le="0.01",function="Greet"} 5',
+  ]);
+  expect(await buckets('prometheus')).toEqual([
+    'svc_request_duration_seconds_bucket{le="0.005",function="Greet"} 5',
+    'svc_request_duration_seconds_bucket{le="0.01",function="Greet"} 5',
+  ]);
 });
 
 it('counts restarts and names the program', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import { exportedMetrics } from '../support/exported-metrics.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES, RESUME_REPLY } from '../e2e/definitions.ts';
@@ -19,12 +20,19 @@ scrape_configs:
 let fake: FakeProvider;
 let server: RunningServer;
 let prometheus: PrometheusProcess;
+let receiver: OtlpReceiver;
 
 beforeAll(async () => {
   // Fails here if Prometheus is not installed, so that no test is skipped in silence.
   expect(promtool(['--version']).code).toBe(0);
   fake = await startFakeProvider();
-  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test' };
+  receiver = await startOtlpReceiver();
+  const env = {
+    PROVIDER_URL: `${fake.url}/v1`,
+    OPENAI_API_KEY: 'sk-test',
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  };
   server = await startServer({ files: RESUME_FILES, flags: ['--workers', '2', '--log-level', 'off'], env });
   fake.answer(reply(RESUME_REPLY, { usage: { prompt_tokens: 12, completion_tokens: 7 } }));
   for (let at = 0; at < 5; at += 1) await call('ExtractResume');
@@ -39,6 +47,7 @@ afterAll(async () => {
   await prometheus.stop();
   await server.stop();
   await fake.close();
+  await receiver.close();
 });
 
 async function call(name: string): Promise<void> {
@@ -77,7 +86,8 @@ test('Prometheus knows the same metrics as the documentation, except those that 
   const families = (await prometheus.names()).filter((name) => name.startsWith('svc_'));
   const exported = await exportedMetrics();
   const known = (name: string) => exported.has(name) || exported.has(name.replace(/_(?:bucket|sum|count)$/u, ''));
-  expect(families.filter((name) => !known(name))).toEqual([]);
+  // With OpenTelemetry on, there is one more.
+  expect(families.filter((name) => !known(name))).toEqual(['svc_telemetry_dropped_total']);
   const scraped = new Set(families.flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/u, '')]));
   expect([...exported.keys()].filter((name) => !scraped.has(name)).toSorted()).toEqual([
     'svc_cost_usd_total',
@@ -109,4 +119,12 @@ test('Prometheus evaluates the query of every panel of the dashboard', async () 
     'Re-asks by outcome A',
     'Losses by function A',
   ]);
+});
+
+test('exemplars of durations lead to traces', async () => {
+  for (const metric of ['svc_request_duration_seconds_bucket', 'svc_attempt_duration_seconds_bucket']) {
+    await expect.poll(() => prometheus.traceIds(metric)).not.toEqual([]);
+    const ids = await prometheus.traceIds(metric);
+    await expect.poll(() => ids.filter((id) => !receiver.spans.some(({ traceId }) => traceId === id))).toEqual([]);
+  }
 });

@@ -13,6 +13,10 @@ interface Series {
   readonly value: readonly [at: number, value: string];
 }
 
+interface ExemplarSeries {
+  readonly exemplars: ReadonlyArray<{ readonly labels: Readonly<Record<string, string>> }>;
+}
+
 interface Answer<Data> {
   readonly status: string;
   readonly data: Data;
@@ -69,6 +73,17 @@ export class PrometheusProcess {
   /** The series that a query selects now. Throws if Prometheus refuses the query. */
   async query(query: string): Promise<readonly Series[]> {
     return (await this.#get<{ readonly result: readonly Series[] }>('query', { query })).result;
+  }
+
+  /** The trace ids of the exemplars of a metric within the last hour. */
+  async traceIds(query: string): Promise<readonly string[]> {
+    const now = Date.now() / 1000;
+    const found = await this.#get<readonly ExemplarSeries[]>('query_exemplars', {
+      query,
+      start: String(now - 3600),
+      end: String(now + 60),
+    });
+    return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels['trace_id'] ?? ''));
   }
 
   /** The names of all metrics. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, Registry, type RegistryContentType } from 'prom-client';
-import type { MetricData, MetricsFormat } from '../protocol.ts';
+import type { Exemplar, MetricData, MetricsFormat, MetricValue } from '../protocol.ts';
+import { compareText } from '../../base/json.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
 import { residentBytes } from './process-metrics.ts';
 
@@ -102,7 +103,9 @@ export class ClusterMetrics {
     this.#measure(serving);
     const parts = [await json(this.#own), ...this.#retired, ...workers];
     if (format === 'prometheus') return merge(parts).metrics();
-    return merge(parts.map(openMetrics), Registry.OPENMETRICS_CONTENT_TYPE).metrics();
+    const merged = merge(parts.map(openMetrics), Registry.OPENMETRICS_CONTENT_TYPE);
+    await addExemplars(merged, parts);
+    return merged.metrics();
   }
 
   #measure(serving: readonly WorkerGauges[]): void {
@@ -137,6 +140,34 @@ function openMetrics(part: readonly MetricData[]): readonly MetricData[] {
   return part.map((metric) => {
     return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/u, '') } : metric;
   });
+}
+
+/** Merging drops exemplars: adds the newest one of each bucket. */
+async function addExemplars(merged: Registry, parts: ReadonlyArray<readonly MetricData[]>): Promise<void> {
+  const newest = new Map<string, Exemplar>();
+  for (const value of parts.flat().flatMap(({ values }) => values)) {
+    const { exemplar } = value;
+    if (exemplar === undefined) continue;
+    const key = bucketOf(value);
+    if (exemplar.timestamp >= (newest.get(key)?.timestamp ?? 0)) newest.set(key, exemplar);
+  }
+  if (newest.size === 0) return;
+  for (const metric of merged.getMetricsAsArray()) {
+    const { values } = await (metric as unknown as MergedMetric).get();
+    for (const value of values) {
+      const exemplar = newest.get(bucketOf(value));
+      if (exemplar !== undefined) Object.assign(value, { exemplar });
+    }
+  }
+}
+
+/** A metric of a merged registry. */
+interface MergedMetric {
+  get(): Promise<MetricData> | MetricData;
+}
+
+function bucketOf({ metricName = '', labels }: MetricValue): string {
+  return JSON.stringify([metricName, Object.entries(labels).toSorted(([a], [b]) => compareText(a, b))]);
 }
 
 /** The types of prom-client lack the second parameter. */

@@ -1,4 +1,4 @@
-import type { MetricData, MetricValue } from '../protocol.ts';
+import type { Exemplar, MetricData, MetricValue } from '../protocol.ts';
 
 /** Name, help and label names of a metric. */
 export interface MetricHead {
@@ -64,14 +64,18 @@ export class HistogramTable {
     this.#bounds = bounds;
   }
 
-  observe(value: number, label: string): void {
+  /** `traceId`: the trace of the observation, if it is sampled. */
+  observe(value: number, label: string, traceId?: string): void {
     let cell = this.#cells.get(label);
     if (cell === undefined) {
-      cell = { counts: this.#bounds.map(() => 0), count: 0, sum: 0 };
+      cell = { counts: this.#bounds.map(() => 0), count: 0, sum: 0, exemplars: new Map() };
       this.#cells.set(label, cell);
     }
     const at = this.#bounds.findIndex((bound) => value <= bound);
     if (at >= 0) cell.counts[at] = (cell.counts[at] ?? 0) + 1;
+    if (traceId !== undefined) {
+      cell.exemplars.set(at, { labelSet: { trace_id: traceId }, value, timestamp: Date.now() / 1000 });
+    }
     cell.count += 1;
     cell.sum += value;
   }
@@ -83,17 +87,17 @@ export class HistogramTable {
   }
 
   /** Each bucket counts all observations up to its bound. */
-  #values(label: string, { counts, count, sum }: HistogramCell): readonly MetricValue[] {
+  #values(label: string, { counts, count, sum, exemplars }: HistogramCell): readonly MetricValue[] {
     const { name, labels } = this.#head;
     const own = { [labels[0] ?? '']: label };
     let below = 0;
     const buckets = this.#bounds.map((le, index) => {
       below += counts[index] ?? 0;
-      return { labels: { le, ...own }, value: below, metricName: `${name}_bucket` };
+      return { labels: { le, ...own }, value: below, metricName: `${name}_bucket`, ...exemplarOf(exemplars, index) };
     });
     return [
       ...buckets,
-      { labels: { le: '+Inf', ...own }, value: count, metricName: `${name}_bucket` },
+      { labels: { le: '+Inf', ...own }, value: count, metricName: `${name}_bucket`, ...exemplarOf(exemplars, -1) },
       { labels: own, value: sum, metricName: `${name}_sum` },
       { labels: own, value: count, metricName: `${name}_count` },
     ];
@@ -105,4 +109,11 @@ interface HistogramCell {
   readonly counts: number[];
   count: number;
   sum: number;
+  /** By the index of the bucket; -1: above all bounds. */
+  readonly exemplars: Map<number, Exemplar>;
+}
+
+function exemplarOf(exemplars: HistogramCell['exemplars'], index: number): Pick<MetricValue, 'exemplar'> {
+  const exemplar = exemplars.get(index);
+  return exemplar === undefined ? {} : { exemplar };
 }

@@ -16,6 +16,8 @@ export interface CallEnd {
   readonly outcome: string;
   readonly durationMs: number;
   readonly report?: CallReport | undefined;
+  /** The trace of the call, if it is sampled. */
+  readonly traceId?: string | undefined;
 }
 
 export type FunctionRoute = 'call' | 'stream' | 'render' | 'parse';
@@ -108,13 +110,14 @@ export class ProcessMetrics {
     this.#inFlight.add(1, route);
   }
 
-  callEnded({ functionName, route, status, outcome, durationMs, report }: CallEnd): void {
+  callEnded(end: CallEnd): void {
+    const { functionName, route, status, outcome, durationMs, report, traceId } = end;
     const name = this.#functions.has(functionName) ? functionName : UNKNOWN;
     this.#inFlight.add(-1, route);
     this.#requests.add(1, name, route, String(status));
     if (outcome !== 'ok') this.#failures.add(1, name, outcome);
-    this.#duration.observe(durationMs / 1000, name);
-    if (report !== undefined) this.#countReport(name, report, outcome, durationMs);
+    this.#duration.observe(durationMs / 1000, name, traceId);
+    if (report !== undefined) this.#countReport(name, report, end);
   }
 
   /** A stream ended because its reader accepted nothing. */
@@ -212,13 +215,13 @@ export class ProcessMetrics {
     return [{ name, help, type: 'counter', aggregator: 'sum', values }];
   }
 
-  #countReport(name: string, report: CallReport, outcome: string, durationMs: number): void {
-    if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name);
+  #countReport(name: string, report: CallReport, { outcome, durationMs, traceId }: CallEnd): void {
+    if (report.attempts.length > 0) this.#model.observe(report.modelMs / 1000, name, traceId);
     this.#overhead.observe(Math.max(0, durationMs - report.modelMs) / 1000, name);
-    if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name);
+    if (report.firstTextMs !== undefined) this.#firstText.observe(report.firstTextMs / 1000, name, traceId);
     if (report.attempts.length > 1) this.#countRepeats(report.attempts);
     for (const attempt of report.attempts) {
-      this.#countAttempt(name, attempt);
+      this.#countAttempt(name, attempt, traceId);
       if (attempt.outcome !== 'ok' && this.#clients.has(attempt.client)) this.clientFailures.note(attempt);
     }
     const parsed = parseOutcome(report, outcome);
@@ -241,11 +244,11 @@ export class ProcessMetrics {
     }
   }
 
-  #countAttempt(name: string, attempt: Attempt): void {
+  #countAttempt(name: string, attempt: Attempt, traceId: string | undefined): void {
     const { client, outcome, reask, inputTokens, outputTokens, cost } = attempt;
     const label = this.#clientLabel(client);
     this.#attempts.add(1, label, outcome);
-    this.#attempt.observe(attempt.durationMs / 1000, label);
+    this.#attempt.observe(attempt.durationMs / 1000, label, traceId);
     if (reask === true) this.#reasks.add(1, name, label, outcome);
     if (inputTokens !== undefined) this.#tokens.add(inputTokens, label, 'input');
     if (outputTokens !== undefined) this.#tokens.add(outputTokens, label, 'output');

@@ -3,6 +3,7 @@ import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallReport } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import type { Attempt } from '../../../schema/errors.ts';
 import type { Losses } from '../../../schema/explanation.ts';
 import { decimal } from '../../../schema/price-list.ts';
 import { attemptFields } from '../problem.ts';
@@ -85,6 +86,12 @@ function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object 
     first_text_ms: firstTextMs === undefined ? undefined : tenths(firstTextMs),
     total_ms: tenths(totalMs),
   };
+}
+
+/** The attempts of a call that failed; undefined if there are none. */
+export function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
+  const failed = report?.attempts.filter(({ outcome }) => outcome !== 'ok') ?? [];
+  return failed.length === 0 ? undefined : failed;
 }
 
 /** The first attempts of a slow call, which its log line lists. */

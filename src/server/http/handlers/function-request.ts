@@ -2,13 +2,13 @@ import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { Redactor } from '../../../logging/redactor.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
-import type { Attempt, Failure } from '../../../schema/errors.ts';
+import type { Failure } from '../../../schema/errors.ts';
 import type { MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { callTimes, metaOf, shortName, traceOf } from './answer-parts.ts';
+import { callTimes, failedAttempts, metaOf, shortName, traceOf } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import { networkOf } from '../peer-address.ts';
@@ -203,8 +203,10 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const durationMs = this.context.elapsedMs;
     const outcome = end.problem?.code ?? 'ok';
     const { functionName, route } = this;
-    services.metrics.callEnded({ functionName, route, outcome, durationMs, status: end.status, report: end.report });
-    this.context.endCall(end.status, outcome, this.openedStatus);
+    const { status, report } = end;
+    const traceId = this.context.trace?.sampledTraceId;
+    services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId });
+    this.context.endCall(status, outcome, this.openedStatus);
     this.#log(end, durationMs);
   }
 
@@ -386,11 +388,6 @@ function shareUsed(places: number, share: number): Failure {
   const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
   const message = `Calls from your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
   return { code: 'overloaded', message, retryAfterSeconds: 1 };
-}
-
-function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
-  const failed = report?.attempts.filter(({ outcome }) => outcome !== 'ok') ?? [];
-  return failed.length === 0 ? undefined : failed;
 }
 
 function tooLarge(limit: number): Problem {

@@ -6,7 +6,7 @@ import type { FunctionType } from './function.ts';
 import { UNKNOWN_TEXT, type OptionData } from './providers/option-shapes.ts';
 import { readOptions, type HttpFacts, type ReadOptions } from './providers/provider-description.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS } from './providers/providers.ts';
-import type { StructuredForm } from './providers/structured-output.ts';
+import type { SchemaLimits, StructuredForm } from './providers/structured-output.ts';
 import { structuredOutput } from './structured-output.ts';
 
 /**
@@ -91,15 +91,22 @@ export interface StructuredClient {
 
 /** Returns the clients of a function. Those with a form and without a problem send the schema of its return type. */
 export function structuredClients(fn: FunctionType, index: DefinitionIndex): readonly StructuredClient[] {
+  const outputs = new Map<SchemaLimits, ReturnType<typeof structuredOutput>>();
+  const outputFor = (limits: SchemaLimits): ReturnType<typeof structuredOutput> => {
+    if (!outputs.has(limits)) outputs.set(limits, structuredOutput(fn, index, limits));
+    return outputs.get(limits);
+  };
   return [...structuresOf(fn.client, index)].map(([client, structure]) => {
-    const output = structure.kind === 'form' ? structuredOutput(fn, index, structure.form.limits) : undefined;
+    const output = structure.kind === 'form' ? outputFor(structure.form.limits) : undefined;
     return { client, structure, ...(output?.ok === false ? { problem: output.failure } : {}) };
   });
 }
 
 /** True if every client of the function sends the schema of the return type, so that the prompt need not describe it. */
 export function isAlwaysStructured(clients: readonly StructuredClient[]): boolean {
-  return clients.every(({ structure, problem }) => structure.kind === 'form' && problem === undefined);
+  return (
+    clients.length > 0 && clients.every(({ structure, problem }) => structure.kind === 'form' && problem === undefined)
+  );
 }
 
 function structureOfClient({ provider, options }: ClientType): ClientStructure {

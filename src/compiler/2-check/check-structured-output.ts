@@ -1,31 +1,34 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import { structuredClients, structuresOf } from '../../schema/structured-clients.ts';
+import { structuresOf, type StructuredClient } from '../../schema/structured-clients.ts';
 import type { CheckContext } from './check-context.ts';
 
 /**
  * A client with `structured_output` has a form for it, and its provider takes the return types of its functions. Otherwise
  * only the prompt describes the reply, which deserves a warning, because the definitions ask for more.
  */
-export function checkStructuredOutput(context: CheckContext, index: DefinitionIndex): void {
+export function checkStructuredOutput(
+  context: CheckContext,
+  index: DefinitionIndex,
+  clientsOf: ReadonlyMap<string, readonly StructuredClient[]>,
+): void {
   for (const { name } of index.clients.values()) {
     const structure = structuresOf(name, index).get(name);
     const node = context.scope.clients.get(name);
     if (structure?.kind !== 'unavailable' || node === undefined) continue;
     context.report('check/unstructured-client', node.name.span, { name, reason: structure.reason });
   }
-  for (const fn of index.functions.values()) checkFunction(context, index, fn);
+  for (const [name, clients] of clientsOf) checkFunction(context, name, clients);
 }
 
 /** Clients with the same limits have the same problem. */
-function checkFunction({ scope, report }: CheckContext, index: DefinitionIndex, fn: FunctionType): void {
-  const node = scope.functions.get(fn.name);
+function checkFunction({ scope, report }: CheckContext, name: string, clients: readonly StructuredClient[]): void {
+  const node = scope.functions.get(name);
   if (node === undefined) return;
-  const clientsOf = new Map<string, string[]>();
-  for (const { client, problem } of structuredClients(fn, index)) {
-    if (problem !== undefined) clientsOf.set(problem, [...(clientsOf.get(problem) ?? []), client]);
+  const firstWith = new Map<string, string>();
+  for (const { client, problem } of clients) {
+    if (problem !== undefined && !firstWith.has(problem)) firstWith.set(problem, client);
   }
-  for (const [reason, [client = '']] of clientsOf) {
-    report('check/unstructured-type', node.returns?.span ?? node.name.span, { name: fn.name, client, reason });
+  for (const [reason, client] of firstWith) {
+    report('check/unstructured-type', node.returns?.span ?? node.name.span, { name, client, reason });
   }
 }

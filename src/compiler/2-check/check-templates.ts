@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType, TemplateStringType } from '../../schema/function.ts';
-import { isAlwaysStructured, structuredClients } from '../../schema/structured-clients.ts';
+import { isAlwaysStructured, type StructuredClient } from '../../schema/structured-clients.ts';
 import type { Definitions } from '../../schema/program.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
@@ -23,8 +23,14 @@ import { unknownFieldRule } from './template-rules/unknown-field-rule.ts';
 import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './template-rules/unknown-names-rule.ts';
 import { unknownMethodRule } from './template-rules/unknown-method-rule.ts';
 
+interface Indexed {
+  readonly index: DefinitionIndex;
+  /** The clients of each function. */
+  readonly clientsOf: ReadonlyMap<string, readonly StructuredClient[]>;
+}
+
 /** Applies the rules for templates to every prompt, template_string and constraint. */
-export function checkTemplates(context: CheckContext, definitions: Definitions, index: DefinitionIndex): void {
+export function checkTemplates(context: CheckContext, definitions: Definitions, { index, clientsOf }: Indexed): void {
   const { scope } = context;
   const found: Diagnostic[] = [];
   for (const fn of definitions.functions) {
@@ -32,7 +38,7 @@ export function checkTemplates(context: CheckContext, definitions: Definitions, 
     // A function without a prompt has its own diagnostic.
     if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
     const returns =
-      node.returns === undefined || isAlwaysStructured(structuredClients(fn, index)) ? {} : { returns: fn.returns };
+      node.returns === undefined || isAlwaysStructured(clientsOf.get(fn.name) ?? []) ? {} : { returns: fn.returns };
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }
   for (const text of definitions.templateStrings) {

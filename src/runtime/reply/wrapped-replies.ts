@@ -147,6 +147,9 @@ class WrappedStream implements ReplyStream {
   }
 }
 
+/** The member is within this many characters, or the text is no such object: white space can go on forever. */
+const MAX_HEAD = 256;
+
 /** The object around a value. */
 class Wrapper {
   readonly #key: string;
@@ -160,11 +163,13 @@ class Wrapper {
   /** Whether a text begins with the object and its member; unknown while the text is too short. */
   begins(text: string): 'yes' | 'no' | 'unknown' {
     let matched = 0;
-    for (let at = 0; at < text.length && matched < this.#before.length; at += 1) {
+    const end = Math.min(text.length, MAX_HEAD);
+    for (let at = 0; at < end && matched < this.#before.length; at += 1) {
       if (text[at] === this.#before[matched]) matched += 1;
       else if (!/\s/u.test(text.charAt(at))) return 'no';
     }
-    return matched === this.#before.length ? 'yes' : 'unknown';
+    if (matched === this.#before.length) return 'yes';
+    return end < MAX_HEAD ? 'unknown' : 'no';
   }
 
   outcome(outcome: ParseOutcome): ParseOutcome {

@@ -66,6 +66,17 @@ test('a stream of which only the beginning arrives fails without a word about th
   );
 });
 
+test('white space before the member does not wait forever', () => {
+  const parser = wrappedParser('int[]');
+  for (const count of [200, 300]) {
+    const text = `{${' '.repeat(count)}"result": [1]}`;
+    const stream = parser.openStream();
+    for (const character of text) stream.push(character);
+    expect(stream.finish()).toEqual(parser.parse(text));
+    expect(valueOf(parser, text)).toEqual([1]);
+  }
+});
+
 test('paths begin at the value, in failures, flags and explanations', () => {
   const parser = wrappedParser('P[]');
   const dropped = parser.parse('{"result": [{"x": 1}, {"x": "z"}]}');

@@ -55,12 +55,12 @@ function runtimeWith(options: Partial<RuntimeOptions> = {}): FunctionRuntime {
   return runtime;
 }
 
-/** Sends these events, then cuts the connection. */
+/** Sends these events, then closes the connection before the end of the reply. */
 function cutAfter(...events: readonly string[]): Behaviour {
   return (_request, wire) => {
     wire.write(head(200, SSE_HEADERS));
     wire.write(chunk(events.join('')));
-    wire.reset();
+    wire.end();
   };
 }
 

@@ -13,7 +13,7 @@ const BROKEN = `function Broken(text: string) -> Rezume {
 
 test('the samples have no problems', async () => {
   copySamples();
-  expect(await svc('check')).toEqual({ code: 0, out: '5 files, 6 functions, 6 clients: no problems\n', error: '' });
+  expect(await svc('check')).toEqual({ code: 0, out: '6 files, 7 functions, 6 clients: no problems\n', error: '' });
 });
 
 test('check reports an error with its position on stdout and ends with 1', async () => {
@@ -24,7 +24,7 @@ test('check reports an error with its position on stdout and ends with 1', async
   expect(out).toContain('svc_src/zz.svc:1:34');
   expect(out).toContain('Rezume');
   expect(out).toContain('"Resume"');
-  expect(out.trimEnd().split('\n').at(-1)).toBe('6 files: 1 error');
+  expect(out.trimEnd().split('\n').at(-1)).toBe('7 files: 1 error');
 });
 
 test.each(['json', 'github', 'sarif'])('format %s reports the same error', async (format) => {
@@ -74,8 +74,8 @@ test.each([
 test('check reads a directory or a single file that is passed as the argument', async () => {
   copySamples();
   renameSync('svc_src', 'samples');
-  expect(await svc('check', 'samples')).toMatchObject({ code: 0, out: expect.stringContaining('5 files') });
-  expect(await svc('check', './samples/')).toMatchObject({ code: 0, out: expect.stringContaining('5 files') });
+  expect(await svc('check', 'samples')).toMatchObject({ code: 0, out: expect.stringContaining('6 files') });
+  expect(await svc('check', './samples/')).toMatchObject({ code: 0, out: expect.stringContaining('6 files') });
   writeFileSync('alone.baml', 'class A {\n  b Missing\n}\n');
   expect(await svc('check', 'alone.baml')).toMatchObject({ code: 1, out: expect.stringContaining('alone.baml:2:5') });
 });
@@ -85,7 +85,7 @@ test('without an argument, check reads ./svc_src, or ./baml_src if that does not
   writeFileSync('baml_src/a.baml', 'class A {\n  b Missing\n}\n');
   expect((await svc('check')).out).toContain('baml_src/a.baml:2:5');
   copySamples();
-  expect((await svc('check')).out).toContain('5 files');
+  expect((await svc('check')).out).toContain('6 files');
   expect((await svc('check', 'baml_src')).out).toContain('baml_src/a.baml:2:5');
 });
 

@@ -128,7 +128,7 @@ for await (const event of functions.stream('TriageTicket', { message: '' })) {
   if (event.type === 'partial') { const so: 'Low' | 'Normal' | 'High' | null = event.value.urgency; console.log(so, total); }
   if (event.type === 'final') { const ticket: Ticket = event.value; console.log(ticket); }
 }
-const names: readonly ('Chat' | 'ReadDocument' | 'CountLanguages' | 'ExtractResume' | 'ClassifyTicket' | 'TriageTicket')[] = functions.functionNames;
+const names: readonly ('Chat' | 'ReadContact' | 'ReadDocument' | 'CountLanguages' | 'ExtractResume' | 'ClassifyTicket' | 'TriageTicket')[] = functions.functionNames;
 console.log(names);
 await functions.close();
 `;

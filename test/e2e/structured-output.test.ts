@@ -12,6 +12,7 @@ class Person {
   name string @alias("full name")
   age int?
   friends Person[]
+  @@dynamic
 }
 client<llm> OpenAI {
   provider openai
@@ -87,6 +88,14 @@ test('a stream has no trace of the object around the value', async () => {
   const values = messages.map(({ data }) => Object.values(data as object)[0] as unknown);
   expect(values.every(Array.isArray)).toBe(true);
   expect(values.at(-1)).toEqual(await (await post('/call/People')).json());
+});
+
+test('the schema and the value follow the types of a request', async () => {
+  const options = { type_builder: 'dynamic class Person {\n  city string @alias("home town")\n}' };
+  const response = await post('/call/People', { svc_options: options });
+  const [person] = (await response.json()) as readonly object[];
+  expect(person).toMatchObject({ name: 'text', city: 'text' });
+  expect(fake.requests[0]?.body).toContain('"home town":{"type":"string"}');
 });
 
 test('the server warns about nothing: the prompts need no output format', () => {

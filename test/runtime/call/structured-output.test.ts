@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
+import { FunctionReplies } from '../../../src/runtime/call/function-replies.ts';
 import type { FunctionRuntime, RuntimeOptions, WholeReply } from '../../../src/runtime/call/runtime.ts';
 import { JsonReply, NO_LOSSES } from '../../../src/runtime/reply/reply-parser.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { RESPONSE_FORMAT, TEXT_FORMAT } from '../../../src/schema/providers/structured-output.ts';
 import { chatCompletion, chatEvent, reply, sse, status } from '../../support/fake-provider.ts';
 import { startProviderSuite } from '../../support/provider-suite.ts';
 import { honouringSchemas, requestedSchema } from '../../support/schema-reply.ts';
-import { callFunction, parseText, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
+import {
+  callFunction,
+  compileText,
+  parseText,
+  streamFunction,
+  testRuntime,
+  valueOf,
+} from '../../support/test-runtime.ts';
 
 const { fake, open } = await startProviderSuite(honouringSchemas);
 
@@ -217,6 +227,17 @@ test('a reply that another thread parses is marked as one that can be in a wrapp
   await callFunction(runtime, 'OnePerson', {});
   await callFunction(runtime, 'ByPrompt', {});
   expect(elsewhere.map(({ wrapped }) => wrapped)).toEqual([true, true, false, false]);
+});
+
+test('a schema is made once for each function and form, and never for a client without one', () => {
+  const index = indexDefinitions(compileText(DEFINITIONS));
+  const fn = index.functions.get('People');
+  if (fn === undefined) throw new Error('no function');
+  const replies = new FunctionReplies(fn, index);
+  expect(replies.outputFor({ structured: undefined })).toBeUndefined();
+  const output = replies.outputFor({ structured: RESPONSE_FORMAT });
+  expect(output?.wrapper).toBe('result');
+  expect(replies.outputFor({ structured: TEXT_FORMAT })).toBe(output);
 });
 
 test('the schema has the aliases and descriptions, and no skipped fields', async () => {

@@ -40,7 +40,7 @@ export const openAiChatFormat: ReplyFormat = {
     if (failed !== undefined) return err(reportedError(failed));
     const message = objectAt(choices[0], MESSAGE);
     if (message === undefined) return err(malformed('answered a choice without "message"'));
-    const details = { ...chatDetails(reply, choices[0]), refusal: refusalIn(message) };
+    const details = chatDetails(reply, choices[0], message);
     const answer = { text: contentText(message['content']), ...knownDetails(details) };
     return ok(wantsReasoning ? withReasoning(answer, [reasoningOfMessage(message) ?? '']) : answer);
   },
@@ -76,10 +76,12 @@ function refusalIn(message: unknown): string | undefined {
   return refusal === '' ? undefined : refusal;
 }
 
-function chatDetails(reply: unknown, choice: unknown): PossibleDetails {
+/** `message`: that of the choice, or a delta of it. */
+function chatDetails(reply: unknown, choice: unknown, message: EventObject | undefined): PossibleDetails {
   const usage = objectAt(reply, USAGE);
   return {
     finishReason: stringAt(choice, FINISH_REASON),
+    refusal: refusalIn(message),
     responseModel: stringAt(reply, 'model'),
     inputTokens: countAt(usage, 'prompt_tokens'),
     outputTokens: countAt(usage, 'completion_tokens'),
@@ -114,7 +116,7 @@ class ChatStream extends JsonEventStream {
       return '';
     }
     const delta = objectAt(choices[0], DELTA);
-    this.learnDetails({ ...chatDetails(chunk, choices[0]), refusal: refusalIn(delta) });
+    this.learnDetails(chatDetails(chunk, choices[0], delta));
     return contentText(delta?.['content']);
   }
 
@@ -140,7 +142,7 @@ export const openAiResponsesFormat: ReplyFormat = {
     if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
-    const details = { ...responseDetails(reply), refusal: refusalText(reply) };
+    const details = responseDetails(reply, refusalText(reply));
     const response = { text: outputText(reply), ...knownDetails(details) };
     return ok(wantsReasoning ? withReasoning(response, reasoningOfOutput(reply)) : response);
   },
@@ -172,10 +174,11 @@ function reasoningOfOutput(response: unknown): readonly string[] {
 }
 
 /** An incomplete response states its reason apart from its status. */
-function responseDetails(response: unknown): PossibleDetails {
+function responseDetails(response: unknown, refusal?: string): PossibleDetails {
   const usage = objectAt(response, 'usage');
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
+    refusal,
     responseModel: stringAt(response, 'model'),
     inputTokens: countAt(usage, 'input_tokens'),
     outputTokens: countAt(usage, 'output_tokens'),

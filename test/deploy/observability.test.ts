@@ -97,6 +97,15 @@ test('each alert links to its section of the runbook, which has no other section
   expect(links).toEqual(sections.map((name) => `docs/runbook.md#${name.toLowerCase()}`));
 });
 
+test('the runbook names panels that the dashboard has', () => {
+  const named = [...readFileSync('docs/runbook.md', 'utf8').matchAll(/"([A-Z][^"]+)"/gu)].map(
+    ([, title = '']) => title,
+  );
+  expect(named.length).toBeGreaterThan(5);
+  const titles = new Set(DASHBOARD.panels.map(({ title }) => title.replace(/, p\d+$/u, '')));
+  expect(named.filter((title) => !titles.has(title))).toEqual([]);
+});
+
 test('the files of the folder are those that the chart installs', () => {
   for (const name of ['alerts.yaml', 'dashboard.json']) {
     expect(realpathSync(`deploy/observability/${name}`)).toBe(realpathSync(`deploy/helm/svc/files/${name}`));

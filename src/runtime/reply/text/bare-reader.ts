@@ -4,6 +4,7 @@ import {
   CLOSE_BRACKET,
   CLOSE_PAREN,
   closersOf,
+  codeAt,
   COMMA,
   DOT,
   DOUBLE_QUOTE,
@@ -77,7 +78,7 @@ export class BareReader {
     while (end < text.length && isTokenCharacter(text.charCodeAt(end))) end += 1;
     const at = skipBlanks(text, end);
     const context = inList ? IN_LIST : isLast ? LAST : NOT_LAST;
-    switch (text.charCodeAt(at)) {
+    switch (codeAt(text, at)) {
       case COMMA:
         return commaEndsToken(text, at + 1, isDigit(text.charCodeAt(at - 1)), context) === 'yes' ? end : -1;
       case CLOSE_BRACE:

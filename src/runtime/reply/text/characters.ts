@@ -51,17 +51,25 @@ export function isWordCharacter(code: number): boolean {
   );
 }
 
+/**
+ * Returns the code of the character at `at`, -1 after the end of the text. Readers of deltas ask for characters that have
+ * not arrived, and V8 compiles a `charCodeAt` that has been asked for one into a call.
+ */
+export function codeAt(text: string, at: number): number {
+  return at < text.length ? text.charCodeAt(at) : -1;
+}
+
 /** Returns the position of the first character at or after `from` that is not a space, or the length of the text. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
-  for (let code = text.charCodeAt(at); code === SPACE || isSpace(code); code = text.charCodeAt(at)) at += 1;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
 /** Skips the spaces at `from`, but not line breaks. */
 export function skipBlanks(text: string, from: number): number {
   let at = from;
-  for (let code = text.charCodeAt(at); code !== LINE_FEED && isSpace(code); code = text.charCodeAt(at)) at += 1;
+  while (at < text.length && text.charCodeAt(at) !== LINE_FEED && isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 

@@ -1,4 +1,4 @@
-import { ASTERISK, isSpace, SLASH, skipSpace } from './characters.ts';
+import { ASTERISK, codeAt, isSpace, SLASH, skipSpace } from './characters.ts';
 
 /** The opening of a comment in HTML. */
 export const HTML_COMMENT = '<!--';
@@ -26,12 +26,13 @@ export class Cursor {
     return this.at >= this.text.length;
   }
 
-  /** Skips spaces and returns the code of the next character, NaN at the end of the text. */
+  /** Skips spaces and returns the code of the next character, -1 at the end of the text. */
   peek(): number {
-    const code = this.text.charCodeAt(this.at);
+    const { text, at } = this;
+    const code = codeAt(text, at);
     if (code > 32 && code < 128) return code;
-    this.at = skipSpace(this.text, this.at);
-    return this.text.charCodeAt(this.at);
+    this.at = skipSpace(text, at);
+    return codeAt(text, this.at);
   }
 
   /** Skips the comment that the slash at the cursor opens: `wait` until the next character has arrived. */

@@ -8,6 +8,7 @@ export function isJsonNumber(text: string): boolean {
   const whole = skipDigits(text, at);
   if (first === 48 && whole > at + 1) return false;
   at = whole;
+  if (at === text.length) return true;
   if (text.charCodeAt(at) === DOT) {
     const fraction = skipDigits(text, at + 1);
     if (fraction === at + 1) return false;

@@ -2,6 +2,7 @@ import {
   BACKSLASH,
   CLOSE_BRACE,
   closersOf,
+  codeAt,
   COLON,
   COMMA,
   DOUBLE_QUOTE,
@@ -43,13 +44,14 @@ export class KeyReader {
       return this.#take(likely.key, at + likely.writtenKey.length);
     }
     let end = at + 1;
-    for (let code = text.charCodeAt(end); code !== DOUBLE_QUOTE; code = text.charCodeAt(end)) {
-      if (code === BACKSLASH || code === RIGHT_QUOTE || code < 32) return 'no';
-      end += 1;
+    for (; ; end += 1) {
       if (end >= text.length) return isLast || end - at > LOOK_AHEAD ? 'no' : 'wait';
+      const code = text.charCodeAt(end);
+      if (code === DOUBLE_QUOTE) break;
+      if (code === BACKSLASH || code === RIGHT_QUOTE || code < 32) return 'no';
     }
     const colon = skipSpace(text, end + 1);
-    if (text.charCodeAt(colon) === COLON) return this.#take(text.slice(at + 1, end), colon + 1);
+    if (codeAt(text, colon) === COLON) return this.#take(text.slice(at + 1, end), colon + 1);
     return colon < text.length || isLast || colon - at > LOOK_AHEAD ? 'no' : 'wait';
   }
 
@@ -77,11 +79,11 @@ export class KeyReader {
     const { text, at } = this.#cursor;
     if (likely !== undefined && text.startsWith(likely.key, at)) {
       const colon = at + likely.key.length;
-      if (text.charCodeAt(colon) === COLON && colon > at) return this.#take(likely.key, colon + 1) === 'yes';
+      if (codeAt(text, colon) === COLON && colon > at) return this.#take(likely.key, colon + 1) === 'yes';
     }
     let end = at;
-    for (let code = text.charCodeAt(end); code < 128 && isWordCharacter(code); code = text.charCodeAt(end)) end += 1;
-    return end > at && text.charCodeAt(end) === COLON && this.#take(text.slice(at, end), end + 1) === 'yes';
+    while (end < text.length && text.charCodeAt(end) < 128 && isWordCharacter(text.charCodeAt(end))) end += 1;
+    return end > at && codeAt(text, end) === COLON && this.#take(text.slice(at, end), end + 1) === 'yes';
   }
 
   #take(key: string, to: number): 'yes' {

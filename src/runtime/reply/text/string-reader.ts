@@ -4,6 +4,7 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   closersOf,
+  codeAt,
   COMMA,
   DOUBLE_QUOTE,
   GUILLEMETS,
@@ -54,19 +55,21 @@ export class StringReader {
     const context = inObject ? IN_OBJECT : IN_LIST;
     this.escapes = 'none';
     let at = start + 1;
-    for (let code = text.charCodeAt(at); code !== DOUBLE_QUOTE; code = text.charCodeAt(at)) {
+    for (; ; at += 1) {
+      if (at >= text.length) return -1;
+      const code = text.charCodeAt(at);
+      if (code === DOUBLE_QUOTE) break;
       if (code === BACKSLASH) {
         at += 1;
-        const escaped = text.charCodeAt(at);
+        const escaped = codeAt(text, at);
         if (isCanonicalEscape(escaped)) {
           if (escaped === DOUBLE_QUOTE && escapedQuoteEnds(text, at + 1, context.position, isLast) !== 'no') return -1;
           if (this.escapes === 'none') this.escapes = 'canonical';
         } else if (isJsonEscape(text, at)) this.escapes = 'other';
         else return -1;
-      } else if (!(code >= 32) || code === RIGHT_QUOTE) return -1;
-      at += 1;
+      } else if (code < 32 || code === RIGHT_QUOTE) return -1;
     }
-    const next = text.charCodeAt(at + 1);
+    const next = codeAt(text, at + 1);
     if (next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET) return at + 1;
     if (next === DOUBLE_QUOTE || text.charCodeAt(at - 1) === SPACE) return -1;
     return quoteEnds(text, at + 1, isLast ? { ...context, isLast } : context) === 'yes' ? at + 1 : -1;

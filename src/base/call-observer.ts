@@ -30,7 +30,7 @@ export interface ObservedRequest {
   readonly isReask: boolean;
   /** The caller chose the client, its model or its server: their names are not bounded. */
   readonly ofCaller: boolean;
-  /** The options that the provider receives in the body. */
+  /** The options that the provider receives in the body: one object for each client. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly messages: readonly ObservedMessage[];
 }

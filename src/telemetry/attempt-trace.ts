@@ -81,48 +81,38 @@ export class AttemptTrace implements AttemptObserver {
     );
   }
 
+  /** The attributes follow at the end: the library copies and checks those of a start twice. */
   #start(parent: Context): Span | undefined {
-    const { tracer, clock, captureContent, redact } = this.#services;
-    const { client, model, number, isReask, messages, options, streamed } = this.#request;
+    const { tracer, clock } = this.#services;
+    const { model } = this.#request;
     const operation = operationOf(this.#request);
-    const attributes: Attributes = {
-      ...operationAttributes(this.#request),
-      ...optionAttributes(options),
-      [OWN.client]: short(client),
-      [OWN.attempt]: number,
-    };
-    if (model !== undefined) attributes[CONVENTIONS.requestModel] = short(model);
-    if (streamed) attributes[CONVENTIONS.requestStream] = true;
-    if (isReask) attributes[OWN.reask] = true;
-    if (captureContent) attributes[CONVENTIONS.inputMessages] = inputMessages(messages, redact);
-    Object.assign(attributes, serverAttributes(this.#request.origin));
     const name = model === undefined ? operation : `${operation} ${short(model)}`;
-    const settings = { kind: SpanKind.CLIENT, startTime: clock.at(this.#startedAt), attributes };
-    return tracer?.startSpan(name, settings, parent);
+    return tracer?.startSpan(name, { kind: SpanKind.CLIENT, startTime: clock.at(this.#startedAt) }, parent);
   }
 
   #end(span: Span, reply: ObservedReply, end: { readonly endedAt: number; readonly error: string | undefined }): void {
-    const { clock, captureContent, redact } = this.#services;
-    const { finishReason, text, tokenDetails } = reply;
+    const { clock, captureContent } = this.#services;
+    const { number, isReask, streamed } = this.#request;
+    span.setAttributes(clientAttributes(this.#request));
+    span.setAttribute(OWN.attempt, number);
+    if (streamed) span.setAttribute(CONVENTIONS.requestStream, true);
+    if (isReask) span.setAttribute(OWN.reask, true);
     if (end.error !== undefined) {
       span.setAttribute(CONVENTIONS.errorType, end.error);
       // Without a message: it can quote a prompt or a reply.
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
-    setKnown(span, {
-      [CONVENTIONS.responseModel]: reply.responseModel === undefined ? undefined : short(reply.responseModel),
-      [CONVENTIONS.finishReasons]: finishReason === undefined ? undefined : [short(finishReason)],
-      [CONVENTIONS.firstChunk]: this.#firstTextMs === undefined ? undefined : this.#firstTextMs / 1000,
-      [CONVENTIONS.inputTokens]: reply.inputTokens,
-      [CONVENTIONS.outputTokens]: reply.outputTokens,
-      [CONVENTIONS.cacheReadTokens]: tokenDetails?.cachedInputTokens,
-      [CONVENTIONS.cacheWrittenTokens]: tokenDetails?.cacheWrittenInputTokens,
-      [CONVENTIONS.reasoningTokens]: tokenDetails?.reasoningTokens,
-    });
-    if (captureContent && text !== undefined) {
-      span.setAttribute(CONVENTIONS.outputMessages, outputMessages(text, finishReason, redact));
-    }
+    if (this.#firstTextMs !== undefined) span.setAttribute(CONVENTIONS.firstChunk, this.#firstTextMs / 1000);
+    setReplyAttributes(span, reply);
+    if (captureContent) this.#setContents(span, reply);
     span.end(clock.at(end.endedAt));
+  }
+
+  #setContents(span: Span, { text, finishReason }: ObservedReply): void {
+    const { redact } = this.#services;
+    span.setAttribute(CONVENTIONS.inputMessages, inputMessages(this.#request.messages, redact));
+    if (text === undefined) return;
+    span.setAttribute(CONVENTIONS.outputMessages, outputMessages(text, finishReason, redact));
   }
 
   /** Callers and servers can send any name: metrics have a limited number of them. */
@@ -157,22 +147,14 @@ function operationAttributes(request: ObservedRequest): Attributes {
   };
 }
 
-/** The servers that this process has asked, with their attributes; clients of requests can name any number of them. */
-const SERVERS = new Map<string, Attributes>();
-const MAX_SERVERS = 100;
-
 function serverAttributes(origin: string | undefined): Attributes {
   if (origin === undefined) return {};
-  const known = SERVERS.get(origin);
-  if (known !== undefined) return known;
   const { hostname, port, protocol } = new URL(origin);
   const usual = protocol === 'https:' ? 443 : 80;
-  const attributes = {
+  return {
     [CONVENTIONS.serverAddress]: hostname,
     [CONVENTIONS.serverPort]: port === '' ? usual : Number(port),
   };
-  if (SERVERS.size < MAX_SERVERS) SERVERS.set(origin, attributes);
-  return attributes;
 }
 
 function optionAttributes(options: ObservedRequest['options']): Attributes {
@@ -184,8 +166,38 @@ function optionAttributes(options: ObservedRequest['options']): Attributes {
   return attributes;
 }
 
-function setKnown(span: Span, attributes: Attributes): void {
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) span.setAttribute(name, value);
+/** The attributes of a client, by its options, which are one object for each client. */
+const CLIENTS = new WeakMap<object, Attributes>();
+
+function clientAttributes(request: ObservedRequest): Attributes {
+  const known = CLIENTS.get(request.options);
+  if (known !== undefined) return known;
+  const { client, model, options, origin } = request;
+  const attributes = {
+    ...operationAttributes(request),
+    ...(model === undefined ? {} : { [CONVENTIONS.requestModel]: short(model) }),
+    ...optionAttributes(options),
+    ...serverAttributes(origin),
+    [OWN.client]: short(client),
+  };
+  CLIENTS.set(options, attributes);
+  return attributes;
+}
+
+/** Sets what is known, one by one: most replies have few of these. */
+function setReplyAttributes(span: Span, reply: ObservedReply): void {
+  const { responseModel, finishReason, inputTokens, outputTokens, tokenDetails } = reply;
+  if (responseModel !== undefined) span.setAttribute(CONVENTIONS.responseModel, short(responseModel));
+  if (finishReason !== undefined) span.setAttribute(CONVENTIONS.finishReasons, [short(finishReason)]);
+  if (inputTokens !== undefined) span.setAttribute(CONVENTIONS.inputTokens, inputTokens);
+  if (outputTokens !== undefined) span.setAttribute(CONVENTIONS.outputTokens, outputTokens);
+  if (tokenDetails === undefined) return;
+  const { cachedInputTokens, cacheWrittenInputTokens, reasoningTokens } = tokenDetails;
+  if (cachedInputTokens !== undefined) span.setAttribute(CONVENTIONS.cacheReadTokens, cachedInputTokens);
+  if (cacheWrittenInputTokens !== undefined) {
+    span.setAttribute(CONVENTIONS.cacheWrittenTokens, cacheWrittenInputTokens);
+  }
+  if (reasoningTokens !== undefined) span.setAttribute(CONVENTIONS.reasoningTokens, reasoningTokens);
 }
 
 function short(name: string): string {

@@ -1,7 +1,6 @@
 import {
   type Attributes,
   type Context,
-  isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -64,12 +63,12 @@ export class RequestTrace implements CallObserver {
     this.#head = head;
     this.#startedAt = startedAt;
     services.clock.adjust();
-    const parent = services.propagator.extract(ROOT_CONTEXT, head, HEADERS);
+    const parent = continued(services, head);
     const startTime = services.clock.at(startedAt);
     const span = services.tracer?.startSpan(head.method, { kind: SpanKind.SERVER, startTime }, parent);
     this.#context = span === undefined ? parent : trace.setSpan(parent, span);
     this.#span = span?.isRecording() === true ? span : undefined;
-    this.logFields = span === undefined ? undefined : idsOf(span);
+    this.logFields = span && idsOf(span);
   }
 
   /** The id with which a reader finds the trace; undefined unless it is sampled. */
@@ -220,6 +219,12 @@ class ParseTrace implements ParseObserver {
   }
 }
 
+/** The context of the caller. Most callers have none. */
+function continued({ propagator }: TraceServices, head: RequestHead): Context {
+  const isNew = head.header('traceparent') === undefined && head.header('baggage') === undefined;
+  return isNew ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, head, HEADERS);
+}
+
 const HEADERS: TextMapGetter<RequestHead> = {
   keys: () => [...TRACE_HEADERS],
   get: (head, name) => {
@@ -228,9 +233,9 @@ const HEADERS: TextMapGetter<RequestHead> = {
   },
 };
 
-function idsOf(span: Span): Readonly<Record<string, string>> | undefined {
-  const context = span.spanContext();
-  return isSpanContextValid(context) ? { trace_id: context.traceId, span_id: context.spanId } : undefined;
+function idsOf(span: Span): Readonly<Record<string, string>> {
+  const { traceId, spanId } = span.spanContext();
+  return { trace_id: traceId, span_id: spanId };
 }
 
 /** A request that failed for a fault of its caller has no error. */
@@ -248,7 +253,19 @@ function markFailed(span: Span, error: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
+/** The last host, and its attributes: nearly all requests name the same one. */
+let lastHost = '';
+let lastHostAttributes: Attributes = {};
+
 function hostAttributes(host: string): Attributes {
+  if (host !== lastHost) {
+    lastHostAttributes = readHost(host);
+    lastHost = host;
+  }
+  return lastHostAttributes;
+}
+
+function readHost(host: string): Attributes {
   const match = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/u.exec(host);
   if (match?.[1] === undefined || match[1] === '') return {};
   return { [CONVENTIONS.serverAddress]: match[1], [CONVENTIONS.serverPort]: Number(match[2] ?? 80) };

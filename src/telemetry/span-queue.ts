@@ -10,6 +10,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** The memory of a span without contents. */
 const SPAN_BYTES = 2_000;
 
+/** The attributes whose values can be long. */
 const CONTENTS = [CONVENTIONS.inputMessages, CONVENTIONS.outputMessages, OWN.arguments];
 
 /** Hears of exports, for the log and for metrics. */

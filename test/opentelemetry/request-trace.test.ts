@@ -11,6 +11,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
 import type { ObservedRequest } from '../../src/base/call-observer.ts';
+import { Histograms } from '../../src/telemetry/histograms.ts';
+import { Instruments } from '../../src/telemetry/instruments.ts';
 import { RequestTrace } from '../../src/telemetry/request-trace.ts';
 import { EpochClock, KnownNames } from '../../src/telemetry/trace-services.ts';
 
@@ -44,6 +46,7 @@ const REQUEST: ObservedRequest = {
 interface Settings {
   readonly sampler?: Sampler;
   readonly captureContent?: boolean;
+  readonly instruments?: Instruments;
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
 }
@@ -53,12 +56,13 @@ function record({
   captureContent = false,
   headers = {},
   path = '/call/Hi',
+  instruments,
 }: Settings = {}): Recording {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const services = {
     tracer: provider.getTracer('test'),
-    instruments: undefined,
+    instruments,
     propagator: new CompositePropagator({
       propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
     }),
@@ -212,6 +216,43 @@ test('a trace that is not sampled has ids and headers, and no spans', () => {
 test('a broken traceparent starts a new trace', () => {
   const { trace } = record({ headers: { traceparent: '00-zz-1-01' } });
   expect(trace.logFields?.['trace_id']).toMatch(/^[\da-f]{32}$/u);
+});
+
+test('the clients of callers share one series, whatever their models and servers', async () => {
+  const histograms = new Histograms({ name: 'test' }, 'cumulative');
+  const { trace } = record({ instruments: new Instruments(histograms) });
+  for (let index = 0; index < 50; index += 1) {
+    const names = { model: `model-${index}`, origin: `https://host-${index}` };
+    const attempt = trace.asked({ ...REQUEST, ...names, ofCaller: true, options: {} });
+    attempt.ended({ responseModel: `answered-${index}` });
+  }
+  trace.asked(REQUEST).ended({ responseModel: 'gpt-2026' });
+  const { resourceMetrics } = await histograms.collect();
+  const [operations] = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+  const common = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'azure.ai.openai' };
+  expect(operations?.dataPoints.map(({ attributes }) => attributes)).toEqual([
+    { ...common, 'gen_ai.request.model': 'other' },
+    {
+      ...common,
+      'gen_ai.request.model': 'gpt',
+      'gen_ai.response.model': 'gpt-2026',
+      'server.address': 'models.example.com',
+      'server.port': 443,
+    },
+  ]);
+});
+
+test('requests that fail for different faults of their callers share one series', async () => {
+  const histograms = new Histograms({ name: 'test' }, 'cumulative');
+  const instruments = new Instruments(histograms);
+  for (const outcome of ['invalid_json', 'invalid_argument'])
+    record({ instruments }).trace.ended({ status: 400, outcome });
+  const { resourceMetrics } = await histograms.collect();
+  const [requests] = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+  expect(requests?.dataPoints.at(-1)).toMatchObject({
+    attributes: { 'http.request.method': 'POST', 'http.response.status_code': 400, 'url.scheme': 'http' },
+    value: { count: 2 },
+  });
 });
 
 test('names beyond the limit share one', () => {

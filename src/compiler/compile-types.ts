@@ -16,23 +16,23 @@ import { reachableDeclarations, WrittenSizes } from './2-check/type-reach.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema-snippet.ts';
 
-/** A snippet of this length takes about 50 ms to compile on the thread. */
+/** A snippet of this length takes up to 0.2 s on the thread, without argument validators. */
 const MAX_CHARACTERS = 32 * 1024;
 
 /** More than any prompt can explain to a model. */
 const MAX_DEFINITIONS = 100;
 
-/** Fields and enum values together. A worker prepares this many in some milliseconds. */
+/** Fields and enum values together. A worker merges and prepares this many in 20 to 35 ms; it may take 50. */
 const MAX_MEMBERS = 500;
 
 /**
  * The parts of a type that is written out in full, with the fields of every class in it: thirty classes that each contain the next
  * one twice have 2^30. Prompts and sample values are written out in this way.
  */
-const MAX_PARTS = 2000;
+const MAX_PARTS = 1500;
 
 /** The parts of all definitions together, with the targets of aliases in the place of their names. */
-const MAX_PARTS_IN_ALL = 3000;
+const MAX_PARTS_IN_ALL = 2000;
 
 /** The name of the snippet in spans. No definition file has it. */
 const SNIPPET = '\0type_builder';

@@ -34,6 +34,14 @@ enum Color {
   Red
   Green
 }
+class Open {
+  name string
+  @@dynamic
+}
+function Show(text: string) -> Open {
+  client Model
+  prompt #"{{ text }} {{ ctx.output_format }}"#
+}
 function Ask(text: string) -> string {
   client Model
   prompt #"{{ text }}"#
@@ -97,6 +105,15 @@ function withClient(options: string): string {
 
 const pair = (at: number): string => `"key${at}":"v"`;
 
+function withTypes(builder: unknown): string {
+  return withOptions(JSON.stringify({ type_builder: builder }));
+}
+
+const field = (at: number): string => `f${at} int\n`;
+
+/** Types that double 30 times when they are written out. */
+const DOUBLING = Array.from({ length: 30 }, (_, at) => `class C${at} {\n  a C${at + 1}\n  b C${at + 1}\n}`).join('\n');
+
 const OPTION_BODIES: readonly (readonly [string, string])[] = [
   ['100,000 query parameters', withClient(`"query_params":{${repeated(pair, 1.3 * MEGABYTE)}}`)],
   ['2.7 MB of query parameters', withClient(`"query_params":{${repeated(pair, 2.7 * MEGABYTE)}}`)],
@@ -108,6 +125,14 @@ const OPTION_BODIES: readonly (readonly [string, string])[] = [
   ['a long header', withClient(`"headers":{"x-long":"${'x'.repeat(LARGE)}"}`)],
   ['a long query parameter', withClient(`"query_params":{"q":"${'é'.repeat(LARGE / 2)}"}`)],
   ['an integer of 300,000 digits', withClient(`"seed":${'1'.repeat(300_000)}`)],
+  ['a megabyte of types', withTypes('x'.repeat(MEGABYTE))],
+  ['nine megabytes of types', withTypes('x'.repeat(9 * MEGABYTE))],
+  ['100,000 fields', withTypes(`dynamic class Open {\n${repeated(field, 1_000_000).replaceAll(',', '')}}`)],
+  ['types that double 30 times', withTypes(`dynamic class Open {\n  x C0\n}\n${DOUBLING}\nclass C30 {\n  a int\n}`)],
+  ['nested types', withTypes(`type A = ${'('.repeat(15_000)}int${')'.repeat(15_000)}`)],
+  ['30,000 brackets', withTypes('}'.repeat(30_000))],
+  ['an endless type', withTypes('type A = B\ntype B = A')],
+  ['a variable of the server', withTypes('dynamic class Open {\n  x int @description(env.PROVIDER_URL)\n}')],
   ['an integer that parsers round', withClient('"seed":9007199254740993')],
 ];
 
@@ -230,3 +255,29 @@ onBothTransports('a strategy of the definition files asks as often as the files 
   expect((await server.call('AskWide', { text: 'a' })).status).toBe(502);
   expect(server.model.requests).toHaveLength(120);
 });
+
+/** As many fields as a request can add, each with a check and a regular expression that a backtracking engine never finishes. */
+function costlyTypes(number: number): string {
+  const fields = Array.from(
+    { length: 200 },
+    (_, at) => `  f${at}_${number} string? @check(c, {{ this|regex_match("(a+)+b$") }})`,
+  );
+  return `dynamic class Open {\n${fields.join('\n')}\n}`;
+}
+
+onBothTransports(
+  'a hundred requests at once with large types of their own, and replies that their checks read slowly, cut no other stream',
+  SETUP,
+  async (server) => {
+    const ends = await openStreams(server, 20);
+    const values = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}_0`, 'a'.repeat(200)]));
+    server.model.answer(reply(JSON.stringify({ name: 'Ada', ...values })));
+    const bodies = Array.from({ length: 100 }, (_, at) => withTypes(costlyTypes(at % 50)));
+    const answers = await Promise.all(bodies.map((body) => callRaw(server, 'Show', body)));
+    // A reply that takes too many steps, or a queue that is full, is an error of its own.
+    expect(answers.filter(({ status: answered }) => ![200, 500, 503].includes(answered))).toEqual([]);
+    expect(await ends()).toEqual(Array.from({ length: 20 }, () => ({ final_result: 'one two' })));
+    const { status: answered, body } = await server.call('Show', { text: 'a' });
+    expect([answered, JSON.parse(body)]).toEqual([200, { name: 'Ada' }]);
+  },
+);

@@ -1,7 +1,8 @@
-// A compile thread that answers with its number. A function called "bug" makes it throw.
+// A compile thread that answers with its number. A function called "bug" makes it throw, and one called "silent" gets no answer.
 import { parentPort, threadId } from 'node:worker_threads';
 
 parentPort.on('message', ({ id, task }) => {
-  if (task.functionName === 'bug') throw new Error('a bug of the thread');
-  parentPort.postMessage({ id, answer: threadId }, []);
+  const { functionName } = task.request ?? task;
+  if (functionName === 'bug') throw new Error('a bug of the thread');
+  if (functionName !== 'silent') parentPort.postMessage({ id, answer: threadId }, []);
 });

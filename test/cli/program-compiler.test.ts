@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ProgramCompiler } from '../../src/cli/program-compiler.ts';
+import type { TypeRequest } from '../../src/schema/type-extension.ts';
 import { loadValidators } from '../../src/runtime/arguments/load-validators.ts';
 import { writeProgram } from '../../src/runtime/call/load-program.ts';
 import { sourceThread } from '../support/source-thread.ts';
@@ -47,4 +48,48 @@ test('a thread that did not compile the program reads it from its file', async (
   const source = await new ProgramCompiler(SOURCE).validators('F', path);
   const fits = loadValidators(source).accepts.bind(undefined);
   expect([{ a: 1 }, { a: ['x'] }, { a: 'x' }, {}].map((value) => fits(value))).toEqual([true, true, false, false]);
+});
+
+const request = (functionName: string): TypeRequest => ({ functionName, builder: '""' });
+
+test('the types of requests have a thread of their own, so that nothing in them delays the validators', async () => {
+  const compiler = new ProgramCompiler(STUB);
+  const [types, again, validators] = await Promise.all([
+    compiler.types(request('A'), ''),
+    compiler.types(request('B'), ''),
+    compiler.validators('A', ''),
+  ]);
+  expect(again).toBe(types);
+  expect(validators).not.toBe(types);
+  await expect(compiler.types(request('bug'), '')).rejects.toThrow('a bug of the thread');
+  expect(await compiler.validators('A', '')).toBe(validators);
+});
+
+test('at most 32 requests wait for their types', async () => {
+  const compiler = new ProgramCompiler(STUB);
+  const all = await Promise.all(Array.from({ length: 40 }, () => compiler.types(request('A'), '')));
+  expect(all.filter((types) => types === undefined)).toHaveLength(8);
+  expect(await compiler.types(request('A'), '')).toBeDefined();
+});
+
+test('a thread that takes five seconds for one request ends, and fails those that wait', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const compiler = new ProgramCompiler(STUB);
+  const first = await compiler.types(request('A'), '');
+  const stuck = Promise.allSettled([compiler.types(request('silent'), ''), compiler.types(request('silent'), '')]);
+  vi.advanceTimersByTime(5_000);
+  expect(await stuck).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  expect(await compiler.types(request('A'), '')).not.toBe(first);
+});
+
+test('the time of a thread begins again with each answer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const compiler = new ProgramCompiler(STUB);
+  const silent = compiler.types(request('silent'), '').catch(() => 'ended');
+  for (let seconds = 0; seconds < 12; seconds += 4) {
+    expect(await compiler.types(request('A'), '')).toBeGreaterThan(0);
+    vi.advanceTimersByTime(4_000);
+  }
+  vi.advanceTimersByTime(1_000);
+  expect(await silent).toBe('ended');
 });

@@ -22,6 +22,18 @@ function Read(text: string) -> Person[] {
   client Model
   prompt #"{{ _.role("user") }}{{ text }} {{ ctx.output_format }}"#
 }
+client<llm> Structured {
+  provider openai-generic
+  options {
+    model m
+    base_url env.PROVIDER_URL
+    structured_output on
+  }
+}
+function ReadStructured(text: string) -> Person {
+  client Structured
+  prompt #"{{ _.role("user") }}{{ text }}"#
+}
 function Greet(to: Person) -> string {
   client Model
   prompt #"{{ _.role("user") }}{{ to }}"#
@@ -93,6 +105,16 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
         explanation: { candidates: expect.any(Array) as unknown },
       },
     });
+  });
+
+  test('the schema that the provider receives has the fields of the request', async () => {
+    fake.answer(reply('{"name": "Ada", "age": 36, "city": {"name": "London"}}'));
+    expect(await post(server.url, 'call/ReadStructured', DYNAMIC)).toMatchObject({
+      body: { city: { name: 'London' } },
+    });
+    expect(JSON.stringify(fake.requests.at(-1)?.body)).toMatch(/json_schema.*\bcity\b/u);
+    expect(await post(server.url, 'call/ReadStructured', { text: 'x' })).toMatchObject({ body: { name: 'Ada' } });
+    expect(JSON.stringify(fake.requests.at(-1)?.body)).not.toMatch(/\bcity\b/u);
   });
 
   test('a reply that a thread parses has the fields of the request', async () => {

@@ -116,7 +116,7 @@ test('svc dev serves only this machine, with one worker, and stops at once', asy
   // One that serves, and the spare.
   await expect.poll(() => childrenOf(running.child.pid ?? 0).length).toBe(2);
   expect(await answer(running)).toBe('first');
-  await expect.poll(running.output).toMatch(/\d\d:\d\d:\d\d 200 POST \/call\/Say [\d.]+ ms · Fixed\n/u);
+  await expect.poll(running.output).toMatch(/\d\d:\d\d:\d\d 200 ok \/call\/Say [\d.]+ ms · Fixed\n/u);
   expect(await running.stop('SIGINT')).toBe(0);
 });
 

@@ -251,8 +251,8 @@ test('a reply that another thread parses has a span for the thread', async () =>
   expect(thread.events.map(({ name }) => name)).toEqual(['svc.thread_taken']);
 });
 
-test('the log lines of a request name its trace', async () => {
-  const url = await start({}, ['--log-level', 'debug']);
+test('the log lines of a request name its trace, also on node:http', async () => {
+  const url = await start({}, ['--log-level', 'debug', '--transport', 'node']);
   first.script(status(503, {}));
   first.answer(reply('{"name": "Ada", "age": 1}'));
   expect((await post(`${url}/call/Extract`, { ...TRACED, 'x-request-id': 'traced-1' })).status).toBe(200);

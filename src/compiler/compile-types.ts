@@ -22,7 +22,7 @@ const MAX_CHARACTERS = 32 * 1024;
 /** More than any prompt can explain to a model. */
 const MAX_DEFINITIONS = 100;
 
-/** Fields and enum values together. A worker merges and prepares this many in 20 to 35 ms; it may take 50. */
+/** Fields and enum values together. A worker merges and prepares this many in 20 to 35 ms; the limit for its event loop is 50. */
 const MAX_MEMBERS = 500;
 
 /**

@@ -86,7 +86,7 @@ test('every header on the page exists', () => {
 
 test('every quoted code and field on the page exists', () => {
   const streams = ['partial_result', 'final_result', 'reset'];
-  const others = ['documentation_url', 'base_url', 'retry_policy', 'on_invalid_reply', 'baml_src', 'svc_src'];
+  const others = ['documentation_url', 'type_builder', 'base_url', 'retry_policy', 'on_invalid_reply', 'baml_src', 'svc_src'];
   const known = [...ERROR_CODES, ...Object.keys(ERROR_FIELDS), ...OPTIONS_KEYS, ...streams, ...others, 'request_id'];
   expect(unknown(/`([a-z]+(?:_[a-z]+)+)`/gu, known)).toEqual([]);
 });

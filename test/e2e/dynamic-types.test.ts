@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { runSvc, startServer, type RunningServer } from '../support/running-server.ts';
+import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 
 const FILES = {
@@ -44,6 +45,9 @@ function Greet(to: Person) -> string {
 const BUILDER = 'class City {\n  name string\n}\ndynamic class Person {\n  age int?\n  city City?\n}';
 const REPLY = '[{"name": "Ada", "age": 36, "city": {"name": "London"}}]';
 const DYNAMIC = { text: 'x', svc_options: { type_builder: BUILDER } };
+
+/** Generous for a busy machine. */
+const POLL = { timeout: 60_000 };
 
 let fake: FakeProvider;
 
@@ -180,6 +184,33 @@ test('--dynamic-types off refuses the option and states the setting', async () =
       });
     }
     expect(await post(server.url, 'call/Read', { text: 'x' })).toEqual({ status: 200, body: [{ name: 'Ada' }] });
+  } finally {
+    await server.stop();
+  }
+});
+
+const extensible = (name: string): string =>
+  `class ${name} {\n  name string\n  @@dynamic\n}\nfunction Read(text: string) -> ${name} {\n  client "offline/x"\n  prompt #"{{ text }}"#\n}\n`;
+
+test('after a reload, types extend the new definitions, and no file of the old ones remains', async () => {
+  const from = temporaryFolder({ 'main.svc': extensible('Person') });
+  const temporary = temporaryFolder({});
+  const server = await startServer({ from, env: { TMPDIR: temporary } });
+  const files = (): readonly string[] =>
+    readdirSync(temporary, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sources'));
+  const extended = async (name: string): Promise<number> => {
+    const builder = `dynamic class ${name} {\n  age int\n}`;
+    return (await post(server.url, 'call/Read', { text: 'x', svc_options: { type_builder: builder } })).status;
+  };
+  try {
+    expect([await extended('Person'), await extended('Human')]).toEqual([200, 400]);
+    const before = files();
+    expect(before).toHaveLength(1);
+    writeFileSync(join(from, 'main.svc'), extensible('Human'));
+    server.child.kill('SIGHUP');
+    await expect.poll(() => extended('Person'), POLL).toBe(400);
+    await expect.poll(() => extended('Human'), POLL).toBe(200);
+    await expect.poll(() => files().filter((name) => before.includes(name)), POLL).toEqual([]);
   } finally {
     await server.stop();
   }

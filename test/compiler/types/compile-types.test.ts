@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { extensionOf, faultsOf } from './types-of-requests.ts';
 
 const lines = (count: number, line: (at: number) => string): string =>
@@ -179,4 +181,34 @@ test('__proto__ and constructor are ordinary names that do not exist', () => {
     expect(faultsOf(`dynamic class ${name} {\n  x int\n}`).length).toBeGreaterThan(0);
     expect(faultsOf(`dynamic class Person {\n  x ${name}\n}`).length).toBeGreaterThan(0);
   }
+});
+
+const TOKENS = fc.constantFrom(
+  ...'dynamic class enum type Person Kind Id A B name int string? [] | ( ) { } < > , ; : = @alias @check @@dynamic map "x" #" "# {{ this }} // /// env.KEY \n é 1.5 __proto__'.split(
+    ' ',
+  ),
+  '\n',
+  ' ',
+);
+
+test('no text makes the compiler throw, and each outcome is an extension or at least one fault', () => {
+  const snippets = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.array(TOKENS, { maxLength: 60 }).map((tokens) => tokens.join(' ')),
+  );
+  assertProperty(
+    fc.property(snippets, (snippet) => {
+      const faults = faultsOf(snippet);
+      for (const { message, path } of faults) expect([message, path]).toEqual([expect.stringMatching(/./u), '']);
+      if (faults.length === 0) expect(extensionOf(snippet)).toHaveProperty('classes');
+    }),
+  );
+});
+
+test('no JSON makes the compiler throw, and each fault names a path', () => {
+  assertProperty(
+    fc.property(fc.jsonValue(), fc.constantFrom('Person', 'Kind', 'New'), (value, name) => {
+      for (const { path } of faultsOf({ json_schema: { [name]: value } })) expect(path).toMatch(/^json_schema/u);
+    }),
+  );
 });

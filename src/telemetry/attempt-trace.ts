@@ -10,7 +10,7 @@ import {
 import type { AttemptObserver, ObservedReply, ObservedRequest } from '../base/call-observer.ts';
 import { CONVENTIONS, FIRST_TOKEN, OWN } from './attributes.ts';
 import { inputMessages, outputMessages } from './content.ts';
-import { LONGEST_NAME, OTHER, type TraceServices } from './trace-services.ts';
+import { OTHER, short, type TraceServices } from './trace-services.ts';
 
 /** The names of providers and operations in the conventions, where they differ from those of svc. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -198,8 +198,4 @@ function setReplyAttributes(span: Span, reply: ObservedReply): void {
     span.setAttribute(CONVENTIONS.cacheWrittenTokens, cacheWrittenInputTokens);
   }
   if (reasoningTokens !== undefined) span.setAttribute(CONVENTIONS.reasoningTokens, reasoningTokens);
-}
-
-function short(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
 }

@@ -18,7 +18,7 @@ import type {
 import { AttemptTrace } from './attempt-trace.ts';
 import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
 import { argumentsText, type Redact } from './content.ts';
-import type { TraceServices } from './trace-services.ts';
+import { short, type TraceServices } from './trace-services.ts';
 
 /** The headers of a request with which its caller continues a trace. */
 const TRACE_HEADERS = ['traceparent', 'tracestate', 'baggage'] as const;
@@ -105,7 +105,7 @@ export class RequestTrace implements CallObserver {
   rendered(client: string, startedAt: number, error: string | undefined): void {
     const span = this.#step(SPANS.render, startedAt);
     if (span === undefined) return;
-    span.setAttribute(OWN.client, client);
+    span.setAttribute(OWN.client, short(client));
     if (error !== undefined) markFailed(span, error);
     span.end(this.#now());
   }

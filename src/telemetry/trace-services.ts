@@ -19,7 +19,11 @@ export interface TraceServices {
 export const OTHER = 'other';
 
 /** No model and no client has a longer name. */
-export const LONGEST_NAME = 256;
+const LONGEST_NAME = 256;
+
+export function short(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
+}
 
 /** The names that this process has used in metrics; those beyond the limit share one. */
 export class KnownNames {

@@ -33,11 +33,13 @@ export function createHandler(services: HttpServices): RequestHandler {
   return (request, response) => {
     const context = new RequestContext(services, request, response);
     const { telemetry } = services;
-    if (telemetry !== undefined && !isProbe(request.path)) {
+    const path = withoutBase(request.path, services.config.basePath);
+    // Probes and scrapes come every few seconds, and a trace of one is of no use.
+    if (telemetry !== undefined && !OPERATIONS_PATHS.includes(path)) {
       context.trace = telemetry.request(request, context.startedAt);
     }
     if (request.method === 'OPTIONS' && services.config.corsOrigins.length > 0) preflight(context);
-    else route(context, routes, withoutBase(request.path, services.config.basePath));
+    else route(context, routes, path);
   };
 }
 
@@ -53,11 +55,6 @@ export function createOperationsHandler(services: HttpServices): RequestHandler 
     else if (request.method !== 'GET' && request.method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
     else page.handle(context);
   };
-}
-
-/** Probes and scrapes come every few seconds, and a trace of one is of no use. */
-function isProbe(path: string): boolean {
-  return OPERATIONS_PATHS.some((probe) => path.endsWith(probe));
 }
 
 /** Answers requests that reach no handler, in the form of every other error, and logs exceptions. */

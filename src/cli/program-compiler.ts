@@ -28,10 +28,10 @@ export interface ThreadLimits {
 }
 
 /**
- * The limits for the types of requests. Each takes up to about 100 ms, and a few megabytes. The time is a second line of defence:
- * what bounds the work is the size of the types.
+ * The limits for the types of requests. Each takes up to 0.5 s, and the first one also parses the definitions: 2 s for ten thousand
+ * classes. The time is a second line of defence: what bounds the work is the size of the types.
  */
-const TYPE_LIMITS: ThreadLimits = { tasks: 32, timeMs: 5_000, heapMb: 256 };
+const TYPE_LIMITS: ThreadLimits = { tasks: 32, timeMs: 15_000, heapMb: 256 };
 
 /**
  * Compiles definitions on a thread, and the argument validators of their functions when they are needed. The compiler and AJV

@@ -26,8 +26,8 @@ const MAX_DEFINITIONS = 100;
 const MAX_MEMBERS = 500;
 
 /**
- * The parts of a type that is written out in full, with the fields of every class in it: thirty classes that each contain the next
- * one twice have 2^30. Prompts and sample values are written out in this way.
+ * The parts that a type gains when it is written out in full, with the fields of every class in it: thirty classes that each contain
+ * the next one twice have 2^30. Prompts and sample values are written out in this way.
  */
 const MAX_PARTS = 1500;
 
@@ -80,6 +80,7 @@ class BaseTypes {
   readonly declared: ReadonlyMap<string, DeclarationNode>;
   /** The classes, enums and aliases, and the signatures of functions. */
   readonly documents: readonly DocumentNode[];
+  #writtenSizes: WrittenSizes | undefined;
 
   constructor(files: readonly SourceFile[]) {
     const documents = files.map((file) => parse(file).document);
@@ -91,6 +92,11 @@ class BaseTypes {
       ...document,
       declarations: document.declarations.filter(isType).map(asType),
     }));
+  }
+
+  /** The sizes of types that prompts write out. */
+  get writtenSizes(): WrittenSizes {
+    return (this.#writtenSizes ??= new WrittenSizes(this.documents, { classes: true }));
   }
 }
 
@@ -168,19 +174,18 @@ class SnippetCompiler {
       this.#fault(message, types[0]?.name.span);
       return;
     }
-    const prompted = new WrittenSizes(documents, { classes: true });
+    const written = new WrittenSizes(documents, { classes: true });
     const nodes = new Map(documents.flatMap(({ declarations }) => declarations.map((node) => [node.name.text, node])));
-    const called = this.#base.declared.get(this.#functionName);
-    const before = new WrittenSizes(this.#base.documents, { classes: true }).of(called);
-    if (prompted.of(called) > before + MAX_PARTS) {
-      const message = `The return type of "${this.#functionName}" gets more than ${MAX_PARTS} parts when all types in it are written out.`;
-      this.#fault(message, types[0]?.name.span);
+    const grows = (name: string): boolean => {
+      const declared = this.#base.declared.get(name);
+      const before = declared === undefined ? 0 : this.#base.writtenSizes.of(declared);
+      return written.of(nodes.get(name)) > before + MAX_PARTS;
+    };
+    const end = `gets more than ${MAX_PARTS} parts when all types in it are written out.`;
+    if (grows(this.#functionName)) {
+      this.#fault(`The return type of "${this.#functionName}" ${end}`, types[0]?.name.span);
     }
-    for (const { name } of types) {
-      if (prompted.of(nodes.get(name.text)) <= MAX_PARTS) continue;
-      const message = `The type "${name.text}" has more than ${MAX_PARTS} parts when all types in it are written out.`;
-      this.#fault(message, name.span);
-    }
+    for (const { name } of types) if (grows(name.text)) this.#fault(`The type "${name.text}" ${end}`, name.span);
   }
 
   /** The program already has the definitions that the snippet extends, or refers to. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
+import { TypeCompiler } from '../../../src/compiler/compile-types.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { extensionOf, faultsOf } from './types-of-requests.ts';
 
 const lines = (count: number, line: (at: number) => string): string =>
@@ -211,4 +213,11 @@ test('no JSON makes the compiler throw, and each fault names a path', () => {
       for (const { path } of faultsOf({ json_schema: { [name]: value } })) expect(path).toMatch(/^json_schema/u);
     }),
   );
+});
+
+test('a type that is larger than the limit already can still get a field', () => {
+  const parts = lines(2_000, (at) => `  f${at} int`);
+  const text = `class Wide {\n${parts}\n  @@dynamic\n}\nfunction Read(text: string) -> Wide[] {\n}\n`;
+  const wide = new TypeCompiler([new SourceFile('main.svc', text)]);
+  expect(wide.compile('dynamic class Wide {\n  x int\n}', 'Read')).toMatchObject({ ok: true });
 });

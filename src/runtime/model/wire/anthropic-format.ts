@@ -36,7 +36,7 @@ export const anthropicToolFormat: ReplyFormat = {
 function readMessage(
   body: string,
   wantsReasoning: boolean,
-  textIn: (content: readonly unknown[]) => string,
+  textIn: (content: readonly unknown[], body: string) => string,
 ): ReturnType<ReplyFormat['readWhole']> {
   const reply = parseJson(body);
   if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
@@ -45,7 +45,7 @@ function readMessage(
   if (content === undefined) return err(malformed('answered without "content"'));
   const [finishReason, responseModel] = [stringAt(reply, 'stop_reason'), stringAt(reply, 'model')];
   const details = knownDetails({ ...usageOf(objectAt(reply, 'usage')), finishReason, responseModel });
-  const message = { text: textIn(content), ...details };
+  const message = { text: textIn(content, body), ...details };
   return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
 }
 
@@ -60,9 +60,9 @@ function textOfBlock(block: unknown): string {
 }
 
 /** The input of the tool; the text if the model called none. */
-function textOfTool(content: readonly unknown[]): string {
-  const tool = content.find(isTool);
-  return tool === undefined ? content.map(textOfBlock).join('') : toolText(objectAt(tool, 'input'));
+function textOfTool(content: readonly unknown[], body: string): string {
+  const index = content.findIndex(isTool);
+  return index < 0 ? content.map(textOfBlock).join('') : toolText(body, ['content', index, 'input']);
 }
 
 function isTool(block: unknown): boolean {
@@ -142,7 +142,7 @@ class ToolStream extends MessageStream {
   readonly #reply = new ToolReply();
 
   protected override take(event: EventObject): string {
-    if (event['type'] === 'content_block_start' && isTool(event['content_block'])) return this.#reply.input('');
+    if (event['type'] === 'content_block_start' && isTool(event['content_block'])) this.#reply.begin();
     const input = inputOfDelta(event);
     if (input !== undefined) return this.#reply.input(input);
     const text = this.#reply.text(super.take(event));

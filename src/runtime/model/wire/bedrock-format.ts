@@ -38,14 +38,14 @@ export const bedrockToolFormat: ReplyFormat = {
 function readMessage(
   body: string,
   wantsReasoning: boolean,
-  textIn: (content: readonly unknown[]) => string,
+  textIn: (content: readonly unknown[], body: string) => string,
 ): ReturnType<ReplyFormat['readWhole']> {
   const reply = parseJson(body);
   if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
   const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
   if (content === undefined) return err(malformed('answered without "output.message.content"'));
   const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
-  const message = { text: textIn(content), ...details };
+  const message = { text: textIn(content, body), ...details };
   return ok(wantsReasoning ? withReasoning(message, content.map(reasoningOfBlock)) : message);
 }
 
@@ -54,9 +54,10 @@ function textOfBlocks(content: readonly unknown[]): string {
 }
 
 /** The input of the tool; the text if the model called none. */
-function textOfTool(content: readonly unknown[]): string {
-  const tool = content.map((block) => objectAt(block, 'toolUse')).find((each) => each !== undefined);
-  return tool === undefined ? textOfBlocks(content) : toolText(objectAt(tool, 'input'));
+function textOfTool(content: readonly unknown[], body: string): string {
+  const index = content.findIndex((block) => objectAt(block, 'toolUse') !== undefined);
+  if (index < 0) return textOfBlocks(content);
+  return toolText(body, ['output', 'message', 'content', index, 'toolUse', 'input']);
 }
 
 /** Redacted reasoning has no text. */
@@ -105,8 +106,8 @@ class ToolStream extends ConverseStream {
   readonly #reply = new ToolReply();
 
   protected override take(event: EventObject): string {
-    const start = objectAt(objectAt(objectAt(event, 'contentBlockStart'), 'start'), 'toolUse');
-    const input = start === undefined ? inputOf(event) : '';
+    if (objectAt(objectAt(objectAt(event, 'contentBlockStart'), 'start'), 'toolUse') !== undefined) this.#reply.begin();
+    const input = inputOf(event);
     if (input !== undefined) return this.#reply.input(input);
     const text = this.#reply.text(super.take(event));
     return objectAt(event, 'messageStop') === undefined ? text : text + this.#reply.end();

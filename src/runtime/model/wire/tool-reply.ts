@@ -1,4 +1,4 @@
-import type { EventObject } from './json-event-stream.ts';
+import { rawValueAt } from './raw-value.ts';
 import type { ReplyDetails } from './reply-format.ts';
 
 /**
@@ -8,18 +8,23 @@ import type { ReplyDetails } from './reply-format.ts';
 const MAX_HELD = 16_384;
 
 /**
- * The streamed reply of a model that has to call a tool: the input of the tool. The text of the model is the reply if it
- * calls no tool.
+ * The streamed reply of a model that has to call a tool: the input of the first call. The text of the model is the reply if
+ * it calls no tool.
  */
 export class ToolReply {
   #held = '';
-  #called = false;
+  #calls = 0;
   #hasInput = false;
   #passes = false;
 
+  /** A call of the tool begins. Not all providers can limit a model to one call. */
+  begin(): void {
+    this.#calls += 1;
+  }
+
   /** Returns the part of the reply in a delta of text. */
   text(delta: string): string {
-    if (this.#called) return '';
+    if (this.#calls > 0) return '';
     if (this.#passes) return delta;
     this.#held += delta;
     if (this.#held.length <= MAX_HELD) return '';
@@ -29,21 +34,23 @@ export class ToolReply {
 
   /** Returns the part of the reply in a delta of the tool's input. */
   input(delta: string): string {
-    this.#called = true;
+    if (this.#calls > 1) return '';
+    this.#calls = 1;
     this.#hasInput ||= delta !== '';
     return delta;
   }
 
   /** Returns the part of the reply that remains at the end: a tool without members has no input in streams. */
   end(): string {
-    if (this.#called) return this.#hasInput ? '' : '{}';
+    if (this.#calls > 0) return this.#hasInput ? '' : '{}';
     return this.#passes ? '' : this.#held;
   }
 }
 
-/** The input of a tool as the text of a reply. */
-export function toolText(input: EventObject | undefined): string {
-  return JSON.stringify(input ?? {});
+/** The input of a tool as the text of a reply: the part of the body at `path`, as the model wrote it. */
+export function toolText(body: string, path: ReadonlyArray<string | number>): string {
+  const input = rawValueAt(body, path);
+  return input?.startsWith('{') === true ? input : '{}';
 }
 
 /**

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { rawValueAt } from '../../../src/runtime/model/wire/raw-value.ts';
+import { assertProperty } from '../../support/assert-property.ts';
+
+test('a value is returned as it is written', () => {
+  const json = ' { "a\\u0062": [ 1.0 , {"c" : 9007199254740993 } ,"],\\"" ] , "d":{} } ';
+  expect(rawValueAt(json, ['ab', 0])).toBe('1.0');
+  expect(rawValueAt(json, ['ab', 1])).toBe('{"c" : 9007199254740993 }');
+  expect(rawValueAt(json, ['ab', 1, 'c'])).toBe('9007199254740993');
+  expect(rawValueAt(json, ['ab', 2])).toBe('"],\\""');
+  expect(rawValueAt(json, ['d'])).toBe('{}');
+  expect(rawValueAt(json, [])).toBe(json.trim());
+});
+
+test('of members with the same name, the last one counts, as for JSON.parse', () => {
+  expect(rawValueAt('{"a":1,"a":2,"b":3}', ['a'])).toBe('2');
+});
+
+test('there is no value at other paths', () => {
+  for (const path of [['b'], ['a', 2], ['a', 'length'], ['a', 0, 'x'], [0]]) {
+    expect(rawValueAt('{"a":[1,[]]}', path)).toBeUndefined();
+  }
+  expect(rawValueAt('[]', [0])).toBeUndefined();
+  expect(rawValueAt('{}', ['toString'])).toBeUndefined();
+});
+
+test('every value inside any JSON is found at its path', () => {
+  assertProperty(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, ' ', '\t'), (value, indent) => {
+      const json = JSON.stringify(value, null, indent);
+      for (const [path, expected] of placesIn(JSON.parse(json))) {
+        expect(JSON.parse(rawValueAt(json, path) ?? 'no value')).toEqual(expected);
+      }
+    }),
+  );
+});
+
+type Place = readonly [path: ReadonlyArray<string | number>, value: unknown];
+
+function placesIn(value: unknown, path: ReadonlyArray<string | number> = []): readonly Place[] {
+  const isParent = typeof value === 'object' && value !== null;
+  const parts = Array.isArray(value) ? [...value.entries()] : isParent ? Object.entries(value) : [];
+  return [[path, value], ...parts.flatMap(([step, part]) => placesIn(part, [...path, step]))];
+}

@@ -34,6 +34,15 @@ client<llm> Strict {
     structured_output env.MODE
   }
 }
+client<llm> Claude {
+  provider anthropic
+  options {
+    model "claude-sonnet-4-5"
+    base_url env.URL
+    api_key "k"
+    structured_output env.MODE
+  }
+}
 client<llm> Loose {
   provider openai-generic
   options {
@@ -72,6 +81,7 @@ ${[
   ['ByList', 'Person[]', 'List'],
   ['ByTurns', 'Person[]', 'Turns'],
   ['Corrected', 'Person[]', 'Correcting'],
+  ['ByTool', 'int[]', 'Claude'],
   ['ByPrompt', 'Person[]', 'Loose'],
 ]
   .map(
@@ -182,6 +192,29 @@ test('a refusal is a failure of its own, in a call and in a stream, and leads to
   const streamed = await streamFunction(runtime, 'People', {});
   expect(valueOf(streamed.outcome)).toBe('refusal');
   expect(streamed.events).toEqual([]);
+});
+
+test('a refusal in the middle of a tool call is no value, in a call and in a stream', async () => {
+  const runtime = program();
+  const refusal = {
+    code: 'refusal',
+    message: 'The model of the client "Claude" refused to answer',
+    client: 'Claude',
+    rawOutput: '',
+  };
+  const input = { result: [1, 2] };
+  fake.answer(status(200, { content: [{ type: 'tool_use', input }], stop_reason: 'refusal' }));
+  expect((await callFunction(runtime, 'ByTool', {})).result).toEqual({ ok: false, failure: refusal });
+  const partial = JSON.stringify(input).slice(0, -2);
+  const events = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: {} } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: partial } },
+    { type: 'message_delta', delta: { stop_reason: 'refusal' } },
+    { type: 'message_stop' },
+  ];
+  fake.answer(sse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`)));
+  const { outcome } = await streamFunction(runtime, 'ByTool', {});
+  expect(outcome.result).toEqual({ ok: false, failure: refusal });
 });
 
 test('a refusal without a schema is an empty reply, as before', async () => {

@@ -56,6 +56,17 @@ test('text and reasoning of any deltas are read as they were written, and never 
   );
 });
 
+test('of two members for the reasoning, an empty one does not hide the other', () => {
+  const message = { content: 'Hello', reasoning_content: '', reasoning: 'Hm.' };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const whole = openAiChatFormat.readWhole(JSON.stringify({ choices }), true);
+  expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
+  const events = [message, { ...message, reasoning: '' }].map(
+    (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
+  );
+  expect(read(events, true)).toEqual({ text: 'HelloHello', reasoning: 'Hm.' });
+});
+
 test('the reasoning that Mistral sends as parts of the content is read too', () => {
   const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }];
   const message = { role: 'assistant', content: [...thinking, { type: 'text', text: 'Hello' }] };

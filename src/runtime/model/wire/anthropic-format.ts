@@ -43,8 +43,8 @@ function readMessage(
   if (reply['type'] === 'error') return err(reportedError(reply['error']));
   const content = listAt(reply, 'content');
   if (content === undefined) return err(malformed('answered without "content"'));
-  const [finishReason, responseModel] = [stringAt(reply, 'stop_reason'), stringAt(reply, 'model')];
-  const details = knownDetails({ ...usageOf(objectAt(reply, 'usage')), finishReason, responseModel });
+  const responseModel = stringAt(reply, 'model');
+  const details = knownDetails({ ...usageOf(objectAt(reply, 'usage')), ...endOf(reply), responseModel });
   const message = { text: textIn(content, body), ...details };
   return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
 }
@@ -67,6 +67,12 @@ function textOfTool(content: readonly unknown[], body: string): string {
 
 function isTool(block: unknown): boolean {
   return stringAt(block, 'type') === 'tool_use';
+}
+
+/** A model that refuses can stop in the middle, and what it wrote until then gives no reason. */
+function endOf(holder: unknown): PossibleDetails {
+  const finishReason = stringAt(holder, 'stop_reason');
+  return finishReason === 'refusal' ? { finishReason, refusal: '' } : { finishReason };
 }
 
 function usageOf(usage: EventObject | undefined): PossibleDetails {
@@ -95,7 +101,7 @@ class MessageStream extends JsonEventStream {
         return '';
       case 'message_delta':
         this.#learnUsage(objectAt(event, 'usage'));
-        this.learnDetails({ finishReason: stringAt(event['delta'], 'stop_reason') });
+        this.learnDetails(endOf(event['delta']));
         return '';
       case 'message_stop':
         this.done = true;

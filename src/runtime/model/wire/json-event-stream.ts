@@ -82,9 +82,9 @@ export abstract class JsonEventStream implements StreamedReply {
 
   /** Adds known details; undefined ones change nothing. A refusal comes in parts. */
   protected learnDetails(learned: PossibleDetails): void {
-    const { finishReason, responseModel, refusal = '', inputTokens, outputTokens, tokenDetails } = learned;
+    const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
-    if (refusal !== '') this.#details.refusal = (this.#details.refusal ?? '') + refusal;
+    if (refusal !== undefined) this.#details.refusal = (this.#details.refusal ?? '') + refusal;
     if (responseModel !== undefined) this.#details.responseModel = responseModel;
     if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
     if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;

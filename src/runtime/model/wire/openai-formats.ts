@@ -56,11 +56,12 @@ function contentText(content: unknown): string {
 
 /**
  * The reasoning in a message, or in a delta of one: DeepSeek, and most services that follow it, write `reasoning_content`,
- * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text. Mistral writes parts of
- * the content: https://docs.mistral.ai/capabilities/reasoning
+ * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text, or leave one of them empty.
+ * Mistral writes parts of the content: https://docs.mistral.ai/capabilities/reasoning
  */
 function reasoningOfMessage(message: EventObject | undefined): string | undefined {
-  return stringAt(message, 'reasoning_content') ?? stringAt(message, 'reasoning') ?? thinkingOf(message);
+  const known = ['reasoning_content', 'reasoning'].map((key) => stringAt(message, key));
+  return known.find((text) => text !== undefined && text !== '') ?? thinkingOf(message);
 }
 
 function thinkingOf(message: EventObject | undefined): string | undefined {

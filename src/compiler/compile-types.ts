@@ -26,12 +26,12 @@ const MAX_DEFINITIONS = 100;
 const MAX_MEMBERS = 500;
 
 /**
- * The parts that a type gains when it is written out in full, with the fields of every class in it: thirty classes that each contain
- * the next one twice have 2^30. Prompts and sample values are written out in this way.
+ * The parts that a type gains after its full expansion, with the fields of every class in it: thirty classes that each contain
+ * the next one twice have 2^30. Prompts and sample values expand types in this way.
  */
 const MAX_PARTS = 1500;
 
-/** The parts of all definitions together, with the targets of aliases in the place of their names. */
+/** The parts of all definitions together, after the expansion of aliases. */
 const MAX_PARTS_IN_ALL = 2000;
 
 /** The name of the snippet in spans. No definition file has it. */
@@ -40,7 +40,7 @@ const SNIPPET = '\0type_builder';
 /** The documents contain nothing that depends on these: the server has compiled the rest. */
 const OPTIONS: CompileOptions = { version: '', versionCheck: false, beta: true, apiKey: false };
 
-/** Compiles the `type_builder` of requests against the definitions of one program, as `svc test` compiles that of a test. */
+/** Compiles the `type_builder` of requests against the definitions of one program, like the `type_builder` of a test. */
 export class TypeCompiler {
   readonly #files: readonly SourceFile[];
   #base: BaseTypes | undefined;
@@ -51,8 +51,9 @@ export class TypeCompiler {
   }
 
   /**
-   * Compiles a snippet, or the JSON Schemas in `{"json_schema": {…}}`, for calls of a function. The paths of violations begin at the value of `type_builder`.
-   * Bounded in characters, definitions, members and parts of types; never throws because of the content.
+   * Compiles a snippet, or the JSON Schemas in `{"json_schema": {…}}`, for calls of a function. The paths of violations begin at the
+   * value of `type_builder`.
+   * Limits characters, definitions, members and parts of types. Never throws because of the content.
    */
   compile(builder: unknown, functionName: string): Result<TypeExtension, readonly Violation[]> {
     const base = (this.#base ??= new BaseTypes(this.#files));
@@ -105,8 +106,8 @@ function isType({ kind }: DeclarationNode): boolean {
 }
 
 /**
- * A definition without the parts that do not concern types. The program has the values of the variables in `@alias(env.X)`; no
- * request receives them.
+ * A definition without the parts that do not concern types. No request receives the values of variables in `@alias(env.X)`, which the
+ * program has.
  */
 function asType(node: DeclarationNode): DeclarationNode {
   if (node.kind === 'function') return { ...node, entries: [] };
@@ -170,7 +171,7 @@ class SnippetCompiler {
     const compiled = new WrittenSizes(documents, { classes: false });
     const total = types.reduce((sum, node) => sum + compiled.of(node), 0);
     if (total > MAX_PARTS_IN_ALL) {
-      const message = `The types have more than ${MAX_PARTS_IN_ALL} parts when the targets of aliases replace their names.`;
+      const message = `The types have more than ${MAX_PARTS_IN_ALL} parts after the expansion of type aliases.`;
       this.#fault(message, types[0]?.name.span);
       return;
     }
@@ -181,7 +182,7 @@ class SnippetCompiler {
       const before = declared === undefined ? 0 : this.#base.writtenSizes.of(declared);
       return written.of(nodes.get(name)) > before + MAX_PARTS;
     };
-    const end = `gets more than ${MAX_PARTS} parts when all types in it are written out.`;
+    const end = `gains more than ${MAX_PARTS} parts after the expansion of all types in it.`;
     if (grows(this.#functionName)) {
       this.#fault(`The return type of "${this.#functionName}" ${end}`, types[0]?.name.span);
     }
@@ -225,7 +226,7 @@ class SnippetCompiler {
     }
   }
 
-  /** The place in the snippet of a span in it, or in a definition that it extends. */
+  /** The position in the snippet of a span in it, or in a definition that it extends. */
   #placeOf(span: Span): Span | undefined {
     if (span.file === SNIPPET) return span;
     const extended = this.#types.find(({ name }) => {
@@ -241,7 +242,7 @@ class SnippetCompiler {
   }
 
   #fault(message: string, span: Span | undefined): void {
-    // Finding and showing its place costs more than the check that found it.
+    // Finding and showing its position costs more than the check that found it.
     if (this.#faults.full || span === undefined) return;
     const { line, column } = this.#file.positionAt(span.start);
     const { paths } = this.#snippet;

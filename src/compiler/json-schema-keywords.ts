@@ -2,7 +2,7 @@ import { didYouMean } from '../base/suggestion.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords that say nothing about the values. */
+/** Keywords that do not constrain the values. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   'title description default examples $comment deprecated readOnly writeOnly'.split(' '),
 );
@@ -30,7 +30,7 @@ export const SCALARS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The keywords of a schema that are not among `allowed` and do more than describe it. */
+/** Returns the keywords of a schema that are not in `allowed` and constrain its values. */
 export function keywordFaults(
   schema: Schema,
   allowed: readonly string[],

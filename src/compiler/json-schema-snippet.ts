@@ -13,14 +13,14 @@ export interface Snippet {
 /** The kind of the definition with that name, if there is one. */
 export type KindOf = (name: string) => string | undefined;
 
-/** As for brackets in definitions. */
+/** The limit for brackets in definitions. */
 const MAX_DEPTH = 64;
 
-/** A name of the language. Its first letter and reserved words are checked with the snippet. */
+/** A name in the definition language. The check of the snippet covers the first letter and reserved words. */
 const NAME = /^[A-Za-z]\w*$/u;
 
 /**
- * Writes JSON Schemas by name as a snippet of definitions: the schema of a defined class or enum extends it, and each other one
+ * Writes named JSON Schemas as a snippet of definitions: the schema of a defined class or enum extends it, and each other one
  * defines a type. Reports every part that the language cannot express, with its path below `json_schema`; after a report, the
  * snippet is incomplete.
  */
@@ -90,7 +90,7 @@ class SnippetWriter {
     }
   }
 
-  /** Schemas that a tool generates repeat the definitions that they share. */
+  /** Generated schemas repeat the definitions that they share. */
   #isRepeated(name: string, schema: Schema, path: ValuePath): boolean {
     const json = canonicalJson(schema);
     const known = this.#known.get(name);
@@ -120,7 +120,7 @@ class SnippetWriter {
     for (const [index, value] of values.entries()) {
       const at = pathStep(pathStep(path, 'enum'), index);
       if (typeof value === 'string' && NAME.test(value)) this.#line(`  ${value}`, at);
-      else this.#fault(at, `is not a name, as the values of the enum "${name}" are`);
+      else this.#fault(at, `is not a name, but the values of the enum "${name}" are names`);
     }
     this.#line('}', path);
   }
@@ -245,7 +245,7 @@ class SnippetWriter {
       this.#checkKeywords(schema, ['type', 'enum', 'const', 'anyOf', '$ref', 'nullable'], path);
       return this.#unreadable(
         path,
-        'needs "type", "enum", "const", "anyOf" or "$ref": svc has no type for every value',
+        'needs "type", "enum", "const", "anyOf" or "$ref": svc has no type for arbitrary values',
       );
     }
     const keywords = typeof implied === 'string' && Object.hasOwn(BY_TYPE, implied) ? BY_TYPE[implied] : undefined;

@@ -79,7 +79,7 @@ export const ERRORS = {
   invalid_options: {
     status: 400,
     meaning:
-      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, brings types that do not compile, or exceeds a limit. `details` lists every fault, with the limit that it exceeds. A fault in a definition snippet has `line`, `column` and `frame`.',
+      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, has a `type_builder` that does not compile, or exceeds a limit. `details` lists every fault, with the limit that it exceeds. A fault in the definitions of `type_builder` has `line`, `column` and `frame`.',
     fields: ['details'],
     headers: [],
     example: {

@@ -8,7 +8,7 @@ import { typeText } from './type-text.ts';
 import type { ClassType, EnumType, FieldType, MediaKind, Type } from './type.ts';
 
 /**
- * How a type is seen: as an argument, as a result, as a snapshot of a result that is still growing, or as the reply of a
+ * The use of a type: as an argument, as a result, as a snapshot of a result that is still growing, or as the reply of a
  * model, which has the aliases and neither skipped fields nor the outcomes of checks.
  */
 export type View = 'input' | 'output' | 'partial' | 'reply';

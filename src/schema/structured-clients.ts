@@ -20,7 +20,7 @@ export type ClientStructure =
 
 const OFF: ClientStructure = { kind: 'off' };
 
-/** Decides by the options of a client, for the checker and for calls. What the checker does not know counts as possible. */
+/** Decides by the options of a client, for the checker and for calls. An option that the checker does not know does not exclude a form. */
 export function structureOf(
   http: HttpFacts | undefined,
   { values, body }: Pick<ReadOptions, 'values' | 'body'>,
@@ -40,7 +40,7 @@ function unavailability(
   if (values['client_response_type'] !== undefined)
     return 'sets "client_response_type", so svc does not know the provider';
   const own = excludedBy.find((path) => isSet(path, values, body));
-  return own === undefined ? undefined : `sets "${own}", which leaves no room for a schema`;
+  return own === undefined ? undefined : `sets "${own}" itself`;
 }
 
 function isSet(path: string, values: Readonly<Record<string, unknown>>, body: ReadonlyMap<string, JsonValue>): boolean {
@@ -51,18 +51,18 @@ function isSet(path: string, values: Readonly<Record<string, unknown>>, body: Re
   return value !== undefined && value !== null && !(isJsonObject(value) && value['type'] === 'disabled');
 }
 
-/** The reason for which `auto` does not use the form. */
+/** The reason why `auto` does not use the form. */
 function doubt(
   { unknownServer, without, only }: StructuredForm,
   values: Readonly<Record<string, unknown>>,
 ): string | undefined {
   if (unknownServer === true)
-    return 'can have any server behind it. Write `structured_output on` if that server takes schemas';
+    return 'can use any server. If that server supports schemas, write `structured_output on`';
   const model = [values['model'], values['model_id']].find((each) => typeof each === 'string');
   if (typeof model !== 'string') return undefined;
-  if (without?.test(model) === true) return `has the model "${model}", which takes no schemas`;
+  if (without?.test(model) === true) return `uses the model "${model}", which does not support schemas`;
   if (only?.test(model) === false) {
-    return `has the model "${model}", which svc does not know. Write \`structured_output on\` if it takes schemas`;
+    return `uses the model "${model}", which svc does not know. If it supports schemas, write \`structured_output on\``;
   }
   return undefined;
 }
@@ -85,7 +85,7 @@ export function structuresOf(name: string, { clients }: DefinitionIndex): Readon
 export interface StructuredClient {
   readonly client: string;
   readonly structure: ClientStructure;
-  /** Why the provider does not take the return type; completes a sentence that begins with the type. */
+  /** The reason why the provider does not support the return type; completes a sentence that begins with the type. */
   readonly problem?: string;
 }
 
@@ -102,7 +102,7 @@ export function structuredClients(fn: FunctionType, index: DefinitionIndex): rea
   });
 }
 
-/** True if every client of the function sends the schema of the return type, so that the prompt need not describe it. */
+/** True if every client of the function sends the schema of the return type. The prompt then need not describe it. */
 export function isAlwaysStructured(clients: readonly StructuredClient[]): boolean {
   return (
     clients.length > 0 && clients.every(({ structure, problem }) => structure.kind === 'form' && problem === undefined)

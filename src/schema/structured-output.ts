@@ -16,7 +16,7 @@ export interface StructuredOutput {
   readonly name: string;
   /** The description of the class, if it has one. */
   readonly description: string | undefined;
-  /** The schema of an object, with everything to which it refers. */
+  /** The schema of an object, with all definitions that it refers to. */
   readonly schema: JsonObject;
   /** The provider guarantees that replies match the schema. */
   readonly strict: boolean;
@@ -26,7 +26,7 @@ export interface StructuredOutput {
 
 /**
  * Returns the schema for the replies of a function; undefined for a string, which needs none. The failure states why the provider
- * does not take the type, and completes a sentence that begins with the type.
+ * does not support the type, and completes a sentence that begins with the type.
  */
 export function structuredOutput(
   { name, returns }: Pick<FunctionType, 'name' | 'returns'>,
@@ -42,7 +42,7 @@ export function structuredOutput(
   const document = new ReplyDocument(returns, index, limits.recursion === 'yes' ? () => false : cycles.has);
   const inline = limits.definitions === 'inline';
   const written = inline ? document.inlined(limits.maxMembers ?? Infinity) : document.shared();
-  if (written === undefined) return err(`has more than ${limits.maxMembers} members in all its classes together`);
+  if (written === undefined) return err(`has more than ${limits.maxMembers} fields after the expansion of its classes`);
   const schema = limits.noBooleanLiterals === true ? withDefinitions(written, withoutBooleanLiterals) : written;
   const problem = problemOf(schema, limits);
   if (problem !== undefined) return err(problem);
@@ -56,11 +56,11 @@ export function structuredOutput(
   });
 }
 
-/** All providers take names of this length. The checker excludes letters that are not ASCII. */
+/** All providers accept names of this length. The checker excludes letters that are not ASCII. */
 const MAX_NAME_LENGTH = 64;
 
 /**
- * Returns the name of the member that holds a value which is not an object; undefined for a class. No class that is part of
+ * Returns the name of the member that holds a value that is not an object; undefined for a class. No class that is part of
  * the value has a field of that name, so a reply without the wrapper is recognizable.
  */
 export function wrapperOf(returns: Type, index: DefinitionIndex): string | undefined {
@@ -109,7 +109,7 @@ class Cycles {
   }
 }
 
-/** True if the parser takes an absent member for null, an empty list or an empty map. */
+/** True if the parser reads an absent member as null, an empty list or an empty map. */
 function canBeAbsent(type: Type, index: DefinitionIndex): boolean {
   return type.kind === 'list' || type.kind === 'map' || acceptsNull(type, index.aliases);
 }
@@ -185,7 +185,7 @@ function withoutSiblings(schema: JsonObject): JsonObject {
   return $ref === undefined || Object.keys(others).length === 0 ? inner : { ...others, anyOf: [{ $ref }] };
 }
 
-/** A union of one, which only held a description. */
+/** A union with one member, whose only purpose is a description. */
 function withoutLoneUnion(schema: JsonObject): JsonObject {
   const [only, ...others] = unionOf(schema);
   if (only === undefined || others.length > 0) return schema;
@@ -193,7 +193,7 @@ function withoutLoneUnion(schema: JsonObject): JsonObject {
   return description === undefined ? only : { ...only, description };
 }
 
-/** Some models take only these keys at the top of a schema. */
+/** Some models accept only these keys at the top of a schema. */
 function bareRoot({ type, properties, required }: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries({ type, properties, required }).filter(
@@ -226,7 +226,7 @@ function withoutBooleanLiterals(schema: JsonObject): JsonObject {
 function problemOf(schema: JsonObject, { memberNames }: SchemaLimits): string | undefined {
   for (const each of withAllParts(schema)) {
     const refused = membersOf(each).find(([member]) => memberNames?.test(member) === false);
-    if (refused !== undefined) return `has the key "${refused[0]}", which the provider does not take`;
+    if (refused !== undefined) return `has the key "${refused[0]}", which the provider does not accept`;
     if (isList(each['enum']) && each['enum'].length === 0) return 'has an enum without values';
   }
   return undefined;

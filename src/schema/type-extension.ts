@@ -7,7 +7,7 @@ import type { Violation } from './violation.ts';
 
 /**
  * The types that the `type_builder` of a request adds to the definitions, for one call. An entry with the name of a defined class
- * or enum holds only what it adds to that one.
+ * or enum contains only the additions.
  */
 export interface TypeExtension {
   readonly classes: readonly ClassType[];
@@ -35,13 +35,13 @@ export interface ExtendedTypes {
 export type TypeOutcome = Result<ExtendedTypes, readonly Violation[]>;
 
 /**
- * Compiles the `type_builder` of a request: at once in process, later where another process does it. Rejects if this is not possible
- * now.
+ * Compiles the `type_builder` of a request: synchronously in process, or asynchronously in another process. Rejects if this is not
+ * possible now.
  */
 export type TypeSource = (request: TypeRequest) => TypeOutcome | Promise<TypeOutcome>;
 
 /**
- * Returns the extended definitions if the parameters of the function can contain an extended type: the function then needs other
+ * Returns the extended definitions if the parameters of the function can contain an extended type, because the function then needs other
  * argument validators.
  */
 export function definitionsOfArguments<D extends Definitions>(

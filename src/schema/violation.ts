@@ -3,10 +3,10 @@ export interface Violation {
   /** The path to the offending value, such as `resume.skills[2].name`; empty for the whole value. */
   readonly path: string;
   readonly message: string;
-  /** The place in a definition snippet, with lines and columns from 1. */
+  /** The position in the definitions of a `type_builder`, with lines and columns from 1. */
   readonly line?: number;
   readonly column?: number;
-  /** The lines at this place, with marks under the text. */
+  /** The lines at this position, with marks under the text. */
   readonly frame?: string;
 }
 

@@ -111,7 +111,7 @@ function withTypes(builder: unknown): string {
 
 const field = (at: number): string => `f${at} int\n`;
 
-/** Types that double 30 times when they are written out. */
+/** Types that double 30 times when they are expanded. */
 const DOUBLING = Array.from({ length: 30 }, (_, at) => `class C${at} {\n  a C${at + 1}\n  b C${at + 1}\n}`).join('\n');
 
 const OPTION_BODIES: readonly (readonly [string, string])[] = [

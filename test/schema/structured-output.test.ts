@@ -190,10 +190,10 @@ test.each([
   expect(isStrict(definitions, returns)).toBe(false);
 });
 
-test('a schema that refers to nothing is refused when its classes have too many members together', () => {
+test('an inlined schema with too many fields is refused', () => {
   const levels = Array.from({ length: 10 }, (_, at) => `class C${at} {\n  a C${at + 1}\n  b C${at + 1}\n}\n`).join('');
   const program = functionOf(`${levels}class C10 {\n  x int\n}\n`, 'C0');
   const [fn] = program.functions;
   const output = fn && structuredOutput(fn, indexDefinitions(program), FORCED_TOOL_OF_BEDROCK.limits);
-  expect(output).toEqual({ ok: false, failure: 'has more than 1000 members in all its classes together' });
+  expect(output).toEqual({ ok: false, failure: 'has more than 1000 fields after the expansion of its classes' });
 });

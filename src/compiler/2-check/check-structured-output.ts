@@ -3,8 +3,8 @@ import { structuresOf, type StructuredClient } from '../../schema/structured-cli
 import type { CheckContext } from './check-context.ts';
 
 /**
- * A client with `structured_output` has a form for it, and its provider takes the return types of its functions. Otherwise
- * only the prompt describes the reply, which deserves a warning, because the definitions ask for more.
+ * Warns about a client with `structured_output` that has no form for it, or whose provider does not support the return type of a
+ * function. Only the prompt then describes the reply, although the definitions ask for more.
  */
 export function checkStructuredOutput(
   context: CheckContext,

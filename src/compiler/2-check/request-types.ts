@@ -11,8 +11,8 @@ export interface RequestTypeFault {
 }
 
 /**
- * The rules for the types of a request, besides those for all types: they extend only `@@dynamic` definitions, bring new names for
- * everything else, and read no environment variable of the server, which a prompt would show to the client of the request.
+ * The additional rules for the types of a request: they extend only `@@dynamic` definitions, use new names for
+ * everything else, and read no environment variable of the server, because a prompt would reveal it to the client of the request.
  */
 export function requestTypeFaults(
   types: readonly DeclarationNode[],
@@ -22,8 +22,7 @@ export function requestTypeFaults(
   eachDuplicate(
     types,
     ({ name }) => name.text,
-    ({ name }) =>
-      faults.push({ span: name.span, message: `The snippet has two definitions of "${name.text}". Merge them.` }),
+    ({ name }) => faults.push({ span: name.span, message: `The name "${name.text}" has two definitions. Merge them.` }),
   );
   for (const node of types) {
     const message = isExtension(node) ? extensionFault(node, declared) : clash(node, declared);

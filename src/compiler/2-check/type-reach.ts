@@ -30,8 +30,8 @@ function typesOf({ parameters, returns }: FunctionNode): readonly { readonly typ
 const CHARACTERS_PER_PART = 20;
 
 /**
- * The sizes of types that are written out: aliases, and classes too if `classes` is true, count with all of their parts wherever they
- * occur. Prompts write types out, and programs contain the targets of aliases. A type inside itself counts as one part.
+ * The sizes of expanded types: aliases, and classes too if `classes` is true, count with all of their parts wherever they
+ * occur. Prompts expand types, and programs contain the targets of aliases. A type inside itself counts as one part.
  */
 export class WrittenSizes {
   readonly #nodes: ReadonlyMap<string, DeclarationNode>;

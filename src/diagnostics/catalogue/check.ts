@@ -246,11 +246,11 @@ const BLOCKS = {
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
   ),
   'check/unstructured-client': warning<Named & { readonly reason: string }>(
-    (p) => `The client "${p.name}" has no structured output: it ${p.reason}.`,
-    () => 'Change the options, or describe replies in the prompts with "{{ ctx.output_format }}".',
+    (p) => `The client "${p.name}" cannot use structured output: it ${p.reason}.`,
+    () => 'Change the options, or describe the replies in the prompts with "{{ ctx.output_format }}".',
   ),
   'check/unstructured-type': warning<Named & { readonly client: string; readonly reason: string }>(
-    (p) => `The client "${p.client}" has no structured output for "${p.name}": the return type ${p.reason}.`,
+    (p) => `The client "${p.client}" cannot use structured output for "${p.name}": the return type ${p.reason}.`,
     () => 'Describe the reply in the prompt with "{{ ctx.output_format }}".',
   ),
   'check/default-role': error<Named & { readonly allowed: string }>(

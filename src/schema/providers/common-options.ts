@@ -147,7 +147,7 @@ export const COMMON_OPTIONS = {
   structured_output: {
     shape: { kind: 'one-of', words: STRUCTURED_OUTPUT_MODES },
     default: 'off',
-    text: '[structured output](#structured-output): `auto` sends the schema of the return type where svc knows that the provider takes it, `on` also where svc does not know',
+    text: '[structured output](#structured-output): `auto` sends the schema of the return type if svc knows that the provider supports schemas, `on` even if svc does not know',
   },
   prices: {
     shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },
@@ -156,7 +156,7 @@ export const COMMON_OPTIONS = {
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },
     default: {},
-    text: '[time limits](#time-limits), `version`, the [version of HTTP](#version-of-http), and `propagate_trace`, which sends the [headers of traces](#traces)',
+    text: '[time limits](#time-limits), `version`, the [version of HTTP](#version-of-http), and `propagate_trace`, which sends [trace headers](#traces)',
   },
 } as const satisfies OptionTable;
 

@@ -49,7 +49,7 @@ export interface HttpFacts<O extends OptionTable = OptionTable> {
   readonly ownOrigins?: RegExp;
   /** The handling of media URLs unless the client decides; `send_url` for kinds that are not listed. */
   readonly mediaUrls: MediaUrls;
-  /** The form in which the provider takes the schema of a reply. */
+  /** The form in which the provider accepts the schema of a reply. */
   structured(values: OptionValues<O>): StructuredForm;
   /** The base of all URLs of a client, without a slash at its end. */
   url(values: OptionValues<O>): string;

@@ -1,27 +1,27 @@
 /*
  * Structured output: the provider receives the JSON Schema of the return type and generates a reply that matches it. The
- * forms in which providers take a schema, and what they document about schemas, are data here.
+ * forms in which providers accept a schema, and their documented limits, are data here.
  */
 
 export const STRUCTURED_OUTPUT_MODES = ['off', 'auto', 'on'] as const;
 
-/** What a provider documents about the schemas that it takes. A part that is absent has no documented limit. */
+/** The documented limits of a provider on schemas. An absent member has no documented limit. */
 export interface SchemaLimits {
   /** The pages that document the limits, and when they were read. */
   readonly source: string;
-  /** `inline`: a schema must not refer to others, so each is written where it is used. */
+  /** `inline`: a schema must not refer to others, so each one is expanded where it is used. */
   readonly definitions: 'shared' | 'inline';
   /** Where a type can contain itself: nowhere, in members that can be absent, or anywhere. */
   readonly recursion: 'no' | 'in optional members' | 'yes';
   /** The names that members of objects can have. */
   readonly memberNames?: RegExp;
-  /** Literals that are not strings or numbers cannot be listed, so `true` becomes any boolean. */
+  /** An enum can list only strings and numbers, so the literal `true` becomes any boolean. */
   readonly noBooleanLiterals?: true;
-  /** `additionalProperties: false` is not understood. */
+  /** The provider does not support `additionalProperties: false`. */
   readonly openObjects?: true;
   /** The most members that all objects of an inlined schema have together. */
   readonly maxMembers?: number;
-  /** The provider guarantees replies for schemas within these limits, and takes other schemas without a guarantee. */
+  /** The provider guarantees replies for schemas within these limits, and accepts other schemas without a guarantee. */
   readonly strict?: StrictLimits;
 }
 
@@ -36,19 +36,19 @@ export interface StrictLimits {
   readonly longEnum: { readonly values: number; readonly characters: number };
 }
 
-/** The form in which a provider takes a schema. */
+/** The form in which a provider accepts a schema. */
 export interface StructuredForm {
   readonly kind: 'response-format' | 'text-format' | 'response-json-schema' | 'tool' | 'tool-config';
   /** The cell of the form in docs/clients.md. */
   readonly text: string;
   readonly limits: SchemaLimits;
-  /** Members of the request body that leave no room for the form. A client that sets one of them keeps it. */
+  /** Members of the request body that exclude the form. A client that sets one of them keeps it. */
   readonly excludedBy: readonly string[];
-  /** Models that certainly do not take the form. */
+  /** Models that certainly do not support the form. */
   readonly without?: RegExp;
-  /** The models that take the form, where a provider has many others. `on` covers models that this does not know. */
+  /** Models that support the form, for a provider with many others. `on` is for models that this does not list. */
   readonly only?: RegExp;
-  /** The server is unknown, so that only `on` uses the form. */
+  /** The server is unknown, so only `on` uses the form. */
   readonly unknownServer?: true;
 }
 
@@ -97,7 +97,7 @@ const BEDROCK_LIMITS: SchemaLimits = {
   recursion: 'no',
   memberNames: TOOL_MEMBER_NAMES,
   openObjects: true,
-  // Inlined schemas can grow exponentially; this many members are already more than a model fills in well.
+  // Inlined schemas can grow exponentially. A model does not fill in this many members well.
   maxMembers: 1000,
 };
 
@@ -142,7 +142,7 @@ function ownSchemasOf(config: string): readonly string[] {
 }
 
 /**
- * A tool that the model has to call, and not the `output_config` of newer models: a tool takes recursive types and maps,
+ * A tool that the model has to call, instead of the `output_config` of newer models: a tool supports recursive types and maps,
  * all models since Claude 3 have tools, and so do the models on other clouds.
  */
 export const FORCED_TOOL: StructuredForm = {

@@ -66,7 +66,7 @@ test.each([
     1,
     7,
   ],
-  ['class A {\n  x int\n}\nclass A {\n  y int\n}', 'The snippet has two definitions of "A". Merge them.', 4, 7],
+  ['class A {\n  x int\n}\nclass A {\n  y int\n}', 'The name "A" has two definitions. Merge them.', 4, 7],
   ['dynamic class Person {\n  name int\n}', 'The class "Person" has two fields "name".', 2, 3],
   ['dynamic class Person {\n  x Adress\n}', 'There is no type "Adress".', 2, 5],
   [
@@ -136,17 +136,17 @@ const HOSTILE: ReadonlyArray<readonly [string, string, string]> = [
   [
     'a class that doubles 30 times',
     `dynamic class Person {\n  x C0\n}\n${lines(30, (at) => `class C${at} {\n  a C${at + 1}\n  b C${at + 1}\n}`)}\nclass C30 {\n  a int\n}`,
-    'when all types in it are written out',
+    'after the expansion of all types in it',
   ],
   [
     'an alias that doubles 40 times',
     `type A0 = int\n${lines(40, (at) => `type A${at + 1} = A${at}[] | map<string, A${at}>`)}`,
-    'when the targets of aliases replace their names',
+    'after the expansion of type aliases',
   ],
   [
     'a long constraint of an alias with many uses',
     `type A = string @assert(x, {{ ${lines(200, () => 'this ==').replaceAll('\n', ' ')} 1 }})\ndynamic class Person {\n${lines(400, (at) => `f${at} A`)}\n}`,
-    'when the targets of aliases replace their names',
+    'after the expansion of type aliases',
   ],
   ['an endless alias', 'type A = B\ntype B = A', 'refers only to itself'],
   ['nested parentheses', `type A = ${'('.repeat(5_000)}int${')'.repeat(5_000)}`, 'nested more than 64 deep'],

@@ -124,7 +124,7 @@ test.each([
     '.oneOf',
     'is not supported here; allowed: type, enum, const, anyOf, $ref, nullable',
   ],
-  [{}, '', 'svc has no type for every value'],
+  [{}, '', 'svc has no type for arbitrary values'],
   [true, '', 'has to be a JSON Schema: an object'],
   [{ type: 'array' }, '', 'needs "items"'],
   [{ type: 'object' }, '', 'needs "properties"'],

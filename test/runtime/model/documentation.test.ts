@@ -136,7 +136,7 @@ test('the table of common options matches the descriptions', () => {
   expect(actual).toBe(expected);
 });
 
-/** What `limits` exclude, in words. */
+/** Describes the types that `limits` exclude. */
 function exclusions(limits: SchemaLimits): string {
   const { maxMembers, memberNames, recursion } = limits;
   const parts = [
@@ -150,16 +150,16 @@ function exclusions(limits: SchemaLimits): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-/** How svc changes a schema for `limits`. */
+/** Describes how svc changes a schema for `limits`. */
 function changes({ definitions, noBooleanLiterals, openObjects, recursion, strict }: SchemaLimits): string {
   const parts = [
     ...(strict === undefined
       ? []
       : [
-          `\`strict\`, unless the type has maps, over ${strict.maxMembers} fields, ${strict.maxDepth} levels or ${strict.maxEnumValues} values of enums`,
+          `\`strict\`, unless the type has maps or more than ${strict.maxMembers} fields, ${strict.maxDepth} levels or ${strict.maxEnumValues} enum values`,
         ]),
-    ...(definitions === 'inline' ? ['classes are written at each use'] : []),
-    ...(openObjects === true ? ['objects allow other keys'] : []),
+    ...(definitions === 'inline' ? ['classes are expanded at each use'] : []),
+    ...(openObjects === true ? ['objects allow additional keys'] : []),
     ...(recursion === 'in optional members' ? ['recursive fields are not required'] : []),
     ...(noBooleanLiterals === true ? ['a literal `true` or `false` is any boolean'] : []),
   ];
@@ -182,7 +182,7 @@ test('the table of structured output matches the descriptions', () => {
   ]);
   const { actual, expected } = tableSection(
     'structured output',
-    ['provider', 'with `auto`', 'form', 'the schema', 'not taken', 'source of the limits'],
+    ['provider', 'with `auto`', 'form', 'the schema', 'not supported', 'source of the limits'],
     rows,
   );
   expect(actual).toBe(expected);

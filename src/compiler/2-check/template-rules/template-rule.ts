@@ -23,7 +23,7 @@ export interface RuleContext {
 export interface TemplateScope {
   readonly definitions: DefinitionIndex;
   readonly parameters: readonly ParameterType[];
-  /** The return type that the template has to describe; absent for a template_string, and if the provider receives it. */
+  /** The return type that the template has to describe; absent for a template_string, and if the provider receives its schema. */
   readonly returns?: Type;
   /** The name of the function or template_string in its declaration. */
   readonly declaration: Span;

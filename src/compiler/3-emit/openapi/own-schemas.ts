@@ -176,7 +176,7 @@ const REPLY_OPTIONS = {
         ['json_schema'],
       ),
     ]),
-    'Extends `@@dynamic` types for this request: definitions, such as `dynamic class Person { age int? }`, or JSON Schemas by the names of types.',
+    'Extends `@@dynamic` types for this request: definitions, such as `dynamic class Person { age int? }`, or JSON Schemas by type name.',
   ),
 };
 

@@ -152,9 +152,9 @@ export const FIELD_SHAPES: Readonly<Record<(typeof ERROR_FIELDS)[ErrorField]['sh
       {
         path: TEXT,
         message: TEXT,
-        line: described({ type: 'integer' }, 'The line in a definition snippet, from 1.'),
+        line: described({ type: 'integer' }, 'The line in the definitions of `type_builder`, from 1.'),
         column: described({ type: 'integer' }, 'The column in that line, from 1.'),
-        frame: described(TEXT, 'The lines at this place, with marks under the text.'),
+        frame: described(TEXT, 'The lines at this position, with marks under the text.'),
       },
       ['path', 'message'],
     ),

@@ -20,18 +20,24 @@ const EVERYTHING = {
   losses: { dropped: 1, defaulted: 1 },
 } as const;
 
+/** What OpenTelemetry, if it is on, has not exported. */
+const LOST = { droppedSpans: 1, failedMetricExports: 1 } as const;
+
 /** The metrics of a server after two calls, as text. */
 export function metricsText(format: MetricsFormat = 'prometheus'): Promise<string> {
   const cluster = new ClusterMetrics();
   cluster.serving('abc', '1.0.0');
-  const worker = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
+  const worker = new ProcessMetrics(
+    { functions: ['Greet'], clients: new Set(['Fast']) },
+    { ...SOURCES, telemetry: LOST },
+  );
   const end = { functionName: 'Greet', route: 'call', durationMs: 4 } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });
   worker.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: EVERYTHING });
   return cluster.text([worker.data()], [{ number: 1, rssBytes: 1, lagSeconds: 0.5 }], format);
 }
 
-/** Every metric that svc exports without OpenTelemetry, by the name of its family. */
+/** Every metric that svc exports, by the name of its family. */
 export async function exportedMetrics(): Promise<ReadonlyMap<string, ExportedMetric>> {
   const found = new Map<string, { readonly type: string; readonly labels: Set<string> }>();
   for (const line of (await metricsText()).split('\n')) {

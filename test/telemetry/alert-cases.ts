@@ -140,4 +140,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
     labels: SERVER,
     silent: { 'svc_log_lines_dropped_total{job="svc",instance="a"}': '5x40' },
   },
+  {
+    alert: 'SvcTelemetryLost',
+    fires: { 'svc_telemetry_dropped_total{job="svc",instance="a",signal="traces"}': '0+5x40' },
+    labels: SERVER,
+    silent: { 'svc_telemetry_dropped_total{job="svc",instance="a",signal="traces"}': '5x40' },
+  },
 ];

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMeanOneOf } from '../base/suggestion.ts';
 import { readFault } from './environment.ts';
 import { LONGEST_PATTERN, type ModelPrices, type PriceList } from '../schema/price-list.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../schema/providers/providers.ts';
+import { yamlPackage } from './yaml-package.ts';
 
 /** The keys of an entry; svc ignores the values of the last two, which are for the reader. */
 const KEYS = ['provider', 'model', 'input', 'output', 'cached_input', 'date', 'comment'] as const;
@@ -51,19 +51,9 @@ export function checkPrices(content: unknown, subject: string): Result<PriceList
   return ok(list);
 }
 
-/** The part of the package `yaml` that reads a file of prices. */
-interface YamlPackage {
-  readonly parseDocument: (text: string) => {
-    readonly errors: ReadonlyArray<{ readonly message: string }>;
-    toJS(): unknown;
-  };
-}
-
 /** The first line of a message states the reason and the position; a code frame follows it. */
 function parsedYaml(text: string): Result<unknown, string> {
-  // Users of the library who pass no file do not wait for this package.
-  const { parseDocument } = createRequire(import.meta.url)('yaml') as YamlPackage;
-  const document = parseDocument(text);
+  const document = yamlPackage().parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) return err(firstLine(error.message));
   try {

@@ -22,7 +22,14 @@ export async function readImportGraph(folder: string): Promise<ImportGraph> {
   const result = await cruise(
     ['src', 'workers'],
     // With TypeScript 7 installed, the default parser finds no modules and reports no error.
-    { parser: 'swc', tsPreCompilationDeps: true, baseDir: folder, doNotFollow: { path: 'node_modules|\\.tsx$' } },
+    {
+      parser: 'swc',
+      tsPreCompilationDeps: true,
+      baseDir: folder,
+      doNotFollow: { path: 'node_modules|\\.tsx$' },
+      // `const load = createRequire(import.meta.url)`.
+      exoticRequireStrings: ['load'],
+    },
     {
       extensions: ['.ts', '.js', '.mjs', '.json'],
       conditionNames: ['import', 'types', 'default'],

@@ -78,7 +78,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   re2js: 'src/runtime/prompt',
   'uWebSockets.js': 'src/server',
   undici: 'src/runtime/model',
-  yaml: 'src/cli',
+  yaml: 'src/config',
 };
 
 /** The owners of packages of which the build copies what is needed: users of svc do not install them. */

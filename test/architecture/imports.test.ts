@@ -110,9 +110,11 @@ test('a second owner of a package is found, and a package without an owner', asy
   const broken = await graphOf({
     'src/server/a.ts': `import { Pool } from 'undici';\nexport const a = Pool;\n`,
     'src/runtime/model/b.ts': `import type { X } from 'openai/resources/chat';\nimport { y } from '@scope/name/deep';\nexport type B = X;\nexport const c = y;\n`,
+    'src/server/c.ts': `import { createRequire } from 'node:module';\nconst load = createRequire(import.meta.url);\nexport const c: unknown = load('yaml');\n`,
   });
   expect(packagesOutsideOwner(broken, PACKAGE_OWNERS).toSorted()).toEqual([
     'src/runtime/model/b.ts -> @scope/name',
     'src/server/a.ts -> undici',
+    'src/server/c.ts -> yaml',
   ]);
 });

@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { yamlPackage } from '../../config/yaml-package.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport } from '../pretty-report.ts';
@@ -16,8 +16,10 @@ export function openapiCommand({ config, options, terminal }: Invocation): ExitC
   }
   // Anchors are valid YAML, but several client generators do not resolve them.
   const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 };
-  const asYaml = options['format'] === 'yaml';
-  const text = asYaml ? stringify(program.openapi, yamlOptions) : `${JSON.stringify(program.openapi, null, 2)}\n`;
+  const text =
+    options['format'] === 'yaml'
+      ? yamlPackage().stringify(program.openapi, yamlOptions)
+      : `${JSON.stringify(program.openapi, null, 2)}\n`;
   terminal.out.write(text);
   return 0;
 }

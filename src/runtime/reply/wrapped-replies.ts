@@ -43,6 +43,7 @@ class WrappedParser implements ReplyParser {
   readonly #plain: ReplyParser;
   readonly #wrapped: ReplyParser;
   readonly #wrapper: Wrapper;
+  #unbegun: string | undefined;
 
   constructor(plain: ReplyParser, wrapped: ReplyParser, wrapper: Wrapper) {
     this.#plain = plain;
@@ -62,7 +63,22 @@ class WrappedParser implements ReplyParser {
   }
 
   openStream(): ReplyStream {
-    return new WrappedStream(this.#plain, this.#wrapped, this.#wrapper);
+    return new WrappedStream({
+      plain: this.#plain,
+      wrapped: this.#wrapped,
+      wrapper: this.#wrapper,
+      unbegun: this.#valueBefore(),
+    });
+  }
+
+  /** The value in partials before it begins: null, or null with its checks. */
+  #valueBefore(): string {
+    if (this.#unbegun === undefined) {
+      const stream = this.#wrapped.openStream();
+      stream.push(this.#wrapper.before);
+      this.#unbegun = this.#wrapper.unwrap(stream.takePartial() ?? '');
+    }
+    return this.#unbegun;
   }
 
   explain(text: string): Explanation {
@@ -81,20 +97,24 @@ class WrappedParser implements ReplyParser {
   }
 }
 
+interface WrappedStreamParts {
+  readonly plain: ReplyParser;
+  readonly wrapped: ReplyParser;
+  readonly wrapper: Wrapper;
+  /** The value in partials before it begins. */
+  readonly unbegun: string;
+}
+
 /** Reads a stream by one of two parsers, as soon as its first characters show which. */
 class WrappedStream implements ReplyStream {
-  readonly #plain: ReplyParser;
-  readonly #wrapped: ReplyParser;
-  readonly #wrapper: Wrapper;
+  readonly #parts: WrappedStreamParts;
   /** The text until the stream is known to be wrapped or not. */
   #head = '';
   #stream: ReplyStream | undefined;
   #isWrapped = false;
 
-  constructor(plain: ReplyParser, wrapped: ReplyParser, wrapper: Wrapper) {
-    this.#plain = plain;
-    this.#wrapped = wrapped;
-    this.#wrapper = wrapper;
+  constructor(parts: WrappedStreamParts) {
+    this.#parts = parts;
   }
 
   push(delta: string): void {
@@ -103,16 +123,16 @@ class WrappedStream implements ReplyStream {
       return;
     }
     this.#head += delta;
-    const begins = this.#wrapper.begins(this.#head);
+    const begins = this.#parts.wrapper.begins(this.#head);
     if (begins !== 'unknown') this.#open(begins === 'yes');
   }
 
   takePartial(): string | undefined {
     const partial = this.#stream?.takePartial();
     if (partial === undefined || !this.#isWrapped) return partial;
-    const json = this.#wrapper.unwrap(partial);
-    // Until the value begins, its member is null.
-    return json === 'null' ? undefined : json;
+    const json = this.#parts.wrapper.unwrap(partial);
+    const isEmpty = json === '[]' || json === '{}';
+    return json === this.#parts.unbegun && !isEmpty ? undefined : json;
   }
 
   get isBehind(): boolean {
@@ -125,12 +145,12 @@ class WrappedStream implements ReplyStream {
 
   finish(): ParseOutcome {
     const outcome = this.#opened.finish();
-    return this.#isWrapped ? this.#wrapper.outcome(outcome) : outcome;
+    return this.#isWrapped ? this.#parts.wrapper.outcome(outcome) : outcome;
   }
 
   finishShort(): ParseOutcome | undefined {
     const outcome = this.#opened.finishShort();
-    return outcome && this.#isWrapped ? this.#wrapper.outcome(outcome) : outcome;
+    return outcome && this.#isWrapped ? this.#parts.wrapper.outcome(outcome) : outcome;
   }
 
   get #opened(): ReplyStream {
@@ -138,7 +158,7 @@ class WrappedStream implements ReplyStream {
   }
 
   #open(isWrapped: boolean): ReplyStream {
-    const stream = (isWrapped ? this.#wrapped : this.#plain).openStream();
+    const stream = (isWrapped ? this.#parts.wrapped : this.#parts.plain).openStream();
     stream.push(this.#head);
     this.#head = '';
     this.#stream = stream;
@@ -153,22 +173,23 @@ const MAX_HEAD = 256;
 /** The object around a value. */
 class Wrapper {
   readonly #key: string;
-  readonly #before: string;
+  /** The text before the value. */
+  readonly before: string;
 
   constructor(key: string) {
     this.#key = key;
-    this.#before = `{${JSON.stringify(key)}:`;
+    this.before = `{${JSON.stringify(key)}:`;
   }
 
   /** Whether a text begins with the object and its member; unknown while the text is too short. */
   begins(text: string): 'yes' | 'no' | 'unknown' {
     let matched = 0;
     const end = Math.min(text.length, MAX_HEAD);
-    for (let at = 0; at < end && matched < this.#before.length; at += 1) {
-      if (text[at] === this.#before[matched]) matched += 1;
+    for (let at = 0; at < end && matched < this.before.length; at += 1) {
+      if (text[at] === this.before[matched]) matched += 1;
       else if (!/\s/u.test(text.charAt(at))) return 'no';
     }
-    if (matched === this.#before.length) return 'yes';
+    if (matched === this.before.length) return 'yes';
     return end < MAX_HEAD ? 'unknown' : 'no';
   }
 
@@ -187,7 +208,7 @@ class Wrapper {
 
   /** The JSON text of the value in that of its object. */
   unwrap(json: string): string {
-    return json.slice(this.#before.length, -1);
+    return json.slice(this.before.length, -1);
   }
 
   #violation({ path, message }: Violation): Violation {
@@ -201,7 +222,7 @@ class Wrapper {
     return {
       ...others,
       // Of a text that is cut, the end is missing.
-      ...(json === undefined ? {} : { json: json.slice(this.#before.length, cut ? undefined : -1) }),
+      ...(json === undefined ? {} : { json: json.slice(this.before.length, cut ? undefined : -1) }),
       ...(reasons === undefined ? {} : { reasons: reasons.map((each) => this.#violation(each)) }),
       flags: flags.map((flag) => ({ ...flag, path: inner(flag.path) })),
     };

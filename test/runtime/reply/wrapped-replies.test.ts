@@ -4,7 +4,9 @@ import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { partialsOf, programOf, valueOf } from './parser-of.ts';
 
-const CLASSES = `class P {
+const CLASSES = `type Score = int @check(high, {{ this > 5 }})
+type Rank = int? @check(low, {{ this == none or this < 5 }})
+class P {
   x int @check(positive, {{ this > 0 }})
   name string?
 }
@@ -49,6 +51,18 @@ test('partials are those of the value, from its first character', () => {
   expect(partialsOf(wrappedParser('int'), '{"result": 12}')).toEqual(['12']);
   expect(partialsOf(wrappedParser('P?'), '{"result": null}')).toEqual([]);
   expect(partialsOf(wrappedParser('int[]'), '[1, 2]')).toEqual(['[]', '[1]', '[1,2]']);
+});
+
+test('a value with checks has no partial before it begins', () => {
+  const high = { name: 'high', expression: 'this > 5', status: 'succeeded' };
+  expect(partialsOf(wrappedParser('Score'), '{"result": 12}')).toEqual([
+    JSON.stringify({ value: 12, checks: { high } }),
+  ]);
+  const low = { name: 'low', expression: 'this == none or this < 5', status: 'succeeded' };
+  for (const value of [3, null]) {
+    const text = JSON.stringify({ result: value });
+    expect(partialsOf(wrappedParser('Rank'), text)).toEqual([JSON.stringify({ value, checks: { low } })]);
+  }
 });
 
 test('a stream of which only the beginning arrives fails without a word about the wrapper', () => {

@@ -16,9 +16,32 @@ export function scriptsIn(markdown: string): readonly string[] {
   );
 }
 
-/** The targets of links into the project, without anchors. */
-export function linkedFiles(markdown: string): readonly string[] {
-  return [...markdown.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target]) => target?.replace(/#.*$/, '') ?? '')
-    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+/** The targets of links into the project or the page, outside of code. */
+export function linksIn(markdown: string): readonly string[] {
+  return [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target ?? '')
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The anchors of a page: those that GitHub makes from its headings. Equal ones are numbered. */
+export function anchorsIn(markdown: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutFences(markdown).matchAll(/^#{1,6} (.+)$/gm)) {
+    const anchor = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    let unique = anchor;
+    for (let count = 1; anchors.has(unique); count += 1) unique = `${anchor}-${count}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+function withoutCode(markdown: string): string {
+  return withoutFences(markdown).replaceAll(/`[^`\n]+`/g, '');
+}
+
+function withoutFences(markdown: string): string {
+  return markdown.replaceAll(/^(`{3,}).*\n[^]*?^\1$/gm, '');
 }

@@ -91,11 +91,6 @@ test('every quoted code and field on the page exists', () => {
   expect(unknown(/`([a-z]+(?:_[a-z]+)+)`/gu, known)).toEqual([]);
 });
 
-test('every section to which the page links exists', () => {
-  const headings = found(/^#+ (.+)$/gmu).map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
-  expect(unknown(/\]\(#([^)]+)\)/gu, headings)).toEqual([]);
-});
-
 test('svc accepts every name of the options on the page', () => {
   expect(unknown(/`(\w*(?:svc|baml)_options\w*)`/gu, OPTIONS_KEYS)).toEqual([]);
   expect(page).toContain('`__baml_options__`');

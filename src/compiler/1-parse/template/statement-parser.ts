@@ -25,7 +25,8 @@ import { TokenReader } from './token-reader.ts';
 /** The most nested blocks; the parser stops reading the template beyond it. */
 const MAX_BLOCKS = 100;
 
-const STATEMENTS = ['if', 'for', 'set', 'with', 'filter', 'macro', 'call', 'raw'] as const;
+/** The first words of block tags. */
+export const STATEMENTS = ['if', 'for', 'set', 'with', 'filter', 'macro', 'call', 'raw'] as const;
 const INNER_WORDS = new Set(['elif', 'else', ...STATEMENTS.map((name) => `end${name}`)]);
 const RESERVED = new Set(['true', 'True', 'false', 'False', 'none', 'None', 'loop', 'self']);
 

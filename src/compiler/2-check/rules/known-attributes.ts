@@ -10,7 +10,7 @@ type Effect = 'effect' | 'none' | 'error';
  * The effect of each attribute by place; unlisted places are errors. Attributes of blocks have two at signs, all others
  * one.
  */
-const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>> = {
+export const ATTRIBUTES: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>> = {
   alias: { field: 'effect', 'enum-value': 'effect', enum: 'effect', class: 'effect' },
   description: { field: 'effect', 'enum-value': 'effect', class: 'effect', enum: 'none' },
   skip: { field: 'effect', 'enum-value': 'effect', class: 'none', enum: 'none' },
@@ -32,7 +32,8 @@ const EFFECTS: Readonly<Record<string, Partial<Record<AttributePlace, Effect>>>>
 /** Places where an unsuitable attribute is only a warning. */
 const LENIENT: ReadonlySet<AttributePlace> = new Set(['parameter', 'return', 'inner-type']);
 
-const PLACES: Readonly<Record<AttributePlace, string>> = {
+/** The places of attributes, in words. */
+export const PLACES: Readonly<Record<AttributePlace, string>> = {
   field: 'a field',
   'enum-value': 'an enum value',
   class: 'a class',
@@ -55,9 +56,9 @@ export const knownAttributes: Rule = (context) => {
 function checkAttribute({ report }: CheckContext, node: AttributeNode, place: AttributePlace): void {
   const at = BLOCKS.has(place) ? '@@' : '@';
   const name = `${node.block ? '@@' : '@'}${node.name}`;
-  const effects = Object.hasOwn(EFFECTS, node.name) ? EFFECTS[node.name] : undefined;
+  const effects = Object.hasOwn(ATTRIBUTES, node.name) ? ATTRIBUTES[node.name] : undefined;
   if (effects === undefined) {
-    const known = Object.keys(EFFECTS).map((each) => at + each);
+    const known = Object.keys(ATTRIBUTES).map((each) => at + each);
     const suggestion = attributeHint(node.name) ?? didYouMean(name, known);
     report('check/unknown-attribute', node.span, { name, suggestion });
     return;

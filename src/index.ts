@@ -27,7 +27,7 @@ export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { 
 export interface LoadOptions extends Omit<LibraryOptions, 'prices'> {
   /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories; or one file. */
   readonly from: string;
-  /** The prices of models: a file as `svc serve --prices` reads it, or the content of such a file. Default: none. */
+  /** The prices of models: the path of a price file (see `svc serve --prices`), or the content of such a file. Default: none. */
   readonly prices?: string | readonly PriceEntry[];
 }
 
@@ -35,11 +35,11 @@ export interface LoadOptions extends Omit<LibraryOptions, 'prices'> {
 export interface PriceEntry {
   /** A model name; `*` matches any text. */
   readonly model: string;
-  /** Absent: of every provider. */
+  /** If absent, the price applies to every provider. */
   readonly provider?: string;
   readonly input: number;
   readonly output: number;
-  /** Tokens of the prompt that the provider had in its cache. Absent: the same as `input`. */
+  /** The price of prompt tokens from the provider's cache. If absent, the price of `input`. */
   readonly cached_input?: number;
 }
 
@@ -71,7 +71,7 @@ export interface PriceEntry {
  * const { name } = await typed.call('ExtractResume', { resume: text });
  * ```
  *
- * @throws {DefinitionError} if the directory cannot be read, a definition has errors, or the prices are wrong
+ * @throws {DefinitionError} if the directory cannot be read, a definition has errors, or the prices are invalid
  */
 export function loadFunctions(options: LoadOptions): FunctionLibrary;
 export function loadFunctions<Functions extends { readonly [Name in keyof Functions]: FunctionTypes }>(

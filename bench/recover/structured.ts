@@ -14,7 +14,7 @@ import { SUBJECTS, type Subject } from './subjects.ts';
 import { compiledSubjects } from './svc-side.ts';
 
 /*
- * The replies of providers that honour schemas: values in the form that each provider receives, without any damage but the
+ * The replies of providers that honour schemas: undamaged values in the form that each provider receives, with the
  * liberties that the schema leaves.
  */
 

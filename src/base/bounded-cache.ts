@@ -1,13 +1,13 @@
-/** The most entries of a cache, and the most characters of all of them together. */
+/** The maximum number of entries of a cache, and of characters of all entries together. */
 export interface CacheLimits {
   readonly entries: number;
   readonly characters: number;
 }
 
-/** Keeps the values that were used last, within a number of entries and of characters. */
+/** An LRU cache with a maximum number of entries and of characters. */
 export class BoundedCache<Value> {
   readonly #limits: CacheLimits;
-  /** In the order of their last use. */
+  /** In the order of last use. */
   readonly #entries = new Map<string, { readonly value: Value; readonly characters: number }>();
   #characters = 0;
 
@@ -27,7 +27,7 @@ export class BoundedCache<Value> {
     return entry.value;
   }
 
-  /** `characters`: what the value takes. A value beyond the limit is not kept. */
+  /** `characters`: the size of the value. A value that exceeds the limit is not kept. */
   set(key: string, value: Value, characters: number): void {
     this.#remove(key);
     this.#entries.set(key, { value, characters });

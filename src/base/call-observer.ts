@@ -11,7 +11,7 @@ export interface CallObserver {
   rendered(client: string, startedAt: number, error: string | undefined): void;
   /** The call sends a prompt to a model. */
   asked(request: ObservedRequest): AttemptObserver;
-  /** A complete reply is going to be parsed. Undefined if no one wants to know. */
+  /** The call starts to parse a complete reply. Returns undefined if nothing observes the parsing. */
   parsing(): ParseObserver | undefined;
 }
 
@@ -26,11 +26,11 @@ export interface ObservedRequest {
   /** 1 for the first request of the call. */
   readonly number: number;
   readonly streamed: boolean;
-  /** The request asks for the correction of a reply. */
+  /** The request is a re-ask: it asks for the correction of a reply. */
   readonly isReask: boolean;
-  /** The caller chose the client, its model or its server: their names are not bounded. */
+  /** The caller chose the client, its model or its server, so the number of their names is unlimited. */
   readonly ofCaller: boolean;
-  /** The options that the provider receives in the body: one object for each client. */
+  /** The options that the provider receives in the body. Each client has one object. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly messages: readonly ObservedMessage[];
 }
@@ -42,7 +42,7 @@ export interface ObservedMessage {
 
 /** Observes one request to a model. */
 export interface AttemptObserver {
-  /** Headers that let the server of the model continue the trace: name, value, name, value, … */
+  /** The trace headers, with which the server of the model continues the trace: name, value, name, value, … */
   traceHeaders(): readonly string[];
   /** The first text of a stream arrived. */
   firstText(): void;
@@ -69,7 +69,7 @@ export interface ObservedReply {
 
 /** Observes the parsing of one reply. */
 export interface ParseObserver {
-  /** The reply goes to another thread, and can have to wait for one. */
+  /** The reply goes to another thread, and possibly waits for one. */
   moved(): void;
   /** A thread takes the reply. */
   taken(): void;

@@ -128,7 +128,7 @@ interface TypePlane {
   readonly outcomes: BoundedCache<TypeOutcome>;
 }
 
-/** Each worker asks for the same types, soon one after the other. */
+/** All workers ask for the same types within a short time. */
 const KEPT_OUTCOMES = { entries: 200, characters: 4 * 2 ** 20 };
 
 let typePlane: TypePlane | undefined;

@@ -18,18 +18,18 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The limits of a thread that compiles what callers send. */
+/** The limits of a thread that compiles types from callers. */
 export interface ThreadLimits {
-  /** The most tasks that it has, waiting or running. */
+  /** The maximum number of tasks, waiting or running. */
   readonly tasks: number;
-  /** The time for one of them, after which the thread ends. */
+  /** The time limit of one task, after which the thread ends. */
   readonly timeMs: number;
   readonly heapMb: number;
 }
 
 /**
  * The limits for the types of requests. Each takes up to 0.5 s, and the first one also parses the definitions: 2 s for ten thousand
- * classes. The time is a second line of defence: what bounds the work is the size of the types.
+ * classes. The limits on the sizes of types bound the work; the time limit is a second line of defence.
  */
 const TYPE_LIMITS: ThreadLimits = { tasks: 32, timeMs: 15_000, heapMb: 256 };
 
@@ -64,8 +64,8 @@ export class ProgramCompiler {
   }
 
   /**
-   * Compiles the types of a request, on a thread of their own: nothing that callers send holds up the validators. Resolves with
-   * undefined if too many others wait.
+   * Compiles the types of a request, on a separate thread, so that types from callers do not delay the validators. Resolves with
+   * undefined if too many requests wait.
    */
   async types(request: TypeRequest, programPath: string): Promise<TypeOutcome | undefined> {
     this.#types ??= new ProgramCompiler(this.#entry, TYPE_LIMITS);

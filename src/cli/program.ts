@@ -22,7 +22,7 @@ interface CommandDescription {
   readonly options?: readonly Option[];
   readonly settings: readonly SettingKey[];
   readonly presets?: Presets;
-  /** The exit code if the file of prices is wrong; 1 by default. */
+  /** The exit code if the price file is invalid; 1 by default. */
   readonly refusal?: ExitCode;
   readonly run: (invocation: Invocation, compileThread: URL) => ExitCode | Promise<ExitCode>;
 }
@@ -146,13 +146,13 @@ const COMMANDS: readonly CommandDescription[] = [
   },
   {
     name: 'logs',
-    help: 'Print the JSON log lines of a server for people',
+    help: 'Print the JSON log lines of a server in readable form',
     group: GROUPS.serve,
-    argument: ['[file]', 'The file to read (default: the standard input)'],
+    argument: ['[file]', 'The file to read (default: standard input)'],
     options: [
       new Option(
         '--pretty',
-        'Print lines as with --log-format pretty: repairs and prompts are shown, and bodies are not',
+        'Print the lines of --log-format pretty: with repairs and prompts, and without bodies',
       ).helpGroup('Output:'),
     ],
     settings: [],

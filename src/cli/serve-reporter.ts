@@ -31,7 +31,7 @@ const LOGGED_CONTENT: Readonly<Record<Config['logContent'], string>> = {
 };
 
 function servingLine({ logContent }: Config): string {
-  return `serving; the lines of calls contain ${LOGGED_CONTENT[logContent]}`;
+  return `serving; request lines contain ${LOGGED_CONTENT[logContent]}`;
 }
 
 const FOR_CALLERS_OF_BAML =
@@ -39,7 +39,7 @@ const FOR_CALLERS_OF_BAML =
   'arguments; docs/migrating-from-baml.md lists all differences';
 
 /**
- * For `svc serve`: one line when it serves; everything else goes to the log, since the terminal can be gone. The start takes at
+ * Reports for `svc serve`: prints one line when it serves, and logs everything else, because the terminal can be gone. A start has at
  * most six lines.
  */
 export class ServeReporter implements ReloadReporter {
@@ -62,7 +62,7 @@ export class ServeReporter implements ReloadReporter {
     if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
   }
 
-  /** The settings that a reader of the log asks for first. */
+  /** The settings that a reader of the log needs first. */
   #settings(transport: StartedServer['transport']): LogFields {
     const { config } = this.#parts;
     return {

@@ -212,7 +212,7 @@ export const SETTINGS = {
     parse: wholeNumber(0, 1_000_000),
     default: CALLS_OF_ALL_WORKERS,
   }),
-  /** A fraction of 1. */
+  /** From 0 to 1. */
   callerShare: setting({
     flag: '--caller-share <share>',
     variable: 'SVC_CALLER_SHARE',
@@ -314,7 +314,7 @@ export const SETTINGS = {
     flag: '--dynamic-types <policy>',
     variable: 'SVC_DYNAMIC_TYPES',
     group: 'Security',
-    help: 'Whether a request can extend @@dynamic types: on or off',
+    help: 'Whether requests can extend @@dynamic types: on or off',
     parse: keyword('on', 'off'),
     default: 'on',
   }),
@@ -372,16 +372,16 @@ export const SETTINGS = {
     flag: '--slow <duration>',
     variable: 'SVC_SLOW',
     group: 'Logging',
-    help: 'Log calls that take longer at warn, with where the time went; 0 means none',
+    help: 'Duration from which a call is logged at warn, with where its time went; 0 means never',
     parse: zeroOr(duration(1)),
     default: '0',
   }),
-  /** A fraction of 1. */
+  /** From 0 to 1. */
   logSample: setting({
     flag: '--log-sample <share>',
     variable: 'SVC_LOG_SAMPLE',
     group: 'Logging',
-    help: 'Share of the lines of successful calls to log, such as 0.01; failed and slow calls are always logged',
+    help: 'Share of successful calls to log, such as 0.01; failed and slow calls are always logged',
     parse: share,
     default: '100%',
   }),

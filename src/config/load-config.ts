@@ -114,7 +114,7 @@ class SettingReader implements DefaultBasis {
     return this.#defaultOf(key);
   }
 
-  /** Keeps the fault of a variable whose value is not allowed. */
+  /** Records the first variable whose value is not allowed. */
   refuse(variable: string, allowed: string): void {
     const { variables, fromFile, file = '.env' } = this.#sources;
     const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;

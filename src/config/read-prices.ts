@@ -7,7 +7,7 @@ import { LONGEST_PATTERN, type ModelPrices, type PriceList } from '../schema/pri
 import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../schema/providers/providers.ts';
 import { yamlPackage } from './yaml-package.ts';
 
-/** The keys of an entry; svc ignores the values of the last two, which are for the reader. */
+/** The keys of an entry. svc ignores the values of the last two, which are notes for people. */
 const KEYS = ['provider', 'model', 'input', 'output', 'cached_input', 'date', 'comment'] as const;
 
 /** The providers of models. */
@@ -16,7 +16,7 @@ const PRICED = PROVIDERS.filter((name) => PROVIDER_DESCRIPTIONS[name].http !== u
 const EXAMPLE = '"{provider: openai, model: gpt-4o*, input: 2.5, output: 10}"';
 
 /**
- * Reads a file of prices: a list of entries in YAML or JSON, or a map of which the keys are the models. Returns one sentence
+ * Reads a price file: a list of entries in YAML or JSON, or a map from models to entries. Returns one sentence
  * about the first mistake, with the file and the entry.
  */
 export function readPrices(path: string): Result<PriceList, string> {

@@ -46,7 +46,7 @@ export interface DefaultBasis {
   readonly logLevel: LogLevel;
 }
 
-/** More than a process usually serves at once, and few enough that memory holds the state of all of them. */
+/** More calls than a process usually serves at once, and few enough to keep the state of all of them in memory. */
 const CALLS_PER_WORKER = 1024;
 
 /** The default for limits that the workers share. */

@@ -23,7 +23,7 @@ export interface ExportTarget {
 
 export interface TraceSettings extends ExportTarget {
   readonly sampler: (typeof SAMPLERS)[number];
-  /** The share of traces of a sampler by ratio. */
+  /** The share of traces for a sampler by ratio. */
   readonly sampledShare: number;
   readonly maxQueueSize: number;
   readonly maxBatchSize: number;
@@ -51,10 +51,10 @@ const SAMPLERS = [
 
 const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
 
-/** The spans that a process keeps for an export that is late; more could take its memory. */
+/** The maximum size of the span queue of a process. More spans could fill its memory. */
 const MAX_QUEUE = 100_000;
 
-/** A day: longer waits are mistakes. */
+/** One day. A longer time is a mistake. */
 const MAX_MS = 86_400_000;
 
 const MILLISECONDS = wholeNumber(1, MAX_MS);
@@ -67,8 +67,8 @@ type Variables = Readonly<Record<string, string>>;
 type Refuse = (variable: string, allowed: string) => void;
 
 /**
- * Reads the settings of OpenTelemetry. Undefined if no variable names a receiver, or if `OTEL_SDK_DISABLED` is true; then no
- * other variable is checked. After a call of `refuse`, the result does not count.
+ * Reads the settings of OpenTelemetry. Returns undefined if no variable names a receiver, or if `OTEL_SDK_DISABLED` is true; then no
+ * other variable is checked. After a call of `refuse`, the result is void.
  */
 export function telemetrySettings(variables: Variables, refuse: Refuse): TelemetrySettings | undefined {
   const read = new VariableReader(variables, refuse);
@@ -92,7 +92,7 @@ export function telemetrySettings(variables: Variables, refuse: Refuse): Telemet
   };
 }
 
-/** The values of headers with which svc exports; they often contain a key. */
+/** The values of export headers, which often contain a key. */
 export function exportSecrets(variables: Variables): readonly string[] {
   const names = ['OTEL_EXPORTER_OTLP_HEADERS', ...signals('HEADERS')];
   return names.flatMap((name) => {
@@ -106,7 +106,7 @@ function signals(suffix: string): readonly string[] {
   return ['TRACES', 'METRICS'].map((signal) => `OTEL_EXPORTER_OTLP_${signal}_${suffix}`);
 }
 
-/** The address of a signal: its own as it is, or the common one with the path of the signal. */
+/** The URL of a signal: its own URL unchanged, or the common URL with the path of the signal. */
 function addressOf(signal: Signal, common: string | undefined, read: VariableReader): string | undefined {
   const own = read.optional(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, address);
   if (own !== undefined || common === undefined) return own;

@@ -7,7 +7,7 @@ export const LEVEL_COLOURS: Readonly<Record<string, number>> = { error: 31, warn
 /** Adds a colour of the terminal to a text. */
 export type Paint = (code: number, text: string) => string;
 
-/** Without colours, texts stay as they are. */
+/** Without colours, texts stay unchanged. */
 export function painter(colour: boolean): Paint {
   return (code, text) => (colour && text !== '' ? `\u001B[${String(code)}m${text}\u001B[0m` : text);
 }

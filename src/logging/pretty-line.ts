@@ -32,7 +32,7 @@ const PART_OF_RELOAD = 'a worker is replaced';
 /**
  * Turns a JSON log line into lines for a person who tries functions: `14:03:22 200 ok /call/ExtractResume 12 ms · OpenAI`
  * for a request, with the reason of a failure and the repairs of the reply below it, and the messages and the reply of a model
- * as they are. Leaves out the bodies of requests, which a person sees elsewhere.
+ * unchanged. Leaves out the bodies of requests, which a person sees elsewhere.
  */
 export function prettyLine(json: string, colour: boolean): string {
   const entry = parseEntry(json);

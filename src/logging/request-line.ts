@@ -2,20 +2,20 @@ import { isJsonObject } from '../base/json.ts';
 import { fieldText, LEVEL_COLOURS, textOf, type Paint } from './line-text.ts';
 import type { LogFields } from './logger.ts';
 
-/** With time and level in front, the line of a request fits in 120 columns. */
+/** With time and level in front, a request line fits in 120 columns. */
 const LINE_COLUMNS = 104;
 
-/** The end of a path has the name of the function, which is as long as its author likes. */
+/** The end of a path is the name of the function, whose length is unlimited. */
 const PATH_COLUMNS = 42;
 
-/** Requests can name clients. */
+/** A request can choose the names of its clients. */
 const NAME_COLUMNS = 24;
 
 const GREEN = 32;
 const QUIET = 90;
 
 /**
- * Summarizes the line of a request, in the order in which a reader needs the facts:
+ * Writes a request line, with the most important facts first:
  * `200 ok /stream/ExtractResume 1.2 s · OpenAI · 2 attempts · 812 in, 94 out · first 310 ms`.
  */
 export function requestLine(entry: LogFields, paint: Paint): string {
@@ -26,7 +26,7 @@ export function requestLine(entry: LogFields, paint: Paint): string {
   return `${paint(colour ?? 0, outcome)}${paint(QUIET, cut(facts, LINE_COLUMNS - outcome.length))}`;
 }
 
-/** The repairs and losses of a reply, and where the time of a slow call went: one text for each that there is. */
+/** The repairs and losses of a reply, and where the time of a slow call went: one text for each. */
 export function requestNotes(entry: LogFields): readonly string[] {
   const { flags, losses, times } = entry;
   return [
@@ -48,7 +48,7 @@ function outcomeOf({ error, losses, flags }: LogFields): string {
   return flags === undefined ? 'ok' : 'repaired';
 }
 
-/** The facts about a call that a person looks for: who answered, for how many tokens, after how much trouble. */
+/** The client that answered, the number of attempts, the tokens and the time to the first text. */
 function factsOf(entry: LogFields): readonly string[] {
   const { attempts, cost, firstTextMs, partials } = entry;
   const facts = [cut(textOf(entry['client']), NAME_COLUMNS)];

@@ -26,7 +26,7 @@ export interface RequestEntry {
   readonly cost?: number | undefined;
   readonly modelMs?: number | undefined;
   readonly firstTextMs?: number | undefined;
-  /** Where the time went, of a call that was slow. */
+  /** Where the time of a slow call went. */
   readonly times?: CallTimes | undefined;
   readonly finishReason?: string | undefined;
   /** The repairs of the reply, each with its path in the value. */
@@ -56,7 +56,7 @@ export interface CallTimes {
   readonly body: number;
   /** Waiting for a slot. */
   readonly queue: number;
-  /** Creating the client and rendering the prompt, summed over all attempts, like the next two. */
+  /** Creating the client and rendering the prompt. The sum over all attempts, like the next two. */
   readonly render: number;
   /** Waiting for the model. */
   readonly model: number;
@@ -70,7 +70,7 @@ export interface CallTimes {
 export interface RequestLog {
   /** True if a call of this duration is slow, so that its line has `times`. */
   isSlow(ms: number): boolean;
-  /** The level of a request's line; undefined if it is not written. A caller can ask first, and skip gathering the entry. */
+  /** Returns the level of a request line; undefined if it is not written. A caller that asks first need not collect the entry. */
   levelOf(status: number, ms: number): RequestLevel | undefined;
   write(level: RequestLevel, entry: RequestEntry): void;
 }
@@ -115,8 +115,8 @@ export interface RequestLogParts {
 
 /**
  * Writes one line for each request: at info if it succeeded, at warn if it was slow or the caller made a mistake, at error if
- * svc or a provider failed. At debug, a second line has the prompt and the reply. `logContent` decides how much the lines
- * contain of the texts that callers and models wrote. `logSample` is the share of lines at info that are written.
+ * svc or a provider failed. At debug, a second line has the prompt and the reply. `logContent` sets how much the lines
+ * contain of the texts of callers and models. `logSample` is the share of lines at info that are written.
  */
 export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts = {}): RequestLog {
   const { redactor = new Redactor(config.secrets), random = Math.random } = parts;

@@ -6,8 +6,8 @@ import { requestLine, requestNotes } from './request-line.ts';
 const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'worker', 'trace_id', 'span_id']);
 
 /**
- * Turns a JSON log line into one for a terminal: time, level, message, then the fields. The line of a request has at most 120
- * columns; its bodies, and the facts about one that failed or was slow, are below it. Other fields are only in the JSON.
+ * Turns a JSON log line into one for a terminal: time, level, message, then the fields. A request line has at most 120
+ * columns. The bodies are below it, and so is the reason of a request that failed or was slow. Other fields are only in the JSON.
  */
 export function terminalLine(json: string, colour: boolean): string {
   const entry = parseEntry(json);

@@ -1,6 +1,6 @@
 import type { Attempt } from '../schema/errors.ts';
 
-/** The last failed attempt at a client. It has no message: providers quote prompts and keys in theirs. */
+/** The last failed attempt at a client. It has no message, because providers quote prompts and keys in their messages. */
 export interface ClientFailure {
   readonly client: string;
   readonly error: Attempt['outcome'];
@@ -10,14 +10,14 @@ export interface ClientFailure {
   readonly at: number;
 }
 
-/** Attempts that end like this state nothing about their client. */
+/** The outcomes of attempts that are not failures of their client. */
 const NOT_OF_CLIENT: ReadonlySet<Attempt['outcome']> = new Set(['ok', 'cancelled', 'prompt_error', 'internal_error']);
 
 /** The last failure of each client, from its attempts or from other processes. */
 export class ClientFailures {
   readonly #failures = new Map<string, ClientFailure>();
 
-  /** Only clients of the definitions are noted: those of requests can have any name. */
+  /** Records only clients of the definitions, because clients of requests can have any name. */
   note({ client, outcome, upstreamStatus }: Attempt): void {
     if (NOT_OF_CLIENT.has(outcome)) return;
     const failure = { client, error: outcome, at: Date.now() };

@@ -56,7 +56,7 @@ export class ParsePool {
   readonly #options: ParsePoolOptions;
   readonly #admission = new Admission(MAX_THREADS, MAX_QUEUE);
   #creating: Promise<Pool> | undefined;
-  /** For metrics: the replies so far, and those of them that reached a limit. */
+  /** The number of replies so far, and of those that reached a limit, for metrics. */
   readonly counts = { replies: 0, steps: 0, time: 0, memory: 0 };
   #closed = false;
 
@@ -178,7 +178,7 @@ class ParseJob implements Waiter {
   readonly #forget: () => void;
   #failure: Failure | undefined;
 
-  /** `tooSlow`: called if parsing reaches its own limit of time. */
+  /** `tooSlow`: called if parsing reaches its time limit. */
   constructor(reply: WholeReply, tooSlow: () => void) {
     const { cancellation, deadlineAt, text } = reply;
     this.reply = reply;

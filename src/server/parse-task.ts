@@ -19,7 +19,7 @@ export interface ParseTask {
   readonly text: string;
   /** True if the reply can be in a wrapper. */
   readonly wrapped?: boolean;
-  /** The types of the request, if it brought any. */
+  /** The types of the request, if it extends any. */
   readonly extension?: SentExtension | undefined;
   /** True if the output includes an explanation. */
   readonly explain: boolean;

@@ -75,7 +75,7 @@ export interface ServableProgram {
   write(directory: string): string;
   /** Returns the source of a function's argument validators. Call this after `write`. */
   validators(functionName: string): Promise<string>;
-  /** Compiles the types of a request. Resolves with undefined if too many others wait. Call this after `write`. */
+  /** Compiles the types of a request. Resolves with undefined if too many requests wait. Call this after `write`. */
   types(request: TypeRequest): Promise<TypeOutcome | undefined>;
 }
 

@@ -6,15 +6,15 @@ import type { WorkerHandle } from './worker-handle.ts';
 
 type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
-/** Compiles what workers need besides their program. */
+/** Compiles argument validators and types for workers. */
 export interface ProgramPlane {
   /** Returns the source of a function's argument validators. */
   readonly validators: (functionName: string) => Promise<string>;
-  /** Compiles the types of a request. Resolves with undefined if too many others wait. */
+  /** Compiles the types of a request. Resolves with undefined if too many requests wait. */
   readonly types: (request: TypeRequest) => Promise<TypeOutcome | undefined>;
 }
 
-/** Answers the questions of workers that need the compiler of their program. */
+/** Answers the messages of workers that need the compiler of their program. */
 export class ProgramAnswers {
   readonly #programs: ReadonlyMap<number, ProgramPlane>;
   readonly #logger: Logger;
@@ -40,7 +40,10 @@ export class ProgramAnswers {
       const outcome = await this.#programs.get(handle.generation)?.types(request);
       handle.send({ type: 'extended-types', id, ...(outcome !== undefined && { outcome }) });
     } catch (error) {
-      this.#logger.error({ function: request.functionName, err: error }, 'types of a request were not compiled');
+      this.#logger.error(
+        { function: request.functionName, err: error },
+        'the types of a request could not be compiled',
+      );
       handle.send({ type: 'extended-types', id });
     }
   }

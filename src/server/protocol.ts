@@ -44,7 +44,7 @@ export type PrimaryMessage =
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
   /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
   | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
-  /** Answers `extend-types`; without an outcome, this is not possible now. */
+  /** Answers `extend-types`. Without an outcome, the primary cannot compile the types now. */
   | { readonly type: 'extended-types'; readonly id: number; readonly outcome?: TypeOutcome }
   /** Answers `share-port`; the socket is attached unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
@@ -79,7 +79,7 @@ export type WorkerMessage =
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
   | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
-  /** A request brings types, which are new to this worker. Answered by `extended-types`. */
+  /** A request has a `type_builder` that is new to this worker. Answered by `extended-types`. */
   | { readonly type: 'extend-types'; readonly id: number; readonly request: TypeRequest }
   /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }

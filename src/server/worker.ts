@@ -43,7 +43,7 @@ const MIN_REPLY_BYTES = 4 * 1024 * 1024;
 /** As much as for streams: room for a thousand answers of 64 KB to slow clients. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** A drain that took all of its time leaves this much for the last telemetry: the primary kills the worker after 2 s. */
+/** The time for the last telemetry after a drain that took all of its time: the primary kills the worker after 2 s. */
 const LEAST_FLUSH_MS = 500;
 
 type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
@@ -345,7 +345,7 @@ class Worker {
   }
 }
 
-/** Loads the code of the telemetry, and the packages of OpenTelemetry, only here: most servers export none. */
+/** The only place that loads the telemetry code and the OpenTelemetry packages, because most servers export nothing. */
 async function loadTelemetry(
   { config, number, version }: Start,
   logger: ServiceLogger,

@@ -12,7 +12,7 @@ import { CONVENTIONS, FIRST_TOKEN, OWN } from './attributes.ts';
 import { inputMessages, outputMessages } from './content.ts';
 import { OTHER, short, type TraceServices } from './trace-services.ts';
 
-/** The names of providers and operations in the conventions, where they differ from those of svc. */
+/** The providers whose names in the conventions differ from svc's, and the operations. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   'openai-generic': 'openai',
   'openai-responses': 'openai',
@@ -24,7 +24,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 
 const GENERATE_CONTENT: ReadonlySet<string> = new Set(['google-ai', 'vertex-ai']);
 
-/** Options of the body that the conventions name, with their names in the formats of the providers. */
+/** The options in the body that the conventions define, with their names in the formats of the providers. */
 const OPTIONS: ReadonlyArray<readonly [attribute: string, names: readonly string[]]> = [
   [CONVENTIONS.requestMaxTokens, ['max_tokens', 'max_completion_tokens', 'max_output_tokens']],
   [CONVENTIONS.requestTemperature, ['temperature']],
@@ -35,7 +35,7 @@ const OPTIONS: ReadonlyArray<readonly [attribute: string, names: readonly string
 export class AttemptTrace implements AttemptObserver {
   readonly #services: TraceServices;
   readonly #request: ObservedRequest;
-  /** With the span of this request, or of the whole call. */
+  /** Contains the span of this request, or the span of the whole call. */
   readonly #context: Context;
   /** Undefined unless the trace is sampled. */
   readonly #span: Span | undefined;
@@ -81,7 +81,7 @@ export class AttemptTrace implements AttemptObserver {
     );
   }
 
-  /** The attributes follow at the end: the library copies and checks those of a start twice. */
+  /** The attributes follow at the end, because the library copies and checks the attributes of a start twice. */
   #start(parent: Context): Span | undefined {
     const { tracer, clock } = this.#services;
     const { model } = this.#request;
@@ -99,7 +99,7 @@ export class AttemptTrace implements AttemptObserver {
     if (isReask) span.setAttribute(OWN.reask, true);
     if (end.error !== undefined) {
       span.setAttribute(CONVENTIONS.errorType, end.error);
-      // Without a message: it can quote a prompt or a reply.
+      // No message, because it can quote a prompt or a reply.
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     if (this.#firstTextMs !== undefined) span.setAttribute(CONVENTIONS.firstChunk, this.#firstTextMs / 1000);
@@ -115,7 +115,7 @@ export class AttemptTrace implements AttemptObserver {
     span.setAttribute(CONVENTIONS.outputMessages, outputMessages(text, finishReason, redact));
   }
 
-  /** Callers and servers can send any name: metrics have a limited number of them. */
+  /** Callers and servers can send any name, so metrics limit the number of names. */
   #seriesOf(responseName: string | undefined): { readonly key: string; readonly attributes: () => Attributes } {
     const { names } = this.#services;
     const { model: name, ofCaller, origin, provider } = this.#request;
@@ -166,7 +166,7 @@ function optionAttributes(options: ObservedRequest['options']): Attributes {
   return attributes;
 }
 
-/** The attributes of a client, by its options, which are one object for each client. */
+/** The attributes of a client, by its options object. Each client has one. */
 const CLIENTS = new WeakMap<object, Attributes>();
 
 function clientAttributes(request: ObservedRequest): Attributes {
@@ -184,7 +184,7 @@ function clientAttributes(request: ObservedRequest): Attributes {
   return attributes;
 }
 
-/** Sets what is known, one by one: most replies have few of these. */
+/** Sets the known attributes one by one, because most replies have few of them. */
 function setReplyAttributes(span: Span, reply: ObservedReply): void {
   const { responseModel, finishReason, inputTokens, outputTokens, tokenDetails } = reply;
   if (responseModel !== undefined) span.setAttribute(CONVENTIONS.responseModel, short(responseModel));

@@ -31,7 +31,7 @@ export const CONVENTIONS = {
   outputMessages: 'gen_ai.output.messages',
 } as const;
 
-/** The attributes of svc's own. */
+/** The attributes that svc defines. */
 export const OWN = {
   function: 'svc.function',
   client: 'svc.client',

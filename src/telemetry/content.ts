@@ -3,13 +3,13 @@ import type { ObservedMessage } from '../base/call-observer.ts';
 /** Masks credentials. */
 export type Redact = (text: string) => string;
 
-/** The characters of text in one attribute: enough for most prompts, and few enough for what receivers accept. */
+/** The maximum length of text in one attribute: enough for most prompts, and few enough for most receivers. */
 const MAX_CHARACTERS = 64 * 1024;
 
-/** A credential that begins before a cut is recognized by its part before this much text. */
+/** The search for credentials sees this many characters after the cut, to recognize a credential that the cut divides. */
 const REACH = 1024;
 
-/** Returns messages in the form of the conventions, without media and without credentials, as JSON text. */
+/** Returns messages as JSON text in the form of the conventions, without media and credentials. */
 export function inputMessages(messages: readonly ObservedMessage[], redact: Redact): string {
   let left = MAX_CHARACTERS;
   const shown = messages.map(({ role, parts }) => ({
@@ -24,18 +24,18 @@ export function inputMessages(messages: readonly ObservedMessage[], redact: Reda
   return JSON.stringify(shown);
 }
 
-/** Returns a reply in the form of the conventions as JSON text. */
+/** Returns a reply as JSON text in the form of the conventions. */
 export function outputMessages(text: string, finishReason: string | undefined, redact: Redact): string {
   const content = shortened(text, MAX_CHARACTERS, redact);
   return JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content }], finish_reason: finishReason }]);
 }
 
-/** Returns the arguments of a call as JSON text, which is not complete if they are long. */
+/** Returns the arguments of a call as JSON text, cut if they are long. */
 export function argumentsText(args: Readonly<Record<string, unknown>>, redact: Redact): string {
   return shortened(JSON.stringify(args), MAX_CHARACTERS, redact);
 }
 
-/** Redacts before it cuts, because no search finds the part of a credential that a cut leaves. */
+/** Masks credentials before the cut, because no search finds a part of a credential. */
 function shortened(text: string, limit: number, redact: Redact): string {
   const clean = redact(text.slice(0, limit + REACH));
   // Masks can be shorter than what they hide, and the end of the window can have cut a credential.

@@ -17,14 +17,14 @@ export interface HistogramDefinition {
   readonly bounds: readonly number[];
 }
 
-/** The library has the same limit. Further series share one. */
+/** The limit of the library. Further series share one. */
 const MAX_SERIES = 2000;
 
 const OVERFLOW: Attributes = { 'otel.metric.overflow': true };
 
 /**
- * Histograms whose series are found once and recorded into many times. The instruments of the library search for the series of each
- * value by all its attributes, which takes more time than the rest of the telemetry of a call.
+ * Histograms whose callers keep their series. The instruments of the library search for the series of each value by all its
+ * attributes, which takes more time than the rest of the telemetry of a call.
  */
 export class Histograms implements MetricProducer {
   readonly #scope: InstrumentationScope;
@@ -85,7 +85,7 @@ interface Times {
 export class Series {
   readonly attributes: Attributes;
   readonly #bounds: readonly number[];
-  /** One more than bounds, for the values above the last. */
+  /** One more bucket than bounds, for values above the last bound. */
   #counts: number[];
   #count = 0;
   #sum = 0;

@@ -42,7 +42,7 @@ export const METRICS = {
   },
 } as const satisfies Readonly<Record<string, HistogramDefinition>>;
 
-/** The facts of one request to a model that its metrics need. Times are in milliseconds. */
+/** The data that metrics need about one request to a model. Times are in milliseconds. */
 interface AttemptNumbers {
   readonly durationMs: number;
   /** Undefined unless the reply was streamed. */
@@ -53,7 +53,7 @@ interface AttemptNumbers {
   readonly error: string | undefined;
 }
 
-/** The attributes of a series, with a key that no other attributes have. They are only built for a key that is new. */
+/** The attributes of a series, with a unique key. They are built only for a new key. */
 interface SeriesKey {
   readonly key: string;
   readonly attributes: () => Attributes;
@@ -78,7 +78,7 @@ export class Instruments {
     series.record(durationMs / 1000);
   }
 
-  /** `attributes` are those of the operation without `error.type`. */
+  /** `attributes`: the attributes of the operation without `error.type`. */
   attemptEnded(numbers: AttemptNumbers, { key, attributes }: SeriesKey): void {
     let series = this.#models.get(key);
     if (series === undefined) {

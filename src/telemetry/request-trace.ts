@@ -36,11 +36,11 @@ export interface RequestHead {
 
 /** The end of a request. */
 export interface RequestEnd {
-  /** The status that was sent; undefined if the caller left before. */
+  /** The status that was sent; undefined if the caller disconnected before. */
   readonly status: number | undefined;
   /** The code of the failure, or `ok`. */
   readonly outcome: string;
-  /** svc or a provider failed; by default, if the status states so. */
+  /** True if svc or a provider failed. By default, the status decides. */
   readonly failed?: boolean;
   readonly requestId?: string;
 }
@@ -76,7 +76,7 @@ export class RequestTrace implements CallObserver {
     return this.#span?.spanContext().traceId;
   }
 
-  /** The request has the path of a known endpoint, with the prefix of all paths, and calls this function. */
+  /** The request has the path of a known endpoint, including the common prefix, and calls this function. */
   routed(route: string, functionName?: string): void {
     this.#route = route;
     this.#functionName = functionName;
@@ -87,7 +87,7 @@ export class RequestTrace implements CallObserver {
     return this.#span !== undefined && this.#services.captureContent;
   }
 
-  /** Masks the credentials of this request in its contents, besides those of the server. */
+  /** Masks the credentials of this request in its content, in addition to those of the server. */
   mask(own: Redact): void {
     const services = this.#services;
     this.#services = { ...services, redact: (text) => services.redact(own(text)) };
@@ -141,7 +141,7 @@ export class RequestTrace implements CallObserver {
     span.setAttribute(OWN.outcome, end.outcome);
     if (this.#functionName !== undefined) span.setAttribute(OWN.function, this.#functionName);
     if (end.requestId !== undefined) span.setAttribute(OWN.requestId, end.requestId);
-    // A fault of the caller is not an error of this server; one of a provider, or in svc, is.
+    // A fault of a provider or of svc is an error of this server. A fault of the caller is not.
     if (isServerError(end)) span.setStatus({ code: SpanStatusCode.ERROR });
     if (route !== undefined) span.updateName(`${method} ${route}`);
     span.end(this.#services.clock.at(endedAt));
@@ -238,7 +238,7 @@ function idsOf(span: Span): Readonly<Record<string, string>> {
   return { trace_id: traceId, span_id: spanId };
 }
 
-/** A request that failed for a fault of its caller has no error. */
+/** A request that failed because of its caller has no error. */
 function errorOf(end: RequestEnd): string | undefined {
   return end.status === undefined || end.outcome === 'cancelled' || isServerError(end) ? end.outcome : undefined;
 }
@@ -249,11 +249,11 @@ function isServerError({ status = 0, failed = status >= 500 }: RequestEnd): bool
 
 function markFailed(span: Span, error: string): void {
   span.setAttribute(CONVENTIONS.errorType, error);
-  // Without a message: it can quote a prompt or a reply.
+  // No message, because it can quote a prompt or a reply.
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The last host, and its attributes: nearly all requests name the same one. */
+/** The last host and its attributes: nearly all requests name the same host. */
 let lastHost = '';
 let lastHostAttributes: Attributes = {};
 

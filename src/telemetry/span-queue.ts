@@ -4,25 +4,25 @@ import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProc
 import type { TraceSettings } from '../config/telemetry-settings.ts';
 import { CONVENTIONS, OWN } from './attributes.ts';
 
-/** The bytes of spans that wait or are on their way. Spans with prompts and replies can be large. */
+/** The maximum size of spans that wait or are being exported. Spans with prompts and replies can be large. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The memory of a span without contents. */
+/** The memory of a span without content. */
 const SPAN_BYTES = 2_000;
 
 /** The attributes whose values can be long. */
 const CONTENTS = [CONVENTIONS.inputMessages, CONVENTIONS.outputMessages, OWN.arguments];
 
-/** Hears of exports, for the log and for metrics. */
+/** Receives the outcomes of exports, for the log and for metrics. */
 export interface ExportListener {
   exported(): void;
-  /** `lost`: the number of spans, or of collections of metrics, that are gone. */
+  /** `lost`: the number of spans, or of collections of metrics, that were dropped. */
   failed(lost: number, error: unknown): void;
 }
 
 /**
  * Exports spans in batches, in the background. Keeps a limited number of them: while the receiver is down or slow, it drops new
- * spans and counts them. The batch processor drops them too, but tells no one.
+ * spans and counts them. The batch processor drops them too, but does not report it.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
@@ -45,7 +45,7 @@ export class SpanQueue implements SpanProcessor {
     });
   }
 
-  /** The number of spans that were not exported, and never will be. */
+  /** The number of dropped spans. */
   get dropped(): number {
     return this.#dropped;
   }

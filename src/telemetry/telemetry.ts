@@ -28,11 +28,11 @@ import { RequestTrace, type RequestHead } from './request-trace.ts';
 import { SpanQueue, type ExportListener } from './span-queue.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
-/** The longest waits for the receiver at the end of a process: one that is up takes less, and one that is down should not delay the end. */
+/** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
 const LONGEST_FLUSH_MS = 5_000;
 const LONGEST_FLUSH_OF_OUTAGE_MS = 1_000;
 
-/** Models of the definition files, and those with which their providers answer. */
+/** The models of the definition files, and the models that their providers report. */
 const MAX_NAMES = 100;
 
 interface TelemetryParts {
@@ -82,17 +82,17 @@ export class Telemetry {
     return new RequestTrace(this.#services, head, startedAt);
   }
 
-  /** Spans that were not exported and never will be. */
+  /** The number of dropped spans. */
   get droppedSpans(): number {
     return this.#spans?.dropped ?? 0;
   }
 
-  /** Exports of metrics that failed. The next one contains the same numbers, unless they are deltas. */
+  /** The number of failed exports of metrics. The next export contains the same numbers, unless they are deltas. */
   get failedMetricExports(): number {
     return this.#lostCollections;
   }
 
-  /** Exports what waits, within this time and some seconds. Never rejects. */
+  /** Exports the queue, within this time and some seconds. Never rejects. */
   async shutdown(timeoutMs: number): Promise<void> {
     const ends = [this.#tracers, this.#meters].map(async (provider) => provider?.shutdown());
     const stop = new AbortController();
@@ -136,7 +136,7 @@ class ExportLog implements ExportListener {
   }
 }
 
-/** Metrics of two processes with equal attributes would replace each other. */
+/** The metrics of two processes with equal attributes would overwrite each other. */
 function resourceOf({ resource }: TelemetrySettings, { version, worker }: TelemetryParts): Resource {
   const given = resource['service.instance.id'];
   return resourceFromAttributes({
@@ -152,7 +152,7 @@ function traceExporter(target: TraceSettings): OTLPTraceExporter {
 }
 
 function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
-  // The library has an enum, whose values are these words.
+  // The values of the library's enum are these words.
   const words = compression as unknown as NonNullable<
     ConstructorParameters<typeof OTLPTraceExporter>[0]
   >['compression'];
@@ -194,7 +194,7 @@ function meterProvider(
   return new MeterProvider({ resource, readers: [reader] });
 }
 
-/** Returns the same exporter, whose outcomes `listener` hears. */
+/** Returns the same exporter. `listener` receives its outcomes. */
 function watched(exporter: OTLPMetricExporter, listener: ExportListener): PushMetricExporter {
   return {
     export: (metrics, done) =>

@@ -15,17 +15,17 @@ export interface TraceServices {
   readonly redact: Redact;
 }
 
-/** The value of all names beyond the limit. */
+/** The value for all names beyond the limit. */
 export const OTHER = 'other';
 
-/** No model and no client has a longer name. */
+/** The maximum length of the name of a model or client. */
 const LONGEST_NAME = 256;
 
 export function short(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
 }
 
-/** The names that this process has used in metrics; those beyond the limit share one. */
+/** The names that this process has used in metrics. Names beyond the limit share one value. */
 export class KnownNames {
   readonly #limit: number;
   readonly #names = new Set<string>();
@@ -42,14 +42,14 @@ export class KnownNames {
   }
 }
 
-/** A change of the system's clock: smaller differences are rounding, and would move the spans of a trace against each other. */
+/** A larger difference is a change of the system's clock. Smaller ones are rounding, and would shift the spans of a trace. */
 const CHANGE_MS = 50;
 
-/** Converts times of `performance.now()`, which no one can set, to those of the system's clock. */
+/** Converts times of `performance.now()`, which is monotonic, to times of the system's clock. */
 export class EpochClock {
   #offset = Date.now() - performance.now();
 
-  /** To be called from time to time: the two clocks drift apart. */
+  /** Call this from time to time, because the two clocks drift apart. */
   adjust(): void {
     const offset = Date.now() - performance.now();
     if (Math.abs(offset - this.#offset) > CHANGE_MS) this.#offset = offset;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BoundedCache } from '../../src/base/bounded-cache.ts';
 
-test('beyond the number of entries, the value that was not used for the longest time goes', () => {
+test('beyond the number of entries, the cache drops the least recently used value', () => {
   const cache = new BoundedCache<number>({ entries: 2, characters: 100 });
   cache.set('a', 1, 1);
   cache.set('b', 2, 1);
@@ -10,7 +10,7 @@ test('beyond the number of entries, the value that was not used for the longest 
   expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3]);
 });
 
-test('beyond the number of characters, as many values go as necessary', () => {
+test('beyond the number of characters, the cache drops as many values as necessary', () => {
   const cache = new BoundedCache<number>({ entries: 10, characters: 100 });
   for (const key of ['a', 'b', 'c']) cache.set(key, 0, 30);
   cache.set('d', 0, 60);

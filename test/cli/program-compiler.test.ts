@@ -52,7 +52,7 @@ test('a thread that did not compile the program reads it from its file', async (
 
 const request = (functionName: string): TypeRequest => ({ functionName, builder: '""' });
 
-test('the types of requests have a thread of their own, so that nothing in them delays the validators', async () => {
+test('the types of requests compile on a separate thread and do not delay the validators', async () => {
   const compiler = new ProgramCompiler(STUB);
   const [types, again, validators] = await Promise.all([
     compiler.types(request('A'), ''),

@@ -42,7 +42,7 @@ test.each([
   [{ SVC_LOG_LEVEL: 'debug' }, 'arguments and answers in full; --log-content none leaves them out'],
   [{ SVC_LOG_CONTENT: 'none' }, 'neither arguments nor answers'],
 ])('at the start, svc serve logs what it logs of each call, and how to turn it off (%j)', (variables, content) => {
-  expect(startLines(variables)).toEqual([expect.stringContaining(`serving; the lines of calls contain ${content} {`)]);
+  expect(startLines(variables)).toEqual([expect.stringContaining(`serving; request lines contain ${content} {`)]);
 });
 
 test('one line at the start lists the settings that matter to an operator', () => {

@@ -54,13 +54,13 @@ test('the summary states the cost of all runs', async () => {
   expect(timeless(await svc('test'))).toContain('2 passed, 0 failed, in 0 ms\n');
 });
 
-test('the table of clients has the cost of each, and the summary for how many runs it is known', async () => {
+test('the table of clients has the cost of each, and the summary counts the runs with a known cost', async () => {
   const ended = await svc('test', '--prices', 'prices.yaml', '--client', 'Priced', '--client', 'Other');
   expect(timeless(ended)).toMatch(/^cost +\$0\.006 +-$/mu);
   expect(timeless(ended)).toContain('cost $0.006 (known for 2 of 4 runs)\n');
 });
 
-test('the documented summary is one', async () => {
+test('the documented summary is a real one', async () => {
   const documented = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
   const { out } = await svc('test', '--prices', 'prices.yaml', '--client', 'Priced', '--client', 'Other');
   const [summary = ''] = /^4 tests: .*$/mu.exec(out) ?? [];
@@ -87,7 +87,7 @@ test('the JUnit report has the cost of each case and suite as a property', async
   expect((await svc('test', '--format', 'junit')).out).not.toContain('propert');
 });
 
-test('the facts about a reply that fails include its cost', async () => {
+test('the report of a failed reply contains its cost', async () => {
   fake.answer(reply('none', { usage: { prompt_tokens: 1000, completion_tokens: 100 } }));
   const { out, code } = await svc('test', '--prices', 'prices.yaml', '--name', 'One');
   expect(code).toBe(1);

@@ -51,7 +51,7 @@ test('variables and annotations of the dashboard use only metrics and labels tha
   for (const { expr } of DASHBOARD.annotations.list) expect(await faultsOf(expr)).toEqual([]);
 });
 
-test('the dashboard has rows for everything that an operator asks, and no panel is empty', () => {
+test('the dashboard has a row for each question of an operator, and no panel is empty', () => {
   const rows = DASHBOARD.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
   expect(rows).toEqual([
     'Overview',

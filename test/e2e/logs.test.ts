@@ -139,7 +139,7 @@ test('svc logs prints the lines of a running server, one for each call', async (
   await once(logs, 'close');
   expect(text).toMatch(/^svc: listening on .*$/mu);
   expect(text).toMatch(
-    /^\d\d:\d\d:\d\d info  serving; the lines of calls contain neither arguments nor answers transport=\w+/mu,
+    /^\d\d:\d\d:\d\d info  serving; request lines contain neither arguments nor answers transport=\w+/mu,
   );
   const times = 'time: body .*, queue .*, render .*, model .*, parse .*, rest .*, attempts \\(Offline ok .*\\)';
   expect(text).toMatch(

@@ -82,7 +82,7 @@ test('a call has the value of a provider that honours the schema, under the real
   expect(fake.requests.map(requestedSchema)).toEqual([expect.objectContaining({ required: ['result'] })]);
 });
 
-test('a stream has no trace of the object around the value', async () => {
+test('a stream shows no part of the object around the value', async () => {
   const { messages, status: code } = await readStream(`${server.url}/stream/People`, {});
   expect(code).toBe(200);
   const values = messages.map(({ data }) => Object.values(data as object)[0] as unknown);
@@ -98,7 +98,7 @@ test('the schema and the value follow the types of a request', async () => {
   expect(fake.requests[0]?.body).toContain('"home town":{"type":"string"}');
 });
 
-test('the server warns about nothing: the prompts need no output format', () => {
+test('the server logs no warning, because the prompts need no output format', () => {
   expect(server.output()).not.toContain('output_format');
 });
 
@@ -142,7 +142,7 @@ test('a long reply that a thread parses is unwrapped too', async () => {
   expect(await (await post('/call/Numbers')).text()).toBe(JSON.stringify(numbers));
 });
 
-test('a refusal is an error of its own', async () => {
+test('a refusal is a separate error', async () => {
   const completion = chatCompletion(null) as { readonly choices: readonly [{ readonly message: object }] };
   const [choice] = completion.choices;
   const message = { ...choice.message, refusal: 'I cannot help with that.' };

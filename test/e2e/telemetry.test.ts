@@ -183,7 +183,7 @@ test('a stream that was retried and fell back is one trace with all of its steps
   });
   expect(answered.events.map(({ name }) => name)).toEqual(['svc.first_token']);
   expect(only(spans, 'svc.parse').attributes).toMatchObject({ 'svc.parse.lossy': true, 'svc.parse.thread': false });
-  // Only the second client sends the headers of traces.
+  // Only the second client sends trace headers.
   expect(first.requests.map(({ headers }) => headers['traceparent'])).toEqual([undefined, undefined]);
   expect(second.requests.at(-1)?.headers).toMatchObject({
     traceparent: `00-${PARENT.traceId}-${answered.spanId}-01`,
@@ -226,7 +226,7 @@ test('prompts, arguments and replies are exported if the variable asks for them,
   ]);
 });
 
-test('the spans of a stream end when its client leaves', async () => {
+test('the spans of a stream end when its caller disconnects', async () => {
   const url = await start();
   first.answer(reply('{"name": "Ada", "age": 1}', { chunkSize: 1, delayMs: 50 }));
   const leave = new AbortController();

@@ -13,7 +13,7 @@ function line(fields: LogFields, message = 'request', level: 'info' | 'warn' | '
 
 const REQUEST = { requestId: 'r1', method: 'POST', path: '/call/F', function: 'F', status: 200, ms: 8.34, attempts: 1 };
 
-test('a request is its status, outcome and path, and the facts about its call', () => {
+test('a request line has the status, outcome and path, and the facts about the call', () => {
   const facts = { client: 'Main', inputTokens: 34, outputTokens: 5, request: '{"a":1}', response: '{}' };
   expect(line({ ...REQUEST, ...facts })).toBe('200 ok /call/F 8.3 ms · Main · 34 in, 5 out\n');
   const trouble = {

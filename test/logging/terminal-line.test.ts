@@ -36,12 +36,12 @@ test('a request is one line with outcome, function, time, client, attempts, toke
   ]);
 });
 
-test('the bodies of a request are below its line', () => {
+test('the bodies are below the request line', () => {
   const bodies = { request: '{"resume":"Ada"}', response: '{"name":"Ada"}' };
   expect(lines(bodies).slice(1)).toEqual(['         request: {"resume":"Ada"}', '         response: {"name":"Ada"}']);
 });
 
-test('below the line of a failure are its id and its reason', () => {
+test('the id and the reason of a failure are below the request line', () => {
   const failure = { level: 'error', status: 504, error: 'timeout', reason: 'it took too long' };
   expect(lines(failure)).toEqual([
     expect.stringContaining('error 504 timeout /stream/ExtractResume 1235 ms'),
@@ -50,7 +50,7 @@ test('below the line of a failure are its id and its reason', () => {
   ]);
 });
 
-test('below the line of a slow call is where its time went', () => {
+test('the times of a slow call are below the request line', () => {
   const attempts = [
     { client: 'OpenAI', outcome: 'client_error', ms: 400 },
     { client: 'Claude', outcome: 'ok', ms: 9000 },
@@ -67,7 +67,7 @@ test('the outcome states repairs and losses', () => {
   expect(lines({ flags: ['x'], losses: { dropped: 1, defaulted: 0 } })[0]).toContain(' 200 lossy /stream');
 });
 
-test('whatever names a request brings, its line has at most 120 columns and no control characters', () => {
+test('a request line has at most 120 columns and no control characters, whatever names the request contains', () => {
   const name = fc.string({ maxLength: 300 });
   const count = fc.nat(10 ** 9);
   const fields = fc.record({
@@ -91,7 +91,7 @@ test('whatever names a request brings, its line has at most 120 columns and no c
   );
 });
 
-test('other text stays as it is, without control characters', () => {
+test('other text stays unchanged, except for control characters', () => {
   expect(terminalLine('svc: listening on \u001B[2Jhttp://localhost\n', false)).toBe(
     'svc: listening on \\x1b[2Jhttp://localhost\n',
   );

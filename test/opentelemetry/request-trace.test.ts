@@ -126,7 +126,7 @@ test.each([
   expect(spans()[0]?.status.message).toBeUndefined();
 });
 
-test('a request to a model has the attributes of its client, and no contents', () => {
+test('a request to a model has the attributes of its client, and no content', () => {
   const { trace, spans } = record();
   trace.asked(REQUEST).ended({ text: 'private', responseModel: 'gpt-2026', tokenDetails: { reasoningTokens: 4 } });
   expect(spans()[0]).toMatchObject({ name: 'chat gpt' });
@@ -144,7 +144,7 @@ test('a request to a model has the attributes of its client, and no contents', (
   });
 });
 
-test('contents are exported on request, without media and keys', () => {
+test('content is exported on request, without media and keys', () => {
   const { trace, spans } = record({ captureContent: true });
   trace.started({ text: 'key-123' });
   trace.asked(REQUEST).ended({ text: 'reply key-123', finishReason: 'stop' });
@@ -165,7 +165,7 @@ test('contents are exported on request, without media and keys', () => {
   ]);
 });
 
-test('contents are cut, and no part of a key remains at the cut', () => {
+test('content is cut, and no part of a key remains at the cut', () => {
   const { trace, spans } = record({ captureContent: true });
   trace.asked(REQUEST).ended({ text: `${'x'.repeat(65_532)}key-123${'y'.repeat(5_000)}` });
   const text = String(spans()[0]?.attributes['gen_ai.output.messages']);

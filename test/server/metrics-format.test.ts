@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { metricsFormat } from '../../src/server/http/handlers/static-routes.ts';
 import { metricsText } from '../support/exported-metrics.ts';
 
-/** What Prometheus 2.42 sends. */
+/** The `accept` header of Prometheus 2.42. */
 const PROMETHEUS =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
 

@@ -68,7 +68,7 @@ it('counts attempts after the first one by their kind', () => {
   });
 });
 
-it('has the same number of series whatever callers name', () => {
+it('has the same number of series, whatever names callers choose', () => {
   const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   const end = (functionName: string, client: string, model: string): void => {
     const attempts = ['client_error', 'ok'].flatMap((outcome) => [

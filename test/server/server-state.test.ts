@@ -63,7 +63,7 @@ it('keeps the newest failure of each client, whatever the order in which workers
   ]);
 });
 
-it('notes failures of clients of the definitions only, and reports each to the primary once', () => {
+it('records failures of clients of the definitions only, and reports each to the primary once', () => {
   const metrics = new ProcessMetrics({ functions: ['Greet'], clients: new Set(['Fast']) }, SOURCES);
   const attempts = [LIMITED, { ...LIMITED, client: 'Brought by a request' }, ...REPORT.attempts];
   const report = { ...REPORT, attempts };

@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(times.attempts[0]).toEqual({ client: expect.stringMatching(/^x{253}\.{3}$/u), outcome: 'ok', ms: 3 });
   });
 
-  it('counts the wait for a slot apart', async () => {
+  it('counts the wait for a slot separately', async () => {
     const server = await start({ slowMs: ANY, maxInFlight: 1 });
     const releases: Array<() => void> = [];
     server.runtime.onCall = () => new Promise((resolve) => releases.push(() => resolve(success('hello'))));
@@ -65,7 +65,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(queued[1]).toBeGreaterThan(20);
   });
 
-  it('states no times for calls that are not slow', async () => {
+  it('logs no times for calls that are not slow', async () => {
     const server = await start({ slowMs: 1_000_000 });
     await call(server);
     await until(() => lineOf(server) !== undefined);

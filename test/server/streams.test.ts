@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(messages(reader).map((message) => Object.values(message)[0])).toEqual(['a', 'ab', 'abc', 'abc']);
   });
 
-  it('sends reasoning that the caller asks for before the partials, and what is left of it before the final value', async () => {
+  it('sends requested reasoning before the partials, and the rest of it before the final value', async () => {
     const { reader, stream } = await open({ partialIntervalMs: 0 }, {}, ['reasoning']);
     stream.observer.reasoning('Hm. ');
     stream.observer.reasoning('So.');

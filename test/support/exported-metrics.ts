@@ -12,7 +12,7 @@ export interface ExportedMetric {
 
 const ATTEMPT = { client: 'Fast', outcome: 'ok', durationMs: 3, inputTokens: 1, outputTokens: 1, cost: 1 } as const;
 
-/** A call that has everything that metrics count. */
+/** A call with every value that metrics count. */
 const EVERYTHING = {
   ...REPORT,
   firstTextMs: 1,

@@ -54,7 +54,7 @@ export interface OtlpReceiver {
   readonly histograms: readonly ReceivedHistogram[];
   /** The headers of every request. */
   readonly headers: readonly IncomingHttpHeaders[];
-  /** The bodies of all requests, as they arrived but not compressed. */
+  /** The bodies of all requests, decompressed. */
   readonly bytes: readonly Buffer[];
   /** How it answers; `hang` accepts requests and never answers. */
   mode: 'accept' | 'refuse' | 'hang';

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../src/base/json.ts';
 import type { Answer, RecordedRequest } from './fake-wire.ts';
 import { reply } from './fake-provider.ts';
 
-/** How deep the values go: a schema can be recursive. */
+/** The maximum depth of values, because a schema can be recursive. */
 const MAX_DEPTH = 4;
 
 type Schema = Readonly<Record<string, unknown>>;

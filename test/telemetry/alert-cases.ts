@@ -6,7 +6,7 @@ export interface AlertCase {
   /** After half an hour of these, the alert fires with these labels. */
   readonly fires: Samples;
   readonly labels: Readonly<Record<string, string>>;
-  /** After half an hour of these, it does not. */
+  /** After half an hour of these, the alert does not fire. */
   readonly silent: Samples;
 }
 

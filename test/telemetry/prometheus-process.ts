@@ -23,7 +23,7 @@ interface Answer<Data> {
   readonly error?: string;
 }
 
-/** The state of a target, as `/api/v1/targets` states it. */
+/** The state of a target, as `/api/v1/targets` reports it. */
 interface Target {
   readonly health: string;
   readonly lastError: string;
@@ -70,7 +70,7 @@ export class PrometheusProcess {
     return (await this.#get<{ readonly activeTargets: readonly Target[] }>('targets')).activeTargets;
   }
 
-  /** The series that a query selects now. Throws if Prometheus refuses the query. */
+  /** The series that a query selects now. Throws if Prometheus rejects the query. */
   async query(query: string): Promise<readonly Series[]> {
     return (await this.#get<{ readonly result: readonly Series[] }>('query', { query })).result;
   }

@@ -4,7 +4,7 @@ import { terminalLine } from '../../logging/terminal-line.ts';
 import type { Invocation } from '../invocation.ts';
 import type { ExitCode } from '../terminal.ts';
 
-/** `svc logs`: prints the JSON log lines of a server as it would write them on a terminal. Other lines stay as they are. */
+/** `svc logs`: prints the JSON log lines of a server in the form of a terminal. Other lines stay unchanged. */
 export async function logsCommand({ options, paths, terminal }: Invocation): Promise<ExitCode> {
   const { colour } = terminal.out;
   const format = options['pretty'] === true ? prettyLine : terminalLine;

@@ -152,7 +152,7 @@ function summary(report: TestReport, { coverage }: PrettyStyle): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** `, cost $0.0021`, and for how many of the runs it is known if not for all. */
+/** `, cost $0.0021`, and the number of runs with a known cost, unless all have one. */
 function costFact(results: readonly TestResult[]): string {
   const cost = knownCost(results);
   if (cost === undefined) return '';

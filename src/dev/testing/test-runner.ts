@@ -31,7 +31,7 @@ export interface RunnerSettings {
   /** The time limit of one call in milliseconds, over all attempts. */
   readonly timeoutMs: number;
   readonly onLoss: OnLoss;
-  /** The prices of models whose clients state none. */
+  /** The prices of models whose clients have none. */
   readonly prices?: PriceList | undefined;
   /** A test passes even if a `@@check` does not hold. */
   readonly allowFailedChecks: boolean;

@@ -55,7 +55,7 @@ export const STATE_TEXT: Readonly<Record<RunState, string>> = {
 /** Messages of a stream before the last one. */
 type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>;
 
-/** The changes of a run by a message of its stream. A message that the page does not ask for, such as reasoning, changes nothing. */
+/** The changes to a run that a message of its stream makes. A message that the page does not ask for, such as reasoning, changes nothing. */
 export function growth(event: Growth, run: Run): RunChange {
   if ('text' in event) return { state: 'streaming', reply: run.reply + event.text };
   if ('partial_result' in event) return { state: 'streaming', value: event.partial_result, partials: run.partials + 1 };

@@ -9,7 +9,7 @@ import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prom
 import { FunctionReplies } from './function-replies.ts';
 import { compileBoundedCondition, compileCountedCondition, WorkLimit } from './request-conditions.ts';
 
-/** What calls of one function need to know about types. */
+/** The types that calls of one function use. */
 export interface CallTypes {
   readonly definitions: DefinitionIndex;
   readonly checkArguments: ArgumentChecker;
@@ -26,7 +26,7 @@ export interface SentExtension {
   readonly json: string;
 }
 
-/** Creates the types of calls of a function with the extension that requests asked for. */
+/** Creates the types for calls of a function with the extension of a request. */
 export function createExtendedTypes(
   program: Program,
   fn: FunctionType,

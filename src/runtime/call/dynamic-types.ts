@@ -14,15 +14,15 @@ import { createExtendedTypes, type CallTypes } from './call-types.ts';
 import { oversizeFaults } from './option-limits.ts';
 
 /**
- * The pairs of a function and a `type_builder` that a process keeps. Callers usually build their types once; a compiled parser and
- * prompt of the largest size take about a megabyte.
+ * The pairs of a function and a `type_builder` that a process keeps. Callers usually build their types once. A compiled parser and
+ * prompt of the largest size takes about a megabyte.
  */
 const KEPT = { entries: 64, characters: 2 ** 20 };
 
 /** The characters of a `type_builder` as JSON: room for the JSON Schemas of a snippet of the largest size. */
 const MAX_CHARACTERS = 256 * 1024;
 
-/** The types that a request asked for, or why there are none. */
+/** The types that a request asked for, or the reason why there are none. */
 export type RequestedTypes = Result<CallTypes, Failure>;
 
 type Compiled = Result<CallTypes, readonly Violation[]>;
@@ -36,7 +36,7 @@ export class DynamicTypes {
   /** The compilations under way. */
   readonly #arriving = new Map<string, Promise<Compiled | undefined>>();
 
-  /** Without `source`, requests cannot bring types. */
+  /** Without `source`, requests cannot extend types. */
   constructor(program: Program, validators: ArgumentValidators, source: TypeSource | undefined) {
     this.#program = program;
     this.#validators = validators;
@@ -44,7 +44,7 @@ export class DynamicTypes {
   }
 
   /**
-   * Returns the types that a request asks for, later where another process compiles them. Undefined if it asks for none, or if its
+   * Returns the types that a request asks for, or a promise if another process compiles them. Undefined if it asks for none, or if its
    * options are refused for other reasons. Rejects only because of a bug.
    */
   load(fn: FunctionType, body: unknown): RequestedTypes | Promise<RequestedTypes> | undefined {
@@ -126,6 +126,6 @@ const TOO_LONG: readonly Violation[] = [{ path: '', message: `has more than ${MA
 
 const BUSY: Failure = {
   code: 'overloaded',
-  message: 'Too many requests with a "type_builder" wait for their types: try again.',
+  message: 'Too many requests with a "type_builder" wait for compilation: try again.',
   retryAfterSeconds: 1,
 };

@@ -23,7 +23,7 @@ export interface LibraryOptions {
   readonly logger?: Logger;
   /** Default: accept. A call can override it. */
   readonly onLoss?: OnLoss;
-  /** The prices of models whose clients state none. Default: none. */
+  /** The prices of models whose clients have none. Default: none. */
   readonly prices?: PriceList;
 }
 
@@ -49,7 +49,7 @@ export interface CallSettings {
   readonly onWarnings?: (warnings: readonly Warning[], losses: Losses) => void;
   /** Keeps the model's reasoning, if its provider sends it: in the events of a stream, and in `onMeta`. */
   readonly reasoning?: boolean;
-  /** Receives facts about a call or stream before it returns its value or throws. */
+  /** Receives the metadata of a call or stream before it returns its value or throws. */
   readonly onMeta?: (meta: CallMeta) => void;
   /** Aborting the signal ends the call and its request to the model. */
   readonly signal?: AbortSignal;
@@ -60,7 +60,7 @@ export interface CallSettings {
 /** The client and model that answered, the prompt and the reply, attempts, tokens, cost and times. */
 export type CallMeta = Omit<CallReport, 'flags' | 'losses'>;
 
-/** Where a library gets what it compiles on first use, in process. */
+/** The sources of validators and types, which a library compiles in process on first use. */
 export type LibrarySources = Pick<RuntimeOptions, 'validatorSource' | 'typeSource'>;
 
 /** The time that the providers' own libraries wait for one answer. */

@@ -10,12 +10,12 @@ import { createReplyParser } from '../reply/create-reply-parser.ts';
 import type { ReplyParser } from '../reply/reply-parser.ts';
 import { createWrappedParser } from '../reply/wrapped-replies.ts';
 
-/** The schemas that the providers receive for the replies of one function, and the parsers of these replies. */
+/** The schemas that svc sends to providers for the replies of one function, and the parsers of these replies. */
 export class FunctionReplies {
   readonly #plain: ReplyParser;
   readonly #fn: FunctionType;
   readonly #definitions: DefinitionIndex;
-  /** By the limits of a provider: there are few, and each schema is made once. */
+  /** By the limits of a provider. There are few, and each schema is created once. */
   readonly #outputs = new Map<SchemaLimits, StructuredOutput | undefined>();
   readonly #compile: CompileCondition;
   #wrapped: ReplyParser | undefined;
@@ -28,7 +28,7 @@ export class FunctionReplies {
     this.#plain = createReplyParser(fn.returns, definitions, compile);
   }
 
-  /** Returns what a client sends about the reply; undefined if it describes the reply in the prompt only. */
+  /** Returns the schema that a client sends; undefined if only the prompt describes the reply. */
   outputFor({ structured }: Pick<ModelClient, 'structured'>): StructuredOutput | undefined {
     if (structured === undefined) return undefined;
     const { limits } = structured;

@@ -284,10 +284,10 @@ function withInvalidReply(failed: AttemptFailure, reply: ModelReply, prompt: rea
   return { ...failed, invalidReply: { prompt, text: reply.text, faults: failure.details } };
 }
 
-/** A message of a failure contains no more of what a model wrote. */
+/** The maximum length of a model's text in the message of a failure. */
 const MAX_REFUSAL = 300;
 
-/** Without a schema, a refusal has always been an empty reply, as in other implementations of the language. */
+/** Without a schema, a refusal is an empty reply, as in other implementations of the language. */
 function refusalFailure({ name }: ModelClient, { refusal }: ModelReply): Failure | undefined {
   if (refusal === undefined) return undefined;
   const words = refusal.length > MAX_REFUSAL ? `${refusal.slice(0, MAX_REFUSAL)}…` : refusal;

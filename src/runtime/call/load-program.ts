@@ -40,7 +40,7 @@ function writeWhole(path: string, content: Uint8Array): void {
   renameSync(unfinished, path);
 }
 
-/** The file with the definition files of a program, beside the program: a JSON list of paths and texts. */
+/** The file beside the program that contains its definition files: a JSON list of paths and texts. */
 export function sourcesPath(programPath: string): string {
   return `${programPath}.sources`;
 }

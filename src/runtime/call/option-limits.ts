@@ -8,7 +8,7 @@ import type { ValuePath } from '../../base/value-path.ts';
 const MOST_ENTRIES = 100;
 
 /**
- * The most entries of a map or list that goes to the provider, or defines types: OpenAI accepts 128 tools, and enums of 1,000
+ * The maximum number of entries in a map or list that goes to the provider or defines types: OpenAI accepts 128 tools, and enums of 1,000
  * values.
  */
 const MOST_ENTRIES_OF_BODY = 1000;

@@ -8,7 +8,7 @@ import type { RuntimeOptions, StreamObserver } from './runtime.ts';
 export interface ReplyReader {
   readonly streamed: boolean;
   /**
-   * An attempt starts, and the text of the previous one is void. `reason` states why that one failed; `wrapped`: its replies
+   * An attempt starts, and the text of the previous one is void. `reason`: why the previous one failed. `wrapped`: its replies
    * can be in a wrapper.
    */
   begin(reason: string | undefined, wrapped: boolean): void;

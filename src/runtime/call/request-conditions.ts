@@ -10,13 +10,13 @@ const STEPS_PER_UNIT = 3;
 const MAX_UNITS = 50_000;
 
 /**
- * Compiles the constraints of types that a request brings, for the reply. Their work counts as steps of the coercion: a reply can
+ * Compiles the constraints in the types of a request, for replies. Their work counts as steps of the coercion, because a reply can
  * have thousands of values with the same constraint.
  */
 export const compileCountedCondition: CompileCondition = (expression) =>
   compileChargedCondition(expression, (units) => spend(units * STEPS_PER_UNIT));
 
-/** Compiles such constraints for arguments. */
+/** Compiles the constraints in the types of a request, for arguments. */
 export function compileBoundedCondition(limit: WorkLimit): CompileCondition {
   return (expression) => compileChargedCondition(expression, (units) => limit.spend(units));
 }

@@ -22,7 +22,7 @@ export interface FunctionRuntime {
   has(functionName: string): boolean;
   /**
    * Loads what `prepare` and `prepareReply` need for a body: the argument validators of the function, and the types that the body
-   * asks for. Their result is to be passed on. Rejects if the validators are not available now.
+   * asks for. Pass its result to them. Rejects if the validators are not available now.
    */
   load(functionName: string, body: unknown): LoadedTypes | Promise<LoadedTypes>;
   /**
@@ -60,7 +60,7 @@ export interface Connections {
   readonly counts: readonly ConnectionCounts[];
 }
 
-/** The types that a body asks for, or why there are none; undefined if it asks for none. */
+/** The types that a body asks for, or the reason why there are none; undefined if it asks for none. */
 export type LoadedTypes = RequestedTypes | undefined;
 
 /** Opaque to the server: `prepare` creates it, and one call uses it. */
@@ -94,7 +94,7 @@ export interface CallContext {
   readonly cancellation: Cancellation;
   /** The time in milliseconds after which the whole call ends with `timeout` (timer `total`). */
   readonly deadlineMs: number;
-  /** Undefined if no one observes the call. */
+  /** Undefined if nothing observes the call. */
   readonly observer?: CallObserver | undefined;
 }
 
@@ -191,7 +191,7 @@ export interface RuntimeOptions {
   readonly maxReplyBytes?: number;
   /** Returns the compiled argument validators of a function (see `ValidatorCompiler`). */
   readonly validatorSource: ValidatorSource;
-  /** Compiles the types of requests; absent if requests cannot bring any. */
+  /** Compiles the types of requests; absent if requests cannot extend types. */
   readonly typeSource?: TypeSource | undefined;
   /**
    * Returns the turn of a round-robin client over all processes: 0, 1, 2, … for each client's name. Without it, this
@@ -206,7 +206,7 @@ export interface WholeReply {
   readonly text: string;
   /** True if the reply can be in a wrapper, because a provider received the schema of one. */
   readonly wrapped?: boolean;
-  /** The types of the request, if it brought any. */
+  /** The types of the request, if it extends any. */
   readonly extension?: SentExtension | undefined;
   /** True if the outcome includes an explanation. */
   readonly explain?: boolean;

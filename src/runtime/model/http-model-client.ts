@@ -31,7 +31,7 @@ export interface WireProtocol {
   call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult | Promise<CallResult>;
   /** The format of replies. */
   readonly format: ReplyFormat;
-  /** The format of replies to requests with a schema, where that is a different one. */
+  /** The format of replies to requests with a schema, if it is different. */
   readonly structuredFormat?: ReplyFormat;
   /** Servers of this kind can leave out finish reason and end mark: a stream whose body ended well is complete. */
   readonly endsWithBody?: boolean;
@@ -53,7 +53,7 @@ interface HttpClientParts {
   readonly structured?: StructuredForm | undefined;
   readonly prices?: TokenPrices | undefined;
   readonly supportsStreaming: boolean;
-  /** The provider receives the headers of the trace. */
+  /** True if the provider receives the trace headers. */
   readonly propagateTrace: boolean;
   readonly destination: Destination;
   readonly limits: ExchangeLimits;
@@ -257,7 +257,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#exchange.start();
   }
 
-  /** Adds the headers of the trace, except those that the client itself sets. */
+  /** Adds the trace headers, except those that the client itself sets. */
   #traced(call: HttpCall): HttpCall {
     const { traceHeaders } = this.#request;
     if (!this.#client.propagateTrace || traceHeaders === undefined) return call;
@@ -321,7 +321,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     setImmediate(() => this.#decodeDue());
   }
 
-  /** The reasoning comes first: what arrives together was thought before it was written. */
+  /** The reasoning comes first: a model reasons before it writes the text that arrives together with it. */
   #passOn(delta: string, reasoning = ''): void {
     if (reasoning !== '' && !this.#over) this.#listener.reasoning?.(reasoning);
     if (delta === '' || this.#over) return;

@@ -40,7 +40,7 @@ export interface ModelRequest {
   readonly privateUrls: boolean;
   /** For clients that compute their answer themselves. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** Returns the headers with which the provider continues the trace of the call; undefined without a trace. */
+  /** Returns the trace headers, with which the provider continues the trace of the call; undefined without a trace. */
   readonly traceHeaders?: (() => readonly string[]) | undefined;
   /** The types of the call. */
   readonly definitions?: DefinitionIndex;
@@ -49,7 +49,7 @@ export interface ModelRequest {
 export interface ModelListener {
   /** Streamed replies only: more text. The text of one read of the socket comes in one delta. */
   text(delta: string): void;
-  /** Present if the caller wants the reasoning of the reply. Streamed replies only: more of it. */
+  /** Present if the caller asks for the reasoning. Called with each part of it, for streamed replies only. */
   readonly reasoning?: ((delta: string) => void) | undefined;
   /** Comes exactly once, last. The reply holds the whole text, streamed or not. */
   ended(result: Result<ModelReply, AttemptFailure>): void;

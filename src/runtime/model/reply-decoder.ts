@@ -14,7 +14,7 @@ interface Expectation {
   readonly streamed: boolean;
   /** A stream is complete if its body ended well and brought text, whatever its events state. */
   readonly endsWithBody: boolean;
-  /** The caller wants the reasoning too. */
+  /** True if the caller asks for the reasoning. */
   readonly wantsReasoning: boolean;
 }
 
@@ -75,7 +75,7 @@ export class ReplyDecoder {
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
   }
 
-  /** The bytes that a stream keeps: its text and reasoning so far, at a byte for each character, and an incomplete event. */
+  /** The bytes that a stream keeps: its text and reasoning so far, with one byte for each character, and an incomplete event. */
   get keptBytes(): number {
     return this.#text.length + this.#reasoning.length + (this.#frames?.waitingBytes ?? 0);
   }
@@ -87,7 +87,7 @@ export class ReplyDecoder {
     return delta;
   }
 
-  /** The reasoning of a stream since the last call; empty if there is none, or if no one wants it. */
+  /** The reasoning of a stream since the last call; empty if there is none, or if the caller does not ask for it. */
   takeReasoning(): string {
     const delta = this.#stream?.takeReasoning() ?? '';
     this.#reasoning += delta;

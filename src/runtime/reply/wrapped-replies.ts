@@ -8,7 +8,7 @@ import type { ClassType, FieldType, Type } from '../../schema/type.ts';
 import { createReplyParser, replyFailure } from './create-reply-parser.ts';
 import { JsonReply, type ParseOutcome, type ReplyParser, type ReplyStream } from './reply-parser.ts';
 
-/** A return type, and the replies of a provider that received it as the member of an object. */
+/** A return type, and the replies of a provider that received it as a member of an object. */
 interface WrappedReplies {
   readonly returns: Type;
   readonly definitions: DefinitionIndex;
@@ -20,9 +20,9 @@ interface WrappedReplies {
 }
 
 /**
- * Creates the parser of replies whose value is the only member of an object, because providers generate nothing but
- * objects: `{"result": [1, 2]}`. Its outcomes, partials and explanations are those of the value. `plain` parses a reply that
- * does not begin with that member: the model ignored its schema.
+ * Creates the parser of replies whose value is the only member of an object, because providers generate only objects:
+ * `{"result": [1, 2]}`. Outcomes, partials and explanations describe the value alone. `plain` parses a reply that does not begin with
+ * that member, because the model ignored its schema.
  */
 export function createWrappedParser(parts: WrappedReplies): ReplyParser {
   const { compileCondition, definitions, plain, returns, wrapper } = parts;
@@ -33,7 +33,7 @@ export function createWrappedParser(parts: WrappedReplies): ReplyParser {
   return new WrappedParser(plain, wrapped, new Wrapper(wrapper));
 }
 
-/** Messages name the class by the type of the value. No class of the definitions has such a name. */
+/** The name of the class in messages: the type of the value. No class of the definitions has such a name. */
 function wrapperClass(wrapper: string, returns: Type): ClassType {
   const field: FieldType = { name: wrapper, type: returns, skip: false, streamNotNull: false };
   return { name: `(${typeText(returns)})`, fields: [field], constraints: [], streamDone: false, dynamic: false };
@@ -105,10 +105,10 @@ interface WrappedStreamParts {
   readonly unbegun: string;
 }
 
-/** Reads a stream by one of two parsers, as soon as its first characters show which. */
+/** Reads a stream with one of two parsers. The first characters decide which. */
 class WrappedStream implements ReplyStream {
   readonly #parts: WrappedStreamParts;
-  /** The text until the stream is known to be wrapped or not. */
+  /** The text so far, until the stream is known to be wrapped or not. */
   #head = '';
   #stream: ReplyStream | undefined;
   #isWrapped = false;
@@ -167,7 +167,7 @@ class WrappedStream implements ReplyStream {
   }
 }
 
-/** The member is within this many characters, or the text is no such object: white space can go on forever. */
+/** If the member is not within this many characters, the text is not such an object. Otherwise endless white space would wait forever. */
 const MAX_HEAD = 256;
 
 /** The object around a value. */
@@ -206,7 +206,7 @@ class Wrapper {
     return { candidates: candidates.map((each) => this.#candidate(each)), omitted };
   }
 
-  /** The JSON text of the value in that of its object. */
+  /** Returns the JSON text of the value from the JSON text of its object. */
   unwrap(json: string): string {
     return json.slice(this.before.length, -1);
   }
@@ -221,7 +221,7 @@ class Wrapper {
     const inner = (path: string): string => this.#pathIn(path);
     return {
       ...others,
-      // Of a text that is cut, the end is missing.
+      // The end of a cut text is missing.
       ...(json === undefined ? {} : { json: json.slice(this.before.length, cut ? undefined : -1) }),
       ...(reasons === undefined ? {} : { reasons: reasons.map((each) => this.#violation(each)) }),
       flags: flags.map((flag) => ({ ...flag, path: inner(flag.path) })),

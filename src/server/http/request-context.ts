@@ -78,13 +78,13 @@ export class RequestContext implements CallOrigin {
     }
   }
 
-  /** `opened`: the status of a stream that the caller received. A caller that left before has none. */
+  /** `opened`: the status of a stream that the caller received; undefined if the caller disconnected before. */
   endCall(status: number, outcome: string, opened: number | undefined): void {
     const sent = opened ?? (outcome === 'cancelled' ? undefined : status);
     this.trace?.ended({ status: sent, outcome, failed: status >= 500, requestId: this.requestId });
   }
 
-  /** The observer of the call. If spans have contents, it masks the credentials in this body too. */
+  /** Returns the observer of the call. If spans have content, it also masks the credentials in this body. */
   observer(body: JsonBody | undefined): CallObserver | undefined {
     const { trace } = this;
     if (trace?.recordsContents === true) trace.mask(requestMask(requestSecrets(body?.value, body?.text, false)));

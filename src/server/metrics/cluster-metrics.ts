@@ -132,17 +132,17 @@ interface Collection {
   readonly resolve: () => void;
 }
 
-/** The facts about a worker that come with its heartbeats. */
+/** The gauges of a worker from its heartbeats. */
 type WorkerGauges = Pick<WorkerHandle, 'number' | 'rssBytes' | 'lagSeconds'>;
 
-/** prom-client adds the suffix of counters again, which belongs to their samples only. */
+/** Removes the suffix of counters, which only their samples have, because prom-client adds it again. */
 function openMetrics(part: readonly MetricData[]): readonly MetricData[] {
   return part.map((metric) => {
     return metric.type === 'counter' ? { ...metric, name: metric.name.replace(/_total$/u, '') } : metric;
   });
 }
 
-/** Merging drops exemplars: adds the newest one of each bucket. */
+/** Adds the newest exemplar of each bucket, because merging drops exemplars. */
 async function addExemplars(merged: Registry, parts: ReadonlyArray<readonly MetricData[]>): Promise<void> {
   const newest = new Map<string, Exemplar>();
   for (const value of parts.flat().flatMap(({ values }) => values)) {

@@ -47,7 +47,7 @@ export interface GaugeSources {
   readonly connections: () => number;
   readonly waiting: () => number;
   readonly parseQueue: () => number;
-  /** The replies that threads parsed so far, and those of them that reached a limit. */
+  /** The number of replies that threads have parsed, and of those that reached a limit. */
   readonly parsed: () => ParseCounts;
   readonly upstream: () => Connections;
   readonly droppedLogLines: () => number;
@@ -61,7 +61,7 @@ export class ProcessMetrics {
   readonly #sources: GaugeSources;
   readonly #clients: ReadonlySet<string>;
   readonly #lag = new EventLoopLag();
-  /** Those of the clients of the definitions. */
+  /** The failures of the clients of the definitions. */
   readonly clientFailures = new ClientFailures();
   readonly #inFlight = new NumberTable('gauge', {
     name: 'svc_requests_in_flight',
@@ -167,7 +167,7 @@ export class ProcessMetrics {
       ...this.#parsing(),
       ...this.#upstream(),
       {
-        ...gauge('svc_event_loop_busy_seconds_total', 'Time that event loops did not wait', busySeconds()),
+        ...gauge('svc_event_loop_busy_seconds_total', 'Time that event loops were busy', busySeconds()),
         type: 'counter',
       },
       ...this.#telemetry(),
@@ -274,7 +274,7 @@ function gauge(name: string, help: string, value: number): MetricData {
   return { name, help, type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value }] };
 }
 
-/** The time since the start of this process in which its event loop did not wait for events. */
+/** The time since the start of this process in which its event loop was busy. */
 function busySeconds(): number {
   return performance.eventLoopUtilization().active / 1000;
 }

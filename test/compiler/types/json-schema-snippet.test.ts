@@ -227,7 +227,7 @@ const TYPES = fc.letrec<{ type: Both; inner: Both }>((tie) => ({
   ),
 })).type;
 
-test('a random JSON Schema of the subset is the type that it states', () => {
+test('a random JSON Schema of the subset becomes the type that it describes', () => {
   assertProperty(
     fc.property(TYPES, ({ schema, text }) => {
       expect(typeOf(schema)).toEqual(typeOfText(text));
@@ -235,7 +235,7 @@ test('a random JSON Schema of the subset is the type that it states', () => {
   );
 });
 
-test('classes of random fields, descriptions and requirements are those that they state', () => {
+test('schemas with random properties, descriptions and requirements become the classes that they describe', () => {
   const fields = fc.uniqueArray(
     fc.record({ name: NAMES, type: TYPES, required: fc.boolean(), about: fc.string({ unit: 'binary' }) }),
     {

@@ -239,7 +239,7 @@ test('requests that arrive while their types are compiled wait for the same comp
 
 const builder = (at: number): string => `dynamic class Person {\n  f${at} int\n}`;
 
-test('a process keeps 64 compilations and makes an evicted one again', async () => {
+test('a process keeps 64 compilations and repeats an evicted one', async () => {
   const { runtime, compiled } = subject();
   for (let at = 0; at < 65; at += 1) expect(await failureOf(runtime, 'Read', withTypes(builder(at)))).toBeUndefined();
   await failureOf(runtime, 'Read', withTypes(builder(64)));

@@ -79,7 +79,7 @@ test('a client that is asked again corrects its reply; a failure lists its attem
   });
 });
 
-test('the facts about a call have its cost if the prices of its model are known, from a list or a file', async () => {
+test('the metadata of a call contains its cost if the prices of its model are known, from a list or a file', async () => {
   const entry = { model: 'main', input: 100, output: 1000 };
   const file = join(directory, 'prices.json');
   writeFileSync(file, JSON.stringify([entry]));

@@ -88,7 +88,7 @@ test('the reasoning of an attempt that fails midway is reset, also before its fi
   expect(bare.events.filter((event) => event.startsWith('reset'))).toEqual([]);
 });
 
-test('a provider that answers whole although asked for a stream sends its reasoning too', async () => {
+test('a provider that answers a request for a stream with a whole reply sends its reasoning too', async () => {
   fake.answer(status(200, chatCompletion('4', { reasoning: 'Sum.' })));
   const { outcome, reasoning } = await streamFunction(runtimeWith(), 'Add', WANTED);
   expect([valueOf(outcome), reasoning, outcome.report.reasoning]).toEqual([4, 'Sum.', 'Sum.']);

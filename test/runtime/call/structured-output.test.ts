@@ -172,7 +172,7 @@ test('the option of a request has to be one of three words', () => {
   });
 });
 
-test('a refusal is a failure of its own, in a call and in a stream, and leads to the next client', async () => {
+test('a refusal is a separate failure in a call and in a stream, and leads to the next client', async () => {
   const runtime = program();
   const completion = chatCompletion(null) as { readonly choices: readonly [{ readonly message: object }] };
   const [choice] = completion.choices;

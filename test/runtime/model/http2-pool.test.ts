@@ -59,7 +59,7 @@ function ignore(): void {}
 
 function hold(): void {}
 
-test('the counts of a pool state its sessions and the requests on them', async () => {
+test('the counts of a pool contain its sessions and their requests', async () => {
   const server = await start({ settings: { maxConcurrentStreams: 2 } });
   const { requests, held } = await sendHeld(2, server);
   expect(pools.origins).toBe(1);

@@ -45,7 +45,7 @@ test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { fo
   expect(stream.details.responseModel).toBe('m-1');
 });
 
-test('a provider that does not name the model leaves it unknown', () => {
+test('the model is unknown if the provider does not report it', () => {
   const reply = bedrockFormat.readWhole(JSON.stringify({ output: { message: { content: [] } } }), false);
   expect(reply.ok && reply.value.responseModel).toBeUndefined();
 });

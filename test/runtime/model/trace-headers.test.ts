@@ -5,7 +5,7 @@ import { callContext, callFunction, testRuntime, valueOf } from '../../support/t
 
 const TRACE = ['traceparent', '00-1-2-01', 'baggage', 'tenant=acme'];
 
-/** Hears of the call, and has headers for it. */
+/** Observes the call, and has trace headers for it. */
 const OBSERVER: CallObserver = {
   started: () => {},
   rendered: () => {},
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => fake.close());
 
-/** The trace headers of the request of a client with these options. */
+/** The trace headers in a request of a client with these options. */
 async function sent(options: string, observer?: CallObserver): Promise<readonly (string | undefined)[]> {
   const runtime = testRuntime(`
 client<llm> Traced {
@@ -44,11 +44,11 @@ function Ask() -> string {
   return [traceparent, baggage];
 }
 
-test('a provider receives the headers of the trace if its client asks for it', async () => {
+test('a provider receives the trace headers if its client sets propagate_trace', async () => {
   expect(await sent('http { propagate_trace true }', OBSERVER)).toEqual(['00-1-2-01', 'tenant=acme']);
 });
 
-test('by default, a provider receives none of them', async () => {
+test('by default, a provider receives no trace headers', async () => {
   expect(await sent('', OBSERVER)).toEqual([undefined, undefined]);
 });
 
@@ -57,6 +57,6 @@ test('a header of the client takes precedence', async () => {
   expect(await sent(options, OBSERVER)).toEqual(['00-1-2-01', 'own=1']);
 });
 
-test('a call that no one observes has no headers', async () => {
+test('a call without an observer has no trace headers', async () => {
   expect(await sent('http { propagate_trace true }')).toEqual([undefined, undefined]);
 });

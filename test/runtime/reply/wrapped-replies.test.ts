@@ -65,7 +65,7 @@ test('a value with checks has no partial before it begins', () => {
   }
 });
 
-test('a stream of which only the beginning arrives fails without a word about the wrapper', () => {
+test('a stream that ends early fails without mentioning the wrapper', () => {
   for (const text of ['', '{', '{"res', '{"result"', '{"result": ']) {
     const parser = wrappedParser('int');
     const stream = parser.openStream();

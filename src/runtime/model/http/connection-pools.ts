@@ -80,7 +80,7 @@ export class ConnectionPools {
     return pool;
   }
 
-  /** The origins with a pool: those of definition files, and those that requests brought, at most 256. */
+  /** The origins with a pool, from definition files and requests, at most 256. */
   get origins(): number {
     return this.#pools.size;
   }

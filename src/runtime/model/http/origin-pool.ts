@@ -33,7 +33,7 @@ export interface OriginPool {
 /** The connections of one version of HTTP, and the requests that use them or wait for one. */
 export interface ConnectionCounts {
   readonly protocol: 'http/1.1' | 'h2';
-  /** Open ones; one of HTTP/2 is a session. */
+  /** Open connections. With HTTP/2, each is a session. */
   readonly connections: number;
   readonly active: number;
   readonly waiting: number;

@@ -14,7 +14,7 @@ export function withStructure(
   return { ...members, ...structuredMembers(structured.kind, output, members) };
 }
 
-/** Describes the tool that stands for the reply, where its class has no description. */
+/** The description of the tool, if the class of the reply has none. */
 const TOOL_DESCRIPTION = 'Returns the answer.';
 
 function structuredMembers(

@@ -10,7 +10,7 @@ export type EventObject = Readonly<Record<string, unknown>>;
 /** A delta of the reasoning. */
 export interface ReasoningDelta {
   readonly text: string | undefined;
-  /** The part of the reasoning that it belongs to; absent where providers do not divide it. */
+  /** The part of the reasoning that the delta belongs to; absent if the provider does not divide the reasoning. */
   readonly part?: string | number | undefined;
 }
 
@@ -74,13 +74,13 @@ export abstract class JsonEventStream implements StreamedReply {
   /** Takes an event, and returns its delta of text. */
   protected abstract take(event: EventObject): string;
 
-  /** The reasoning in an event, if it has any. Called only if the caller wants it. */
+  /** Returns the reasoning in an event, if it has any. Called only if the caller asks for it. */
   protected abstract reasoningOf(event: EventObject): ReasoningDelta | undefined;
 
   /** The text of an event that contains nothing else; undefined for every other event. */
   protected abstract plainText(event: EventObject): string | undefined;
 
-  /** Adds known details; undefined ones change nothing. A refusal comes in parts. */
+  /** Adds known details. Undefined ones change nothing. A refusal arrives in parts. */
   protected learnDetails(learned: PossibleDetails): void {
     const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = learned;
     if (finishReason !== undefined) this.#details.finishReason = finishReason;
@@ -106,7 +106,7 @@ export abstract class JsonEventStream implements StreamedReply {
     }
     const delta = this.take(event);
     this.#deltas.push(delta);
-    // An event with both is not a shape to learn: events that repeat it are read for their text alone.
+    // The reader does not learn the shape of an event with both, because it reads only the text of events with a known shape.
     if (this.#wantsReasoning && this.#addReasoning(this.reasoningOf(event))) return;
     if (delta !== '' && this.plainText(event) === delta) this.#hole.learn(data, delta);
   }

@@ -55,8 +55,8 @@ function contentText(content: unknown): string {
 }
 
 /**
- * The reasoning in a message, or in a delta of one: DeepSeek, and most services that follow it, write `reasoning_content`,
- * OpenRouter, Ollama and recent versions of vLLM `reasoning`. Some write both, with the same text, or leave one of them empty.
+ * The reasoning in a message, or in a delta of one. DeepSeek and most services that follow it write `reasoning_content`.
+ * OpenRouter, Ollama and recent versions of vLLM write `reasoning`. Some write both, with the same text or with one of them empty.
  * Mistral writes parts of the content: https://docs.mistral.ai/capabilities/reasoning
  */
 function reasoningOfMessage(message: EventObject | undefined): string | undefined {
@@ -71,13 +71,13 @@ function thinkingOf(message: EventObject | undefined): string | undefined {
     .join('');
 }
 
-/** A refusal replaces the content. It is null in other messages, and empty in the ones of some servers. */
+/** A refusal replaces the content. In other messages it is null, or empty with some servers. */
 function refusalIn(message: unknown): string | undefined {
   const refusal = stringAt(message, REFUSAL);
   return refusal === '' ? undefined : refusal;
 }
 
-/** `message`: that of the choice, or a delta of it. */
+/** `message`: the message of the choice, or a delta of it. */
 function chatDetails(reply: unknown, choice: unknown, message: EventObject | undefined): PossibleDetails {
   const usage = objectAt(reply, USAGE);
   return {
@@ -167,7 +167,7 @@ function partsOfMessages(response: unknown): readonly unknown[] {
   return messages.flatMap((message) => listAt(message, 'content') ?? []);
 }
 
-/** The texts of all reasoning items: open models have them in `content`, OpenAI's in `summary`. */
+/** The texts of all reasoning items. Open models have them in `content`, OpenAI's models in `summary`. */
 function reasoningOfOutput(response: unknown): readonly string[] {
   const items = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'reasoning');
   const parts = items.flatMap((item) => [...(listAt(item, 'content') ?? []), ...(listAt(item, 'summary') ?? [])]);

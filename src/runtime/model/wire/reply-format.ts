@@ -8,10 +8,10 @@ import type { UpstreamFailure } from '../http/upstream-failure.ts';
 export interface ModelReply {
   /** The whole text, without the reasoning. */
   readonly text: string;
-  /** The reasoning of the model, if the caller wants it and the provider sends it. */
+  /** The reasoning of the model, if the caller asks for it and the provider sends it. */
   readonly reasoning?: string;
   readonly finishReason?: string;
-  /** The words in which the model refused to answer, where the provider marks them; empty if it gives none. */
+  /** The text with which the model refused to answer, if the provider marks it; empty if there is none. */
   readonly refusal?: string;
   /** The model that answered, as the provider names it. */
   readonly responseModel?: string;
@@ -53,7 +53,7 @@ export interface StreamedReply {
   run(text: string, start: number, gap: string): number;
   /** The text since the last call; empty when there was none. */
   takeText(): string;
-  /** The reasoning since the last call; empty when there was none, or when no one wants it. */
+  /** The reasoning since the last call; empty if there is none, or if the caller does not ask for it. */
   takeReasoning(): string;
   /** Set when the provider reported a failure, or when an event cannot be read. */
   readonly fault: UpstreamFailure | undefined;
@@ -67,7 +67,7 @@ export interface StreamedReply {
 
 export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
 
-/** Separates the parts of a reasoning: blocks, items and summaries. */
+/** Separates the parts of the reasoning: blocks, items and summaries. */
 export const BETWEEN_PARTS = '\n\n';
 
 /** The reply with its reasoning, if there is any. */

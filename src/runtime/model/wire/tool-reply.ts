@@ -2,8 +2,8 @@ import { rawValueAt } from './raw-value.ts';
 import type { ReplyDetails } from './reply-format.ts';
 
 /**
- * The longest text before the input of a tool, in UTF-16 units, that a stream holds back. Models that have to call a tool write
- * a few thoughts at most.
+ * The longest text before the input of a tool, in UTF-16 units, that a stream holds back. A model that has to call a tool writes
+ * little text before it.
  */
 const MAX_HELD = 16_384;
 
@@ -54,7 +54,7 @@ export function toolText(body: string, path: ReadonlyArray<string | number>): st
 }
 
 /**
- * The end of a tool call is the normal end of such a reply, which the lists of accepted finish reasons know by another
+ * A tool call is the normal end of such a reply, but the lists of accepted finish reasons contain its normal end under another
  * name.
  */
 export function answeredByTool<Details extends ReplyDetails>(details: Details): Details {

@@ -59,7 +59,7 @@ export type Patience = 'short' | 'long';
 export class StepBudget {
   /** The steps of all budgets so far, for measurements. */
   static spent = 0;
-  /** The runs that took all steps of their reply so far, for metrics. */
+  /** The number of runs so far that took all steps of their reply, for metrics. */
   static exceeded = 0;
   #left: number;
 

@@ -52,8 +52,8 @@ export function isWordCharacter(code: number): boolean {
 }
 
 /**
- * Returns the code of the character at `at`, -1 after the end of the text. Readers of deltas ask for characters that have
- * not arrived, and V8 compiles a `charCodeAt` that has been asked for one into a call.
+ * Returns the code of the character at `at`, or -1 after the end of the text. Readers of deltas ask for characters that have
+ * not arrived, and V8 compiles a `charCodeAt` that has gone past the end into a slow call.
  */
 export function codeAt(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : -1;

@@ -88,7 +88,7 @@ function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object 
   };
 }
 
-/** The attempts of a call that failed; undefined if there are none. */
+/** The failed attempts of a call; undefined if there are none. */
 export function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
   const failed = report?.attempts.filter(({ outcome }) => outcome !== 'ok') ?? [];
   return failed.length === 0 ? undefined : failed;

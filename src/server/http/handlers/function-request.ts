@@ -114,7 +114,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   /** Answers a failure: with a status, or as the last message of a stream that has begun. */
   protected abstract answerProblem(of: Problem): void;
 
-  /** The status that the caller received before the end; undefined if it received none. */
+  /** The status that the caller has already received; undefined if it has received none. */
   protected get openedStatus(): number | undefined {
     return undefined;
   }
@@ -210,7 +210,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.#log(end, durationMs);
   }
 
-  /** The request does not wait for a slot any more. */
+  /** The request no longer waits for a slot. */
   #endWait(): void {
     if (this.#waiting === undefined) return;
     clearTimeout(this.#waiting);
@@ -287,7 +287,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     else this.#checkArguments(body, loaded);
   }
 
-  /** The first call of a function in this worker waits for its validators, and a call with types of its own for these. */
+  /** The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types. */
   #checkOnceLoaded(loading: Promise<LoadedTypes>, body: JsonBody): void {
     loading.then(
       (loaded) => this.guarded(() => !this.#finished && this.#checkArguments(body, loaded)),

@@ -67,7 +67,7 @@ function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
   return encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
 
-/** Without a key, the body has only `authz`, and further details are in headers. Callers with a key get the state of the server. */
+/** Without a key, the body has only `authz`, and headers have further details. Callers with a key get the state of the server. */
 function status(context: RequestContext): void {
   const { config, programHash, version } = context.services;
   const refused = { enforcement: 'active', outcome: 'fail' };
@@ -139,7 +139,7 @@ export function metricsFormat(accept = ''): MetricsFormat {
   return open > 0 && open >= quality(accept, 'text/plain') ? 'openmetrics' : 'prometheus';
 }
 
-/** The greatest weight that a header `accept` gives to a media type, whatever its version; 0 if it does not name the type. */
+/** The highest weight of a media type in an `accept` header, whatever its version; 0 if the header does not contain the type. */
 function quality(accept: string, type: string): number {
   const weights = accept.split(',').flatMap((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

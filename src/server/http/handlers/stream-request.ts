@@ -49,7 +49,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.#events.writable) this.#pace.touch();
   }
 
-  /** Called when reasoning arrived that the caller asks for. */
+  /** Called when reasoning arrives, if the caller asks for it. */
   reasoning(delta: string): void {
     if (this.finished) return;
     this.#reasoning += delta;
@@ -135,7 +135,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.#sendDelta(`{"text":${JSON.stringify(text)}}`);
   }
 
-  /** Without the credentials that it contains whole. */
+  /** Masks the credentials that it contains completely. */
   #sendReasoning(): void {
     const reasoning = this.#reasoning;
     if (reasoning === '') return;

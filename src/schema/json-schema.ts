@@ -263,16 +263,17 @@ export function objectSchema(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-/** An object with these properties and no others. */
+/** An object with these properties and no others. Two fields can have one alias, with a warning. */
 export function closed(properties: Readonly<Record<string, JsonObject>>, required: readonly string[]): JsonObject {
-  return { ...objectSchema(properties, required), additionalProperties: false };
+  return { ...objectSchema(properties, [...new Set(required)]), additionalProperties: false };
 }
 
-/** Values of one JSON type, as an enum. */
+/** Values of one JSON type, as an enum; equal ones once. */
 export function choice(values: ReadonlyArray<string | number | boolean>): JsonObject {
   const [first] = values;
-  if (typeof first === 'number') return { type: 'integer', enum: values };
-  return { type: typeof first === 'boolean' ? 'boolean' : 'string', enum: values };
+  const distinct = [...new Set(values)];
+  if (typeof first === 'number') return { type: 'integer', enum: distinct };
+  return { type: typeof first === 'boolean' ? 'boolean' : 'string', enum: distinct };
 }
 
 /** Any of the schemas: equal ones once, and no union around a single one. */

@@ -73,6 +73,28 @@ test('the schemas of the request samples are in the documented subsets', () => {
   expect(faultsOf(program)).toEqual([]);
 });
 
+test('a name that two fields or values share is in the schema once', () => {
+  const program = compileText(`enum Side {
+  LEFT @alias("side")
+  RIGHT @alias("side")
+}
+class Pair {
+  first Side @alias("x")
+  second Side @alias("x")
+}
+client<llm> Tested {
+  provider offline
+}
+function F() -> Pair {
+  client Tested
+  prompt #"{{ ctx.output_format }}"#
+}
+`);
+  const [[, { schema }] = []] = program.functions.flatMap((fn) => outputsOf(fn, program));
+  expect(schema).toMatchObject({ required: ['x'], $defs: { Side: { enum: ['side'] } } });
+  expect(faultsOf(program)).toEqual([]);
+});
+
 test('the schemas of the sample definitions are in the documented subsets', () => {
   const program = programIn('svc_src');
   expect(program.functions.flatMap((fn) => outputsOf(fn, program)).length).toBeGreaterThan(15);

@@ -15,7 +15,10 @@ interface Sent {
 
 /** Returns what a provider would reject. */
 export function rejected(kind: StructuredForm['kind'], sent: Sent): readonly string[] {
-  const faults = [...ofRoot(sent.schema), ...all(sent.schema).flatMap((each) => ofReference(each, sent.schema))];
+  const faults = [
+    ...ofRoot(sent.schema),
+    ...all(sent.schema).flatMap((each) => [...ofReference(each, sent.schema), ...ofLists(each)]),
+  ];
   switch (kind) {
     case 'response-format':
     case 'text-format':
@@ -35,6 +38,12 @@ function ofRoot(schema: Schema): readonly string[] {
   return ['anyOf', '$ref', 'enum'].some((key) => key in schema)
     ? [...faults, 'the root is not a plain object']
     : faults;
+}
+
+/** JSON Schema 2020-12, validation, 6.1.2 and 6.5.3. */
+function ofLists(schema: Schema): readonly string[] {
+  const repeats = (list: unknown): boolean => Array.isArray(list) && new Set(list).size < list.length;
+  return ['enum', 'required'].filter((key) => repeats(schema[key])).map((key) => `${key} repeats an item`);
 }
 
 function ofReference(schema: Schema, root: Schema): readonly string[] {

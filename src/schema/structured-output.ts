@@ -5,7 +5,7 @@ import type { Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import type { FunctionType } from './function.ts';
-import { closed, joined, JsonSchemas } from './json-schema.ts';
+import { closed, joined, JsonSchemas, NULL_SCHEMA } from './json-schema.ts';
 import type { SchemaLimits, StrictLimits } from './providers/structured-output.ts';
 import { acceptsNull, namesIn, partsOf, reachedFrom } from './type-graph.ts';
 import type { FieldType, Type } from './type.ts';
@@ -128,8 +128,9 @@ class ReplyDocument {
   constructor(returns: Type, index: DefinitionIndex, isOptional: (className: string, field: FieldType) => boolean) {
     const schemas = new JsonSchemas(index, {
       named: (name) => ({ $ref: DEFINITIONS + name }),
-      // The checker excludes media, and replies have no checks.
-      media: () => ({}),
+      // A model cannot answer with media, as the checker warns: an optional one is always null.
+      media: () => NULL_SCHEMA,
+      // Replies have no checks.
       check: () => ({}),
       propertyNames: false,
     });

@@ -90,8 +90,8 @@ function F() -> Pair {
   prompt #"{{ ctx.output_format }}"#
 }
 `);
-  const [[, { schema }] = []] = program.functions.flatMap((fn) => outputsOf(fn, program));
-  expect(schema).toMatchObject({ required: ['x'], $defs: { Side: { enum: ['side'] } } });
+  const [first] = program.functions.flatMap((fn) => outputsOf(fn, program));
+  expect(first?.[1].schema).toMatchObject({ required: ['x'], $defs: { Side: { enum: ['side'] } } });
   expect(faultsOf(program)).toEqual([]);
 });
 
@@ -218,4 +218,25 @@ test('an inlined schema with too many fields is refused', () => {
   const [fn] = program.functions;
   const output = fn && structuredOutput(fn, indexDefinitions(program), FORCED_TOOL_OF_BEDROCK.limits);
   expect(output).toEqual({ ok: false, failure: 'has more than 1000 fields after the expansion of its classes' });
+});
+
+test('a model cannot answer with media, so its schema has null in their place', () => {
+  const program = compileText(`class Scan {
+  title string
+  page image?
+  pages pdf[]
+}
+client<llm> Tested {
+  provider offline
+}
+function F() -> Scan {
+  client Tested
+  prompt #"{{ ctx.output_format }}"#
+}
+`);
+  const [first] = program.functions.flatMap((fn) => outputsOf(fn, program));
+  const nothing = { type: 'null' };
+  const properties = { page: nothing, pages: { type: 'array', items: nothing } };
+  expect(first?.[1]).toMatchObject({ strict: true, schema: { properties } });
+  expect(faultsOf(program)).toEqual([]);
 });

@@ -42,8 +42,11 @@ function ofRoot(schema: Schema): readonly string[] {
 
 /** JSON Schema 2020-12, validation, 6.1.2 and 6.5.3. */
 function ofLists(schema: Schema): readonly string[] {
-  const repeats = (list: unknown): boolean => Array.isArray(list) && new Set(list).size < list.length;
   return ['enum', 'required'].filter((key) => repeats(schema[key])).map((key) => `${key} repeats an item`);
+}
+
+function repeats(list: unknown): boolean {
+  return Array.isArray(list) && new Set(list).size < list.length;
 }
 
 function ofReference(schema: Schema, root: Schema): readonly string[] {
@@ -73,6 +76,7 @@ function ofOpenAi(root: Schema): readonly string[] {
   const schemas = all(root);
   const faults = schemas.flatMap((schema) => [
     ...unknownKeys(schema, [...OPENAI_KEYS, '$defs']),
+    ...(['type', 'anyOf', '$ref'].some((key) => key in schema) ? [] : ['a schema has no type']),
     ...ofClosedObject(schema),
   ]);
   const members = schemas.flatMap((schema) => Object.keys(properties(schema)));

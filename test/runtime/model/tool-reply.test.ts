@@ -77,3 +77,13 @@ test('the first of several calls is the reply, in whole replies and in streams',
   ]);
   expect(streamedText(bedrockToolFormat, [...bedrock, { messageStop: { stopReason: 'tool_use' } }])).toBe('{"a":1}');
 });
+
+test('a stream of Anthropic that ends with its finish reason is complete', () => {
+  const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'I will not.' } };
+  const tool = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: {} } };
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
+  const stop = { type: 'message_stop' };
+  expect(streamedText(anthropicToolFormat, [text, end])).toBe('I will not.');
+  expect(streamedText(anthropicToolFormat, [text, end, stop])).toBe('I will not.');
+  expect(streamedText(anthropicToolFormat, [tool, end, stop])).toBe('{}');
+});

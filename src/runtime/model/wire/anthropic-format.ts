@@ -152,7 +152,8 @@ class ToolStream extends MessageStream {
     const input = inputOfDelta(event);
     if (input !== undefined) return this.#reply.input(input);
     const text = this.#reply.text(super.take(event));
-    return this.done ? text + this.#reply.end() : text;
+    // The event with the finish reason ends the reply: some gateways send no `message_stop`.
+    return this.complete ? text + this.#reply.end() : text;
   }
 
   protected override plainText(event: EventObject): string | undefined {

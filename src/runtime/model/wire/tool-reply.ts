@@ -40,10 +40,13 @@ export class ToolReply {
     return delta;
   }
 
-  /** Returns the part of the reply that remains at the end: a tool without members has no input in streams. */
+  /** Returns the part of the reply that remains at the end, once: a tool without members has no input in streams. */
   end(): string {
-    if (this.#calls > 0) return this.#hasInput ? '' : '{}';
-    return this.#passes ? '' : this.#held;
+    const held = this.#calls > 0 ? '{}' : this.#held;
+    const isRead = this.#calls > 0 ? this.#hasInput : this.#passes;
+    this.#hasInput = true;
+    this.#passes = true;
+    return isRead ? '' : held;
   }
 }
 

@@ -1,13 +1,19 @@
-import { err, ok } from '../base/result.ts';
-import { keyword, wholeNumber, yesOrNo, type ParseValue } from './setting-values.ts';
+import { invariant } from '../base/invariant.ts';
+import {
+  TELEMETRY_VARIABLES,
+  variableOfSignal,
+  type DefaultedVariable,
+  type Signal,
+  type TelemetryVariable,
+} from './telemetry-variables.ts';
 
-/** The settings of OpenTelemetry, from its standard variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+/** The settings of OpenTelemetry, from its standard variables. */
 export interface TelemetrySettings {
   /** Absent: svc exports no traces. */
   readonly traces?: TraceSettings;
   /** Absent: svc exports no metrics. */
   readonly metrics?: MetricSettings;
-  readonly propagators: readonly Propagator[];
+  readonly propagators: ValueOf<'propagators'>;
   /** Attributes of the process, with `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
   /** Whether spans contain arguments, prompts and replies. */
@@ -18,11 +24,11 @@ export interface ExportTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly compression: 'gzip' | 'none';
+  readonly compression: ValueOf<'compression'>;
 }
 
 export interface TraceSettings extends ExportTarget {
-  readonly sampler: (typeof SAMPLERS)[number];
+  readonly sampler: ValueOf<'sampler'>;
   /** The share of traces for a sampler by ratio. */
   readonly sampledShare: number;
   readonly maxQueueSize: number;
@@ -35,31 +41,11 @@ export interface TraceSettings extends ExportTarget {
 export interface MetricSettings extends ExportTarget {
   readonly intervalMs: number;
   readonly exportTimeoutMs: number;
-  readonly temporality: (typeof TEMPORALITIES)[number];
+  readonly temporality: ValueOf<'temporality'>;
 }
 
-type Propagator = 'tracecontext' | 'baggage';
-
-const SAMPLERS = [
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-  'always_on',
-  'always_off',
-  'traceidratio',
-] as const;
-
-const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
-
-/** The maximum size of the span queue of a process. More spans could fill its memory. */
-const MAX_QUEUE = 100_000;
-
-/** One day. A longer time is a mistake. */
-const MAX_MS = 86_400_000;
-
-const MILLISECONDS = wholeNumber(1, MAX_MS);
-
-type Signal = 'TRACES' | 'METRICS';
+type ValueOf<Key extends keyof typeof TELEMETRY_VARIABLES> =
+  (typeof TELEMETRY_VARIABLES)[Key] extends TelemetryVariable<infer Value> ? Value : never;
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -72,93 +58,88 @@ type Refuse = (variable: string, allowed: string) => void;
  */
 export function telemetrySettings(variables: Variables, refuse: Refuse): TelemetrySettings | undefined {
   const read = new VariableReader(variables, refuse);
-  const endpoint = read.optional('OTEL_EXPORTER_OTLP_ENDPOINT', address);
-  const addresses = { TRACES: addressOf('TRACES', endpoint, read), METRICS: addressOf('METRICS', endpoint, read) };
-  if (addresses.TRACES === undefined && addresses.METRICS === undefined) return undefined;
-  if (read.or('OTEL_SDK_DISABLED', yesOrNo, false)) return undefined;
-  const traces = exports('TRACES', read) ? addresses.TRACES : undefined;
-  const metrics = exports('METRICS', read) ? addresses.METRICS : undefined;
+  const of = TELEMETRY_VARIABLES;
+  const endpoint = read.optional(of.endpoint);
+  const addresses = {
+    traces: read.optional(of.tracesEndpoint) ?? addressOf('traces', endpoint),
+    metrics: read.optional(of.metricsEndpoint) ?? addressOf('metrics', endpoint),
+  };
+  if (addresses.traces === undefined && addresses.metrics === undefined) return undefined;
+  if (read.value(of.disabled)) return undefined;
+  const traces = read.value(of.tracesExporter) === 'otlp' ? addresses.traces : undefined;
+  const metrics = read.value(of.metricsExporter) === 'otlp' ? addresses.metrics : undefined;
   if (traces === undefined && metrics === undefined) return undefined;
+  const name = read.optional(of.serviceName);
   return {
     ...(traces === undefined ? {} : { traces: traceSettings(traces, read) }),
     ...(metrics === undefined ? {} : { metrics: metricSettings(metrics, read) }),
-    propagators: read.or('OTEL_PROPAGATORS', propagators, ['tracecontext', 'baggage']),
+    propagators: read.value(of.propagators),
     resource: {
       'service.name': 'svc',
-      ...read.or('OTEL_RESOURCE_ATTRIBUTES', pairs, {}),
-      ...read.or<Variables>('OTEL_SERVICE_NAME', (text) => ok({ 'service.name': text }), {}),
+      ...read.value(of.resource),
+      ...(name === undefined ? {} : { 'service.name': name }),
     },
-    captureContent: read.or('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', yesOrNo, false),
+    captureContent: read.value(of.captureContent),
   };
 }
 
 /** The values of export headers, which often contain a key. */
 export function exportSecrets(variables: Variables): readonly string[] {
-  const names = ['OTEL_EXPORTER_OTLP_HEADERS', ...signals('HEADERS')];
+  const { variable, parse } = TELEMETRY_VARIABLES.headers;
+  const names = [variable, variableOfSignal(variable, 'TRACES'), variableOfSignal(variable, 'METRICS')];
   return names.flatMap((name) => {
-    const headers = pairs(variables[name] ?? '');
+    const headers = parse(variables[name] ?? '');
     // Such as `Bearer KEY`.
     return headers.ok ? Object.values(headers.value).flatMap((value) => [value, value.split(' ').at(-1) ?? '']) : [];
   });
 }
 
-function signals(suffix: string): readonly string[] {
-  return ['TRACES', 'METRICS'].map((signal) => `OTEL_EXPORTER_OTLP_${signal}_${suffix}`);
-}
-
-/** The URL of a signal: its own URL unchanged, or the common URL with the path of the signal. */
-function addressOf(signal: Signal, common: string | undefined, read: VariableReader): string | undefined {
-  const own = read.optional(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, address);
-  if (own !== undefined || common === undefined) return own;
-  return `${common.replace(/\/$/u, '')}/v1/${signal.toLowerCase()}`;
-}
-
-function exports(signal: Signal, read: VariableReader): boolean {
-  return read.or(`OTEL_${signal}_EXPORTER`, keyword('otlp', 'none'), 'otlp') === 'otlp';
+/** The URL of a signal below the common URL. */
+function addressOf(signal: string, common: string | undefined): string | undefined {
+  return common === undefined ? undefined : `${common.replace(/\/$/u, '')}/v1/${signal}`;
 }
 
 /** A variable of the signal takes precedence; headers of both are joined. */
 function target(url: string, signal: Signal, read: VariableReader): ExportTarget {
-  const prefixes = [`OTEL_EXPORTER_OTLP_${signal}_`, 'OTEL_EXPORTER_OTLP_'];
-  const first = <Value>(name: string, parse: ParseValue<Value>, fallback: Value): Value =>
-    prefixes.map((prefix) => read.optional(prefix + name, parse)).find((value) => value !== undefined) ?? fallback;
-  first('PROTOCOL', protocol, undefined);
-  const headers = prefixes.map((prefix) => read.or(`${prefix}HEADERS`, pairs, {}));
+  const of = TELEMETRY_VARIABLES;
+  const first = <Value>(variable: DefaultedVariable<Value>): Value =>
+    read.optional(ofSignal(variable, signal)) ?? read.value(variable);
+  first(of.protocol);
   return {
     url,
-    headers: { ...headers[1], ...headers[0] },
-    timeoutMs: first('TIMEOUT', MILLISECONDS, 10_000),
-    compression: first('COMPRESSION', keyword('gzip', 'none'), 'none'),
+    headers: { ...read.value(of.headers), ...read.optional(ofSignal(of.headers, signal)) },
+    timeoutMs: first(of.timeout),
+    compression: first(of.compression),
   };
 }
 
+function ofSignal<Value>(declared: TelemetryVariable<Value>, signal: Signal): TelemetryVariable<Value> {
+  return { ...declared, variable: variableOfSignal(declared.variable, signal) };
+}
+
 function traceSettings(url: string, read: VariableReader): TraceSettings {
-  const maxQueueSize = read.or('OTEL_BSP_MAX_QUEUE_SIZE', wholeNumber(1, MAX_QUEUE), 2048);
+  const of = TELEMETRY_VARIABLES;
+  const maxQueueSize = read.value(of.maxQueueSize);
   return {
     ...target(url, 'TRACES', read),
-    sampler: read.or('OTEL_TRACES_SAMPLER', keyword(...SAMPLERS), 'parentbased_always_on'),
-    sampledShare: read.or('OTEL_TRACES_SAMPLER_ARG', ratio, 1),
+    sampler: read.value(of.sampler),
+    sampledShare: read.value(of.sampledShare),
     maxQueueSize,
-    maxBatchSize: Math.min(maxQueueSize, read.or('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', wholeNumber(1, MAX_QUEUE), 512)),
-    delayMs: read.or('OTEL_BSP_SCHEDULE_DELAY', MILLISECONDS, 5_000),
-    exportTimeoutMs: read.or('OTEL_BSP_EXPORT_TIMEOUT', MILLISECONDS, 30_000),
-    maxValueLength:
-      read.optional('OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT', wholeNumber(1, 2 ** 30)) ??
-      read.optional('OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT', wholeNumber(1, 2 ** 30)),
+    maxBatchSize: Math.min(maxQueueSize, read.value(of.maxBatchSize)),
+    delayMs: read.value(of.delay),
+    exportTimeoutMs: read.value(of.spanTimeout),
+    maxValueLength: read.optional(of.spanValueLength) ?? read.optional(of.valueLength),
   };
 }
 
 function metricSettings(url: string, read: VariableReader): MetricSettings {
-  const intervalMs = read.or('OTEL_METRIC_EXPORT_INTERVAL', MILLISECONDS, 60_000);
+  const of = TELEMETRY_VARIABLES;
+  const intervalMs = read.value(of.metricInterval);
   return {
     ...target(url, 'METRICS', read),
     intervalMs,
-    exportTimeoutMs: Math.min(intervalMs, read.or('OTEL_METRIC_EXPORT_TIMEOUT', MILLISECONDS, 30_000)),
-    temporality: read.or(
-      'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE',
-      (text) => keyword(...TEMPORALITIES)(text.toLowerCase()),
-      'cumulative',
-    ),
+    exportTimeoutMs: Math.min(intervalMs, read.value(of.metricTimeout)),
+    temporality: read.value(of.temporality),
   };
 }
 
@@ -171,54 +152,19 @@ class VariableReader {
     this.#refuse = refuse;
   }
 
-  or<Value>(variable: string, parse: ParseValue<Value>, fallback: Value): Value {
-    return this.optional(variable, parse) ?? fallback;
+  value<Value>(declared: DefaultedVariable<Value>): Value {
+    const fallback = declared.parse(declared.default);
+    invariant(fallback.ok, `the default of ${declared.variable} is not allowed`);
+    return this.optional(declared) ?? fallback.value;
   }
 
   /** An empty variable counts as unset. */
-  optional<Value>(variable: string, parse: ParseValue<Value>): Value | undefined {
+  optional<Value>({ variable, parse }: TelemetryVariable<Value>): Value | undefined {
     const text = this.#variables[variable]?.trim() ?? '';
     if (text === '') return undefined;
     const parsed = parse(text);
     if (parsed.ok) return parsed.value;
     this.#refuse(variable, parsed.failure);
-    return undefined;
-  }
-}
-
-const address: ParseValue<string> = (text) => {
-  const isWeb = URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol);
-  return isWeb ? ok(text) : err('an http or https URL such as http://localhost:4318');
-};
-
-const protocol: ParseValue<undefined> = (text) =>
-  text === 'http/protobuf' ? ok(undefined) : err('http/protobuf, the only protocol that svc supports');
-
-const ratio: ParseValue<number> = (text) => {
-  const value = /^\d(?:\.\d+)?$/u.test(text) ? Number(text) : 2;
-  return value <= 1 ? ok(value) : err('a share from 0 to 1, such as 0.1');
-};
-
-const propagators: ParseValue<readonly Propagator[]> = (text) => {
-  const names = text.split(',').map((name) => name.trim());
-  if (names.length === 1 && names[0] === 'none') return ok([]);
-  const known = names.filter((name): name is Propagator => name === 'tracecontext' || name === 'baggage');
-  return known.length === names.length ? ok(known) : err('a list of tracecontext and baggage, or none');
-};
-
-/** Keys and values with percent-encoding, such as `a=1,b=x%20y`. */
-const pairs: ParseValue<Readonly<Record<string, string>>> = (text) => {
-  const entries = text.split(',').filter((pair) => pair.trim() !== '');
-  const read = entries.map((pair) => /^\s*([^=\s]+)\s*=(.*)$/su.exec(pair));
-  const values = read.map((match) => [match?.[1], decoded(match?.[2]?.trim())] as const);
-  const isWrong = values.some(([name, value]) => name === undefined || value === undefined);
-  return isWrong ? err('a list of pairs such as name=value,other=value') : ok(Object.fromEntries(values));
-};
-
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text);
-  } catch {
     return undefined;
   }
 }

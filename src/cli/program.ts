@@ -14,7 +14,7 @@ import { usageProblem } from './usage-problem.ts';
 /** The groups of the list of commands. */
 const GROUPS = { write: 'Write functions:', serve: 'Serve them:', call: 'Call them:', about: 'About svc:' } as const;
 
-interface CommandDescription {
+export interface CommandDescription {
   readonly name: string;
   readonly help: string;
   readonly group: (typeof GROUPS)[keyof typeof GROUPS];
@@ -54,8 +54,8 @@ const DEV_SETTINGS = [
 /** Only this machine can connect, and its programs can name local models. */
 const DEV_DEFAULTS = { host: '127.0.0.1', trustLoopback: 'true', logFormat: 'pretty', drainTimeoutMs: '10s' } as const;
 
-/** Each command loads its own code: compiler and server take half a second, and help does not need them. */
-const COMMANDS: readonly CommandDescription[] = [
+/** Every command, in the order of the help. Each loads its own code: compiler and server take half a second, and help does not need them. */
+export const COMMANDS: readonly CommandDescription[] = [
   {
     name: 'init',
     help: 'Write a first function, a .env.example, a .gitignore and an example of prices',
@@ -238,7 +238,8 @@ type Start = (description: CommandDescription, command: Command) => Promise<void
 
 const HELP_FLAG = ['-h, --help', 'Show this help'] as const;
 
-function createProgram(terminal: Terminal, start: Start): Command {
+/** Declares the program and its commands with commander. */
+export function createProgram(terminal: Terminal, start: Start): Command {
   const program = new Command('svc')
     .description('Serves typed LLM functions, written in definition files, as HTTP endpoints.')
     .version(packageInfo().version, '-v, --version', 'Show the version')

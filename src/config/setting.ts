@@ -1,4 +1,4 @@
-import { ok } from '../base/result.ts';
+import { err, ok } from '../base/result.ts';
 import type { ContainerLimits } from './container-limits.ts';
 import type { ParseValue } from './setting-values.ts';
 
@@ -65,5 +65,9 @@ export function setting<Value>(declared: Setting<Value>): Setting<Value> {
 
 /** Accepts `0` too, for settings where it means none. */
 export function zeroOr(parse: ParseValue<number>): ParseValue<number> {
-  return (text) => (text === '0' ? ok(0) : parse(text));
+  return (text) => {
+    if (text === '0') return ok(0);
+    const parsed = parse(text);
+    return parsed.ok ? parsed : err(`0, or ${parsed.failure}`);
+  };
 }

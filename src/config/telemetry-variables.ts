@@ -35,17 +35,17 @@ const LENGTH = wholeNumber(1, 2 ** 30);
 export const TELEMETRY_VARIABLES = {
   endpoint: declared({
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    help: 'The receiver of traces (at `/v1/traces` below it) and metrics (at `/v1/metrics`)',
+    help: 'Base URL of the receiver: traces go to `/v1/traces` below it, and metrics to `/v1/metrics`',
     parse: address,
   }),
   tracesEndpoint: declared({
     variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    help: 'The complete address for traces',
+    help: 'Complete URL of the receiver of traces',
     parse: address,
   }),
   metricsEndpoint: declared({
     variable: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
-    help: 'The complete address for metrics',
+    help: 'Complete URL of the receiver of metrics',
     parse: address,
   }),
   disabled: defaulted({
@@ -68,14 +68,14 @@ export const TELEMETRY_VARIABLES = {
   }),
   headers: defaulted({
     variable: 'OTEL_EXPORTER_OTLP_HEADERS',
-    help: 'Headers of each export, such as `authorization=Bearer%20KEY`; no log line contains their values',
+    help: 'Headers of each export, such as `authorization=Bearer%20KEY`; svc never logs their values',
     parse: pairs,
     default: '',
     perSignal: true,
   }),
   timeout: defaulted({
     variable: 'OTEL_EXPORTER_OTLP_TIMEOUT',
-    help: 'Milliseconds for one export',
+    help: 'Time limit of one export, in milliseconds',
     parse: MILLISECONDS,
     default: '10000',
     perSignal: true,
@@ -101,7 +101,7 @@ export const TELEMETRY_VARIABLES = {
   }),
   resource: defaulted({
     variable: 'OTEL_RESOURCE_ATTRIBUTES',
-    help: 'Attributes of the process, such as `deployment.environment.name=prod`',
+    help: 'Further resource attributes, such as `deployment.environment.name=prod`',
     parse: pairs,
     default: '',
   }),
@@ -126,19 +126,19 @@ export const TELEMETRY_VARIABLES = {
   }),
   propagators: defaulted({
     variable: 'OTEL_PROPAGATORS',
-    help: 'Headers in which traces continue',
+    help: 'Formats of the headers that continue a trace',
     parse: propagators,
     default: 'tracecontext,baggage',
   }),
   maxQueueSize: defaulted({
     variable: 'OTEL_BSP_MAX_QUEUE_SIZE',
-    help: 'Spans that each worker keeps for export',
+    help: 'Maximum number of spans in the queue of each worker',
     parse: wholeNumber(1, MAX_QUEUE),
     default: '2048',
   }),
   maxBatchSize: defaulted({
     variable: 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
-    help: 'Spans in one export',
+    help: 'Maximum number of spans in one export',
     parse: wholeNumber(1, MAX_QUEUE),
     default: '512',
   }),
@@ -150,7 +150,7 @@ export const TELEMETRY_VARIABLES = {
   }),
   spanTimeout: defaulted({
     variable: 'OTEL_BSP_EXPORT_TIMEOUT',
-    help: 'Milliseconds for an export of spans, with its retries',
+    help: 'Time limit of an export of spans with its retries, in milliseconds',
     parse: MILLISECONDS,
     default: '30000',
   }),
@@ -162,24 +162,24 @@ export const TELEMETRY_VARIABLES = {
   }),
   metricTimeout: defaulted({
     variable: 'OTEL_METRIC_EXPORT_TIMEOUT',
-    help: 'Milliseconds for an export of metrics, with its retries; at most the interval',
+    help: 'Time limit of an export of metrics with its retries, in milliseconds; at most the interval',
     parse: MILLISECONDS,
     default: '30000',
   }),
   temporality: defaulted({
     variable: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE',
-    help: 'Whether metrics count from the start or from the last export',
+    help: 'Whether metrics count from the start of a worker or from the last export',
     parse: (text) => keyword('cumulative', 'delta', 'lowmemory')(text.toLowerCase()),
     default: 'cumulative',
   }),
   spanValueLength: declared({
     variable: 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT',
-    help: 'Longest value of an attribute in characters; unlimited if unset',
+    help: 'Maximum length of an attribute value in characters (default: unlimited)',
     parse: LENGTH,
   }),
   valueLength: declared({
     variable: 'OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT',
-    help: 'The same, if the variable for spans is not set',
+    help: 'The same limit, for spans without one of their own',
     parse: LENGTH,
   }),
   captureContent: defaulted({

@@ -45,3 +45,12 @@ function withoutCode(markdown: string): string {
 function withoutFences(markdown: string): string {
   return markdown.replaceAll(/^(`{3,}).*\n[^]*?^\1$/gm, '');
 }
+
+/** A table in Markdown. */
+export function tableOf(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  return [rowOf(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(rowOf)].join('\n');
+}
+
+function rowOf(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
+}

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
+import { blocksOf } from '../support/documented-page.ts';
 import { waitUntil } from '../support/load.ts';
 import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
@@ -12,29 +13,10 @@ import { runSvc, startServer, temporaryFolder, type RunningServer } from '../sup
  */
 const PAGE = readFileSync(join(ROOT, 'docs/tools.md'), 'utf8');
 
-interface Block {
-  readonly language: string;
-  readonly code: string;
-  /** The path in the first line, of a block that is a file. */
-  readonly file: string | undefined;
-  /** The documented output. */
-  readonly output: string | undefined;
-}
-
 const BLOCKS = blocksOf(PAGE);
 const FILES = BLOCKS.flatMap(({ file, code }) => (file === undefined ? [] : [[file, code] as const]));
 const PROGRAMS = BLOCKS.filter(({ language, output }) => language === 'ts' && output !== undefined);
 const COMMANDS = BLOCKS.filter(({ language, output }) => language === 'sh' && output !== undefined);
-
-function blocksOf(page: string): readonly Block[] {
-  const found = [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gmu)];
-  return found.flatMap(([, language = '', code = ''], index) => {
-    if (language === 'text') return [];
-    const [, next, output] = found[index + 1] ?? [];
-    const [, file] = /^\/\/ (\S+\.\w+)\n/u.exec(code) ?? [];
-    return [{ language, code, file, output: next === 'text' ? output : undefined }];
-  });
-}
 
 const project = temporaryFolder({ 'package.json': '{"type": "module"}' });
 let server: RunningServer;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The built command line: end-to-end tests run the program that users run. */
-const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
+export const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 
 /** The limit for a server from spawn to its start line, and for a short command; generous for a busy machine. */
 const START_TIMEOUT_MS = 120_000;

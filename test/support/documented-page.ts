@@ -38,6 +38,7 @@ export class PageReader {
   readonly #programs = temporaryFolder({ svc: `#!/bin/sh\nexec '${process.execPath}' '${SVC_MAIN}' "$@"\n` });
   readonly #port: number;
   #server: ChildProcess | undefined;
+  #output = '';
 
   private constructor(port: number) {
     this.#port = port;
@@ -57,10 +58,23 @@ export class PageReader {
     return text.replaceAll(/(localhost:|--port )(?:2024|8080)\b/gu, `$1${this.#port}`);
   }
 
-  write(file: string, text: string): void {
+  /** Does what a block asks of a reader: saves a file, starts a server, or runs commands. Returns what commands print. */
+  async follow(block: PageBlock): Promise<string> {
+    const { code, file } = block;
+    if (file !== undefined) await this.save(file, code);
+    else if (startsServer(block)) await this.serve(code);
+    else return this.run(code);
+    return '';
+  }
+
+  /** Writes a file. If a server reads it again after each save, waits until it has. */
+  async save(file: string, text: string): Promise<void> {
     const path = join(this.folder, file);
+    const reloads = this.#reloads();
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, this.here(text));
+    const isRead = this.#server !== undefined && /\.(?:svc|env)$/u.test(file);
+    if (isRead) await waitUntil(`the reload of ${file}`, () => this.#reloads() > reloads);
   }
 
   /** Runs commands in a shell and returns their standard output. Fails if one of them fails. */
@@ -72,16 +86,16 @@ export class PageReader {
   /** Starts the server of a command, in place of the last one, and waits until it answers. */
   async serve(command: string): Promise<void> {
     await this.stop();
-    const server = spawn('sh', ['-c', `exec ${this.here(command)}`], {
-      ...this.#surroundings,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    // The shell becomes the server, so that signals reach it.
+    const own = this.here(command).replace(/\bsvc /u, 'exec svc ');
+    const server = spawn('sh', ['-c', own], { ...this.#surroundings, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#server = server;
-    let output = '';
-    for (const stream of [server.stdout, server.stderr])
-      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    this.#output = '';
+    for (const stream of [server.stdout, server.stderr]) {
+      stream.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
+    }
     await waitUntil('the start of the server', async () => {
-      if (server.exitCode !== null) throw new Error(`"${command}" ended with ${server.exitCode}:\n${output}`);
+      if (server.exitCode !== null) throw new Error(`"${command}" ended with ${server.exitCode}:\n${this.#output}`);
       const answer = await fetch(`${this.url}/livez`, { headers: { connection: 'close' } }).catch(() => undefined);
       return answer?.ok === true;
     });
@@ -97,6 +111,10 @@ export class PageReader {
     return (await closed)[0];
   }
 
+  #reloads(): number {
+    return this.#output.split('reloaded ').length;
+  }
+
   get #surroundings(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly encoding: 'utf8' } {
     const path = `${this.#programs}:${process.env['PATH'] ?? ''}`;
     const env = { PATH: path, HOME: process.env['HOME'], SVC_PORT: String(this.#port) };
@@ -106,5 +124,15 @@ export class PageReader {
 
 /** Whether a block starts a server, which runs until the next one. */
 export function startsServer({ code }: PageBlock): boolean {
-  return /^svc (?:dev|serve)\b/u.test(code);
+  return /^(?:[A-Z_]+=\S+ )*svc (?:dev|serve)\b/u.test(code);
+}
+
+/** A pattern for documented output: `…` stands for any text, and times differ. */
+export function outputPattern(documented: string): RegExp {
+  const literal = documented.trim().replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`);
+  const source = literal
+    .replaceAll(/\n?…\n?/gu, '[^]*')
+    .replaceAll(/ {2,}/gu, ' +')
+    .replaceAll(/\d+(?:\\\.\d+)? m?s\b/gu, String.raw`[\d.]+ m?s`);
+  return new RegExp(`^${source}$`, 'u');
 }

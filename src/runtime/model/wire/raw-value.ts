@@ -1,88 +1,99 @@
 const QUOTE = 34;
 const COMMA = 44;
+const COLON = 58;
 const OPENING_LIST = 91;
 const BACKSLASH = 92;
+const CLOSING_LIST = 93;
 const OPENING_OBJECT = 123;
+const CLOSING_OBJECT = 125;
+const SPACE = 32;
 
 /**
  * Returns a value inside a JSON text as it is written there, with all digits of its numbers and its keys in their order, which
- * JSON.parse does not keep. Undefined if there is no such value. `json` must be valid: JSON.parse read it. Takes one pass.
+ * JSON.parse does not keep. Undefined if there is no such value. `json` must be valid: JSON.parse read it. Reads the text once,
+ * up to the end of the value; of members with the same name, it takes the first.
  */
 export function rawValueAt(json: string, path: ReadonlyArray<string | number>): string | undefined {
-  let span: Span | undefined = trimmed(json, 0, json.length);
+  let start = afterSpace(json, 0);
   for (const step of path) {
-    span = typeof step === 'string' ? memberOf(json, span, step) : itemOf(json, span, step);
-    if (span === undefined) return undefined;
+    const found = typeof step === 'string' ? memberAt(json, start, step) : itemAt(json, start, step);
+    if (found === undefined) return undefined;
+    start = found;
   }
-  return json.slice(span.start, span.end);
+  return json.slice(start, endOfValue(json, start));
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The last member of this name: JSON.parse takes it too. */
-function memberOf(json: string, object: Span, name: string): Span | undefined {
-  if (json.charCodeAt(object.start) !== OPENING_OBJECT) return undefined;
-  let found: Span | undefined;
-  for (const { start, end } of partsOf(json, object)) {
-    const afterKey = endOfString(json, start);
-    if (JSON.parse(json.slice(start, afterKey)) !== name) continue;
-    found = trimmed(json, json.indexOf(':', afterKey) + 1, end);
-  }
-  return found;
-}
-
-function itemOf(json: string, list: Span, index: number): Span | undefined {
-  if (json.charCodeAt(list.start) !== OPENING_LIST) return undefined;
-  let at = 0;
-  for (const part of partsOf(json, list)) {
-    if (at === index) return part;
-    at += 1;
+/** Where the value of this member begins in the object that begins at `start`. */
+function memberAt(json: string, start: number, name: string): number | undefined {
+  if (json.charCodeAt(start) !== OPENING_OBJECT) return undefined;
+  let key = afterSpace(json, start + 1);
+  while (json.charCodeAt(key) === QUOTE) {
+    const afterKey = endOfString(json, key);
+    const value = after(json, afterKey, COLON);
+    if (JSON.parse(json.slice(key, afterKey)) === name) return value;
+    key = after(json, endOfValue(json, value), COMMA);
   }
   return undefined;
 }
 
-/** The members of an object with their keys, or the items of a list. */
-function* partsOf(json: string, { start, end }: Span): Generator<Span> {
+/** Where this item begins in the list that begins at `start`. */
+function itemAt(json: string, start: number, index: number): number | undefined {
+  if (json.charCodeAt(start) !== OPENING_LIST) return undefined;
+  let item = afterSpace(json, start + 1);
+  for (let at = 0; at < index && !isEnd(json, item); at += 1) item = after(json, endOfValue(json, item), COMMA);
+  return isEnd(json, item) ? undefined : item;
+}
+
+/** The end of a list or of its text. */
+function isEnd(json: string, at: number): boolean {
+  return at >= json.length || json.charCodeAt(at) === CLOSING_LIST;
+}
+
+/** Skips white space, and the mark if it follows. */
+function after(json: string, start: number, mark: number): number {
+  const at = afterSpace(json, start);
+  return json.charCodeAt(at) === mark ? afterSpace(json, at + 1) : at;
+}
+
+/** JSON has four characters of white space; no other one of these codes is between its values. */
+function afterSpace(json: string, start: number): number {
+  let at = start;
+  while (json.charCodeAt(at) <= SPACE) at += 1;
+  return at;
+}
+
+function endOfValue(json: string, start: number): number {
+  const first = json.charCodeAt(start);
+  if (first === QUOTE) return endOfString(json, start);
   let depth = 0;
-  let from = start + 1;
-  for (let at = start + 1; at < end - 1; at += 1) {
+  let at = start;
+  while (at < json.length) {
     const code = json.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(json, at) - 1;
-    else if (code === COMMA && depth === 0) {
-      yield trimmed(json, from, at);
-      from = at + 1;
-    } else if (isBracket(code)) depth += isOpening(code) ? 1 : -1;
+    if (opens(code)) depth += 1;
+    else if (code === CLOSING_OBJECT || code === CLOSING_LIST) depth -= 1;
+    else if (depth === 0 && (code === COMMA || code <= SPACE)) return at;
+    // The bracket of this value, or that of the object or list around a number.
+    if (depth === 0 && opens(first)) return at + 1;
+    if (depth < 0) return at;
+    at = code === QUOTE ? endOfString(json, at) : at + 1;
   }
-  const last = trimmed(json, from, end - 1);
-  if (last.start < last.end) yield last;
+  return at;
 }
 
-/** `[`, `]`, `{` or `}`. */
-function isBracket(code: number): boolean {
-  return isOpening(code) || (code | 32) === 125;
-}
-
-/** `[` or `{`, which differ in one bit. */
-function isOpening(code: number): boolean {
-  return (code | 32) === OPENING_OBJECT;
+function opens(code: number): boolean {
+  return code === OPENING_OBJECT || code === OPENING_LIST;
 }
 
 /** The index after the quote that ends the string which begins at `start`. */
 function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at + 1;
+  let quote = json.indexOf('"', start + 1);
+  while (quote > 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);
+  return quote < 0 ? json.length : quote + 1;
 }
 
-/** JSON has four characters of white space; the others of JavaScript do not occur between the values of valid JSON. */
-function trimmed(json: string, start: number, end: number): Span {
-  let [from, to] = [start, end];
-  while (from < to && json.charCodeAt(from) <= SPACE) from += 1;
-  while (to > from && json.charCodeAt(to - 1) <= SPACE) to -= 1;
-  return { start: from, end: to };
+/** An odd number of backslashes is before it. */
+function isEscaped(json: string, quote: number): boolean {
+  let at = quote - 1;
+  while (json.charCodeAt(at) === BACKSLASH) at -= 1;
+  return (quote - at) % 2 === 0;
 }
-
-const SPACE = 32;

@@ -226,7 +226,7 @@ class SnippetWriter {
     const { type } = schema;
     if (!Array.isArray(type)) return this.#ofType(type, schema, place);
     const types: readonly unknown[] = type;
-    if (types.length === 0) return this.#unreadable(pathStep(path, 'type'), 'names no type');
+    if (types.length === 0) return this.#unreadable(pathStep(path, 'type'), 'contains no type');
     const allowed = types.flatMap((each) => BY_TYPE[String(each)] ?? []);
     this.#checkKeywords(schema, ['type', ...allowed], path);
     return unionOf(

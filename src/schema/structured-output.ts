@@ -179,7 +179,7 @@ function withoutRequired(schema: JsonObject, names: readonly string[]): JsonObje
   return { ...schema, required: required.filter((name) => typeof name !== 'string' || !names.includes(name)) };
 }
 
-/** Providers refuse other keys beside `$ref`, so a description moves around the reference. */
+/** Providers reject other keys next to `$ref`, so a description belongs to a schema around the reference. */
 function withoutSiblings(schema: JsonObject): JsonObject {
   const inner = withParts(schema, withoutSiblings);
   const { $ref, ...others } = inner;

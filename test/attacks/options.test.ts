@@ -274,7 +274,7 @@ onBothTransports(
     server.model.answer(reply(JSON.stringify({ name: 'Ada', ...values })));
     const bodies = Array.from({ length: 100 }, (_, at) => withTypes(costlyTypes(at % 50)));
     const answers = await Promise.all(bodies.map((body) => callRaw(server, 'Show', body)));
-    // A reply that takes too many steps, or a queue that is full, is an error of its own.
+    // A reply that takes too many steps, or a full queue, has a separate error.
     expect(answers.filter(({ status: answered }) => ![200, 500, 503].includes(answered))).toEqual([]);
     expect(await ends()).toEqual(Array.from({ length: 20 }, () => ({ final_result: 'one two' })));
     const { status: answered, body } = await server.call('Show', { text: 'a' });

@@ -26,7 +26,7 @@ import { fitsOf } from '../support/validators.ts';
 
 export interface Example {
   readonly kind: string;
-  /** The text before the outcome; without the outcomes for a kind with one on each line. */
+  /** The text before the outcome. For a kind with an outcome on each line, the text without the outcomes. */
   readonly input: string;
   /** The outcome on the page. */
   readonly shown: string;
@@ -149,7 +149,7 @@ function Shown(${this.#parameters}) -> ${returns} {
 
   #messagesOf(source: string, name: string, args: Readonly<Record<string, unknown>>): string {
     const { program, diagnostics } = compiled(source);
-    // An example needs a few of the parameters only.
+    // An example needs only some of the parameters.
     const first = diagnostics.find(({ code }) => code !== 'template/unused-parameter');
     if (program === undefined || first !== undefined) return `${first?.code}: ${first?.message}`;
     const client = { ...CLIENT, name: 'Fast', options: { model: 'gpt-4o-mini' } };

@@ -33,7 +33,7 @@ const page = read();
 const runner = new ExampleRunner(page);
 const examples = examplesIn(page);
 const shown = examples.filter(({ kind }) => kind !== 'baml');
-/** Code on the page, without prose. */
+/** The code on the page, without prose. */
 const code = [...page.matchAll(/^```[^]*?^```$|`[^`\n]+`/gmu)].map(([text]) => text).join('\n');
 
 test('the page has examples of every kind', () => {

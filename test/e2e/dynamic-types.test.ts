@@ -137,7 +137,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(await post(server.url, 'call/Greet', greet({ name: 'Ada', age: 36 }))).toMatchObject({ status: 200 });
   });
 
-  test('types that do not compile get 400 with their places, for calls and for streams', async () => {
+  test('types that do not compile get 400 with their positions, for calls and for streams', async () => {
     const body = {
       text: 'x',
       svc_options: { type_builder: `dynamic class Persn {\n  age int\n}\nclass City {\n  a Nope\n}` },

@@ -23,7 +23,7 @@ let prometheus: PrometheusProcess;
 let receiver: OtlpReceiver;
 
 beforeAll(async () => {
-  // Fails here if Prometheus is not installed, so that no test is skipped in silence.
+  // Fails here if Prometheus is not installed, so no test is skipped silently.
   expect(promtool(['--version']).code).toBe(0);
   fake = await startFakeProvider();
   receiver = await startOtlpReceiver();

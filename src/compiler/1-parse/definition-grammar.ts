@@ -195,7 +195,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     return this.document() ?? [];
   }
 
-  /** Reads the content of a `type_builder`. Never throws, as `parseDocument`. */
+  /** Reads the content of a `type_builder`. Like `parseDocument`, it never throws. */
   parseTypes(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): readonly DeclarationNode[] {
     this.begin(file, tokens, brackets);
     return this.types() ?? [];

@@ -20,7 +20,7 @@ export function compileCondition(expression: Expression): Condition {
 /** The work of an evaluation besides its steps, in units of `Work`. */
 const EVALUATION = 5;
 
-/** As `compileCondition`. Calls `charge` with the units of work (see `Work`) before they are done; it can throw a TemplateFault. */
+/** Like `compileCondition`, but calls `charge` with the units of work (see `Work`) before each step. `charge` can throw a TemplateFault. */
 export function compileChargedCondition(expression: Expression, charge: (units: number) => void): Condition {
   const condition = compileNamed(expression, ['this'], resolveFunction, () => new ChargedRendering(charge));
   return (self) => condition([self]);

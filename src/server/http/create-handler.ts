@@ -34,7 +34,7 @@ export function createHandler(services: HttpServices): RequestHandler {
     const context = new RequestContext(services, request, response);
     const { telemetry } = services;
     const path = withoutBase(request.path, services.config.basePath);
-    // Probes and scrapes come every few seconds, and a trace of one is of no use.
+    // Probes and scrapes arrive every few seconds, and no one needs their traces.
     if (telemetry !== undefined && !OPERATIONS_PATHS.includes(path)) {
       context.trace = telemetry.request(request, context.startedAt);
     }

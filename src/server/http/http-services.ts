@@ -42,7 +42,7 @@ export interface HttpServices {
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly metrics: ProcessMetrics;
-  /** Undefined unless it is on. */
+  /** Undefined if telemetry is off. */
   readonly telemetry: Telemetry | undefined;
   /** The metrics of all processes as text. */
   metricsText(format: MetricsFormat): Promise<string>;

@@ -184,7 +184,7 @@ function merge(
   );
 }
 
-/** prom-client types its JSON form loosely; `MetricData` is what `getMetricsAsJSON` returns. */
+/** The result of `getMetricsAsJSON`, which prom-client types loosely. */
 async function json(registry: Registry): Promise<readonly MetricData[]> {
   return (await registry.getMetricsAsJSON()) as unknown as readonly MetricData[];
 }

@@ -138,7 +138,7 @@ test.each([
   ],
   [{ properties: { class: { type: 'string' } } }, '.properties.class', 'cannot be called "class"'],
   [{ type: 'text' }, '.type', 'has to be one of string, integer'],
-  [{ type: [] }, '.type', 'names no type'],
+  [{ type: [] }, '.type', 'contains no type'],
   [{ enum: [] }, '.enum', 'at least one entry'],
   [{ enum: [1.5] }, '.enum[0]', 'a number with a fraction'],
   [{ enum: [{}] }, '.enum[0]', 'has to be a string, an integer, a boolean or null'],

@@ -194,7 +194,7 @@ test('a refusal is a separate failure in a call and in a stream, and leads to th
   expect(streamed.events).toEqual([]);
 });
 
-test('a refusal in the middle of a tool call is no value, in a call and in a stream', async () => {
+test('a refusal in the middle of a tool call is not a value, in a call and in a stream', async () => {
   const runtime = program();
   const refusal = {
     code: 'refusal',

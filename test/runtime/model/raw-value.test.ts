@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { rawValueAt } from '../../../src/runtime/model/wire/raw-value.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
-test('a value is returned as it is written', () => {
+test('a value keeps its source text', () => {
   const json = ' { "a\\u0062": [ 1.0 , {"c" : 9007199254740993 } ,"],\\"" ] , "d":{} } ';
   expect(rawValueAt(json, ['ab', 0])).toBe('1.0');
   expect(rawValueAt(json, ['ab', 1])).toBe('{"c" : 9007199254740993 }');

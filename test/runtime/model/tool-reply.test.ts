@@ -49,7 +49,7 @@ test('the end of a tool call is a normal end, and no other reason changes', () =
   expect(answeredByTool({})).toEqual({});
 });
 
-test('the input in a whole reply is that of the model, with all digits and its order of keys', () => {
+test('the input in a whole reply keeps all digits and the order of keys', () => {
   const anthropic = `{"content": [{"type": "text", "text": "\\"input\\": ["}, {"input": ${INPUT} , "type": "tool_use"}]}`;
   expect(textOf(anthropicToolFormat, anthropic)).toBe(INPUT);
   const bedrock = `{"output": {"message": {"content": [{"text": "x"}, {"toolUse": {"name": "F", "input": ${INPUT}}}]}}}`;

@@ -69,7 +69,7 @@ function isTool(block: unknown): boolean {
   return stringAt(block, 'type') === 'tool_use';
 }
 
-/** A model that refuses can stop in the middle, and what it wrote until then gives no reason. */
+/** A model that refuses can stop in the middle. Its text until then does not give the reason. */
 function endOf(holder: unknown): PossibleDetails {
   const finishReason = stringAt(holder, 'stop_reason');
   return finishReason === 'refusal' ? { finishReason, refusal: '' } : { finishReason };

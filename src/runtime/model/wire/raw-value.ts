@@ -9,9 +9,9 @@ const CLOSING_OBJECT = 125;
 const SPACE = 32;
 
 /**
- * Returns a value inside a JSON text as it is written there, with all digits of its numbers and its keys in their order, which
- * JSON.parse does not keep. Undefined if there is no such value. `json` must be valid: JSON.parse read it. Reads the text once,
- * up to the end of the value; of members with the same name, it takes the first.
+ * Returns the source text of a value inside a JSON text. Unlike JSON.parse, this keeps all digits of numbers and the order of keys.
+ * Undefined if there is no such value. `json` must be valid, as checked by JSON.parse. Reads the text once, up to the end of the
+ * value. The first of several members with the same name counts.
  */
 export function rawValueAt(json: string, path: ReadonlyArray<string | number>): string | undefined {
   let start = afterSpace(json, 0);
@@ -49,13 +49,13 @@ function isEnd(json: string, at: number): boolean {
   return at >= json.length || json.charCodeAt(at) === CLOSING_LIST;
 }
 
-/** Skips white space, and the mark if it follows. */
+/** Skips white space, and the mark after it if there is one. */
 function after(json: string, start: number, mark: number): number {
   const at = afterSpace(json, start);
   return json.charCodeAt(at) === mark ? afterSpace(json, at + 1) : at;
 }
 
-/** JSON has four characters of white space; no other one of these codes is between its values. */
+/** JSON has four white space characters. No other character with such a code is between its values. */
 function afterSpace(json: string, start: number): number {
   let at = start;
   while (json.charCodeAt(at) <= SPACE) at += 1;
@@ -84,7 +84,7 @@ function opens(code: number): boolean {
   return code === OPENING_OBJECT || code === OPENING_LIST;
 }
 
-/** The index after the quote that ends the string which begins at `start`. */
+/** The index after the closing quote of the string that begins at `start`. */
 function endOfString(json: string, start: number): number {
   let quote = json.indexOf('"', start + 1);
   while (quote > 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);

@@ -1,6 +1,9 @@
-import { canonicalJson, isJsonObject, ownValue } from '../base/json.ts';
+import { canonicalJson, isJsonObject } from '../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
-import { BY_TYPE, keywordFaults, SCALARS, type Schema } from './json-schema-keywords.ts';
+import { boundsOf } from './json-schema-bounds.ts';
+import { BY_TYPE, keywordFaults, MAX_DEPTH, SCALARS, stringFormats, type Schema } from './json-schema-keywords.ts';
+import { isClass, onlyPart, SchemaMembers } from './json-schema-members.ts';
+import { innerSchemas, NAME, SchemaNames, type KindOf } from './json-schema-names.ts';
 import type { ViolationList } from '../schema/violation.ts';
 
 /** Definitions as a request sends them. */
@@ -10,29 +13,26 @@ export interface Snippet {
   readonly paths?: readonly string[];
 }
 
-/** The kind of the definition with that name, if there is one. */
-export type KindOf = (name: string) => string | undefined;
-
-/** The limit for brackets in definitions. */
-const MAX_DEPTH = 64;
-
-/** A name in the definition language. The check of the snippet covers the first letter and reserved words. */
-const NAME = /^[A-Za-z]\w*$/u;
-
 /**
  * Writes named JSON Schemas as a snippet of definitions: the schema of a defined class or enum extends it, and each other one
  * defines a type. Reports every part that the language cannot express, with its path below `json_schema`; after a report, the
  * snippet is incomplete.
  */
 export function writeSnippet(schemas: unknown, kindOf: KindOf, faults: ViolationList): Snippet {
-  const writer = new SnippetWriter(kindOf, faults);
-  writer.write(schemas);
+  const root = pathStep(undefined, 'json_schema');
+  if (!isJsonObject(schemas)) {
+    faults.add({ path: pathText(root), message: 'has to be an object that maps names of types to JSON Schemas' });
+    return { text: '' };
+  }
+  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), kindOf, faults);
+  for (const [name, schema] of Object.entries(schemas))
+    writer.definition(name, schema, { path: pathStep(root, name), owner: name });
   return { text: writer.lines.join('\n'), paths: writer.paths };
 }
 
 interface Place {
   readonly path: ValuePath;
-  /** The definition around it. */
+  /** The type that `#` denotes. */
   readonly owner: string;
   /** The name for a class that is defined here. */
   readonly name: string;
@@ -49,26 +49,21 @@ const UNREADABLE: WrittenType = { text: 'string', nullable: true };
 class SnippetWriter {
   readonly lines: string[] = [];
   readonly paths: string[] = [];
+  readonly #names: SchemaNames;
+  readonly #members: SchemaMembers;
   readonly #kindOf: KindOf;
   readonly #faults: ViolationList;
   /** The schema of each name, as canonical JSON. */
   readonly #known = new Map<string, string>();
 
-  constructor(kindOf: KindOf, faults: ViolationList) {
+  constructor(names: SchemaNames, kindOf: KindOf, faults: ViolationList) {
+    this.#names = names;
+    this.#members = new SchemaMembers(names, faults);
     this.#kindOf = kindOf;
     this.#faults = faults;
   }
 
-  write(schemas: unknown): void {
-    const root = pathStep(undefined, 'json_schema');
-    if (!isJsonObject(schemas)) {
-      this.#fault(root, 'has to be an object that maps names of types to JSON Schemas');
-      return;
-    }
-    for (const [name, schema] of Object.entries(schemas)) this.#definition(name, schema, pathStep(root, name));
-  }
-
-  #definition(name: string, schema: unknown, path: ValuePath): void {
+  definition(name: string, schema: unknown, { path, owner }: Omit<Place, 'name'>): void {
     if (!NAME.test(name)) {
       this.#fault(path, 'is not a name: names consist of letters, digits and "_", and begin with a letter');
       return;
@@ -78,9 +73,9 @@ class SnippetWriter {
       return;
     }
     if (this.#isRepeated(name, schema, path)) return;
-    for (const key of ['$defs', 'definitions']) this.#inner(ownValue(schema, key), pathStep(path, key));
-    const { $schema: _a, $id: _b, $defs: _c, definitions: _d, ...rest } = schema;
-    const place = { path, owner: name, name };
+    this.#inner(schema, path, owner);
+    const { $defs: _a, definitions: _b, components: _c, ...rest } = schema;
+    const place = { path, owner, name };
     const kind = this.#kindOf(name);
     if (kind === 'enum') this.#enum(rest, place);
     else if (kind === 'class' || isClass(rest)) this.#class(rest, place, kind === 'class');
@@ -102,13 +97,15 @@ class SnippetWriter {
     return true;
   }
 
-  #inner(definitions: unknown, path: ValuePath): void {
-    if (definitions === undefined) return;
-    if (!isJsonObject(definitions)) {
-      this.#fault(path, 'has to be an object that maps names of types to JSON Schemas');
-      return;
+  #inner(schema: Schema, path: ValuePath, owner: string): void {
+    for (const key of ['$defs', 'definitions', 'components']) {
+      if (schema[key] !== undefined && !isJsonObject(schema[key])) {
+        this.#fault(pathStep(path, key), 'has to be an object that maps names of types to JSON Schemas');
+      }
     }
-    for (const [name, schema] of Object.entries(definitions)) this.#definition(name, schema, pathStep(path, name));
+    for (const [name, part, at] of innerSchemas(schema, path)) {
+      this.definition(this.#names.typeOf(name), part, { path: at, owner });
+    }
   }
 
   #enum(schema: Schema, { path, name }: Place): void {
@@ -125,46 +122,21 @@ class SnippetWriter {
     this.#line('}', path);
   }
 
-  #class(schema: Schema, { path, name }: Place, extended: boolean): void {
-    if (schema['type'] !== undefined && schema['type'] !== 'object') {
-      this.#fault(pathStep(path, 'type'), `has to be "object": "${name}" is a class`);
-      return;
-    }
-    this.#checkKeywords(schema, ['type', ...(BY_TYPE['object'] ?? [])], path);
-    if (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false) {
-      this.#fault(
-        pathStep(path, 'additionalProperties'),
-        'has to be false beside "properties": a class has no other fields',
-      );
-    }
-    const { description, properties = {} } = schema;
+  #class(schema: Schema, { path, owner, name }: Place, extended: boolean): void {
+    const { description } = schema;
     const body: (readonly [string, ValuePath])[] = [];
     // A definition has one description.
     if (!extended && description !== undefined) body.push([`  @${this.#description(description, path)}`, path]);
-    const at = pathStep(path, 'properties');
-    if (!isJsonObject(properties)) this.#fault(at, 'has to be an object');
-    const required = this.#required(schema, path);
-    for (const [key, property] of Object.entries(isJsonObject(properties) ? properties : {})) {
-      const place = { path: pathStep(at, key), owner: name, name: `${name}_${key}` };
-      const line = this.#field(key, property, place, required.has(key));
+    for (const property of this.#members.of(schema, path, owner)) {
+      const { key } = property;
+      const place = { path: property.path, owner, name: `${name}_${key}` };
+      const line = this.#field(key, property.schema, place, property.required);
       if (line !== undefined) body.push([line, place.path]);
     }
     // Classes inside it are complete by now.
     this.#line(`${extended ? 'dynamic ' : ''}class ${name} {`, path);
     for (const [line, of] of body) this.#line(line, of);
     this.#line('}', path);
-  }
-
-  #required(schema: Schema, path: ValuePath): ReadonlySet<string> {
-    if (schema['required'] === undefined) return new Set();
-    const at = pathStep(path, 'required');
-    const names = new Set<string>();
-    const { properties = {} } = schema;
-    for (const [index, name] of this.#list(schema['required'], at, 0).entries()) {
-      if (typeof name === 'string' && isJsonObject(properties) && Object.hasOwn(properties, name)) names.add(name);
-      else this.#fault(pathStep(at, index), 'has to be the name of one of the "properties"');
-    }
-    return names;
   }
 
   #field(key: string, schema: unknown, place: Place, required: boolean): string | undefined {
@@ -178,7 +150,8 @@ class SnippetWriter {
     const { text, nullable } = this.#type(schema, place);
     const optional = required || nullable ? '' : '?';
     const description = isJsonObject(schema) ? schema['description'] : undefined;
-    const attribute = description === undefined ? '' : ` ${this.#description(description, place.path)}`;
+    const about = withFormats(description, stringFormats(schema));
+    const attribute = about === undefined ? '' : ` ${this.#description(about, place.path)}`;
     return `  ${key} ${text}${optional}${attribute}`;
   }
 
@@ -215,10 +188,14 @@ class SnippetWriter {
         values.map((_, index) => pathStep(at, index)),
       );
     }
-    if (schema['anyOf'] !== undefined) {
-      this.#checkKeywords(schema, ['anyOf'], path);
-      const at = pathStep(path, 'anyOf');
-      const members = this.#list(schema['anyOf'], at).map((member, index) =>
+    const only = onlyPart(schema);
+    if (only !== undefined) return this.#type(only, { ...place, path: pathStep(pathStep(path, 'allOf'), 0) });
+    if (schema['allOf'] !== undefined) return this.#newClass(schema, place);
+    const union = schema['anyOf'] === undefined ? 'oneOf' : 'anyOf';
+    if (schema[union] !== undefined) {
+      this.#checkKeywords(schema, [union], path);
+      const at = pathStep(path, union);
+      const members = this.#list(schema[union], at).map((member, index) =>
         this.#type(member, { ...place, path: pathStep(at, index), name: `${place.name}_${index + 1}` }),
       );
       return unionOf(members);
@@ -242,10 +219,10 @@ class SnippetWriter {
     const { path } = place;
     const implied = type ?? (schema['properties'] === undefined ? undefined : 'object');
     if (implied === undefined) {
-      this.#checkKeywords(schema, ['type', 'enum', 'const', 'anyOf', '$ref', 'nullable'], path);
+      this.#checkKeywords(schema, ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'nullable'], path);
       return this.#unreadable(
         path,
-        'needs "type", "enum", "const", "anyOf" or "$ref": svc has no type for arbitrary values',
+        'needs "type", "enum", "const", "anyOf", "oneOf", "allOf" or "$ref": svc has no type for arbitrary values',
       );
     }
     const keywords = typeof implied === 'string' && Object.hasOwn(BY_TYPE, implied) ? BY_TYPE[implied] : undefined;
@@ -261,20 +238,40 @@ class SnippetWriter {
         path: pathStep(path, 'items'),
         name: `${place.name}_item`,
       });
-      return { text: `${grouped(text)}[]`, nullable: false };
+      return { text: this.#bounded(`${grouped(text)}[]`, 'array', schema, path), nullable: false };
     }
-    return { text: SCALARS[implied] ?? '', nullable: implied === 'null' };
+    const text = this.#bounded(SCALARS[implied] ?? '', implied, schema, path);
+    return { text, nullable: implied === 'null' };
+  }
+
+  /** A type with an assert for each bound. */
+  #bounded(text: string, type: string, schema: Schema, path: ValuePath): string {
+    const asserts: string[] = [];
+    for (const bound of boundsOf(type, schema)) {
+      if ('fault' in bound) this.#fault(pathStep(path, bound.key), bound.fault);
+      else asserts.push(` @assert(${bound.key}, {{ ${bound.condition} }})`);
+    }
+    return asserts.length === 0 ? text : `(${text}${asserts.join('')})`;
+  }
+
+  #newClass(schema: Schema, place: Place): WrittenType {
+    const name = this.#names.take(place.name);
+    this.#names.identify(schema, name);
+    this.#class(schema, { ...place, name }, false);
+    return { text: name, nullable: false };
   }
 
   #object(schema: Schema, place: Place): WrittenType {
     const { path } = place;
-    if (schema['properties'] !== undefined) {
-      const name = this.#freeName(place.name);
-      this.#known.set(name, '');
-      this.#class(schema, { ...place, name }, false);
-      return { text: name, nullable: false };
+    if (schema['properties'] !== undefined) return this.#newClass(schema, place);
+    this.#checkKeywords(schema, ['type', 'additionalProperties', 'propertyNames'], path);
+    const names: unknown = schema['propertyNames'];
+    if (names !== undefined && (!isJsonObject(names) || canonicalJson(names) !== '{"type":"string"}')) {
+      this.#fault(
+        pathStep(path, 'propertyNames'),
+        'has to be {"type": "string"}, because keys of maps are any strings',
+      );
     }
-    this.#checkKeywords(schema, ['type', 'additionalProperties'], path);
     const at = pathStep(path, 'additionalProperties');
     if (!isJsonObject(schema['additionalProperties'])) {
       return this.#unreadable(path, 'needs "properties", or the schema of its values as "additionalProperties"');
@@ -283,21 +280,9 @@ class SnippetWriter {
     return { text: `map<string, ${text}>`, nullable: false };
   }
 
-  /** A name that no definition has. */
-  #freeName(wanted: string): string {
-    let name = wanted;
-    for (let number = 2; this.#known.has(name) || this.#kindOf(name) !== undefined; number += 1) {
-      name = `${wanted}_${number}`;
-    }
-    return name;
-  }
-
   #reference(schema: Schema, { path, owner }: Place): WrittenType {
     this.#checkKeywords(schema, ['$ref'], path);
-    const { $ref: target } = schema;
-    if (target === '#') return { text: owner, nullable: false };
-    const name =
-      typeof target === 'string' ? /^#\/(?:\$defs|definitions)\/([A-Za-z]\w*)$/u.exec(target)?.[1] : undefined;
+    const name = this.#names.referred(schema['$ref'], owner);
     if (name !== undefined) return { text: name, nullable: false };
     return this.#unreadable(pathStep(path, '$ref'), 'has to be "#", or "#/$defs/" and the name of a type');
   }
@@ -321,9 +306,9 @@ class SnippetWriter {
     return unionOf(members);
   }
 
-  #list(value: unknown, path: ValuePath, least = 1): readonly unknown[] {
-    if (Array.isArray(value) && value.length >= least) return value;
-    this.#fault(path, least === 0 ? 'has to be a list' : 'has to be a list with at least one entry');
+  #list(value: unknown, path: ValuePath): readonly unknown[] {
+    if (Array.isArray(value) && value.length > 0) return value;
+    this.#fault(path, 'has to be a list with at least one entry');
     return [];
   }
 
@@ -346,8 +331,12 @@ class SnippetWriter {
   }
 }
 
-function isClass({ type, properties }: Schema): boolean {
-  return properties !== undefined && (type === undefined || type === 'object');
+/** A description that names the formats. One that is not a string stays as it is. */
+function withFormats(description: unknown, formats: readonly string[]): unknown {
+  if (formats.length === 0) return description;
+  const hint = `format: ${formats.join(' or ')}`;
+  if (description === undefined || description === '') return hint;
+  return typeof description === 'string' ? `${description} (${hint})` : description;
 }
 
 function unionOf(members: readonly WrittenType[]): WrittenType {

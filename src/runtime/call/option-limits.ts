@@ -48,6 +48,8 @@ class SizeWalk {
   #characters = 0;
   /** The limit on all entries or characters is exceeded. */
   #stopped = false;
+  /** The values are those of `type_builder`. Schemas have bounds beyond the exact integers, and their compiler checks them. */
+  #inTypes = false;
 
   measure(value: unknown, path: ValuePath, mostEntries: number): void {
     if (typeof value === 'string') this.#countText(value, path);
@@ -75,9 +77,12 @@ class SizeWalk {
     for (const key of keys) {
       if (this.#stopped) return;
       this.#countText(key, path);
-      const isLarge = isClient ? !READ_BY_ENTRY.has(key) : path.depth === 0 && key === 'type_builder';
+      const isOfTypes = path.depth === 0 && key === 'type_builder';
+      const isLarge = isClient ? !READ_BY_ENTRY.has(key) : isOfTypes;
       const most = isLarge ? MOST_ENTRIES_OF_BODY : mostEntries;
+      if (isOfTypes) this.#inTypes = true;
       this.measure(map[key], pathStep(path, key), most);
+      if (isOfTypes) this.#inTypes = false;
     }
   }
 
@@ -104,7 +109,7 @@ class SizeWalk {
   /** JSON.parse rounds long integers and makes a number out of range infinite: svc would send another number. */
   #checkNumber(value: number, path: ValuePath): void {
     if (!Number.isFinite(value)) this.#fault(path, 'is a number out of range');
-    else if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    else if (!this.#inTypes && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       this.#fault(path, `is an integer beyond ±${Number.MAX_SAFE_INTEGER}`);
     }
   }

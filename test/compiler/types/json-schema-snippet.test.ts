@@ -41,6 +41,21 @@ test.each([
   [{ enum: ['a b', 'say "x"', 3, -1, true, false, null] }, '("a b" | "say \\"x\\"" | 3 | -1 | true | false)?'],
   [{ type: 'string', enum: ['only'] }, '"only"'],
   [{ const: 'x' }, '"x"'],
+  [{ oneOf: [{ type: 'string' }, { type: 'null' }], discriminator: { propertyName: 'kind' } }, 'string?'],
+  [{ allOf: [{ $ref: '#/$defs/Fixed' }], description: 'd', nullable: true, 'x-own': 1 }, 'Fixed?'],
+  [
+    { type: 'integer', minimum: 1, maximum: 2 },
+    '(int @assert(minimum, {{ this >= 1 }}) @assert(maximum, {{ this <= 2 }}))',
+  ],
+  [{ type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991, format: 'int64' }, 'int'],
+  [{ type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 - 1, multipleOf: 1 }, 'int'],
+  [{ type: 'number', minimum: 1, exclusiveMinimum: true }, '(float @assert(minimum, {{ this > 1 }}))'],
+  [{ type: 'number', maximum: 2 ** 60 }, '(float @assert(maximum, {{ this <= 1152921504606847000.0 }}))'],
+  [{ type: 'string', minLength: 0, maxLength: 3 }, '(string @assert(maxLength, {{ this|length <= 3 }}))'],
+  [{ type: 'string', format: 'uuid', contentEncoding: 'base64' }, 'string @description("format: uuid")'],
+  [{ type: ['integer', 'null'], minimum: 0 }, '((int @assert(minimum, {{ this >= 0 }})) | null)'],
+  [{ type: 'array', items: { type: 'string' }, uniqueItems: false, minItems: 0 }, 'string[]'],
+  [{ $ref: '#/components/schemas/Fixed' }, 'Fixed'],
   [{ $ref: '#/$defs/Fixed' }, 'Fixed'],
   [{ $ref: '#/definitions/Id' }, 'Id'],
   [{ type: 'array', items: { $ref: '#' } }, 'Person[]'],
@@ -115,15 +130,45 @@ test('two schemas can repeat a definition, but not change it', () => {
 });
 
 test.each([
-  [{ type: 'string', pattern: 'a' }, '.pattern', 'is not supported here'],
-  [{ type: 'integer', minimum: 1 }, '.minimum', 'is not supported here'],
+  [{ type: 'string', minimum: 1 }, '.minimum', 'is not supported here'],
+  [{ type: 'integer', minimum: '1' }, '.minimum', 'has to be a finite number'],
+  [{ type: 'integer', maximum: 2 ** 60 }, '.maximum', 'numbers of JSON are not exact. Remove it'],
+  [{ type: 'number', multipleOf: 0.1 }, '.multipleOf', 'remainders of fractions are not exact. Remove it'],
+  [{ type: 'string', maxLength: 1.5 }, '.maxLength', 'has to be an integer of at least 0'],
+  [{ type: 'array', items: { type: 'string' }, uniqueItems: 1 }, '.uniqueItems', 'has to be true or false'],
+  [{ type: 'string', pattern: '(' }, '.pattern', 'is not a regular expression. Remove it'],
+  [{ type: 'string', pattern: 1 }, '.pattern', 'has to be a string'],
+  [{ type: 'string', pattern: 'a(?=b)' }, '.pattern', 'has a lookahead or lookbehind'],
+  [{ type: 'string', pattern: '^(?=a)|b' }, '.pattern', 'has a lookahead or lookbehind'],
+  [{ type: 'string', pattern: '(?<=a)b' }, '.pattern', 'has a lookahead or lookbehind'],
+  [{ type: 'string', pattern: '^(?=a)*b' }, '.pattern', 'repeats a lookahead'],
+  [{ type: 'string', pattern: '(a)\\1' }, '.pattern', 'contains "\\1"'],
+  [{ type: 'string', pattern: '\\bword' }, '.pattern', 'contains "\\b"'],
+  [{ type: 'string', pattern: '[]' }, '.pattern', 'an empty set'],
+  [{ type: 'string', pattern: '\\ud800' }, '.pattern', 'half a surrogate pair'],
+  [{ type: 'string', pattern: 'a{2000}' }, '.pattern', 'repeats more than 1000 times'],
+  [{ type: 'string', pattern: '((a{100}){100}){100}' }, '.pattern', 'repeats too much'],
+  [{ type: 'string', pattern: 'a'.repeat(2001) }, '.pattern', 'more than 2000 characters'],
+  [{ type: 'string', pattern: '('.repeat(900) }, '.pattern', 'is not a regular expression'],
+  [{ type: 'array', prefixItems: [] }, '.prefixItems', 'is not supported here'],
+  [{ not: { type: 'string' } }, '.not', 'Remove it'],
+  [{ anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }, '.oneOf', 'is not supported here'],
+  [{ allOf: [] }, '.allOf', 'at least one entry'],
+  [{ allOf: 1 }, '.allOf', 'has to be a list'],
+  [{ allOf: [{ type: 'string' }, { minLength: 1 }] }, '.allOf[0].type', 'has to be "object"'],
+  [{ allOf: [{ $ref: '#/$defs/Fixed' }, { properties: {} }] }, '.allOf[0].$ref', 'has to name a schema in this'],
+  [
+    { allOf: [{ properties: { a: { type: 'string' } } }, { properties: { a: { type: 'integer' } } }] },
+    '.allOf[1].properties.a',
+    'differs from json_schema.Person.properties.x.allOf[0].properties.a, and "allOf" cannot merge them',
+  ],
+  [
+    { type: 'object', propertyNames: { pattern: 'a' }, additionalProperties: { type: 'string' } },
+    '.propertyNames',
+    'keys of maps are any strings',
+  ],
   [{ type: 'string', item: {} }, '.item', 'is not supported here'],
   [{ type: 'array', item: {} }, '.item', 'Did you mean "items"?'],
-  [
-    { oneOf: [{ type: 'string' }] },
-    '.oneOf',
-    'is not supported here; allowed: type, enum, const, anyOf, $ref, nullable',
-  ],
   [{}, '', 'svc has no type for arbitrary values'],
   [true, '', 'has to be a JSON Schema: an object'],
   [{ type: 'array' }, '', 'needs "items"'],
@@ -188,6 +233,42 @@ test('schemas that are nested without end, or too many, are refused', () => {
   expect(faultsOf(person({ x: deep }))[0]?.message).toContain('nested deeper than 64 levels');
   const wide = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`f${at}`, { type: 'string' }]));
   expect(faultsOf(person(wide))[0]?.message).toContain('more than 500 fields');
+});
+
+test('"allOf" merges objects, also through references, and names that no type can have get another one', () => {
+  const base = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };
+  const extension = extensionOf({
+    json_schema: {
+      Person: {
+        allOf: [{ $ref: '#/$defs/base-item' }, { properties: { x: { $ref: '#/$defs/__schema0' } } }],
+        required: ['x'],
+        $defs: { 'base-item': base, __schema0: { type: 'object', properties: { up: { $ref: '#' } } } },
+      },
+      More: { allOf: [{ allOf: [base] }, { ...base, description: 'again' }] },
+    },
+  });
+  const fields = extension.classes.map((type) => [type.name, type.fields.map(({ name }) => name)]);
+  expect(Object.fromEntries(fields)).toEqual({ Base_item: ['id'], Schema0: ['up'], Person: ['id', 'x'], More: ['id'] });
+  expect(extension.classes.find(({ name }) => name === 'Person')?.fields).toMatchObject([
+    { type: { kind: 'string' } },
+    { type: { kind: 'class', name: 'Schema0' } },
+  ]);
+});
+
+test('merging takes bounded work, also for schemas that refer to each other', () => {
+  const wide = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`f${at}`, { type: 'string' }]));
+  const merged = Array.from({ length: 500 }, (_, at) => [`T${at}`, { allOf: [{ $ref: '#/$defs/Wide' }, {}] }] as const);
+  const faults = faultsOf({
+    json_schema: { Person: { properties: {}, $defs: { Wide: { properties: wide } } }, ...Object.fromEntries(merged) },
+  });
+  expect(faults[0]?.message).toBe('is one of more than 500 fields');
+  expect(faults.length).toBeLessThanOrEqual(101);
+  const loop = { A: { allOf: [{ $ref: '#/$defs/B' }, {}] }, B: { allOf: [{ $ref: '#/$defs/A' }, {}] } };
+  expect(faultsOf({ json_schema: { Person: { properties: { x: { $ref: '#/$defs/A' } }, $defs: loop } } })).toEqual([]);
+  const chain = Array.from({ length: 1_000 }, (_, at) => [`C${at}`, { allOf: [{ $ref: `#/$defs/C${at + 1}` }, {}] }]);
+  expect(
+    faultsOf({ json_schema: { Person: { properties: {}, $defs: Object.fromEntries(chain) as Schema } } }),
+  ).toContainEqual(expect.objectContaining({ message: 'is nested deeper than 64 levels' }));
 });
 
 const NAMES = fc.constantFrom('alpha', 'beta', 'gamma', 'delta');

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
@@ -72,7 +72,10 @@ export class PageReader {
     const path = join(this.folder, file);
     const reloads = this.#reloads();
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, this.here(text));
+    // Like most editors: no one reads half of a file.
+    const draft = join(this.folder, '.draft');
+    writeFileSync(draft, this.here(text));
+    renameSync(draft, path);
     const isRead = this.#server !== undefined && /\.(?:svc|env)$/u.test(file);
     if (isRead) await waitUntil(`the reload of ${file}`, () => this.#reloads() > reloads);
   }

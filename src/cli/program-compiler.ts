@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { writeProgram, type SerializedProgram } from '../runtime/call/load-program.ts';
 import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import type { ServableProgram } from '../server/primary.ts';
+import { WAITING_TYPES } from '../server/program-answers.ts';
 import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask } from './compile-task.ts';
 
 /**
@@ -31,7 +32,7 @@ export interface ThreadLimits {
  * The limits for the types of requests. Each takes up to 0.5 s, and the first one also parses the definitions: 2 s for ten thousand
  * classes. The limits on the sizes of types bound the work; the time limit is a second line of defence.
  */
-const TYPE_LIMITS: ThreadLimits = { tasks: 32, timeMs: 15_000, heapMb: 256 };
+const TYPE_LIMITS: ThreadLimits = { tasks: WAITING_TYPES, timeMs: 15_000, heapMb: 256 };
 
 /**
  * Compiles definitions on a thread, and the argument validators of their functions when they are needed. The compiler and AJV

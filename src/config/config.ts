@@ -217,7 +217,7 @@ export const SETTINGS = {
     flag: '--caller-share <share>',
     variable: 'SVC_CALLER_SHARE',
     group: 'Limits',
-    help: 'Share of the slots and body memory that one address can use for its own clients and unfinished bodies',
+    help: 'Share of slots, waiting types and body memory that one address can use for its own clients, types and bodies',
     parse: share,
     // Only four addresses together can keep all others out, and one that brings its own clients still gets a useful share.
     default: '25%',

@@ -34,11 +34,14 @@ export interface ExtendedTypes {
 /** Violations: what is wrong with the `type_builder`, with paths that begin at its value. */
 export type TypeOutcome = Result<ExtendedTypes, readonly Violation[]>;
 
+/** `full`: too many requests wait for their types. `share`: too many of this caller do. */
+export type TypeRefusal = 'full' | 'share';
+
 /**
- * Compiles the `type_builder` of a request: synchronously in process, or asynchronously in another process. Rejects if this is not
- * possible now.
+ * Compiles the `type_builder` of a request: synchronously in process, or asynchronously in another process. `caller`: whose share of
+ * the waiting requests it counts against. Rejects if this is not possible now.
  */
-export type TypeSource = (request: TypeRequest) => TypeOutcome | Promise<TypeOutcome>;
+export type TypeSource = (request: TypeRequest, caller?: string) => TypeOutcome | Promise<TypeOutcome | TypeRefusal>;
 
 /**
  * Returns the extended definitions if the parameters of the function can contain an extended type, because the function then needs other

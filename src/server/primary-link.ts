@@ -1,4 +1,4 @@
-import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
+import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import { isPrimaryMessage, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -67,9 +67,9 @@ export class PrimaryLink {
   }
 
   /** The types of a request. Rejects if the primary cannot compile them now. */
-  async types(request: TypeRequest): Promise<TypeOutcome> {
-    const { answer } = await this.#ask((id) => ({ type: 'extend-types', id, request }), COMPILE_MS);
-    if (answer.type === 'extended-types' && answer.outcome !== undefined) return answer.outcome;
+  async types(request: TypeRequest, caller?: string): Promise<TypeOutcome | TypeRefusal> {
+    const { answer } = await this.#ask((id) => ({ type: 'extend-types', id, request, caller }), COMPILE_MS);
+    if (answer.type === 'extended-types') return answer.outcome;
     throw new Error('the primary did not compile the types');
   }
 

@@ -1,10 +1,14 @@
 import { messageOf } from '../base/invariant.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
+import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
+import { CallerShares, placesOf } from './caller-shares.ts';
 import type { WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
+
+/** The requests of all workers that can wait for their types. Compiling the largest types takes 0.5 s, and a worker waits 30 s. */
+export const WAITING_TYPES = 64;
 
 /** Compiles argument validators and types for workers. */
 export interface ProgramPlane {
@@ -18,11 +22,15 @@ export interface ProgramPlane {
 export class ProgramAnswers {
   readonly #programs: ReadonlyMap<number, ProgramPlane>;
   readonly #logger: Logger;
+  readonly #shares: CallerShares;
+  /** The compilations of types under way: workers often ask for the same ones at the same time. */
+  readonly #compiling = new Map<string, Promise<TypeOutcome | undefined>>();
 
-  /** `programs`: by generation. */
-  constructor(programs: ReadonlyMap<number, ProgramPlane>, logger: Logger) {
+  /** `programs`: by generation. `callerShare`: the fraction of `WAITING_TYPES` that one caller can have. */
+  constructor(programs: ReadonlyMap<number, ProgramPlane>, logger: Logger, callerShare: number) {
     this.#programs = programs;
     this.#logger = logger;
+    this.#shares = new CallerShares(placesOf(WAITING_TYPES, callerShare));
   }
 
   async validators(handle: WorkerHandle, { id, functionName }: Question<'load-validators'>): Promise<void> {
@@ -35,16 +43,39 @@ export class ProgramAnswers {
     }
   }
 
-  async types(handle: WorkerHandle, { id, request }: Question<'extend-types'>): Promise<void> {
+  async types(handle: WorkerHandle, { id, request, caller }: Question<'extend-types'>): Promise<void> {
+    const outcome = await this.#compile(handle.generation, request, caller);
+    handle.send({ type: 'extended-types', id, outcome });
+  }
+
+  /** A request that waits for a compilation under way takes nothing from the share of its caller. */
+  async #compile(
+    generation: number,
+    request: TypeRequest,
+    caller: string | undefined,
+  ): Promise<TypeOutcome | TypeRefusal> {
+    const key = `${generation} ${request.functionName} ${request.builder}`;
+    const known = this.#compiling.get(key);
+    if (known !== undefined) return (await known) ?? 'full';
+    if (caller !== undefined && !this.#shares.take(caller, 1)) return 'share';
+    const compiling = this.#attempt(generation, request).finally(() => {
+      this.#compiling.delete(key);
+      if (caller !== undefined) this.#shares.give(caller, 1);
+    });
+    this.#compiling.set(key, compiling);
+    return (await compiling) ?? 'full';
+  }
+
+  /** Never rejects. */
+  async #attempt(generation: number, request: TypeRequest): Promise<TypeOutcome | undefined> {
     try {
-      const outcome = await this.#programs.get(handle.generation)?.types(request);
-      handle.send({ type: 'extended-types', id, ...(outcome !== undefined && { outcome }) });
+      return await this.#programs.get(generation)?.types(request);
     } catch (error) {
       this.#logger.error(
         { function: request.functionName, err: error },
         'the types of a request could not be compiled',
       );
-      handle.send({ type: 'extended-types', id });
+      return undefined;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
-import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
+import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { ClientFailure } from './client-failures.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -44,8 +44,8 @@ export type PrimaryMessage =
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
   /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
   | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
-  /** Answers `extend-types`. Without an outcome, the primary cannot compile the types now. */
-  | { readonly type: 'extended-types'; readonly id: number; readonly outcome?: TypeOutcome }
+  /** Answers `extend-types` with the outcome, or the reason why there is none. */
+  | { readonly type: 'extended-types'; readonly id: number; readonly outcome: TypeOutcome | TypeRefusal }
   /** Answers `share-port`; the socket is attached unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
@@ -79,8 +79,13 @@ export type WorkerMessage =
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
   | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
-  /** A request has a `type_builder` that is new to this worker. Answered by `extended-types`. */
-  | { readonly type: 'extend-types'; readonly id: number; readonly request: TypeRequest }
+  /** A request of a caller has a `type_builder` that is new to this worker. Answered by `extended-types`. */
+  | {
+      readonly type: 'extend-types';
+      readonly id: number;
+      readonly request: TypeRequest;
+      readonly caller?: string | undefined;
+    }
   /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */

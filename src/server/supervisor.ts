@@ -82,7 +82,7 @@ export class Supervisor implements HandleOwner {
     this.#options = options;
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
-    this.#answers = new ProgramAnswers(this.#programs, options.logger);
+    this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
   }
 

@@ -221,7 +221,7 @@ class Worker {
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
       validatorSource: (functionName) => this.#link.validators(functionName),
-      typeSource: config.dynamicTypes === 'on' ? (request) => this.#link.types(request) : undefined,
+      typeSource: config.dynamicTypes === 'on' ? (request, caller) => this.#link.types(request, caller) : undefined,
     });
     const labels = { functions: runtime.functionNames, clients: clientNames(program) };
     const metrics = new ProcessMetrics(labels, {

@@ -65,9 +65,9 @@ test('the types of requests compile on a separate thread and do not delay the va
   expect(await compiler.validators('A', '')).toBe(validators);
 });
 
-test('at most 32 requests wait for their types', async () => {
+test('at most 64 requests wait for their types', async () => {
   const compiler = new ProgramCompiler(STUB);
-  const all = await Promise.all(Array.from({ length: 40 }, () => compiler.types(request('A'), '')));
+  const all = await Promise.all(Array.from({ length: 72 }, () => compiler.types(request('A'), '')));
   expect(all.filter((types) => types === undefined)).toHaveLength(8);
   expect(await compiler.types(request('A'), '')).toBeDefined();
 });

@@ -73,6 +73,13 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     return connection;
   }
 
+  it('states the address of the caller, whose share of the waiting types a request takes', async () => {
+    server = await startServer(name, {});
+    await call().answer();
+    await call('127.0.0.2').answer();
+    expect(server.runtime.networks).toEqual(['127.0.0.1', '127.0.0.2']);
+  });
+
   it('leaves slots to others while the calls of one caller, who chose their servers, hang', async () => {
     server = await startServer(name, { maxInFlight: 8, callerShare: 0.25 });
     server.runtime.decidesUpstream = true;

@@ -97,11 +97,11 @@ class ProgramRuntime implements FunctionRuntime {
     return this.#prepare.definitions.functions.has(functionName);
   }
 
-  load(functionName: string, body: unknown): LoadedTypes | Promise<LoadedTypes> {
+  load(functionName: string, body: unknown, origin?: CallOrigin): LoadedTypes | Promise<LoadedTypes> {
     const fn = this.#prepare.definitions.functions.get(functionName);
     if (fn === undefined) return undefined;
     const validators = this.#validators.load(functionName);
-    const types = this.#types.load(fn, body);
+    const types = this.#types.load(fn, body, origin);
     return validators === undefined ? types : validators.then(() => types);
   }
 

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/errors.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Program } from '../../schema/program.ts';
-import type { TypeOutcome, TypeSource } from '../../schema/type-extension.ts';
+import type { TypeOutcome, TypeRefusal, TypeSource } from '../../schema/type-extension.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { ArgumentValidators } from '../arguments/load-validators.ts';
 import { invalidOptions } from './call-options.ts';
@@ -33,8 +33,8 @@ export class DynamicTypes {
   readonly #validators: ArgumentValidators;
   readonly #source: TypeSource | undefined;
   readonly #known = new BoundedCache<Compiled>(KEPT);
-  /** The compilations under way. */
-  readonly #arriving = new Map<string, Promise<Compiled | undefined>>();
+  /** The compilations under way, by caller: a refusal concerns one of them. */
+  readonly #arriving = new Map<string, Promise<Compiled | TypeRefusal>>();
 
   /** Without `source`, requests cannot extend types. */
   constructor(program: Program, validators: ArgumentValidators, source: TypeSource | undefined) {
@@ -47,27 +47,34 @@ export class DynamicTypes {
    * Returns the types that a request asks for, or a promise if another process compiles them. Undefined if it asks for none, or if its
    * options are refused for other reasons. Rejects only because of a bug.
    */
-  load(fn: FunctionType, body: unknown): RequestedTypes | Promise<RequestedTypes> | undefined {
+  load(
+    fn: FunctionType,
+    body: unknown,
+    origin?: { readonly network?: string },
+  ): RequestedTypes | Promise<RequestedTypes> | undefined {
     const source = this.#source;
     const asked = source === undefined ? undefined : builderIn(body);
     if (source === undefined || asked === undefined) return undefined;
     const { path, builder } = asked;
     if (builder.length > MAX_CHARACTERS) return refused(path, TOO_LONG);
     const key = createHash('sha256').update(`${fn.name} ${builder}`).digest('base64url');
-    const compiled = this.#known.get(key) ?? this.#arriving.get(key) ?? this.#compile({ fn, builder, key, source });
+    const compiled = this.#known.get(key) ?? this.#compile({ fn, builder, key, source, caller: origin?.network });
     return compiled instanceof Promise ? compiled.then((types) => outcomeOf(types, path)) : outcomeOf(compiled, path);
   }
 
-  #compile({ fn, builder, key, source }: Compilation): Compiled | Promise<Compiled | undefined> {
-    const outcome = source({ functionName: fn.name, builder });
+  #compile({ fn, builder, key, source, caller }: Compilation): Compiled | Promise<Compiled | TypeRefusal> {
+    const ofCaller = `${key} ${caller ?? ''}`;
+    const known = this.#arriving.get(ofCaller);
+    if (known !== undefined) return known;
+    const outcome = source({ functionName: fn.name, builder }, caller);
     if (!(outcome instanceof Promise)) return this.#keep(fn, key, outcome);
     const arriving = outcome
       .then(
-        (types) => this.#keep(fn, key, types),
-        () => undefined,
+        (types) => (typeof types === 'string' ? types : (this.#known.get(key) ?? this.#keep(fn, key, types))),
+        (): TypeRefusal => 'full',
       )
-      .finally(() => this.#arriving.delete(key));
-    this.#arriving.set(key, arriving);
+      .finally(() => this.#arriving.delete(ofCaller));
+    this.#arriving.set(ofCaller, arriving);
     return arriving;
   }
 
@@ -83,6 +90,7 @@ interface Compilation {
   readonly builder: string;
   readonly key: string;
   readonly source: TypeSource;
+  readonly caller: string | undefined;
 }
 
 /** Adds the types of a request to its options. Fails with the faults of both. */
@@ -109,8 +117,8 @@ function builderIn(body: unknown): { readonly path: string; readonly builder: st
   return { path: `${key}.type_builder`, builder: JSON.stringify(builder) };
 }
 
-function outcomeOf(compiled: Compiled | undefined, path: string): RequestedTypes {
-  if (compiled === undefined) return err(BUSY);
+function outcomeOf(compiled: Compiled | TypeRefusal, path: string): RequestedTypes {
+  if (typeof compiled === 'string') return err(compiled === 'share' ? SHARE_USED : BUSY);
   return compiled.ok ? compiled : refused(path, compiled.failure);
 }
 
@@ -127,5 +135,12 @@ const TOO_LONG: readonly Violation[] = [{ path: '', message: `has more than ${MA
 const BUSY: Failure = {
   code: 'overloaded',
   message: 'Too many requests with a "type_builder" wait for compilation: try again.',
+  retryAfterSeconds: 1,
+};
+
+const SHARE_USED: Failure = {
+  code: 'overloaded',
+  message:
+    'Requests from your address that wait for the types of a "type_builder" have reached its share (--caller-share): try again.',
   retryAfterSeconds: 1,
 };

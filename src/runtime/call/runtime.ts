@@ -24,7 +24,7 @@ export interface FunctionRuntime {
    * Loads what `prepare` and `prepareReply` need for a body: the argument validators of the function, and the types that the body
    * asks for. Pass its result to them. Rejects if the validators are not available now.
    */
-  load(functionName: string, body: unknown): LoadedTypes | Promise<LoadedTypes>;
+  load(functionName: string, body: unknown, origin?: CallOrigin): LoadedTypes | Promise<LoadedTypes>;
   /**
    * Checks an argument object, including its options key. Fails with `function_not_found`, `invalid_argument` or
    * `invalid_options`; `details` lists every violation.
@@ -83,10 +83,12 @@ export interface PreparedReply extends PreparedCall {
   readonly explain: boolean;
 }
 
-/** The origin of a request, which decides the per-request URLs that are allowed. */
+/** The origin of a request, which decides the per-request URLs that are allowed, and whose share of a limit it counts against. */
 export interface CallOrigin {
   /** The operator trusts this caller on the same machine, so it can name private and loopback addresses. */
   readonly local: boolean;
+  /** The address of the caller, as far as it cannot change it at will. */
+  readonly network?: string;
 }
 
 export interface CallContext {

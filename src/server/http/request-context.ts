@@ -7,6 +7,7 @@ import { requestSecrets, type RequestSecrets } from '../../logging/request-secre
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import type { HttpServices } from './http-services.ts';
+import { networkOf } from './peer-address.ts';
 import type { JsonBody } from './read-json.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
@@ -43,6 +44,10 @@ export class RequestContext implements CallOrigin {
   /** True if the operator trusts callers on this machine, and this caller is one. */
   get local(): boolean {
     return this.services.config.trustLoopback && this.request.local;
+  }
+
+  get network(): string {
+    return networkOf(this.request.peer);
   }
 
   get elapsedMs(): number {

@@ -259,6 +259,26 @@ test('types that cannot be compiled now get overloaded, and the next request tri
   expect(await failureOf(runtime, 'Read', withTypes(AGE))).toBeUndefined();
 });
 
+test('a caller that has reached its share gets overloaded, and another one with the same types does not', async () => {
+  const { runtime } = subject((inProcess) => async (request) => inProcess(request));
+  const refusing = subject((inProcess) => {
+    const source: TypeSource = async (request, caller) => (caller === 'a' ? 'share' : inProcess(request));
+    return source;
+  }).runtime;
+  const body = withTypes(AGE);
+  const loaded = await Promise.all(
+    ['a', 'b', undefined].map(async (network) =>
+      refusing.load('Read', body, { local: false, ...(network !== undefined && { network }) }),
+    ),
+  );
+  expect(loaded).toMatchObject([
+    { ok: false, failure: { code: 'overloaded', message: expect.stringContaining('(--caller-share)') as string } },
+    { ok: true },
+    { ok: true },
+  ]);
+  expect(await runtime.load('Read', body, { local: false, network: 'a' })).toMatchObject({ ok: true });
+});
+
 test('without a source of types, a type_builder is refused', async () => {
   const { runtime, compiled } = subject(() => undefined);
   const message = 'is disabled on this server: it needs --dynamic-types on (SVC_DYNAMIC_TYPES)';

@@ -110,6 +110,8 @@ export class ScriptedRuntime implements FunctionRuntime {
   readonly bodies: unknown[] = [];
   /** Whether each request came from a trusted caller on this machine. */
   readonly locals: boolean[] = [];
+  /** The address of the caller of each request. */
+  readonly networks: Array<string | undefined> = [];
   /** The outcome of a call: now, or when the promise resolves. */
   onCall: (context: CallContext) => CallOutcome | Promise<CallOutcome> = () => success('hello');
   onLoad: () => Promise<void> | undefined = () => undefined;
@@ -122,7 +124,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.functionNames.includes(functionName);
   }
 
-  load(): Promise<undefined> | undefined {
+  load(_: string, __: unknown, origin?: CallOrigin): Promise<undefined> | undefined {
+    this.networks.push(origin?.network);
     return this.onLoad()?.then(() => undefined);
   }
 

@@ -11,7 +11,6 @@ import type { Drainable } from '../drainable.ts';
 import { callTimes, failedAttempts, metaOf, shortName, traceOf } from './answer-parts.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
-import { networkOf } from '../peer-address.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 
@@ -282,7 +281,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #loadValidators(body: JsonBody): void {
-    const loaded = this.context.services.runtime.load(this.functionName, body.value);
+    const loaded = this.context.services.runtime.load(this.functionName, body.value, this.context);
     if (loaded instanceof Promise) this.#checkOnceLoaded(loaded, body);
     else this.#checkArguments(body, loaded);
   }
@@ -311,7 +310,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const prepared = this.#prepared;
     if (this.#finished || prepared === undefined) return;
     const { admission, config } = this.context.services;
-    if (prepared.decidesUpstream === true) this.caller = networkOf(this.context.request.peer);
+    if (prepared.decidesUpstream === true) this.caller = this.context.network;
     this.#entered = true;
     const refusal = admission.enter(this);
     if (refusal !== undefined) {
